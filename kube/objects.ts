@@ -1,0 +1,88 @@
+/** Kubernetes objects as the API server sends them: plain JSON, timestamps as strings, unknown fields kept. */
+export type KubeObject = {
+  apiVersion: string
+  kind: string
+  metadata: ObjectMeta
+}
+
+export type ObjectMeta = {
+  name: string
+  namespace?: string
+  generateName?: string
+  uid?: string
+  resourceVersion?: string
+  generation?: number
+  creationTimestamp?: string
+  deletionTimestamp?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  finalizers?: string[]
+}
+
+export type ListMeta = { resourceVersion: string; continue?: string; remainingItemCount?: number }
+
+export type Condition = {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason: string
+  message: string
+  lastTransitionTime: string
+}
+
+export type ServicePort = {
+  name?: string
+  protocol?: string
+  port: number
+  nodePort?: number
+  targetPort?: number | string
+}
+
+export type Ingress = { ip?: string; hostname?: string; ipMode?: 'VIP' | 'Proxy' }
+
+export type Service = KubeObject & {
+  apiVersion: 'v1'
+  kind: 'Service'
+  spec: {
+    type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName'
+    clusterIP?: string
+    loadBalancerIP?: string
+    loadBalancerClass?: string
+    ipFamilies?: ('IPv4' | 'IPv6')[]
+    ports?: ServicePort[]
+    selector?: Record<string, string>
+  }
+  status?: { loadBalancer?: { ingress?: Ingress[] } }
+}
+
+export type Namespace = KubeObject & { apiVersion: 'v1'; kind: 'Namespace' }
+
+export type Secret = KubeObject & { apiVersion: 'v1'; kind: 'Secret'; type?: string; data?: Record<string, string> }
+
+export type ConfigMap = KubeObject & { apiVersion: 'v1'; kind: 'ConfigMap'; data?: Record<string, string> }
+
+export type ClientConfig = {
+  url?: string
+  service?: { namespace: string; name: string; path?: string; port?: number }
+  caBundle?: string
+}
+
+export type WebhookConfiguration = KubeObject & {
+  kind: 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration'
+  webhooks?: { name: string; clientConfig: ClientConfig }[]
+}
+
+/** An object's place in a cache or queue: `namespace/name`, or `name` where the kind has no namespaces. */
+export type Key = string
+
+/** The key of an object. */
+export function keyOf(object: { metadata: { name: string; namespace?: string } }): Key {
+  const { namespace, name } = object.metadata
+  return namespace ? `${namespace}/${name}` : name
+}
+
+/** Namespace and name of a namespaced key. */
+export function splitKey(key: Key): { namespace: string; name: string } {
+  const slash = key.indexOf('/')
+  if (slash < 1) throw new Error(`key ${key} has no namespace`)
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+}

@@ -1,0 +1,52 @@
+import type {
+  ConfigMap,
+  KubeObject,
+  Namespace,
+  Secret,
+  Service,
+  WebhookConfiguration,
+} from './objects.ts'
+
+/** Where the API server keeps a kind of object. The type parameter says what is stored there. */
+export type Resource<T extends KubeObject> = {
+  apiVersion: string
+  kind: T['kind']
+  plural: string
+  namespaced: boolean
+}
+
+/** Defines a resource of a type that a room owns (the ledger's ElasticIP, MetalLB's pools). */
+export function defineResource<T extends KubeObject>(resource: Resource<T>): Resource<T> {
+  return resource
+}
+
+export const services = defineResource<Service>({ apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true })
+export const namespaces = defineResource<Namespace>({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false })
+export const secrets = defineResource<Secret>({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })
+export const configMaps = defineResource<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true })
+export const mutatingWebhookConfigurations = defineResource<WebhookConfiguration>({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'MutatingWebhookConfiguration',
+  plural: 'mutatingwebhookconfigurations',
+  namespaced: false,
+})
+export const validatingWebhookConfigurations = defineResource<WebhookConfiguration>({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  namespaced: false,
+})
+
+/** The path of a collection, or of one object in it, or of a subresource of that object. */
+export function pathOf(
+  resource: Resource<KubeObject>,
+  at: { namespace?: string | undefined; name?: string | undefined; subresource?: string | undefined } = {},
+): string {
+  const root = resource.apiVersion === 'v1' ? '/api/v1' : `/apis/${resource.apiVersion}`
+  const parts = [root]
+  if (resource.namespaced && at.namespace !== undefined) parts.push('namespaces', encodeURIComponent(at.namespace))
+  parts.push(resource.plural)
+  if (at.name !== undefined) parts.push(encodeURIComponent(at.name))
+  if (at.subresource !== undefined) parts.push(at.subresource)
+  return parts.join('/')
+}
