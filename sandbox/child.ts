@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, openSync } from 'node:fs'
+
+export type Child = {
+  readonly pid: number
+  /** Resolves with the exit code, or null when a signal ended the program. */
+  readonly exited: Promise<number | null>
+  readonly isRunning: () => boolean
+  signal(signal: NodeJS.Signals): void
+  /** Ends the program with `signal`, harder after `graceMs`; resolves when it is gone. */
+  stop(signal?: NodeJS.Signals, graceMs?: number): Promise<number | null>
+}
+
+export type ChildOptions = { logFile?: string; env?: NodeJS.ProcessEnv; onStdout?: (text: string) => void }
+
+const setpriv = '/usr/bin/setpriv'
+
+/** Starts a program that does not outlive us, not even when we are killed, where the machine has setpriv (util-linux). */
+export function startChild(command: string[], options: ChildOptions = {}): Child {
+  const tied = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--', ...command] : command
+  const log = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a')
+  const child = spawn(tied[0] ?? '', tied.slice(1), {
+    stdio: ['ignore', options.onStdout ? 'pipe' : log, log],
+    env: options.env ?? process.env,
+  })
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => options.onStdout?.(text))
+  return control(child)
+}
+
+function control(child: ChildProcess): Child {
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  return {
+    pid: child.pid ?? -1,
+    exited,
+    isRunning,
+    signal: (signal) => void child.kill(signal),
+    async stop(signal = 'SIGTERM', graceMs = 10_000) {
+      if (isRunning()) child.kill(signal)
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
+      const code = await exited
+      clearTimeout(timer)
+      return code
+    },
+  }
+}

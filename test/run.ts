@@ -1,0 +1,74 @@
+// Runs every *.test.ts below this folder in a process of its own, two at a time. Words select files by name.
+// uvu alone exits 0 when a hook throws, a non-Error is thrown or a file forgets test.run(); here such a file fails.
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { FileReport } from './run-file.ts'
+
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    'file-timeout': { type: 'string', default: '240' },
+    workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+  },
+})
+
+type Verdict = { file: string; report: FileReport; wrong: string | undefined; output: string; seconds: number }
+
+function runFile(file: string): Promise<Verdict> {
+  const started = performance.now()
+  const child = spawn(process.execPath, [`${import.meta.dirname}/run-file.ts`, file], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let output = ''
+  let wrong: string | undefined
+  let report: FileReport | undefined
+  const kill = (reason: string) => {
+    wrong = reason
+    child.kill('SIGKILL')
+  }
+  let timer = setTimeout(kill, Number(values['file-timeout']) * 1000, `not done after ${values['file-timeout']} s`)
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  child.on('message', (sent: FileReport) => {
+    report = sent
+    clearTimeout(timer)
+    timer = setTimeout(kill, 10_000, 'left something open')
+  })
+  return new Promise((resolve) => {
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      if (!report) wrong ??= `exit ${code} before its report`
+      else if (code && report.failed === 0) wrong ??= `exit ${code} after its tests`
+      const seconds = (performance.now() - started) / 1000
+      resolve({ file, report: report ?? { passed: 0, failed: 0 }, wrong, output, seconds })
+    })
+  })
+}
+
+const files = globSync('**/*.test.ts', { cwd: import.meta.dirname })
+  .filter((file) => words.every((word) => file.includes(word)))
+  .toSorted()
+const queue = files.values()
+const sum: FileReport = { passed: 0, failed: 0 }
+
+async function work(): Promise<void> {
+  for (const file of queue) {
+    const { report, wrong, output, seconds } = await runFile(file)
+    const failed = report.failed + (wrong === undefined ? 0 : 1)
+    sum.passed += report.passed
+    sum.failed += failed
+    console.log(
+      `${failed ? 'FAIL' : 'ok  '} ${file}  ${report.passed} passed, ${seconds.toFixed(1)} s  ${wrong ?? ''}`.trimEnd(),
+    )
+    if (failed) console.log(output.replace(/^/gm, '     '))
+  }
+}
+
+await Promise.all(Array.from({ length: Number(values.workers) }, work))
+console.log(`\n${sum.passed} passed, ${sum.failed} failed`)
+process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0
