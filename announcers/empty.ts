@@ -1,0 +1,13 @@
+import type { Announcer } from './announcer.ts'
+
+/** No announcing software: the Service shows its address, in its status and in an annotation where one is named. */
+export function empty(options: { ipAnnotation?: string | undefined } = {}): Announcer {
+  const { ipAnnotation } = options
+  return {
+    name: 'empty',
+    request: (address) => ({
+      annotations: ipAnnotation === undefined ? {} : { [ipAnnotation]: address },
+      status: { loadBalancer: { ingress: [{ ip: address }] } },
+    }),
+  }
+}

@@ -1,0 +1,148 @@
+import type { AnnouncementRequest } from '../announcers/announcer.ts'
+import type { Service } from '../kube/objects.ts'
+import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf } from '../ledger/elastic-ip.ts'
+import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
+import type { Want } from '../ledger/want.ts'
+
+/** One change to the world. Each is safe to repeat, and none needs another to have worked. */
+export type Step =
+  | { do: 'add-finalizer' }
+  | { do: 'claim'; location: string; reclaim: ReclaimPolicy }
+  | { do: 'show-address'; address: string }
+  | { do: 'hide-address' }
+  | { do: 'bind'; record: ElasticIP; uid: string }
+  | { do: 'announce'; address: string; request: AnnouncementRequest }
+  | { do: 'withdraw' }
+  | { do: 'release'; record: ElasticIP }
+  | { do: 'retain'; record: ElasticIP }
+  | { do: 'remove-finalizers' }
+  | { do: 'complain'; problems: string[] }
+
+export type Plan = {
+  /** What to do next; undefined when the world is as it should be. */
+  step?: Step
+  /** When to look again although nothing may have changed. */
+  againInMs?: number
+}
+
+export type Seen = {
+  service: Service | undefined
+  wanted: Want | undefined
+  record: ElasticIP | undefined
+  /** How the announcer wants an address to be shown. */
+  request: (address: string) => AnnouncementRequest
+  /** How long ago the record was last written. */
+  recordAgeMs: number
+  /** How long a reserved address waits for its Service: it may be rejected after we admitted it, or be on its way. */
+  graceMs: number
+}
+
+const settled: Plan = {}
+
+/** The next step from what is seen to what is wanted, for one Service and its record. Pure. */
+export function planService(seen: Seen): Plan {
+  const { service, wanted, record } = seen
+  if (record && phaseOf(record) === 'Releasing') return { step: { do: 'release', record } }
+  if (!service || !wanted) return record ? abandon(seen, record) : settled
+  if (service.metadata.deletionTimestamp) return leave(service, wanted, record)
+  switch (wanted.kind) {
+    case 'ignored':
+      return settled
+    case 'nothing':
+      return leave(service, wanted, record)
+    case 'wrong':
+      // A Service that has its address keeps it, whatever somebody wrote on it or into the settings since.
+      return record && heldAddress(record) !== undefined
+        ? showHeld(seen, service, record)
+        : { step: { do: 'complain', problems: wanted.problems } }
+    case 'own':
+      return showOwn(seen, service, wanted.address)
+    case 'reserve':
+      return showReserved(seen, service, wanted)
+  }
+}
+
+/** The Service is not there: not yet, or no more. */
+function abandon({ recordAgeMs, graceMs }: Seen, record: ElasticIP): Plan {
+  switch (phaseOf(record)) {
+    case 'Bound':
+      return { step: giveUp(record) }
+    case 'Requested':
+    case 'Reserved':
+      return recordAgeMs < graceMs ? { againInMs: graceMs - recordAgeMs } : { step: { do: 'release', record } }
+    case 'Releasing':
+      return { step: { do: 'release', record } }
+    case 'Released':
+    case 'Available':
+      return record.metadata.deletionTimestamp ? { step: { do: 'release', record } } : settled
+  }
+}
+
+function giveUp(record: ElasticIP): Step {
+  const { reclaimPolicy } = record.spec
+  return reclaimPolicy === 'Retain' && record.status?.address ? { do: 'retain', record } : { do: 'release', record }
+}
+
+/** First nobody announces the address, then it goes back, and the Service may go last. */
+function leave(service: Service, wanted: Want, record: ElasticIP | undefined): Plan {
+  const isOurs = holdsForUs(service, wanted)
+  if (isOurs && service.status?.loadBalancer?.ingress?.length) return { step: { do: 'withdraw' } }
+  if (record && phaseOf(record) !== 'Released') return { step: giveUp(record) }
+  const shows = service.metadata.annotations?.[addressAnnotation] !== undefined
+  if (shows && !service.metadata.deletionTimestamp) return { step: { do: 'hide-address' } }
+  return isOurs ? { step: { do: 'remove-finalizers' } } : settled
+}
+
+/** Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that is now ours to serve. */
+function holdsForUs({ metadata }: Service, wanted: Want): boolean {
+  if (metadata.finalizers?.includes(serviceFinalizer)) return true
+  const served = wanted.kind === 'reserve' || wanted.kind === 'own'
+  return served && (metadata.finalizers?.includes(upstreamFinalizer) ?? false)
+}
+
+function showOwn(seen: Seen, service: Service, address: string): Plan {
+  const { record } = seen
+  if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
+  // Not brought by a person after all: a predecessor wrote it, or our annotation was taken off.
+  if (record && heldAddress(record) === address) return { step: { do: 'show-address', address } }
+  if (service.metadata.annotations?.[addressAnnotation] !== undefined) return { step: { do: 'hide-address' } }
+  const announced = announce(seen, service, address)
+  if (announced.step || !record) return announced
+  return phaseOf(record) === 'Released' ? settled : { step: giveUp(record) }
+}
+
+function showReserved(seen: Seen, service: Service, wanted: Extract<Want, { kind: 'reserve' }>): Plan {
+  const { record } = seen
+  if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
+  if (record && heldAddress(record) !== undefined) return showHeld(seen, service, record)
+  return { step: { do: 'claim', location: wanted.location, reclaim: wanted.reclaim } }
+}
+
+function showHeld(seen: Seen, service: Service, record: ElasticIP): Plan {
+  const address = heldAddress(record) ?? ''
+  const { annotations, uid = '' } = service.metadata
+  if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
+  if (service.spec.loadBalancerIP !== address || annotations?.[addressAnnotation] !== address) {
+    return { step: { do: 'show-address', address } }
+  }
+  if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
+  return announce(seen, service, address)
+}
+
+function announce({ request }: Seen, service: Service, address: string): Plan {
+  const asked = request(address)
+  const annotated = Object.entries(asked.annotations).every(
+    ([name, value]) => service.metadata.annotations?.[name] === value,
+  )
+  const shows = !asked.status || ingressOf(service) === ingressOf({ status: asked.status })
+  return annotated && shows ? settled : { step: { do: 'announce', address, request: asked } }
+}
+
+/** The API server adds ipMode by itself: only the addresses are compared. */
+function ingressOf({ status }: Pick<Service, 'status'>): string {
+  return (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip ?? hostname).join()
+}
+
+function hasFinalizer(service: Service): boolean {
+  return service.metadata.finalizers?.includes(serviceFinalizer) ?? false
+}

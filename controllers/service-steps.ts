@@ -1,0 +1,158 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { Key, Service } from '../kube/objects.ts'
+import { keyOf, splitKey } from '../kube/objects.ts'
+import { services } from '../kube/resource.ts'
+import type { Claimed } from '../ledger/ask.ts'
+import type { Claim } from '../ledger/claim.ts'
+import type { ElasticIP } from '../ledger/elastic-ip.ts'
+import type { Released } from '../ledger/release.ts'
+import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
+import { type Outcome, Terminal } from './reconciler.ts'
+import type { Step } from './service-plan.ts'
+
+/** The upstream service controller's reasons: dashboards know them. */
+export type Reason =
+  | 'EnsuringLoadBalancer'
+  | 'EnsuredLoadBalancer'
+  | 'SyncLoadBalancerFailed'
+  | 'DeletingLoadBalancer'
+  | 'DeletedLoadBalancer'
+
+export type StepDeps = {
+  client: KubeClient
+  claim: (claim: Claim, signal: AbortSignal) => Promise<Claimed>
+  bind: (record: ElasticIP, uid: string) => Promise<void>
+  release: (record: ElasticIP, signal: AbortSignal) => Promise<Released>
+  retain: (record: ElasticIP) => Promise<void>
+  event: (service: Service, said: { type: 'Normal' | 'Warning'; reason: Reason; message: string }) => void
+}
+
+/** Carries one step out; an outcome says that no other step may follow now. */
+export type CarryOut = (
+  step: Step,
+  at: { key: Key; service: Service | undefined },
+  signal: AbortSignal,
+) => Promise<Outcome | undefined>
+
+/** How long until a cloud is asked again whether it has granted or deleted what it was asked to. */
+const pollMs = 5_000
+
+/** Everything that the Service controller does to the world, a step at a time. */
+export function serviceSteps(deps: StepDeps): CarryOut {
+  return async (step, { key, service }, signal) => {
+    if (step.do === 'release') return release(deps, { record: step.record, service }, signal)
+    if (step.do === 'retain') await deps.retain(step.record)
+    else if (step.do === 'bind') await deps.bind(step.record, step.uid)
+    else if (service) return onService(deps, { step, key, service }, signal)
+    return undefined
+  }
+}
+
+type ServiceStep = Exclude<Step, { do: 'release' | 'retain' | 'bind' }>
+
+async function onService(
+  deps: StepDeps,
+  { step, key, service }: { step: ServiceStep; key: Key; service: Service },
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { finalizers = [] } = service.metadata
+  const write = (change: object) => patch(deps.client, service, change)
+  switch (step.do) {
+    case 'add-finalizer':
+      return write({ metadata: { finalizers: [...finalizers, serviceFinalizer] } })
+    case 'remove-finalizers':
+      deps.event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
+      return write({
+        metadata: { finalizers: finalizers.filter((name) => name !== serviceFinalizer && name !== upstreamFinalizer) },
+      })
+    case 'show-address':
+      return write({
+        metadata: { annotations: { [addressAnnotation]: step.address } },
+        spec: { loadBalancerIP: step.address },
+      })
+    case 'hide-address':
+      return write(hidden(service))
+    case 'announce':
+      return announce(deps, service, step)
+    case 'withdraw':
+      deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' })
+      return patchStatus(deps.client, service, { loadBalancer: { ingress: null } })
+    case 'claim':
+      return claim(deps, { step, key, service }, signal)
+    case 'complain':
+      throw new Terminal(step.problems.join('; '))
+  }
+}
+
+async function claim(
+  deps: StepDeps,
+  { step, key, service }: { step: Extract<Step, { do: 'claim' }>; key: Key; service: Service },
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  deps.event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' })
+  const { location, reclaim } = step
+  const claimed = await deps.claim({ key, location, reclaim, wait: false }, signal)
+  switch (claimed.kind) {
+    case 'held':
+      return undefined
+    case 'pending':
+      deps.event(service, {
+        type: 'Warning',
+        reason: 'SyncLoadBalancerFailed',
+        message: `Address pending: ${claimed.why}`,
+      })
+      return { againInMs: pollMs }
+    case 'refused':
+      throw new Error(`no address: ${claimed.why}`)
+  }
+}
+
+async function announce(
+  { client, event }: StepDeps,
+  service: Service,
+  { address, request }: Extract<Step, { do: 'announce' }>,
+): Promise<undefined> {
+  if (Object.keys(request.annotations).length > 0) {
+    await patch(client, service, { metadata: { annotations: request.annotations } })
+  }
+  if (request.status) await patchStatus(client, service, request.status)
+  event(service, { type: 'Normal', reason: 'EnsuredLoadBalancer', message: `Ensured load balancer: ${address}` })
+}
+
+async function release(
+  deps: StepDeps,
+  { record, service }: { record: ElasticIP; service: Service | undefined },
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { outcome } = await deps.release(record, signal)
+  if (outcome !== 'going') return undefined
+  if (service)
+    deps.event(service, {
+      type: 'Normal',
+      reason: 'DeletingLoadBalancer',
+      message: 'The cloud is deleting the address',
+    })
+  return { againInMs: pollMs }
+}
+
+function hidden({ metadata, spec }: Service): object {
+  const shown = metadata.annotations?.[addressAnnotation]
+  return {
+    metadata: { annotations: { [addressAnnotation]: null } },
+    ...(spec.loadBalancerIP === shown ? { spec: { loadBalancerIP: null } } : {}),
+  }
+}
+
+/** Changes a Service only if it still is the one that the step was planned for. */
+async function patch(client: KubeClient, service: Service, change: object): Promise<undefined> {
+  const { resourceVersion } = service.metadata
+  const merge = {
+    ...change,
+    metadata: { ...('metadata' in change ? (change.metadata as object) : {}), resourceVersion },
+  }
+  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } })
+}
+
+async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
+  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge: { status } } }, { subresource: 'status' })
+}

@@ -1,0 +1,23 @@
+import type { AskParts } from './ask.ts'
+import type { ElasticIP } from './elastic-ip.ts'
+import { condition } from './records.ts'
+
+/** Writes down which live Service holds an address: first its uid, then the phase. */
+export async function bind(parts: AskParts, record: ElasticIP, uid: string): Promise<void> {
+  const { claimRef } = record.spec
+  if (!claimRef) throw new Error(`ElasticIP ${record.metadata.name} is for no Service`)
+  const claimed =
+    claimRef.uid === uid
+      ? record
+      : await parts.records.writeSpec(record, { ...record.spec, claimRef: { ...claimRef, uid } })
+  const said = {
+    status: 'True',
+    reason: 'OnService',
+    message: `Service ${claimRef.namespace}/${claimRef.name}`,
+  } as const
+  await parts.records.writeStatus(claimed, {
+    phase: 'Bound',
+    message: undefined,
+    conditions: [condition('Assigned', { ...said, now: parts.now() })],
+  })
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlreadyExists, isConflict } from '../kube/errors.ts'
+import type { Key } from '../kube/objects.ts'
+import { type AskParts, type Claimed, ask } from './ask.ts'
+import type { Asking } from './asking.ts'
+import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf, reservationOf } from './elastic-ip.ts'
+import { newRecord } from './records.ts'
+
+export type Claim = {
+  key: Key
+  location: string
+  reclaim: ReclaimPolicy
+  /** Whether to stay, until the signal aborts, while somebody is at it; else `pending` is said at once. */
+  wait: boolean
+}
+
+export type ClaimParts = AskParts & {
+  identity: string
+  asking: Asking
+  /** Whether every reservation with our marks has a record, so that no record means no reservation. */
+  adopted: (signal: AbortSignal) => Promise<boolean>
+}
+
+export type Claims = {
+  /**
+   * The address of a Service: the one it has, else one that is reserved now, with the record as a lock across replicas.
+   * Throws KubeError when the API server does not answer; then nothing was bought that no record knows of.
+   */
+  claim(claim: Claim, signal: AbortSignal): Promise<Claimed>
+  /** Resolves when no question to the cloud is under way any more. */
+  idle(): Promise<void>
+}
+
+/** Somebody else is at the record: look again in a moment. */
+const busy: unique symbol = Symbol('busy')
+
+const pollMs = 100
+
+/** Claims on the ledger; one instance a process, so that simultaneous claims of one Service share one question. */
+export function claims(parts: ClaimParts): Claims {
+  const open = new Map<string, Promise<Claimed>>()
+
+  function put(record: ElasticIP, first: boolean): Promise<Claimed> {
+    const { name } = record.metadata
+    const answer = ask(parts, { record, first }).finally(() => open.delete(name))
+    open.set(name, answer)
+    return answer
+  }
+
+  async function look(claim: Claim, signal: AbortSignal): Promise<Claimed | typeof busy> {
+    const created = await create(parts, claim, signal)
+    if (created) return put(created, await parts.adopted(signal))
+    const stored = await parts.records.get(claim.key, { signal })
+    if (!stored) return busy
+    const shared = open.get(stored.metadata.name)
+    if (shared) return shared
+    const kept = await keep(parts, stored)
+    if (kept) return kept
+    if (phaseOf(stored) !== 'Requested' || stored.metadata.deletionTimestamp) return busy
+    if (parts.asking.byAnother(stored)) return busy
+    return put(await take(parts, stored, claim), false)
+  }
+
+  return {
+    async claim(claim, signal) {
+      const over = claim.wait ? once(signal, 'abort').then((): typeof busy => busy) : undefined
+      do {
+        const looking = look(claim, signal).catch(busyOnConflict)
+        const answer = await (over ? Promise.race([looking, over]) : looking)
+        if (answer !== busy) return answer
+        if (claim.wait) await sleep(pollMs)
+      } while (claim.wait && !signal.aborted)
+      return { kind: 'pending', why: 'its reservation is still under way' }
+    },
+    async idle() {
+      while (open.size > 0) await Promise.allSettled(open.values())
+    },
+  }
+}
+
+async function create(parts: ClaimParts, claim: Claim, signal: AbortSignal): Promise<ElasticIP | undefined> {
+  const spec = { location: claim.location, reclaimPolicy: claim.reclaim }
+  try {
+    return await parts.records.create(newRecord(claim.key, spec, parts.identity), { signal })
+  } catch (error) {
+    if (isAlreadyExists(error)) return undefined
+    throw error
+  }
+}
+
+/** The address of a record that has one, kept or on its way back as it may be; undefined when there is none to keep. */
+async function keep(parts: ClaimParts, record: ElasticIP): Promise<Claimed | undefined> {
+  const held = heldAddress(record)
+  if (held !== undefined) return { kind: 'held', record, address: held }
+  const phase = phaseOf(record)
+  const address = record.status?.address
+  const stillOurs = phase === 'Released' || (phase === 'Releasing' && !record.status?.returnedAt)
+  if (!stillOurs || address === undefined || record.metadata.deletionTimestamp) return undefined
+  const stored = await parts.records.writeStatus(record, { phase: 'Reserved' })
+  return { kind: 'held', record: stored, address }
+}
+
+/** Makes an unanswered record ours to ask about; whoever else tried at the same time meets a conflict. */
+async function take(parts: ClaimParts, record: ElasticIP, claim: Claim): Promise<ElasticIP> {
+  const spec = { ...record.spec, location: claim.location, reclaimPolicy: claim.reclaim }
+  const movable = reservationOf(record) === undefined && record.spec.location !== claim.location
+  const current = movable ? await parts.records.writeSpec(record, spec) : record
+  const asking = { by: parts.identity, since: parts.now().toISOString() }
+  return parts.records.writeStatus(current, { phase: 'Requested', asking })
+}
+
+function busyOnConflict(error: unknown): typeof busy {
+  if (isConflict(error)) return busy
+  throw error
+}

@@ -1,0 +1,76 @@
+import type { Condition, Key, KubeObject } from '../kube/objects.ts'
+import { defineResource } from '../kube/resource.ts'
+
+/**
+ * The life of an address. Requested: the record is written, the cloud is asked. Reserved: the address is known, its
+ * Service not seen yet. Bound: a live Service holds it. Releasing: on its way back to the cloud. Released: kept by
+ * `Retain` after its Service went. Available: provisioned beforehand, nobody's yet.
+ */
+export type Phase = 'Requested' | 'Reserved' | 'Bound' | 'Releasing' | 'Released' | 'Available'
+
+export type ReclaimPolicy = 'Delete' | 'Retain'
+
+export type ClaimRef = { namespace: string; name: string; uid?: string }
+
+/** Who holds which address: to an address what a PersistentVolume is to a disk. */
+export type ElasticIP = KubeObject & {
+  apiVersion: 'eip-admission.dev/v1alpha1'
+  kind: 'ElasticIP'
+  spec: {
+    claimRef?: ClaimRef
+    location?: string
+    reclaimPolicy: ReclaimPolicy
+    /** A reservation that exists already: adopted, or provisioned by hand. */
+    reservationID?: string
+  }
+  status?: ElasticIPStatus
+}
+
+export type ElasticIPStatus = {
+  phase?: Phase
+  address?: string
+  reservationID?: string
+  /** Who is asking the cloud right now. Absent while the status is: then it is whoever created the record. */
+  asking?: { by: string; since: string }
+  /** When the cloud was told to delete the reservation; from then on the address is not ours to show. */
+  returnedAt?: string
+  conditions?: Condition[]
+  message?: string
+}
+
+export const elasticIPs = defineResource<ElasticIP>({
+  apiVersion: 'eip-admission.dev/v1alpha1',
+  kind: 'ElasticIP',
+  plural: 'elasticips',
+  namespaced: false,
+})
+
+/** Keeps a record until its reservation is given back, whoever deletes it. */
+export const recordFinalizer = 'eip-admission.dev/reservation'
+
+/** The record of a Service: a Service name has no dot, so this is unique, and it reads well. */
+export function recordName(key: Key): string {
+  return key.replace('/', '.')
+}
+
+/** The Service that a record is for. */
+export function claimKey(record: ElasticIP): Key | undefined {
+  const { claimRef } = record.spec
+  return claimRef && `${claimRef.namespace}/${claimRef.name}`
+}
+
+/** The phase of a record; one without a status was created a moment ago. */
+export function phaseOf(record: ElasticIP): Phase {
+  return record.status?.phase ?? 'Requested'
+}
+
+/** The reservation behind a record, as far as it is known. */
+export function reservationOf(record: ElasticIP): string | undefined {
+  return record.status?.reservationID ?? record.spec.reservationID
+}
+
+/** The address that a record holds for its Service; none while it is on its way to us or back. */
+export function heldAddress(record: ElasticIP): string | undefined {
+  const phase = phaseOf(record)
+  return phase === 'Reserved' || phase === 'Bound' ? record.status?.address : undefined
+}

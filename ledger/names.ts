@@ -1,0 +1,19 @@
+/** Names that we write on Services. */
+
+/** Holds a Service until its address is withdrawn and given back. */
+export const serviceFinalizer = 'eip-admission.dev/address'
+
+/** The upstream service controller's finalizer; a predecessor may have left it, and nobody else would take it off. */
+export const upstreamFinalizer = 'service.kubernetes.io/load-balancer-cleanup'
+
+/**
+ * The address that we wrote into `spec.loadBalancerIP`. Where the two agree the address is ours, else a person brought
+ * their own; so an address that was ours is never taken for theirs after its reservation went.
+ */
+export const addressAnnotation = 'eip-admission.dev/address'
+
+/** What becomes of the address when the Service goes: `Delete` or `Retain`. */
+export const reclaimAnnotation = 'eip-admission.dev/reclaim-policy'
+
+/** Prefix of all annotations that are ours. */
+export const ownPrefix = 'eip-admission.dev/'

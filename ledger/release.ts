@@ -1,0 +1,50 @@
+import { type AskParts, findReservation } from './ask.ts'
+import { type ElasticIP, phaseOf, reservationOf } from './elastic-ip.ts'
+
+export type ReleaseParts = AskParts & {
+  /** A live look, past every cache, at whether the Service of a record still wants the record's address. */
+  stillWanted: (record: ElasticIP, signal: AbortSignal) => Promise<boolean>
+}
+
+export type Released = {
+  /** `gone`: reservation and record. `kept`: its Service wants it after all. `going`: the cloud still lists it. */
+  outcome: 'gone' | 'kept' | 'going'
+}
+
+/**
+ * Gives the address of a record back to the cloud, and takes the record off the book when the cloud no longer has it.
+ * Each step is written down before the next, so that whoever finds the record knows how far it went; once `returnedAt`
+ * is written the address is nobody's, even if the call that followed was lost.
+ */
+export async function release(parts: ReleaseParts, record: ElasticIP, signal: AbortSignal): Promise<Released> {
+  const marked =
+    phaseOf(record) === 'Releasing' ? record : await parts.records.writeStatus(record, { phase: 'Releasing' })
+  if (!marked.status?.returnedAt && (await parts.stillWanted(marked, signal))) {
+    const phase = marked.spec.claimRef?.uid ? 'Bound' : 'Reserved'
+    await parts.records.writeStatus(marked, { phase: marked.status?.address ? phase : 'Requested' })
+    return { outcome: 'kept' }
+  }
+  const returned = marked.status?.returnedAt
+    ? marked
+    : await parts.records.writeStatus(marked, { returnedAt: parts.now().toISOString() })
+  return giveBack(parts, returned, signal)
+}
+
+async function giveBack(parts: ReleaseParts, record: ElasticIP, signal: AbortSignal): Promise<Released> {
+  const reservation = reservationOf(record) ?? (await findReservation(parts, record, signal))?.id
+  if (reservation !== undefined) {
+    await parts.cloud.release(reservation, signal)
+    if (await parts.cloud.reservation(reservation, signal)) return { outcome: 'going' }
+  }
+  await parts.records.remove(record)
+  const { name } = record.metadata
+  parts.log.info({ record: name, address: record.status?.address, reservation }, 'address released')
+  return { outcome: 'gone' }
+}
+
+/** Keeps the address of a record whose Service went; a Service of the same name gets it again. */
+export async function retain(parts: AskParts, record: ElasticIP): Promise<void> {
+  const { uid: _gone, ...claimRef } = record.spec.claimRef ?? { namespace: '', name: '' }
+  const unbound = await parts.records.writeSpec(record, { ...record.spec, claimRef })
+  await parts.records.writeStatus(unbound, { phase: 'Released' })
+}

@@ -1,0 +1,90 @@
+import type { Reservation } from '../clouds/cloud.ts'
+import { isAlreadyExists, isConflict } from '../kube/errors.ts'
+import type { Key, Service } from '../kube/objects.ts'
+import type { AdoptionMark } from './adoption.ts'
+import type { AskParts } from './ask.ts'
+import type { Asking } from './asking.ts'
+import type { ElasticIP } from './elastic-ip.ts'
+import { clusterMarks } from './marks.ts'
+import { type SweepPlan, planSweep } from './sweep-plan.ts'
+import { type StatusChange, newRecord } from './records.ts'
+import type { Want } from './want.ts'
+
+export type SweepParts = AskParts & {
+  identity: string
+  asking: Asking
+  mark: AdoptionMark
+  listRecords: () => ElasticIP[]
+  listServices: () => { service: Service; wanted: Want }[]
+  graceMs: number
+}
+
+/** Never more than this part of all reservations in one sweep: a wrong view of the world must not empty a project. */
+const share = 0.1
+
+export type Sweep = (signal: AbortSignal) => Promise<void>
+
+/**
+ * Looks for reservations with this cluster's marks that the ledger does not know: those of live Services are adopted,
+ * predecessors' included; the others go back when two sweeps agree and they are older than the grace period. Throws when
+ * the cloud cannot be read: not to see a reservation is not to know that it is gone.
+ */
+export function sweep(parts: SweepParts): Sweep {
+  let suspects: ReadonlySet<string> = new Set()
+  return async (signal) => {
+    // Records and Services are read after the list: a reservation in it that was made by a record has that record by now.
+    const reservations = await parts.cloud.reservations(clusterMarks(parts.scheme), signal)
+    const plan = planSweep({
+      reservations,
+      records: parts.listRecords(),
+      services: parts.listServices(),
+      scheme: parts.scheme,
+      suspects,
+      now: parts.now(),
+      graceMs: parts.graceMs,
+      share,
+    })
+    suspects = plan.suspects
+    let complete = plan.complete
+    for (const found of plan.adopt) complete = (await adopt(parts, found, signal)) && complete
+    for (const { id, address } of plan.release) {
+      signal.throwIfAborted()
+      await parts.cloud.release(id, signal)
+      parts.log.warn({ reservation: id, address }, 'orphaned address released')
+    }
+    if (complete) await parts.mark.set(signal)
+  }
+}
+
+/** Writes a reservation into the book; false when somebody else is at its record, and the next sweep must look again. */
+async function adopt(parts: SweepParts, found: SweepPlan['adopt'][number], signal: AbortSignal): Promise<boolean> {
+  const { key, reservation, record } = found
+  if (record && parts.asking.byAnother(record)) return false
+  try {
+    const current = record ?? (await parts.records.create(recordOf(parts, key, reservation), { signal }))
+    await parts.records.writeStatus(current, answerOf(reservation))
+  } catch (error) {
+    if (isConflict(error) || isAlreadyExists(error)) return false
+    throw error
+  }
+  parts.log.info({ service: key, address: reservation.address, reservation: reservation.id }, 'reservation adopted')
+  return true
+}
+
+function recordOf(parts: SweepParts, key: Key, { id, location }: Reservation): ElasticIP {
+  return newRecord(
+    key,
+    { reclaimPolicy: 'Delete', reservationID: id, ...(location ? { location } : {}) },
+    parts.identity,
+  )
+}
+
+function answerOf({ id, address, state }: Reservation): StatusChange {
+  const granted = state === 'reserved' && address !== undefined
+  return {
+    phase: granted ? 'Reserved' : 'Requested',
+    reservationID: id,
+    address: granted ? address : undefined,
+    asking: undefined,
+  }
+}

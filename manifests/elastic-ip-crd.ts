@@ -1,0 +1,132 @@
+const text = { type: 'string' }
+const time = { type: 'string', format: 'date-time' }
+
+const claimRef = {
+  description: 'The Service that the address is for; uid once that Service was seen.',
+  type: 'object',
+  required: ['namespace', 'name'],
+  properties: { namespace: { ...text, maxLength: 63 }, name: { ...text, maxLength: 63 }, uid: text },
+  'x-kubernetes-validations': [
+    {
+      rule: 'self.namespace == oldSelf.namespace && self.name == oldSelf.name',
+      message: 'an address does not change its Service',
+    },
+  ],
+}
+
+const spec = {
+  type: 'object',
+  required: ['reclaimPolicy'],
+  properties: {
+    claimRef,
+    location: { ...text, maxLength: 63, description: "Where the address is reserved, by the cloud's code." },
+    reclaimPolicy: {
+      ...text,
+      enum: ['Delete', 'Retain'],
+      default: 'Delete',
+      description: 'What becomes of the address when its Service goes.',
+    },
+    reservationID: { ...text, maxLength: 128, description: 'A reservation that exists already.' },
+  },
+  'x-kubernetes-validations': [
+    {
+      rule: 'has(self.location) || has(self.reservationID)',
+      message: 'say where to reserve (location), or what is reserved (reservationID)',
+    },
+  ],
+}
+
+const condition = {
+  type: 'object',
+  required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  properties: {
+    type: { ...text, enum: ['Requested', 'Reserved', 'Assigned', 'Mapped'] },
+    status: { ...text, enum: ['True', 'False', 'Unknown'] },
+    reason: text,
+    message: text,
+    lastTransitionTime: time,
+  },
+}
+
+const status = {
+  type: 'object',
+  properties: {
+    phase: { ...text, enum: ['Requested', 'Reserved', 'Bound', 'Releasing', 'Released', 'Available'] },
+    address: text,
+    reservationID: text,
+    asking: {
+      description: 'Who is asking the cloud right now.',
+      type: 'object',
+      required: ['by', 'since'],
+      properties: { by: text, since: time },
+    },
+    returnedAt: { ...time, description: 'When the cloud was told to delete the reservation.' },
+    conditions: {
+      type: 'array',
+      items: condition,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    },
+    message: text,
+  },
+}
+
+const rules = [
+  {
+    rule: "!has(self.spec.claimRef) || self.metadata.name == self.spec.claimRef.namespace + '.' + self.spec.claimRef.name",
+    message: 'the name of a claimed ElasticIP is <namespace>.<service>',
+  },
+  {
+    // A reservation cannot move, so a record that says otherwise would lie.
+    rule:
+      '!(has(oldSelf.status) && has(oldSelf.status.reservationID)) || ' +
+      '(has(self.spec.location) ? self.spec.location : "") == (has(oldSelf.spec.location) ? oldSelf.spec.location : "")',
+    message: 'location is fixed once the address is reserved',
+  },
+]
+
+const columns = [
+  { name: 'Address', type: 'string', jsonPath: '.status.address' },
+  { name: 'Location', type: 'string', jsonPath: '.spec.location' },
+  { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+  { name: 'Namespace', type: 'string', jsonPath: '.spec.claimRef.namespace' },
+  { name: 'Service', type: 'string', jsonPath: '.spec.claimRef.name' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+]
+
+/** The CustomResourceDefinition of ElasticIP: who holds which address. */
+export const elasticIPDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'elasticips.eip-admission.dev' },
+  spec: {
+    group: 'eip-admission.dev',
+    scope: 'Cluster',
+    names: {
+      kind: 'ElasticIP',
+      listKind: 'ElasticIPList',
+      plural: 'elasticips',
+      singular: 'elasticip',
+      shortNames: ['eip'],
+    },
+    versions: [
+      {
+        name: 'v1alpha1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        additionalPrinterColumns: columns,
+        schema: {
+          openAPIV3Schema: {
+            description: 'A public address of the cloud, and the Service that holds it.',
+            type: 'object',
+            required: ['spec'],
+            properties: { spec, status },
+            'x-kubernetes-validations': rules,
+          },
+        },
+      },
+    ],
+  },
+}

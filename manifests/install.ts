@@ -1,0 +1,32 @@
+import type { KubeObject } from '../kube/objects.ts'
+import { elasticIPDefinition } from './elastic-ip-crd.ts'
+import { names } from './names.ts'
+import { rbac } from './rbac.ts'
+import { type WebhookOptions, webhookConfigurations } from './webhook-configurations.ts'
+
+export type InstallOptions = WebhookOptions & { leaseNamespace: string }
+
+/** Everything that a cluster needs before the process starts, in the order in which it is applied. */
+export function installObjects(options: InstallOptions): KubeObject[] {
+  const { namespace, url } = options
+  const objects = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    elasticIPDefinition,
+    ...rbac(options),
+    ...(url === undefined ? [webhookService(namespace)] : []),
+    ...webhookConfigurations(options),
+  ]
+  return objects as KubeObject[]
+}
+
+function webhookService(namespace: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: names.webhookService, namespace },
+    spec: {
+      selector: { 'app.kubernetes.io/name': 'eip-admission' },
+      ports: [{ name: 'webhook', port: 443, targetPort: 10260, protocol: 'TCP' }],
+    },
+  }
+}

@@ -1,0 +1,15 @@
+/** Names of what is installed, known to whoever installs it and to whoever runs in it. */
+export const names = {
+  serviceAccount: 'eip-admission',
+  webhookService: 'eip-admission',
+  authoritySecret: 'eip-admission-ca',
+  /** Configurations run in the order of their names: last, so that we see what all others made of the Service. */
+  mutatingConfiguration: 'zz-eip-admission',
+  validatingConfiguration: 'zz-eip-admission',
+  ledgerConfigMap: 'eip-admission-ledger',
+} as const
+
+/** Who the process is to the API server. */
+export function serviceAccountUser(namespace: string): string {
+  return `system:serviceaccount:${namespace}:${names.serviceAccount}`
+}

@@ -1,0 +1,69 @@
+import { names } from './names.ts'
+
+type Rule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }
+
+export type RbacOptions = { namespace: string; leaseNamespace: string }
+
+const api = 'rbac.authorization.k8s.io/v1'
+const group = 'rbac.authorization.k8s.io'
+
+/** The least that the process may: by Service path, by own namespace, by lease. Everything else is somebody else's. */
+export function rbac(options: RbacOptions): object[] {
+  const { namespace, leaseNamespace } = options
+  const subjects = [{ kind: 'ServiceAccount', name: names.serviceAccount, namespace }]
+  const inNamespace = (name: string, at: string, rules: Rule[]) => [
+    { apiVersion: api, kind: 'Role', metadata: { name, namespace: at }, rules },
+    {
+      apiVersion: api,
+      kind: 'RoleBinding',
+      metadata: { name, namespace: at },
+      roleRef: { apiGroup: group, kind: 'Role', name },
+      subjects,
+    },
+  ]
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: names.serviceAccount, namespace } },
+    { apiVersion: api, kind: 'ClusterRole', metadata: { name: 'eip-admission' }, rules: clusterRules },
+    {
+      apiVersion: api,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'eip-admission' },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'eip-admission' },
+      subjects,
+    },
+    ...inNamespace('eip-admission', namespace, ownNamespaceRules),
+    ...inNamespace('eip-admission-leader', leaseNamespace, leaseRules),
+  ]
+}
+
+const clusterRules: Rule[] = [
+  { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch', 'patch'] },
+  { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
+  // The UID of kube-system names the cluster on every reservation.
+  { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  {
+    apiGroups: ['eip-admission.dev'],
+    resources: ['elasticips'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
+  },
+  { apiGroups: ['eip-admission.dev'], resources: ['elasticips/status'], verbs: ['update'] },
+  {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+    resourceNames: [names.mutatingConfiguration, names.validatingConfiguration],
+    verbs: ['get', 'patch'],
+  },
+]
+
+// RBAC cannot name the object of a create: whoever may create one Secret here may create any.
+const ownNamespaceRules: Rule[] = [
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['secrets'], resourceNames: [names.authoritySecret], verbs: ['get', 'update'] },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.ledgerConfigMap], verbs: ['get', 'update'] },
+]
+
+const leaseRules: Rule[] = [
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+]

@@ -1,0 +1,84 @@
+import type { Reservation } from '../clouds/cloud.ts'
+import type { Service } from '../kube/objects.ts'
+import type { ElasticIP, ElasticIPStatus } from '../ledger/elastic-ip.ts'
+import type { Policy } from '../ledger/want.ts'
+
+type ServiceFacts = Partial<Service['metadata']> & Partial<Service['spec']> & { status?: Service['status'] }
+
+/** A LoadBalancer Service default/web with one port; any fact of it can be said otherwise. */
+export function makeService(facts: ServiceFacts = {}): Service {
+  const { type, clusterIP, loadBalancerIP, loadBalancerClass, ports, status, ...metadata } = facts
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'web', uid: 'uid-1', resourceVersion: '1', ...metadata },
+    spec: {
+      type: type ?? 'LoadBalancer',
+      ports: ports ?? [{ port: 80 }],
+      ...(clusterIP === undefined ? {} : { clusterIP }),
+      ...(loadBalancerIP === undefined ? {} : { loadBalancerIP }),
+      ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
+    },
+    ...(status ? { status } : {}),
+  }
+}
+
+/** The record of default/web in da, as its status says. */
+export function makeRecord(status?: ElasticIPStatus, facts: Partial<ElasticIP['spec']> = {}): ElasticIP {
+  return {
+    apiVersion: 'eip-admission.dev/v1alpha1',
+    kind: 'ElasticIP',
+    metadata: {
+      name: 'default.web',
+      uid: 'record-1',
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-31T09:00:00Z',
+      finalizers: ['eip-admission.dev/reservation'],
+    },
+    spec: { claimRef: { namespace: 'default', name: 'web' }, location: 'da', reclaimPolicy: 'Delete', ...facts },
+    ...(status ? { status } : {}),
+  }
+}
+
+export function makeReservation(facts: Partial<Reservation> = {}): Reservation {
+  return {
+    id: 'res-1',
+    address: '203.0.113.40',
+    state: 'reserved',
+    location: 'da',
+    marks: {},
+    createdAt: '2026-01-31T08:00:00Z',
+    ...facts,
+  }
+}
+
+export const metros = [
+  { code: 'da', name: 'Dallas' },
+  { code: 'sv', name: 'Silicon Valley' },
+  { code: 'da11', name: 'da11' },
+]
+
+/** The policy of a cluster on Equinix Metal whose settings name a metro, a facility, both or none. */
+export function makePolicy({ metro, facility }: { metro?: string; facility?: string }): Policy {
+  return {
+    loadBalancing: true,
+    excludedNamespaces: [],
+    controlPlaneService: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',
+    locationSources: [
+      { kind: 'setting', word: 'facility', name: 'METAL_FACILITY_NAME', value: facility },
+      { kind: 'setting', word: 'metro', name: 'METAL_METRO_NAME', value: metro },
+      { kind: 'annotation', word: 'facility', name: 'metal.equinix.com/eip-facility' },
+      { kind: 'annotation', word: 'metro', name: 'metal.equinix.com/eip-metro' },
+    ],
+    annotations: {
+      known: [
+        'metal.equinix.com/eip-facility',
+        'metal.equinix.com/eip-metro',
+        'eip-admission.dev/address',
+        'eip-admission.dev/reclaim-policy',
+      ],
+      prefixes: ['metal.equinix.com/', 'eip-admission.dev/'],
+    },
+    reclaimPolicy: 'Delete',
+  }
+}

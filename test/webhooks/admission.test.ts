@@ -1,0 +1,110 @@
+import fastify from 'fastify'
+import supertest from 'supertest'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { admission } from '../../webhooks/admission.ts'
+import { type Decision, allow, mistake, patch, refuse } from '../../webhooks/decision.ts'
+import { deadlineMs } from '../../webhooks/deadline.ts'
+import { makeService } from '../builders.ts'
+import { silentLog } from '../fakes/log.ts'
+
+async function door(decide: () => Decision) {
+  const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } })
+  const webhook = { name: 'w.example.com', path: '/w', kind: 'mutating', decide } as const
+  await app.register(admission, { webhooks: [webhook], log: silentLog })
+  await app.ready()
+  return supertest(app.server)
+}
+
+function review(request: object = {}) {
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: { uid: 'u-1', operation: 'CREATE', object: makeService(), oldObject: null, dryRun: false, ...request },
+  }
+}
+
+const answers: { name: string; decision: Decision; response: object }[] = [
+  { name: 'allow', decision: allow(['careful']), response: { uid: 'u-1', allowed: true, warnings: ['careful'] } },
+  {
+    name: 'a mistake in the object is a bad request',
+    decision: mistake('no such metro'),
+    response: { uid: 'u-1', allowed: false, status: { code: 400, reason: 'BadRequest', message: 'no such metro' } },
+  },
+  {
+    name: 'a refusal for other reasons is forbidden',
+    decision: refuse('quota reached'),
+    response: { uid: 'u-1', allowed: false, status: { code: 403, reason: 'Forbidden', message: 'quota reached' } },
+  },
+  {
+    name: 'a patch goes in base64',
+    decision: patch([{ op: 'remove', path: '/spec/loadBalancerIP' }]),
+    response: {
+      uid: 'u-1',
+      allowed: true,
+      patchType: 'JSONPatch',
+      patch: Buffer.from('[{"op":"remove","path":"/spec/loadBalancerIP"}]').toString('base64'),
+      warnings: [],
+    },
+  },
+  {
+    name: 'an empty patch is a plain allow',
+    decision: patch([]),
+    response: { uid: 'u-1', allowed: true, warnings: [] },
+  },
+]
+
+for (const { name, decision, response } of answers) {
+  test(name, async () => {
+    const { body } = await (await door(() => decision)).post('/w?timeout=10s').send(review()).expect(200)
+    assert.equal(body, { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
+  })
+}
+
+test('a webhook that cannot decide answers 500, and says nothing of why', async () => {
+  const app = await door(() => {
+    throw new Error('token abc refused')
+  })
+  const { text } = await app.post('/w').send(review()).expect(500)
+  assert.not.match(text, 'abc')
+})
+
+const refused = [
+  { name: 'no JSON', body: 'hello', type: 'application/json', status: 400 },
+  { name: 'another content type', body: '{}', type: 'text/plain', status: 400 },
+  { name: 'an empty object', body: {}, status: 400 },
+  { name: 'another version', body: { ...review(), apiVersion: 'admission.k8s.io/v1beta1' }, status: 400 },
+  { name: 'a uid that is a number', body: review({ uid: 5 }), status: 400 },
+  { name: 'an unknown operation', body: review({ operation: 'BUY' }), status: 400 },
+  { name: 'an object without metadata', body: review({ object: { kind: 'Service' } }), status: 400 },
+  { name: 'an object that is a list', body: review({ object: [] }), status: 400 },
+  { name: 'dryRun as a word', body: review({ dryRun: 'true' }), status: 400 },
+]
+
+for (const { name, body, type = 'application/json', status } of refused) {
+  test(`the door refuses ${name}`, async () => {
+    const app = await door(() => {
+      throw new Error('reached the webhook')
+    })
+    await app.post('/w').set('content-type', type).send(body).expect(status)
+  })
+}
+
+test('paths and methods that are not ours are not found', async () => {
+  const app = await door(() => allow())
+  await app.post('/other').send(review()).expect(404)
+  await app.get('/w').expect(404)
+})
+
+for (const [timeout, ms] of [
+  ['10s', 9000],
+  ['500ms', 450],
+  ['1m', 27_000],
+  ['-5s', 9000],
+  ['1e9s', 9000],
+  [undefined, 9000],
+] as const) {
+  test(`of ${timeout} we take ${ms} ms`, () => assert.is(deadlineMs(timeout), ms))
+}
+
+test.run()

@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import jsonPatch from 'fast-json-patch'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../kube/objects.ts'
+import { type ServiceChange, servicePatch } from '../../webhooks/service-patch.ts'
+import { makeService } from '../builders.ts'
+
+const cases: { name: string; service: Service; change: ServiceChange; patch: object[] }[] = [
+  {
+    name: 'the map of annotations and the list of finalizers are made where there are none',
+    service: makeService(),
+    change: { finalizer: 'a/b', annotations: { 'c/d': '1' }, loadBalancerIP: '192.0.2.1' },
+    patch: [
+      { op: 'add', path: '/metadata/finalizers', value: ['a/b'] },
+      { op: 'add', path: '/metadata/annotations', value: {} },
+      { op: 'add', path: '/metadata/annotations/c~1d', value: '1' },
+      { op: 'add', path: '/spec/loadBalancerIP', value: '192.0.2.1' },
+    ],
+  },
+  {
+    name: 'what others wrote stays',
+    service: makeService({ finalizers: ['x/y'], annotations: { k: 'v' } }),
+    change: { finalizer: 'a/b', annotations: { 'c/d': '1' } },
+    patch: [
+      { op: 'add', path: '/metadata/finalizers/-', value: 'a/b' },
+      { op: 'add', path: '/metadata/annotations/c~1d', value: '1' },
+    ],
+  },
+  {
+    name: 'what is true already is not written',
+    service: makeService({ finalizers: ['a/b'], annotations: { 'c/d': '1' }, loadBalancerIP: '192.0.2.1' }),
+    change: { name: 'web', finalizer: 'a/b', annotations: { 'c/d': '1' }, loadBalancerIP: '192.0.2.1' },
+    patch: [],
+  },
+  {
+    name: 'what is not there is not removed',
+    service: makeService(),
+    change: { annotations: { 'c/d': undefined }, loadBalancerIP: undefined },
+    patch: [],
+  },
+  {
+    name: 'what is there is removed',
+    service: makeService({ annotations: { 'c/d': '1' }, loadBalancerIP: '192.0.2.1' }),
+    change: { annotations: { 'c/d': undefined }, loadBalancerIP: undefined },
+    patch: [
+      { op: 'remove', path: '/metadata/annotations/c~1d' },
+      { op: 'remove', path: '/spec/loadBalancerIP' },
+    ],
+  },
+]
+
+for (const { name, service, change, patch } of cases) {
+  test(name, () => assert.equal(servicePatch(service, change), patch))
+}
+
+test('every patch can be applied, and makes the change true', () => {
+  const names = fc.stringMatching(/^[a-z~/]{1,8}$/).filter((name) => name !== '__proto__')
+  const maps = fc.dictionary(names, fc.string(), { noNullPrototype: true })
+  const change = fc.record(
+    { annotations: maps, finalizer: names, loadBalancerIP: fc.option(fc.ipV4(), { nil: undefined }) },
+    { requiredKeys: [] },
+  )
+  const service = fc
+    .record({ annotations: maps, finalizers: fc.array(names), loadBalancerIP: fc.ipV4() }, { requiredKeys: [] })
+    .map(makeService)
+  fc.assert(
+    fc.property(service, change, (before, wanted) => {
+      const operations = servicePatch(before, wanted)
+      const after = jsonPatch.applyPatch(structuredClone(before), operations as jsonPatch.Operation[], true).newDocument
+      for (const [name, value] of Object.entries(wanted.annotations ?? {})) {
+        assert.is(after.metadata.annotations?.[name], value)
+      }
+      if (wanted.finalizer) assert.ok(after.metadata.finalizers?.includes(wanted.finalizer))
+      if ('loadBalancerIP' in wanted) assert.is(after.spec.loadBalancerIP, wanted.loadBalancerIP)
+      assert.equal(servicePatch(after, wanted), [])
+    }),
+  )
+})
+
+test.run()

@@ -1,0 +1,12 @@
+const defaultMs = 10_000
+
+/**
+ * How long we may take, from the `timeout` that the API server puts into the URL (whole seconds, or a Go duration of
+ * one unit): a tenth less than it, so that our answer is there before the API server stops waiting.
+ */
+export function deadlineMs(timeout: string | undefined): number {
+  const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(timeout ?? '') ?? []
+  const unitMs = { ms: 1, s: 1000, m: 60_000 }[unit]
+  const givenMs = unitMs === undefined ? defaultMs : Math.min(Number(amount) * unitMs, 30_000)
+  return Math.max(1, Math.round(givenMs * 0.9))
+}

@@ -1,0 +1,113 @@
+import type { Location } from '../clouds/cloud.ts'
+import type { Service } from '../kube/objects.ts'
+import { keyOf } from '../kube/objects.ts'
+import type { Claimed } from '../ledger/ask.ts'
+import type { Claim } from '../ledger/claim.ts'
+import { addressAnnotation, serviceFinalizer } from '../ledger/names.ts'
+import { type Policy, type Want, want } from '../ledger/want.ts'
+import { type Decision, allow, mistake, patch, refuse } from './decision.ts'
+import { generateName } from './generate-name.ts'
+import type { AdmissionRequest } from './review.ts'
+import { servicePatch } from './service-patch.ts'
+import { newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
+import type { Webhook } from './webhook.ts'
+
+export type ServiceMutatingDeps = {
+  policy: Policy
+  /** The cloud's locations, where they are known. */
+  locations: () => Location[] | undefined
+  claim: (claim: Claim, signal: AbortSignal) => Promise<Claimed>
+  /** The address that the ledger holds for a Service, without asking for one. */
+  held: (key: string, signal: AbortSignal) => Promise<string | undefined>
+  /** Whether a Service whose address the cloud could not give now is stored without it, or refused. */
+  onCloudFailure: 'defer' | 'deny'
+  isSelf: (user: string) => boolean
+}
+
+type Reserve = Extract<Want, { kind: 'reserve' }>
+
+/** Gives a Service its address while it is being created, and puts back what an update dropped. */
+export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
+  return {
+    name: 'reserve.eip-admission.dev',
+    path: '/mutate-services',
+    kind: 'mutating',
+    decide(request, signal) {
+      const service = serviceOf(request, deps.isSelf)
+      if (!service) return allow()
+      const known = deps.locations()
+      const wanted = want(service, deps.policy, known)
+      switch (wanted.kind) {
+        case 'ignored':
+          return allow()
+        case 'nothing':
+          return leave(service, request.oldObject)
+        case 'own':
+          return patch(
+            servicePatch(service, { finalizer: serviceFinalizer, annotations: { [addressAnnotation]: undefined } }),
+          )
+        case 'reserve':
+          return reserve(deps, { request, service, wanted }, signal)
+        case 'wrong': {
+          const problems = newProblems(
+            wanted,
+            request.oldObject ? want(request.oldObject, deps.policy, known) : undefined,
+          )
+          return problems.length > 0 ? mistake(problemText(service, problems)) : allow()
+        }
+      }
+    },
+  }
+}
+
+/** The API server keeps spec.loadBalancerIP when the type changes; back as LoadBalancer it would pass for the user's own. */
+function leave(service: Service, old: Service | null): Decision {
+  const shown = shownAddress(service) ?? shownAddress(old)
+  if (shown === undefined) return allow()
+  const stale = service.spec.loadBalancerIP === shown ? { loadBalancerIP: undefined } : {}
+  return patch(servicePatch(service, { annotations: { [addressAnnotation]: undefined }, ...stale }))
+}
+
+type Case = { request: AdmissionRequest<Service>; service: Service; wanted: Reserve }
+
+async function reserve(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal): Promise<Decision> {
+  const { request, service, wanted } = of
+  const kept = request.oldObject?.spec.type === 'LoadBalancer' ? shownAddress(request.oldObject) : undefined
+  if (kept !== undefined) return patch(withAddress(service, kept))
+  if (request.dryRun) return rehearse(deps, of, signal)
+
+  const { name: given, generateName: prefix } = service.metadata
+  const name = given || generateName(prefix ?? '')
+  const named = { ...service, metadata: { ...service.metadata, name } }
+  const { location, reclaim, warnings } = wanted
+  const claimed = await deps.claim({ key: keyOf(named), location, reclaim, wait: true }, signal)
+  switch (claimed.kind) {
+    case 'held':
+      return patch(withAddress(service, claimed.address, name), warnings)
+    case 'refused':
+      return refuse(`Service ${keyOf(named)} gets no address: ${claimed.why}`)
+    case 'pending': {
+      if (deps.onCloudFailure === 'deny') return refuse(`Service ${keyOf(named)} gets no address now: ${claimed.why}`)
+      const pending = servicePatch(service, { name, finalizer: serviceFinalizer })
+      return patch(pending, [...warnings, `address pending, it follows in the background: ${claimed.why}`])
+    }
+  }
+}
+
+/** A dry run: everything is checked, nothing is written or bought. */
+async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal): Promise<Decision> {
+  const { service, wanted } = of
+  const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
+  if (held !== undefined) return patch(withAddress(service, held), wanted.warnings)
+  const said = `dry run: an address in ${wanted.location} would be reserved`
+  return patch(servicePatch(service, { finalizer: serviceFinalizer }), [...wanted.warnings, said])
+}
+
+function withAddress(service: Service, address: string, name = service.metadata.name) {
+  return servicePatch(service, {
+    ...(name ? { name } : {}),
+    finalizer: serviceFinalizer,
+    annotations: { [addressAnnotation]: address },
+    loadBalancerIP: address,
+  })
+}
