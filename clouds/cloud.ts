@@ -20,8 +20,8 @@ export type Reservation = {
 
 export type ReservationRequest = { location: string; marks: Marks }
 
-/** A place where addresses can be reserved: the code that people write, and the name they know it by. */
-export type Location = { code: string; name: string }
+/** A place where addresses can be reserved: the code that people write, the name they know it by, what the vendor calls such a place. */
+export type Location = { code: string; name: string; kind: string }
 
 export type Cloud = {
   /** The vendor's name, for people. */

@@ -10,7 +10,12 @@ export type CallOptions = {
   dryRun?: boolean
 }
 
-export type WriteOptions = CallOptions & { subresource?: 'status'; fieldManager?: string }
+export type WriteOptions = CallOptions & {
+  subresource?: 'status'
+  fieldManager?: string
+  /** What becomes of fields that the API server does not know; `Warn` drops them. */
+  fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
+}
 
 export type ListOptions = CallOptions & {
   namespace?: string
@@ -36,11 +41,7 @@ export type KubeClient = {
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>
   /** PUT: refused with `conflict` when the object's resourceVersion is not the stored one. */
   replace<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>
-  patch<T extends KubeObject>(
-    resource: Resource<T>,
-    target: At & { patch: Patch },
-    options?: WriteOptions,
-  ): Promise<T>
+  patch<T extends KubeObject>(resource: Resource<T>, target: At & { patch: Patch }, options?: WriteOptions): Promise<T>
   /** Server-side apply by a field manager that takes the fields over where another holds them. */
   apply<T extends KubeObject>(
     resource: Resource<T>,

@@ -71,6 +71,42 @@ export type WebhookConfiguration = KubeObject & {
   webhooks?: { name: string; clientConfig: ClientConfig }[]
 }
 
+/** What happened to an object, as `kubectl describe` shows it. */
+export type KubeEvent = KubeObject & {
+  apiVersion: 'v1'
+  kind: 'Event'
+  type: 'Normal' | 'Warning'
+  reason: string
+  message: string
+  involvedObject: {
+    apiVersion: string
+    kind: string
+    name: string
+    namespace?: string
+    uid?: string
+    resourceVersion?: string
+  }
+  count: number
+  firstTimestamp: string
+  lastTimestamp: string
+  source: { component: string }
+  reportingComponent: string
+  reportingInstance: string
+}
+
+/** Times in a Lease have six digits after the point. */
+export type Lease = KubeObject & {
+  apiVersion: 'coordination.k8s.io/v1'
+  kind: 'Lease'
+  spec?: {
+    holderIdentity?: string
+    leaseDurationSeconds?: number
+    acquireTime?: string
+    renewTime?: string
+    leaseTransitions?: number
+  }
+}
+
 /** An object's place in a cache or queue: `namespace/name`, or `name` where the kind has no namespaces. */
 export type Key = string
 

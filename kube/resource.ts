@@ -1,6 +1,8 @@
 import type {
   ConfigMap,
+  KubeEvent,
   KubeObject,
+  Lease,
   Namespace,
   Secret,
   Service,
@@ -20,10 +22,32 @@ export function defineResource<T extends KubeObject>(resource: Resource<T>): Res
   return resource
 }
 
-export const services = defineResource<Service>({ apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true })
-export const namespaces = defineResource<Namespace>({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false })
+export const services = defineResource<Service>({
+  apiVersion: 'v1',
+  kind: 'Service',
+  plural: 'services',
+  namespaced: true,
+})
+export const namespaces = defineResource<Namespace>({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+})
 export const secrets = defineResource<Secret>({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })
-export const configMaps = defineResource<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true })
+export const configMaps = defineResource<ConfigMap>({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+})
+export const events = defineResource<KubeEvent>({ apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true })
+export const leases = defineResource<Lease>({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+})
 export const mutatingWebhookConfigurations = defineResource<WebhookConfiguration>({
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: 'MutatingWebhookConfiguration',

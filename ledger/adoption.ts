@@ -31,11 +31,7 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
   }
 }
 
-async function create(
-  of: AdoptionMarkOptions,
-  data: Record<string, string>,
-  signal: AbortSignal,
-) {
+async function create(of: AdoptionMarkOptions, data: Record<string, string>, signal: AbortSignal) {
   const metadata = { namespace: of.namespace, name: of.name }
   try {
     await of.client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }, { signal })

@@ -29,17 +29,16 @@ export type Question = {
 }
 
 /**
- * Asks the cloud for the address of a record and writes down what it answered. Never cut short by a caller's deadline:
- * the cloud client's own time-outs bound it, and whatever was bought must reach the record.
+ * Asks the cloud for the address of a record and writes down what it answered. The signal is the question's own budget,
+ * never a caller's deadline: whatever was bought must reach the record.
  */
-export async function ask(parts: AskParts, question: Question): Promise<Claimed> {
+export async function ask(parts: AskParts, question: Question, signal: AbortSignal): Promise<Claimed> {
   const { record } = question
-  const forever = new AbortController().signal
   try {
-    const known = question.first ? undefined : await findReservation(parts, record, forever)
+    const known = question.first ? undefined : await findReservation(parts, record, signal)
     const marks = marksOf(parts, record)
     const location = record.spec.location ?? ''
-    const reservation = known ?? (await parts.cloud.reserve({ location, marks }, forever))
+    const reservation = known ?? (await parts.cloud.reserve({ location, marks }, signal))
     return await settle(parts, record, reservation)
   } catch (error) {
     if (!(error instanceof CloudError)) throw error

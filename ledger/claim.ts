@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlreadyExists, isConflict } from '../kube/errors.ts'
 import type { Key } from '../kube/objects.ts'
-import { type AskParts, type Claimed, ask } from './ask.ts'
+import { type AskParts, type Claimed, type Question, ask } from './ask.ts'
 import type { Asking } from './asking.ts'
 import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf, reservationOf } from './elastic-ip.ts'
 import { newRecord } from './records.ts'
@@ -20,6 +20,8 @@ export type ClaimParts = AskParts & {
   asking: Asking
   /** Whether every reservation with our marks has a record, so that no record means no reservation. */
   adopted: (signal: AbortSignal) => Promise<boolean>
+  /** How long a question to the cloud may take, waiting for its turn included; shorter than others wait for us. */
+  budgetMs: number
 }
 
 export type Claims = {
@@ -41,16 +43,18 @@ const pollMs = 100
 export function claims(parts: ClaimParts): Claims {
   const open = new Map<string, Promise<Claimed>>()
 
-  function put(record: ElasticIP, first: boolean): Promise<Claimed> {
-    const { name } = record.metadata
-    const answer = ask(parts, { record, first }).finally(() => open.delete(name))
+  function put(question: Question, budget: AbortSignal): Promise<Claimed> {
+    const { name } = question.record.metadata
+    const answer = ask(parts, question, budget).finally(() => open.delete(name))
     open.set(name, answer)
     return answer
   }
 
   async function look(claim: Claim, signal: AbortSignal): Promise<Claimed | typeof busy> {
+    // From before the record says that we are at it: had we been frozen since, others are at it by now.
+    const budget = AbortSignal.timeout(parts.budgetMs)
     const created = await create(parts, claim, signal)
-    if (created) return put(created, await parts.adopted(signal))
+    if (created) return put({ record: created, first: await parts.adopted(signal) }, budget)
     const stored = await parts.records.get(claim.key, { signal })
     if (!stored) return busy
     const shared = open.get(stored.metadata.name)
@@ -59,7 +63,7 @@ export function claims(parts: ClaimParts): Claims {
     if (kept) return kept
     if (phaseOf(stored) !== 'Requested' || stored.metadata.deletionTimestamp) return busy
     if (parts.asking.byAnother(stored)) return busy
-    return put(await take(parts, stored, claim), false)
+    return put({ record: await take(parts, stored, claim), first: false }, budget)
   }
 
   return {

@@ -24,7 +24,9 @@ export function locate(
   const [chosen, ...others] = said
   if (!chosen) return { problem: nowhere(sources) }
   const location = chosen.value.toLowerCase()
-  if (known && !known.some(({ code }) => code === location)) return { problem: unknown(chosen, known) }
+  const alike = known?.filter(({ kind }) => kind === chosen.source.word) ?? []
+  // A cloud that lists none of a kind may still take its codes.
+  if (alike.length > 0 && !alike.some(({ code }) => code === location)) return { problem: unknown(chosen, alike) }
   const ignored = others
     .filter(({ source, value }) => source.kind === 'annotation' && value.toLowerCase() !== location)
     .map(

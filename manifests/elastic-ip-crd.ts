@@ -8,7 +8,8 @@ const claimRef = {
   properties: { namespace: { ...text, maxLength: 63 }, name: { ...text, maxLength: 63 }, uid: text },
   'x-kubernetes-validations': [
     {
-      rule: 'self.namespace == oldSelf.namespace && self.name == oldSelf.name',
+      // `namespace` is a word of CEL's own.
+      rule: 'self.__namespace__ == oldSelf.__namespace__ && self.name == oldSelf.name',
       message: 'an address does not change its Service',
     },
   ],
@@ -73,7 +74,7 @@ const status = {
 
 const rules = [
   {
-    rule: "!has(self.spec.claimRef) || self.metadata.name == self.spec.claimRef.namespace + '.' + self.spec.claimRef.name",
+    rule: "!has(self.spec.claimRef) || self.metadata.name == self.spec.claimRef.__namespace__ + '.' + self.spec.claimRef.name",
     message: 'the name of a claimed ElasticIP is <namespace>.<service>',
   },
   {

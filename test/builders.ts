@@ -53,9 +53,8 @@ export function makeReservation(facts: Partial<Reservation> = {}): Reservation {
 }
 
 export const metros = [
-  { code: 'da', name: 'Dallas' },
-  { code: 'sv', name: 'Silicon Valley' },
-  { code: 'da11', name: 'da11' },
+  { code: 'da', name: 'Dallas', kind: 'metro' },
+  { code: 'sv', name: 'Silicon Valley', kind: 'metro' },
 ]
 
 /** The policy of a cluster on Equinix Metal whose settings name a metro, a facility, both or none. */

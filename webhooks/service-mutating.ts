@@ -7,6 +7,7 @@ import { addressAnnotation, serviceFinalizer } from '../ledger/names.ts'
 import { type Policy, type Want, want } from '../ledger/want.ts'
 import { type Decision, allow, mistake, patch, refuse } from './decision.ts'
 import { generateName } from './generate-name.ts'
+import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { servicePatch } from './service-patch.ts'
 import { newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
@@ -29,9 +30,7 @@ type Reserve = Extract<Want, { kind: 'reserve' }>
 /** Gives a Service its address while it is being created, and puts back what an update dropped. */
 export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
   return {
-    name: 'reserve.eip-admission.dev',
-    path: '/mutate-services',
-    kind: 'mutating',
+    ...reserveAddress,
     decide(request, signal) {
       const service = serviceOf(request, deps.isSelf)
       if (!service) return allow()

@@ -2,6 +2,7 @@ import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { type Policy, want } from '../ledger/want.ts'
 import { allow, mistake } from './decision.ts'
+import { validateService } from './identities.ts'
 import { newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -14,9 +15,7 @@ export type ServiceValidatingDeps = {
 /** Refuses a Service that asks for something that cannot be, as it stands after all other webhooks. */
 export function serviceValidating(deps: ServiceValidatingDeps): Webhook<Service> {
   return {
-    name: 'validate.eip-admission.dev',
-    path: '/validate-services',
-    kind: 'validating',
+    ...validateService,
     decide(request) {
       const service = serviceOf(request, deps.isSelf)
       if (!service) return allow()

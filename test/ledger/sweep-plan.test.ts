@@ -84,9 +84,9 @@ test('a Service that is no LoadBalancer any more holds no reservation', () => {
 
 test('a Service with mistakes, or of no business to us, still holds its reservation', () => {
   for (const wanted of [
-    { kind: 'wrong', problems: [] },
-    { kind: 'ignored', why: '' },
-  ] as const) {
+    { kind: 'wrong' as const, problems: [] },
+    { kind: 'ignored' as const, why: '' },
+  ]) {
     const seen = plan({ services: [{ service: makeService(), wanted }], suspects: new Set(['res-1']) })
     assert.equal(seen.release, [])
   }

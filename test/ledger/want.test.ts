@@ -127,7 +127,7 @@ const mistakes = [
     service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'dallas' } }),
     problems: [
       'annotation metal.equinix.com/eip-metro: "dallas" is not a known metro, did you mean "da"?; ' +
-        'known: da (Dallas), sv (Silicon Valley), da11',
+        'known: da (Dallas), sv (Silicon Valley)',
     ],
   },
   {
@@ -147,8 +147,7 @@ const mistakes = [
     problems: [
       'annotation metal.equinix.com/eip-metr: "da" is not known, did you mean metal.equinix.com/eip-metro?',
       'annotation eip-admission.dev/reclaim-policy: "Keep" is neither "Delete" nor "Retain"',
-      'annotation metal.equinix.com/eip-metro: "xx" is not a known metro; ' +
-        'known: da (Dallas), sv (Silicon Valley), da11',
+      'annotation metal.equinix.com/eip-metro: "xx" is not a known metro; ' + 'known: da (Dallas), sv (Silicon Valley)',
     ],
   },
   {

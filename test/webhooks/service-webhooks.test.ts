@@ -165,7 +165,7 @@ test('several mistakes are one message', async () => {
     decision.verdict === 'deny' && decision.reason,
     'Service default/web: 2 mistakes:\n' +
       '  - annotation metal.equinix.com/eip-metr: "da" is not known, did you mean metal.equinix.com/eip-metro?\n' +
-      '  - annotation metal.equinix.com/eip-metro: "xx" is not a known metro; known: da (Dallas), sv (Silicon Valley), da11',
+      '  - annotation metal.equinix.com/eip-metro: "xx" is not a known metro; known: da (Dallas), sv (Silicon Valley)',
   )
 })
 

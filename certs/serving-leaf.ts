@@ -1,0 +1,31 @@
+import { X509Certificate } from 'node:crypto'
+import type { Log } from '../kube/log.ts'
+import { leafLifetimeMs } from './authorities.ts'
+import { issueLeaf } from './authority.ts'
+import type { KeyPair } from './cert-source.ts'
+import { renewalReason } from './renewal.ts'
+
+/** The certificate of this replica. Its key is made here and never leaves memory. */
+export type ServingLeaf = {
+  current(): KeyPair | undefined
+  notAfterMs(): number | undefined
+  /** Issues it anew where the authority, the hosts or its age say so; tells whether it did. */
+  renew(wanted: { authority: KeyPair; hosts: string[]; now: number }): Promise<boolean>
+}
+
+/** A serving certificate that is issued when it is first asked for. */
+export function servingLeaf(log: Log): ServingLeaf {
+  let leaf: KeyPair | undefined
+  return {
+    current: () => leaf,
+    notAfterMs: () => leaf && new X509Certificate(leaf.cert).validToDate.getTime(),
+    async renew({ authority, hosts, now }) {
+      const why = leaf ? renewalReason(leaf, now, { hosts, authority: authority.cert }) : 'there is none yet'
+      if (why === undefined) return false
+      leaf = await issueLeaf({ authority, hosts, now, lifetimeMs: leafLifetimeMs })
+      const { serialNumber, validTo } = new X509Certificate(leaf.cert)
+      log.info({ why, hosts, serial: serialNumber, notAfter: validTo }, 'serving certificate issued')
+      return true
+    },
+  }
+}

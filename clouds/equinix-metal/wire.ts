@@ -1,0 +1,81 @@
+import { isIPv4 } from 'node:net'
+import type { Location, Reservation } from '../cloud.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import { parseTags } from './tags.ts'
+
+/** The kinds of block that hold public IPv4 addresses; the rest of a project's list is private, IPv6 or VRF. */
+export const publicTypes = ['public_ipv4', 'global_ipv4']
+
+export type ReservationBody = {
+  type: 'public_ipv4'
+  quantity: 1
+  metro?: string
+  facility?: string
+  details: string
+  tags: string[]
+  /** Over quota the API would otherwise open a support ticket and answer with a reservation that has no address. */
+  fail_on_approval_required: true
+}
+
+/** One page of a project's addresses. */
+export type Page = { items: Fields[]; current: number; last: number; total: number | undefined }
+
+/** The page in an answer; undefined where it holds no list, which is not the same as an empty one. */
+export function parsePage(body: unknown, asked: number): Page | undefined {
+  const { ip_addresses, meta } = fieldsOf(body)
+  const items = itemsOf(ip_addresses)?.map(fieldsOf)
+  const { current_page, last_page, total } = fieldsOf(meta)
+  const current = countOf(current_page) ?? asked
+  return items && { items, current, last: countOf(last_page) ?? current, total: countOf(total) }
+}
+
+/** Whether an object of `/ips` is a block of public addresses, and not an assignment, which shares path and ids with it. */
+export function isReservation(item: Fields): boolean {
+  return publicTypes.includes(textOf(item.type) ?? '') && textOf(item.id) !== undefined && !item.assigned_to
+}
+
+/** What else an object of `/ips` is, for people. */
+export function kindOf(item: Fields): string {
+  if (item.assigned_to || item.type === 'IPAssignment') return 'the assignment of an address to a machine'
+  return textOf(item.type) ? `a block of type ${String(item.type)}` : 'of no known type'
+}
+
+/** The reservation in an answer; undefined where it has no id to know it by. */
+export function parseReservation(body: unknown): Reservation | undefined {
+  const item = fieldsOf(body)
+  const id = textOf(item.id)
+  if (id === undefined) return undefined
+  const state = stateOf(item)
+  return {
+    id,
+    address: state === 'reserved' ? textOf(item.address) : undefined,
+    state,
+    location: locationOf(item),
+    marks: parseTags(itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []),
+    createdAt: textOf(item.created_at),
+  }
+}
+
+/** While it waits for approval a block has null, an empty string or zeroes for an address. */
+function stateOf({ state, address }: Fields): Reservation['state'] {
+  if (state === 'denied') return 'denied'
+  const granted = state === 'created' || textOf(state) === undefined
+  return granted && isIPv4(textOf(address) ?? '') && address !== '0.0.0.0' ? 'reserved' : 'requested'
+}
+
+/** A metro where there is one, the facility's on very old blocks; a global address is in no place. */
+function locationOf(item: Fields): string | undefined {
+  const facility = fieldsOf(item.facility)
+  const code = textOf(fieldsOf(item.metro).code) ?? textOf(fieldsOf(facility.metro).code) ?? textOf(facility.code)
+  return code?.toLowerCase()
+}
+
+/** The places in a list of metros or facilities; undefined where it holds no list. */
+export function parseLocations(kind: 'metro' | 'facility', list: unknown): Location[] | undefined {
+  return itemsOf(list)
+    ?.map(fieldsOf)
+    .flatMap((place) => {
+      const code = textOf(place.code)?.toLowerCase()
+      return code === undefined ? [] : { code, name: textOf(place.name) ?? code, kind }
+    })
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CloudError, type Fault } from './cloud.ts'
+import { type RawAnswer, readAnswer } from './http/answer.ts'
+import { parseBaseUrl } from './http/base-url.ts'
+import { brokenOff, givenUp, isOwn, type Reading, refused, timedOut } from './http/faults.ts'
+import { type LaneOptions, makeLanes } from './http/lanes.ts'
+import { prepare, type Request, type Sender, type VendorCall } from './http/request.ts'
+
+export type VendorHttpOptions = Sender &
+  Reading &
+  Partial<LaneOptions> & {
+    /** The wait before the second try of a read; it doubles from there. */
+    retryDelayMs?: number
+    /** Sees every exchange with the cloud, retries included. */
+    observe?: ((exchange: Exchange) => void) | undefined
+  }
+
+export type Exchange = { call: string; ms: number; status: number | undefined; fault: Fault | undefined }
+
+export type VendorAnswer = { status: number; headers: Headers; body: unknown }
+
+export type VendorHttp = {
+  /** One call, which answers or throws a CloudError. Reads are tried again by themselves, writes never. */
+  call(call: VendorCall, signal: AbortSignal): Promise<VendorAnswer>
+}
+
+type Result = { answer: VendorAnswer } | { error: CloudError; passing: boolean }
+
+const tries = 4
+
+/** The HTTP caller under every vendor's client: JSON in and out, bounded in time, size and number of calls in flight. */
+export function vendorHttp(options: VendorHttpOptions): VendorHttp {
+  const baseUrl = parseBaseUrl(options.vendor, options.baseUrl)
+  const inTurn = makeLanes({ inFlight: options.inFlight ?? 4, rate: options.rate })
+
+  return {
+    async call(call, signal) {
+      const request = prepare(call, { ...options, baseUrl })
+      const left = (reason: unknown) => givenUp(request.facts, { sent: false, reason })
+      const carryOutInTime = () => within(request, signal, (ends) => carryOut(request, options, ends))
+      return inTurn(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, left })
+    },
+  }
+}
+
+/** Runs work under a signal whose reason is the CloudError to throw: the caller's end, or the call's own. */
+async function within<T>(
+  { facts, timeoutMs }: Request,
+  signal: AbortSignal,
+  work: (ends: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ends = new AbortController()
+  const timer = setTimeout(() => ends.abort(timedOut(facts, timeoutMs)), timeoutMs)
+  const giveUp = () => ends.abort(givenUp(facts, { sent: true, reason: signal.reason }))
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await work(ends.signal)
+  } catch (error) {
+    ends.signal.throwIfAborted()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', giveUp)
+  }
+}
+
+/** Waits for its retries in its place in the queue: fewer calls go out while the cloud has trouble. */
+async function carryOut(request: Request, options: VendorHttpOptions, ends: AbortSignal): Promise<VendorAnswer> {
+  const endsAt = performance.now() + request.timeoutMs
+  for (let attempt = 1; ; attempt++) {
+    const result = await exchange(request, options, ends)
+    if ('answer' in result) return result.answer
+    const backoffMs = (options.retryDelayMs ?? 250) * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
+    const waitMs = backoffMs + (result.error.retryAfterMs ?? 0)
+    const again = request.init.method === 'GET' && result.passing && attempt < tries
+    if (!again || performance.now() + waitMs >= endsAt) throw result.error
+    await sleep(waitMs, undefined, { signal: ends })
+  }
+}
+
+async function exchange(request: Request, options: VendorHttpOptions, ends: AbortSignal): Promise<Result> {
+  const startedAt = performance.now()
+  const arrived = await receive(request, ends)
+  const isLost = arrived instanceof CloudError
+  const result = isLost ? { error: arrived, passing: !ends.aborted } : judge(request, arrived, options)
+  options.observe?.({
+    call: request.facts.name,
+    ms: performance.now() - startedAt,
+    status: isLost ? undefined : arrived.status,
+    fault: 'error' in result ? result.error.fault : undefined,
+  })
+  return result
+}
+
+async function receive({ url, init, facts }: Request, ends: AbortSignal): Promise<RawAnswer | CloudError> {
+  try {
+    return await readAnswer(await fetch(url, { ...init, signal: ends }))
+  } catch (error) {
+    return ends.reason instanceof CloudError ? ends.reason : brokenOff(facts, error)
+  }
+}
+
+function judge(request: Request, raw: RawAnswer, reading: Reading): Result {
+  const { status, headers, body } = raw
+  const isGood = status >= 200 && status < 300
+  const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isOwn(body)
+  if (isAnswer) return { answer: { status, headers, body: body.kind === 'json' ? body.value : undefined } }
+  const error = refused(request.facts, raw, reading)
+  return { error, passing: error.fault === 'rate-limit' || status >= 500 }
+}

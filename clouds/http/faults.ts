@@ -1,0 +1,144 @@
+import { CloudError, type Fault } from '../cloud.ts'
+import { type Body, type RawAnswer, retryAfterMs } from './answer.ts'
+
+/** What the messages about one call need to know of it. */
+export type CallFacts = {
+  vendor: string
+  name: string
+  method: string
+  /** Without the query. */
+  path: string
+  /** Credentials of this call, which no message may repeat even where the vendor's words do. */
+  secrets: string[]
+  /** What to do about a fault, said behind the vendor's words. */
+  hints: Partial<Record<Fault, string>>
+}
+
+/** A refusal in the vendor's own words, of the call that goes by this name. */
+export type Refusal = { name: string; status: number; text: string | undefined }
+
+/** How a vendor's refusals are to be read. */
+export type Reading = {
+  /** The vendor's own words in the body of an error. */
+  errorText(body: unknown): string | undefined
+  /** The fault where the status alone does not tell it. */
+  fault?: ((refusal: Refusal) => Fault | undefined) | undefined
+}
+
+/** A call that the cloud, or something in front of it, answered with other than what was asked for. */
+export function refused(facts: CallFacts, raw: RawAnswer, reading: Reading): CloudError {
+  const { status, headers, body } = raw
+  const told = isOwn(body) && body.kind === 'json' ? vendorWords(reading.errorText(body.value), facts) : undefined
+  const fault = faultOf(facts, raw, { text: told, reading })
+  const outcome = status >= 400 && status < 500 && status !== 408 ? 'nothing' : lostOutcome(facts)
+  const answered = `${facts.vendor} answered ${status}${manner(raw)} to ${facts.method} ${facts.path}`
+  const message = (told ? `${answered}: ${told}` : answered) + doubt(outcome) + advice(facts, fault)
+  return new CloudError(message, {
+    fault,
+    outcome,
+    retryAfterMs: fault === 'rate-limit' || status === 503 ? retryAfterMs(headers, Date.now()) : undefined,
+  })
+}
+
+/** A call that got no whole answer: never connected, cut off, or not what HTTP is. */
+export function brokenOff(facts: CallFacts, error: unknown): CloudError {
+  const { vendor, method, path } = facts
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const why = clean(cause instanceof Error ? cause.message || (codeOf(cause) ?? cause.name) : 'no reason given', facts)
+  const isUnsent = neverConnected(cause)
+  const outcome = isUnsent ? 'nothing' : lostOutcome(facts)
+  const message = `${vendor} ${isUnsent ? 'cannot be reached for' : 'broke off'} ${method} ${path}: ${why}`
+  return new CloudError(message + doubt(outcome), { fault: 'unavailable', outcome, cause: error })
+}
+
+/** A call that took longer than it may. */
+export function timedOut(facts: CallFacts, timeoutMs: number): CloudError {
+  const outcome = lostOutcome(facts)
+  const message = `${facts.vendor} did not answer ${facts.method} ${facts.path} within ${timeoutMs / 1000} s`
+  return new CloudError(message + doubt(outcome), { fault: 'unavailable', outcome })
+}
+
+/** A call whose caller gave it up, before it was sent or while it was under way. */
+export function givenUp(facts: CallFacts, { sent, reason }: { sent: boolean; reason: unknown }): CloudError {
+  const outcome = sent ? lostOutcome(facts) : 'nothing'
+  const when = sent ? 'while it was under way' : 'before it was sent'
+  const message = `${facts.method} ${facts.path} to ${facts.vendor} was given up ${when}${doubt(outcome)}`
+  return new CloudError(message, { fault: 'unavailable', outcome, cause: reason })
+}
+
+/** A call that cannot be made at all. */
+export function unsendable(facts: CallFacts, { fault, why }: { fault: Fault; why: string }): CloudError {
+  return new CloudError(`${facts.vendor}: ${facts.method} ${facts.path} was not sent: ${why}`, {
+    fault,
+    outcome: 'nothing',
+  })
+}
+
+/** Whether the vendor's API itself may have written this body: it speaks JSON objects, proxies speak HTML or prose. */
+export function isOwn(body: Body): boolean {
+  return body.kind === 'none' || (body.kind === 'json' && typeof body.value === 'object' && body.value !== null)
+}
+
+function faultOf(
+  facts: CallFacts,
+  { status, body }: RawAnswer,
+  { text, reading }: { text: string | undefined; reading: Reading },
+): Fault {
+  if (status === 429) return 'rate-limit'
+  // A proxy's 403 or 404 says nothing about our rights, nor about what exists.
+  if (!isOwn(body)) return 'unavailable'
+  return reading.fault?.({ name: facts.name, status, text }) ?? faultOfStatus(status)
+}
+
+function faultOfStatus(status: number): Fault {
+  if (status === 401 || status === 403) return 'auth'
+  if (status === 409) return 'conflict'
+  if (status >= 400 && status < 500 && status !== 408 && status !== 425) return 'invalid'
+  return 'unavailable'
+}
+
+function manner({ status, body }: RawAnswer): string {
+  if (status >= 300 && status < 400) return ' (a redirect, which is never followed)'
+  if (body.kind === 'foreign') return ` with ${body.what}`
+  return body.kind === 'none' ? ' with an empty body' : ''
+}
+
+function advice({ hints }: CallFacts, fault: Fault): string {
+  const hint = hints[fault]
+  return hint ? `; ${hint}` : ''
+}
+
+/** A read changes nothing, however it ends. */
+function lostOutcome({ method }: CallFacts): 'nothing' | 'unknown' {
+  return method === 'GET' ? 'nothing' : 'unknown'
+}
+
+function doubt(outcome: 'nothing' | 'unknown'): string {
+  return outcome === 'unknown' ? '; it may have been carried out all the same' : ''
+}
+
+function vendorWords(text: string | undefined, facts: CallFacts): string | undefined {
+  const words = text && clean(text, facts)
+  return words || undefined
+}
+
+function clean(text: string, { secrets }: CallFacts): string {
+  let words = text
+  for (const secret of secrets) words = words.replaceAll(secret, '[redacted]')
+  words = words.replace(/[\s\p{C}]+/gu, ' ').trim()
+  return words.length > 300 ? `${words.slice(0, 300)}…` : words
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Failures that come before the first byte of a request: name, connection, or the other side's certificate. */
+const beforeSending = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
+
+function neverConnected(cause: unknown): boolean {
+  if (cause instanceof AggregateError) return cause.errors.every(neverConnected)
+  if (!(cause instanceof Error)) return false
+  const syscall = 'syscall' in cause ? cause.syscall : undefined
+  return syscall === 'connect' || syscall === 'getaddrinfo' || beforeSending.test(codeOf(cause) ?? '')
+}

@@ -1,0 +1,124 @@
+import type { At, ListOptions, Patch, WriteOptions } from './client.ts'
+import type { Call } from './http.ts'
+import { type KubeObject, keyOf } from './objects.ts'
+import { type Resource, pathOf } from './resource.ts'
+
+/** What the API server is asked, verb by verb: pure, so that the client only has to send it. */
+
+type Any = Resource<KubeObject>
+
+const json = 'application/json'
+const contentTypes = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  // Its body may be JSON, which is YAML.
+  apply: 'application/apply-patch+yaml',
+}
+
+/** GET of one object. */
+export function getCall(resource: Any, at: At): Call {
+  return { what: say('get', resource, at), method: 'GET', path: pathTo(resource, at), idempotent: true }
+}
+
+/** GET of a collection, or of a page of it. */
+export function listCall(resource: Any, options: ListOptions): Call {
+  const { namespace, labelSelector, fieldSelector, limit, continue: token } = options
+  return {
+    what: `list ${resource.kind}${namespace === undefined ? '' : ` in ${namespace}`}`,
+    method: 'GET',
+    path: pathOf(resource, { namespace }),
+    query: { labelSelector, fieldSelector, limit, continue: token },
+    idempotent: true,
+  }
+}
+
+/** POST to the collection. */
+export function createCall(resource: Any, object: KubeObject, options: WriteOptions): Call {
+  const { namespace } = checked(resource, object.metadata)
+  return {
+    what: say('create', resource, object.metadata),
+    method: 'POST',
+    path: pathOf(resource, { namespace }),
+    query: writeQuery(options),
+    body: { type: json, value: object },
+    idempotent: false,
+  }
+}
+
+/** PUT of one object; without a resourceVersion it overwrites whatever is there, so it is not sent twice. */
+export function replaceCall(resource: Any, object: KubeObject, options: WriteOptions): Call {
+  return {
+    what: say('replace', resource, object.metadata),
+    method: 'PUT',
+    path: pathTo(resource, object.metadata, options.subresource),
+    query: writeQuery(options),
+    body: { type: json, value: object },
+    idempotent: object.metadata.resourceVersion !== undefined,
+  }
+}
+
+/** PATCH by a merge patch or by operations, of which only the former can be sent twice. */
+export function patchCall(resource: Any, target: At & { patch: Patch }, options: WriteOptions): Call {
+  const { patch } = target
+  return {
+    what: say('patch', resource, target),
+    method: 'PATCH',
+    path: pathTo(resource, target, options.subresource),
+    query: writeQuery(options),
+    body:
+      'merge' in patch
+        ? { type: contentTypes.merge, value: patch.merge }
+        : { type: contentTypes.json, value: patch.json },
+    idempotent: 'merge' in patch,
+  }
+}
+
+/** PATCH by server-side apply. */
+export function applyCall(resource: Any, object: KubeObject, options: WriteOptions): Call {
+  return {
+    what: say('apply', resource, object.metadata),
+    method: 'PATCH',
+    path: pathTo(resource, object.metadata, options.subresource),
+    query: { ...writeQuery(options), force: true },
+    body: { type: contentTypes.apply, value: object },
+    idempotent: true,
+  }
+}
+
+/** DELETE of one object. */
+export function removeCall(
+  resource: Any,
+  target: At & { uid?: string | undefined; resourceVersion?: string | undefined },
+  options: WriteOptions,
+): Call {
+  const { uid, resourceVersion } = target
+  const preconditions = { uid, resourceVersion }
+  return {
+    what: say('remove', resource, target),
+    method: 'DELETE',
+    path: pathTo(resource, target),
+    query: writeQuery(options),
+    body: { type: json, value: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions } },
+    idempotent: true,
+  }
+}
+
+function writeQuery({ fieldManager, dryRun, fieldValidation }: WriteOptions) {
+  return { fieldManager, fieldValidation, dryRun: dryRun ? 'All' : undefined }
+}
+
+function pathTo(resource: Any, at: At, subresource?: string): string {
+  const { namespace, name } = checked(resource, at)
+  return pathOf(resource, { namespace, name, subresource })
+}
+
+/** A name or namespace that is missing would lead to another path: to a whole collection, of one namespace or of all. */
+function checked(resource: Any, at: At): At {
+  if (at.name === '') throw new Error(`${resource.kind}: it has no name`)
+  if (resource.namespaced && !at.namespace) throw new Error(`${resource.kind} ${at.name}: it has no namespace`)
+  return at
+}
+
+function say(verb: string, resource: Any, { namespace, name }: At): string {
+  return `${verb} ${resource.kind} ${keyOf({ metadata: { name, ...(namespace !== undefined && { namespace }) } })}`
+}

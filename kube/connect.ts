@@ -1,0 +1,59 @@
+import { applyCall, createCall, getCall, listCall, patchCall, removeCall, replaceCall } from './calls.ts'
+import type { CallOptions, KubeClient, List } from './client.ts'
+import type { Credentials } from './credentials.ts'
+import { KubeError, isNotFound } from './errors.ts'
+import { type Call, http } from './http.ts'
+import type { KubeObject } from './objects.ts'
+import type { Resource } from './resource.ts'
+import { type Watcher, watcher } from './watch.ts'
+
+export type ConnectOptions = {
+  /** How the API server's logs and metrics shall name us: `eip-admission/1.2.3`. */
+  userAgent: string
+  /** The time-out of calls that bring none. */
+  timeoutMs?: number
+}
+
+type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
+
+/** The client of the API server that the credentials lead to. Nothing is sent before the first call. */
+export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher {
+  const wire = http({ credentials, userAgent: options.userAgent })
+  const usualMs = options.timeoutMs ?? 10_000
+  const send = async <T>(call: Call, { signal, timeoutMs = usualMs }: CallOptions = {}) =>
+    (await wire.call(call, { signal, timeoutMs })) as T
+  return { ...verbs(send), ...watcher(wire) }
+}
+
+function verbs(send: Send): KubeClient {
+  return {
+    get: async (resource, at, options) => unlessGone(send(getCall(resource, at), options)),
+    list: async (resource, options = {}) => named(resource, await send(listCall(resource, options), options)),
+    create: async (resource, object, options = {}) => send(createCall(resource, object, options), options),
+    replace: async (resource, object, options = {}) => send(replaceCall(resource, object, options), options),
+    patch: async (resource, target, options = {}) => send(patchCall(resource, target, options), options),
+    apply: async (resource, object, options) => send(applyCall(resource, object, options), options),
+    async remove(resource, target, options = {}) {
+      try {
+        await send(removeCall(resource, target, options), options)
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+      }
+    },
+  }
+}
+
+/** A kind that is not served is no answer to the question whether an object exists. */
+async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof KubeError && error.reason === 'NotFound') return undefined
+    throw error
+  }
+}
+
+/** Built-in kinds come without apiVersion and kind in a list. */
+function named<T extends KubeObject>({ apiVersion, kind }: Resource<T>, page: List<T>): List<T> {
+  return { ...page, items: page.items.map((item) => ({ ...item, apiVersion, kind })) }
+}

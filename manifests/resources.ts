@@ -1,0 +1,32 @@
+import type { KubeObject } from '../kube/objects.ts'
+import { type Resource, defineResource } from '../kube/resource.ts'
+
+export const customResourceDefinitions = defineResource<Definition>({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+})
+
+type Definition = KubeObject & { status?: { conditions?: { type: string; status: string }[] } }
+
+/** Where the API server keeps the kinds that we install. */
+const places: Record<string, { plural: string; namespaced: boolean }> = {
+  Namespace: { plural: 'namespaces', namespaced: false },
+  CustomResourceDefinition: { plural: 'customresourcedefinitions', namespaced: false },
+  ServiceAccount: { plural: 'serviceaccounts', namespaced: true },
+  ClusterRole: { plural: 'clusterroles', namespaced: false },
+  ClusterRoleBinding: { plural: 'clusterrolebindings', namespaced: false },
+  Role: { plural: 'roles', namespaced: true },
+  RoleBinding: { plural: 'rolebindings', namespaced: true },
+  Service: { plural: 'services', namespaced: true },
+  MutatingWebhookConfiguration: { plural: 'mutatingwebhookconfigurations', namespaced: false },
+  ValidatingWebhookConfiguration: { plural: 'validatingwebhookconfigurations', namespaced: false },
+}
+
+/** The resource of an object that we install. */
+export function resourceOf({ apiVersion, kind }: KubeObject): Resource<KubeObject> {
+  const place = places[kind]
+  if (!place) throw new Error(`${kind} is not a kind that is installed`)
+  return { apiVersion, kind, ...place }
+}

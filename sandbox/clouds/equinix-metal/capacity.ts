@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import { unprocessable } from './errors.ts'
+import { facilities, findFacility, findMetro, metros, plans } from './locations.ts'
+import type { Json } from './render.ts'
+import { objectOf, textOf } from './request-body.ts'
+
+/** How many servers there are to be had. Nothing tells how many addresses there are. */
+export function capacityRoutes(app: FastifyInstance): void {
+  app.get('/capacity/metros', () => ({ capacity: everyPlanIn(metros) }))
+  app.get('/capacity', () => ({ capacity: everyPlanIn(facilities) }))
+  app.post('/capacity/metros', (request) => check(request.body, 'metro'))
+  app.post('/capacity', (request) => check(request.body, 'facility'))
+}
+
+function everyPlanIn(places: { code: string }[]): Json {
+  const levels = Object.fromEntries(plans.map(({ slug }) => [slug, { level: 'normal' }]))
+  return Object.fromEntries(places.map(({ code }) => [code, levels]))
+}
+
+function check(sent: unknown, place: 'metro' | 'facility'): Json {
+  const { servers } = objectOf(sent)
+  if (!Array.isArray(servers)) throw unprocessable("Servers can't be blank")
+  return { servers: servers.map((server) => answerFor(objectOf(server), place)) }
+}
+
+function answerFor({ plan, quantity, ...rest }: Record<string, unknown>, place: 'metro' | 'facility'): Json {
+  const code = textOf(rest[place])
+  const isPlace = (place === 'metro' ? findMetro(code) : findFacility(code)) !== undefined
+  const available = isPlace && plans.some(({ slug }) => slug === plan)
+  // The specification says that the quantity is a string; what was recorded is a number.
+  return { [place]: code, plan, quantity: Number(quantity ?? 1), available }
+}

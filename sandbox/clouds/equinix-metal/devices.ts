@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import { passes } from './device-filters.ts'
+import { readDeviceOrder, readSettings } from './device-order.ts'
+import { addDevice, deprovision, provision } from './device-records.ts'
+import { forbidden } from './errors.ts'
+import { markDeprecated } from './location-routes.ts'
+import { metadataOf } from './metadata.ts'
+import { type Metal, inListOrder, viewFor } from './metal.ts'
+import { pageOf } from './paging.ts'
+import { renderDevice } from './render-device.ts'
+import { objectOf } from './request-body.ts'
+
+/** Devices: the servers of a project. */
+export function deviceRoutes(app: FastifyInstance, metal: Metal): void {
+  projectDevices(app, metal)
+  singleDevices(app, metal)
+}
+
+function projectDevices(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+  app.get('/projects/:id/devices', (request, reply) => {
+    const project = find.project(request)
+    const query = request.query as Record<string, unknown>
+    if (query['facility'] !== undefined) markDeprecated(reply)
+    const mine = [...state.devices.values()].filter((one) => one.project === project && passes(state, one, query))
+    const { items, meta } = pageOf(inListOrder(state, mine), { request, perPage: 10, fault: faultOf(request) })
+    return { devices: items.map((one) => renderDevice(state, one, viewFor(request))), meta }
+  })
+
+  app.post('/projects/:id/devices', (request, reply) => {
+    const project = find.project(request)
+    const device = addDevice(state, readDeviceOrder(state, project, request.body))
+    provision(state, device)
+    return reply.code(201).send(renderDevice(state, device, viewFor(request)))
+  })
+}
+
+function singleDevices(app: FastifyInstance, { state, find }: Metal): void {
+  app.get('/devices/:id', (request) => {
+    const device = find.device(request)
+    // It still is in the project's list, which tells it from one that is gone.
+    if (device.state === 'failed' && state.unknowns.failedDevice === '403') throw forbidden()
+    return renderDevice(state, device, viewFor(request))
+  })
+
+  app.put('/devices/:id', (request) => {
+    const device = find.device(request)
+    const body = objectOf(request.body)
+    Object.assign(device.settings, readSettings(body))
+    if (typeof body['hostname'] === 'string') device.hostname = body['hostname']
+    device.updatedAt = state.timestamp()
+    return renderDevice(state, device, viewFor(request))
+  })
+
+  app.delete('/devices/:id', (request, reply) => {
+    deprovision(state, find.device(request))
+    return reply.code(204).send()
+  })
+
+  app.get('/devices/:id/metadata', (request) => metadataOf(state, find.device(request)))
+}

@@ -1,0 +1,110 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { bendList } from '../list-faults.ts'
+import { isAssignment } from './access.ts'
+import { assign, availableIn, detach } from './assignments.ts'
+import { notFound, unprocessable } from './errors.ts'
+import { markDeprecated } from './location-routes.ts'
+import { type Metal, inListOrder, viewFor } from './metal.ts'
+import { pageOf } from './paging.ts'
+import { renderAssignment, renderReservation } from './render.ts'
+import { listOfText, objectOf } from './request-body.ts'
+import { readOrder } from './reservation-order.ts'
+import { release, reserve } from './reservations.ts'
+import { type Assignment, type Reservation, type State, assignmentsOf } from './state.ts'
+
+/** Reservations (blocks that a project holds) and assignments (addresses that a device has); both live at `/ips/{id}`. */
+export function ipRoutes(app: FastifyInstance, metal: Metal): void {
+  projectIps(app, metal)
+  singleIps(app, metal)
+  deviceIps(app, metal)
+}
+
+function projectIps(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+  app.get('/projects/:id/ips', (request) => {
+    const project = find.project(request)
+    const wanted = wantedTypes(state, request)
+    const mine = [...state.reservations.values()].filter(
+      (one) => one.project === project && one.listed && wanted.includes(one.type),
+    )
+    const { items, meta } = pageOf(inListOrder(state, mine), { request, perPage: 250, fault: faultOf(request) })
+    return { ip_addresses: items.map((one) => renderReservation(state, one, viewFor(request))), meta }
+  })
+
+  // 201 whether it was granted at once or waits for a review: `state` tells.
+  app.post('/projects/:id/ips', (request, reply) => {
+    const project = find.project(request)
+    const order = readOrder(state, request.body)
+    if (order.facility) markDeprecated(reply)
+    const reservation = reserve(state, project, order)
+    return reply.code(201).send(renderReservation(state, reservation, viewFor(request)))
+  })
+}
+
+function singleIps(app: FastifyInstance, { state, find }: Metal): void {
+  const render = (request: FastifyRequest, found: Reservation | Assignment) =>
+    isAssignment(found)
+      ? renderAssignment(state, found, viewFor(request))
+      : renderReservation(state, found, viewFor(request))
+
+  app.get('/ips/:id', (request) => render(request, find.address(request)))
+
+  app.patch('/ips/:id', (request) => {
+    const found = find.address(request)
+    if (!isAssignment(found)) change(found, objectOf(request.body))
+    return render(request, found)
+  })
+
+  // With the id of a reservation this gives the block back for good; with that of an assignment it only unbinds.
+  app.delete('/ips/:id', (request, reply) => {
+    const found = find.address(request)
+    if (isAssignment(found)) {
+      if (found.management) throw unprocessable('Cannot remove a management address')
+      detach(state, found)
+    } else {
+      if (found.leaving) throw notFound()
+      release(state, found)
+    }
+    return reply.code(204).send()
+  })
+
+  app.get('/ips/:id/available', (request) => {
+    const found = find.address(request)
+    if (isAssignment(found)) throw notFound()
+    const { cidr = '32' } = request.query as { cidr?: string }
+    return { available: availableIn(state, found, Number(cidr)) }
+  })
+
+  app.get('/ips/:id/customdata', (request) => {
+    const found = find.address(request)
+    return isAssignment(found) ? {} : found.customdata
+  })
+}
+
+function deviceIps(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+  app.get('/devices/:id/ips', (request) => {
+    const held = bendList(assignmentsOf(state, find.device(request)), faultOf(request))
+    return { ip_addresses: held.map((one) => renderAssignment(state, one, viewFor(request))) }
+  })
+
+  app.post('/devices/:id/ips', (request, reply) => {
+    const assignment = assign(state, find.device(request), objectOf(request.body)['address'])
+    return reply.code(201).send(renderAssignment(state, assignment, viewFor(request)))
+  })
+}
+
+/** `types=a&types=b`, `types=a,b` and `type=a` are all in use. */
+function wantedTypes(state: State, request: FastifyRequest): string[] {
+  const { types, type } = request.query as Record<string, unknown>
+  const given = [types ?? type].flat().filter((text) => typeof text === 'string')
+  const wanted = given.flatMap((text) => text.split(',')).filter((text) => text !== '')
+  if (wanted.length > 0) return wanted
+  const ordered = ['public_ipv4', 'global_ipv4']
+  return state.unknowns.typesByDefault === 'all' ? [...ordered, 'private_ipv4', 'public_ipv6'] : ordered
+}
+
+/** `tags` replaces the whole list. */
+function change(reservation: Reservation, { details, tags, customdata }: Record<string, unknown>): void {
+  if (typeof details === 'string' || details === null) reservation.details = details
+  if (tags !== undefined) reservation.tags = listOfText(tags, 'tags')
+  if (customdata !== undefined) reservation.customdata = objectOf(customdata)
+}

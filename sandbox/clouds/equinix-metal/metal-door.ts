@@ -1,0 +1,143 @@
+import { ControlError } from '../control-error.ts'
+import type { Door } from '../door.ts'
+import { addDevice, removeDevice, setDeviceState } from './device-records.ts'
+import { plain } from './includes.ts'
+import { findMetro, plans } from './locations.ts'
+import { type Json, renderReservation } from './render.ts'
+import { renderDevice } from './render-device.ts'
+import { grant, vanish } from './reservations.ts'
+import { type DeviceState, type Project, type State, deviceStates } from './state.ts'
+import { type Unknowns, answerUnknowns } from './unknowns.ts'
+
+export type NewDevice = {
+  hostname: string
+  project?: string
+  metro?: string
+  plan?: string
+  tags?: string[]
+  state?: DeviceState
+}
+
+/** What a simulated Equinix Metal can be told, beside what every simulated cloud can. */
+export type EquinixMetalDoor = Door & {
+  reservations: {
+    /** Every reservation of every project, blocks of single devices included, as the API shows them. */
+    all(): Json[]
+    grant(id: string): Json
+    deny(id: string): Json
+    /** It is gone, and nobody deleted it. */
+    vanish(id: string): void
+  }
+  devices: {
+    all(): Json[]
+    /** A device that is active at once; in metro `da` and the first project unless said otherwise. */
+    add(device: NewDevice): Json
+    setState(id: string, state: DeviceState): Json
+    powerOff(id: string): Json
+    powerOn(id: string): Json
+    remove(id: string): void
+  }
+  bgp: {
+    /** What a session shows of itself: a word a switch (`up,up`), and the routes it has learned. */
+    setSession(id: string, shown: { status?: string; learnedRoutes?: string[] }): void
+    /** What the BGP configuration of a project is: a global one waits to be enabled. */
+    setStatus(project: string, status: 'requested' | 'enabled' | 'disabled'): void
+  }
+  /** How reservations are granted from now on: see `State.grants`. */
+  setGrants(grants: State['grants']): void
+  /** How long a deleted object is still shown, from now on. */
+  setDeletion(deletion: Partial<State['deletion']>): void
+  unknowns(): Unknowns
+  setUnknowns(given: Partial<Unknowns>): void
+}
+
+/** Opens the door of one account. */
+export function openMetalDoor(state: State, shared: Door): EquinixMetalDoor {
+  return {
+    ...shared,
+    reservations: reservationsDoor(state),
+    devices: devicesDoor(state),
+    bgp: bgpDoor(state),
+    setGrants: (grants) => void (state.grants = grants),
+    setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
+    unknowns: () => ({ ...state.unknowns }),
+    setUnknowns: (given) => void (state.unknowns = answerUnknowns({ ...state.unknowns, ...given })),
+  }
+}
+
+function reservationsDoor(state: State): EquinixMetalDoor['reservations'] {
+  const find = (id: string) => found(state.reservations, id, 'reservation')
+  const show = (id: string) => renderReservation(state, find(id), plain)
+  return {
+    all() {
+      state.settle()
+      return [...state.reservations.keys()].map(show)
+    },
+    grant(id) {
+      if (!grant(state, find(id))) throw new ControlError(`reservation ${id} is not pending, or no address is left`)
+      return show(id)
+    },
+    deny(id) {
+      if (find(id).state !== 'pending') throw new ControlError(`reservation ${id} is not pending`)
+      find(id).state = 'denied'
+      return show(id)
+    },
+    vanish: (id) => vanish(state, find(id)),
+  }
+}
+
+function devicesDoor(state: State): EquinixMetalDoor['devices'] {
+  const find = (id: string) => found(state.devices, id, 'device')
+  const setState = (id: string, to: DeviceState) => {
+    if (!deviceStates.includes(to)) throw new ControlError(`state ${to}: expected one of ${deviceStates.join(', ')}`)
+    setDeviceState(state, find(id), to)
+    return renderDevice(state, find(id), plain)
+  }
+  return {
+    all() {
+      state.settle()
+      return [...state.devices.values()].map((device) => renderDevice(state, device, plain))
+    },
+    add: (device) => renderDevice(state, addDevice(state, orderOf(state, device)), plain),
+    setState,
+    powerOff: (id) => setState(id, 'inactive'),
+    powerOn: (id) => setState(id, 'active'),
+    remove: (id) => removeDevice(state, find(id)),
+  }
+}
+
+function orderOf(state: State, { project, metro = 'da', plan = 'c3.small.x86', ...wanted }: NewDevice) {
+  const place = findMetro(metro)
+  if (!place) throw new ControlError(`no metro "${metro}"`)
+  const known = plans.find(({ slug }) => slug === plan)
+  if (!known) throw new ControlError(`no plan "${plan}": expected one of ${plans.map(({ slug }) => slug).join(', ')}`)
+  const [first] = state.projects.keys()
+  return {
+    project: found(state.projects, project ?? first ?? '', 'project'),
+    metro: place,
+    plan: known,
+    hostname: wanted.hostname,
+    state: wanted.state ?? ('active' as const),
+    operatingSystem: 'ubuntu_24_04',
+    settings: { tags: wanted.tags ?? [] },
+  }
+}
+
+function bgpDoor(state: State): EquinixMetalDoor['bgp'] {
+  return {
+    setSession(id, shown) {
+      Object.assign(found(state.sessions, id, 'BGP session'), shown, { updatedAt: state.timestamp() })
+    },
+    setStatus(id, status) {
+      const { bgpConfig }: Project = found(state.projects, id, 'project')
+      if (!bgpConfig) throw new ControlError(`project ${id} has no BGP configuration`)
+      bgpConfig.status = status
+    },
+  }
+}
+
+function found<T>(all: Map<string, T>, id: string, kind: string): T {
+  const one = all.get(id)
+  if (one === undefined) throw new ControlError(`no ${kind} has the id "${id}"`, 404)
+  return one
+}

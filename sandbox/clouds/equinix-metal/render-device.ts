@@ -1,0 +1,65 @@
+import { href } from './hrefs.ts'
+import type { View } from './includes.ts'
+import { stableId } from './locations.ts'
+import { type Json, renderAssignment, renderFacility, renderMetro, renderProject } from './render.ts'
+import { type Device, type State, assignmentsOf } from './state.ts'
+
+/** A device as the API shows it: plan, metro, facility and addresses in full unless excluded. */
+export function renderDevice(state: State, device: Device, view: View): Json {
+  const { id, plan, project } = device
+  return {
+    id,
+    short_id: id.slice(0, 8),
+    hostname: device.hostname,
+    state: device.state,
+    ...device.settings,
+    user: 'root',
+    bonding_mode: 4,
+    iqn: `iqn.${device.createdAt.slice(0, 7)}.net.packet:device.${id.slice(0, 8)}`,
+    created_at: device.createdAt,
+    updated_at: device.updatedAt,
+    plan: view.full('plan', true) ? plan : href('plans', plan.id),
+    operating_system: renderOperatingSystem(device.operatingSystem),
+    metro: renderMetro(device.metro, view),
+    facility: renderFacility(device.facility, view),
+    ip_addresses: assignmentsOf(state, device).map((one) =>
+      view.full('ip_addresses', true) ? renderAssignment(state, one, view.into('ip_addresses')) : href('ips', one.id),
+    ),
+    network_ports: portsOf(device),
+    ssh_keys: [],
+    volumes: [],
+    ...(device.hardwareReservation && {
+      hardware_reservation: href('hardware-reservations', device.hardwareReservation),
+    }),
+    ...(device.terminationTime && { termination_time: device.terminationTime }),
+    project: renderProject(project, view),
+    project_lite: href('projects', project.id),
+    ...href('devices', id),
+  }
+}
+
+/** An operating system by its slug, like `ubuntu_24_04`. */
+export function renderOperatingSystem(slug: string): Json {
+  const [distro = slug, ...version] = slug.split('_')
+  const name = [distro.charAt(0).toUpperCase() + distro.slice(1), version.join('.')].join(' ').trim()
+  return { id: stableId(`operating system ${slug}`), slug, name, distro, version: version.join('.') }
+}
+
+function portsOf({ id, mac }: Device): Json[] {
+  const bond = { id: stableId(`${id} bond0`), name: 'bond0' }
+  const ethernet = ['eth0', 'eth1'].map((name) => ({
+    id: stableId(`${id} ${name}`),
+    type: 'NetworkPort',
+    name,
+    data: { mac: macOf(mac, name), bonded: true },
+    bond,
+    ...href('ports', stableId(`${id} ${name}`)),
+  }))
+  const bonded = { ...bond, type: 'NetworkBondPort', network_type: 'layer3', data: { bonded: true } }
+  return [{ ...bonded, ...href('ports', bond.id) }, ...ethernet]
+}
+
+/** The hardware address of a port: the second differs from the first in one bit. */
+export function macOf(mac: string, port: string): string {
+  return port === 'eth1' ? mac.replace(/^02/, '06') : mac
+}

@@ -1,0 +1,122 @@
+import { type Lease, makePool } from './address-space.ts'
+import { blockOf, ipv6Block } from './blocks.ts'
+import { unprocessable } from './errors.ts'
+import type { Metro } from './locations.ts'
+import type { ReservationOrder } from './reservation-order.ts'
+import { type Project, type Reservation, type ReservationType, type State, assignmentsIn, newId } from './state.ts'
+
+type Made = Partial<Reservation> & { project: Project; type: ReservationType; quantity: number }
+
+function keep(state: State, made: Made): Reservation {
+  const reservation: Reservation = {
+    id: newId(),
+    state: 'created',
+    tags: [],
+    details: null,
+    customdata: {},
+    createdAt: state.timestamp(),
+    management: false,
+    listed: true,
+    leaving: false,
+    ...made,
+  }
+  state.reservations.set(reservation.id, reservation)
+  return reservation
+}
+
+/** Buys a block. Without space, quota or an instant grant it goes to a review, which those who ask to fail fast refuse. */
+export function reserve(state: State, project: Project, order: ReservationOrder): Reservation {
+  const { failFast, ...wanted } = order
+  const { mode, afterMs } = state.grants
+  const isWithinQuota =
+    order.type === 'global_ipv4' || held(state, project) + order.quantity <= state.quota.of(project.id)
+  if (failFast && !isWithinQuota) throw unprocessable('The request exceeds the quota of the project')
+  const lease = isWithinQuota && mode === 'at-once' ? takeBlock(state, order) : undefined
+  const needsPerson = !lease && mode !== 'late'
+  if (failFast && needsPerson) throw unprocessable('The request requires approval')
+  const reservation = keep(state, { project, ...wanted, state: 'pending' })
+  if (lease) settleGrant(reservation, lease)
+  else if (isWithinQuota && afterMs !== undefined) state.later(afterMs, () => grant(state, reservation))
+  return reservation
+}
+
+/** How many addresses a project holds that count: public ones it asked for, granted. */
+export function held(state: State, project: Project): number {
+  return [...state.reservations.values()]
+    .filter((one) => one.project === project && one.type === 'public_ipv4' && !one.management && one.block)
+    .reduce((sum, { quantity }) => sum + quantity, 0)
+}
+
+/** Grants a pending reservation; false when it is not pending any more, or no block is left. */
+export function grant(state: State, reservation: Reservation): boolean {
+  if (reservation.state !== 'pending' || !state.reservations.has(reservation.id)) return false
+  const lease = takeBlock(state, reservation)
+  if (lease) settleGrant(reservation, lease)
+  return lease !== undefined
+}
+
+function settleGrant(reservation: Reservation, lease: Lease): void {
+  Object.assign(reservation, { state: 'created', lease, block: blockOf(lease) })
+}
+
+function takeBlock(state: State, of: { type: ReservationType; metro?: Metro; quantity: number }): Lease | undefined {
+  const pool = of.metro ? state.addresses.publicIn(of.metro.code) : state.addresses.global
+  return pool.takeFirst(32 - Math.log2(of.quantity))
+}
+
+/** Gives a block back for good: gone at once, or still shown for a while. */
+export function release(state: State, reservation: Reservation): void {
+  const isAssigned = assignmentsIn(state, reservation).length > 0
+  if (reservation.management || (isAssigned && state.unknowns.deleteAssigned === 'refused'))
+    throw unprocessable('Cannot delete a reservation while its addresses are assigned')
+  detachAll(state, reservation)
+  reservation.leaving = true
+  if (state.deletion.reservationsMs === 0) vanish(state, reservation)
+  else state.later(state.deletion.reservationsMs, () => vanish(state, reservation))
+}
+
+/** Ends a reservation, whoever uses it. */
+export function vanish(state: State, reservation: Reservation): void {
+  if (!state.reservations.delete(reservation.id)) return
+  detachAll(state, reservation)
+  reservation.lease?.giveBack()
+}
+
+function detachAll(state: State, reservation: Reservation): void {
+  for (const { id } of assignmentsIn(state, reservation)) state.assignments.delete(id)
+}
+
+/** A /31 of public addresses for one device. */
+export function publicLink(state: State, project: Project, metro: Metro): Reservation | undefined {
+  const lease = state.addresses.publicIn(metro.code).takeLast(31)
+  if (!lease) return undefined
+  const own = { management: true, listed: false }
+  return keep(state, { project, type: 'public_ipv4', quantity: 2, metro, lease, block: blockOf(lease), ...own })
+}
+
+/** The project's private /25 in a metro, made for its first device there; another one when that is full. */
+export function privateBlock(state: State, project: Project, metro: Metro): Reservation {
+  const full = 128 / 2
+  const known = automatic(state, { project, metro, type: 'private_ipv4' })
+  const free = known.find((block) => assignmentsIn(state, block).length < full)
+  if (free) return free
+  const lease = state.addresses.private.takeFirst(25)
+  if (!lease) throw unprocessable('No private IPv4 space is left')
+  const inside = makePool([lease.range])
+  const own = { management: true, lease, block: blockOf(lease), inside }
+  return keep(state, { project, type: 'private_ipv4', quantity: 128, metro, ...own })
+}
+
+/** The project's IPv6 /56 in a metro, made for its first device there. */
+export function ipv6Space(state: State, project: Project, metro: Metro): Reservation {
+  const [known] = automatic(state, { project, metro, type: 'public_ipv6' })
+  if (known) return known
+  const block = ipv6Block(state.addresses.nextIpv6())
+  return keep(state, { project, type: 'public_ipv6', quantity: 1, metro, block, management: true })
+}
+
+function automatic(state: State, of: { project: Project; metro: Metro; type: ReservationType }): Reservation[] {
+  return [...state.reservations.values()].filter(
+    ({ project, metro, type }) => project === of.project && metro === of.metro && type === of.type,
+  )
+}

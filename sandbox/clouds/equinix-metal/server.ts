@@ -1,0 +1,119 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { type RateLimit, makeRateCounter } from '../rate-limit.ts'
+import { makeDoor, startSimulatedCloud } from '../simulated-cloud.ts'
+import type { Traffic, Wording } from '../traffic.ts'
+import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
+import { bgpRoutes } from './bgp.ts'
+import { capacityRoutes } from './capacity.ts'
+import { deviceRoutes } from './devices.ts'
+import { metalCommands } from './metal-commands.ts'
+import { type EquinixMetalDoor, type NewDevice, openMetalDoor } from './metal-door.ts'
+import { ApiError, errorBody, notFound } from './errors.ts'
+import { basePath } from './hrefs.ts'
+import { ipRoutes } from './ips.ts'
+import { locationRoutes } from './location-routes.ts'
+import type { Metal } from './metal.ts'
+import { type State, makeState } from './state.ts'
+import { type Unknowns, answerUnknowns } from './unknowns.ts'
+
+export type EquinixMetalOptions = {
+  /** A free port when absent or 0. */
+  port?: number
+  projects: { id: string; name?: string }[]
+  tokens: Token[]
+  /** Devices that are there from the start. */
+  devices?: NewDevice[]
+  /** How many public addresses a project may hold: 256 when absent. */
+  quota?: number
+  /** The vendor gave no numbers: without this the headers count down, and nobody is refused. */
+  rateLimit?: RateLimit
+  /** How long a new device takes until it is active. */
+  provisioningMs?: number
+  unknowns?: Partial<Unknowns>
+  /** The clock by which reservations are granted late, devices come up and deleted objects go. */
+  now?: () => number
+}
+
+export type EquinixMetal = {
+  /** The base URL of the API, `/metal/v1` included. */
+  url: string
+  controlUrl: string
+  door: EquinixMetalDoor
+  close: () => Promise<void>
+}
+
+/** Starts a simulated Equinix Metal on a loopback port; its state is in memory. */
+export async function startEquinixMetal(options: EquinixMetalOptions): Promise<EquinixMetal> {
+  const now = options.now ?? Date.now
+  const shared = makeDoor(options.quota ?? 256)
+  const unknowns = answerUnknowns(options.unknowns)
+  const { projects, provisioningMs = 2000 } = options
+  const state = makeState({ projects, quota: shared.quota, unknowns, provisioningMs, now })
+  const access = makeAccess(options.tokens)
+  const rate = makeRateCounter(options.rateLimit ?? { calls: 5000, perMs: 60_000 }, now)
+  const limit = { rate, isEnforced: options.rateLimit !== undefined }
+  const door = openMetalDoor(state, shared)
+  for (const device of options.devices ?? []) door.devices.add(device)
+  const vendor = {
+    name: 'Equinix Metal',
+    wording: wordingOf(access, rate),
+    routes: (app: FastifyInstance, traffic: Traffic) => serveApi(app, { state, access, limit, traffic }),
+    commands: metalCommands(state, door),
+  }
+  return { ...(await startSimulatedCloud(vendor, shared, options.port)), door }
+}
+
+type RateCounter = ReturnType<typeof makeRateCounter>
+type Parts = { state: State; access: Access; limit: { rate: RateCounter; isEnforced: boolean }; traffic: Traffic }
+
+function serveApi(app: FastifyInstance, { state, access, limit, traffic }: Parts): void {
+  app.addHook('onRequest', async (request) => {
+    state.settle()
+    access.authenticate(request)
+    const { over } = limit.rate.count(access.caller(request))
+    if (over && limit.isEnforced) throw new ApiError(429, [])
+  })
+  app.setErrorHandler((error, _request, reply) => {
+    const status = statusOf(error)
+    if (status === 500) console.error(error)
+    return reply.code(status).send(errorBody(status, error instanceof ApiError ? error.errors : []))
+  })
+  app.setNotFoundHandler(() => {
+    throw notFound()
+  })
+  const metal: Metal = { state, find: makeFinders(state, access), faultOf: traffic.faultOf }
+  ipRoutes(app, metal)
+  deviceRoutes(app, metal)
+  bgpRoutes(app, metal)
+  locationRoutes(app, metal)
+  capacityRoutes(app)
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof ApiError) return error.status
+  return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+}
+
+function wordingOf(access: Access, rate: RateCounter): Wording {
+  return {
+    basePath,
+    caller: access.caller,
+    errorBody: (status, message) => errorBody(status, message === undefined ? [] : [message]),
+    headers: (request, status, payload) => ({
+      'x-request-id': randomUUID(),
+      'cache-control': 'max-age=0, private, must-revalidate',
+      ...(payload !== '' && { etag: `W/"${createHash('md5').update(payload).digest('hex')}"` }),
+      ...rateHeaders(rate, { caller: access.caller(request), isOver: status === 429 }),
+    }),
+  }
+}
+
+function rateHeaders(rate: RateCounter, of: { caller: string; isOver: boolean }): Record<string, string> {
+  const { limit, remaining, resetAtMs } = rate.standing(of.caller)
+  return {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(of.isOver ? 0 : remaining),
+    'x-ratelimit-reset': String(Math.ceil(resetAtMs / 1000)),
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * What nobody outside the vendor knows for sure, or what differed over the years: each question with its possible
+ * answers. The first is the default; tests of a client should pass with all of them.
+ */
+export const questions = {
+  /** The order of lists. */
+  listOrder: ['newest-first', 'oldest-first'],
+  /** What `GET /projects/{id}/ips` lists when `types` is not given. */
+  typesByDefault: ['all', 'public-and-global'],
+  /** A reservation in a metro or facility that does not exist. */
+  unknownLocation: ['404', '422'],
+  /** A project that exists, asked for with a token that may not use it. */
+  foreignProject: ['403', '404'],
+  /** Deleting a reservation of which a device still holds an address. */
+  deleteAssigned: ['refused', 'cascades'],
+  /** Reading a device that failed to provision: 403 was seen. */
+  failedDevice: ['403', '200'],
+  /** Enabling BGP on a project that has it. */
+  repeatedBgpConfig: ['422', '204'],
+  /** The BGP configuration of a project that has none. */
+  emptyBgpConfig: ['empty', 'nulls'],
+  /** `type: "IPAssignment"` on assignments: there since 2023. */
+  assignmentType: ['present', 'absent'],
+} as const
+
+export type Question = keyof typeof questions
+
+export type Unknowns = { -readonly [Q in Question]: (typeof questions)[Q][number] }
+
+/** The default answer to every question, with those that are given. */
+export function answerUnknowns(given: Partial<Unknowns> = {}): Unknowns {
+  for (const [question, answer] of Object.entries(given)) {
+    const allowed: readonly string[] | undefined = questions[question as Question]
+    if (!allowed) throw new Error(`unknown "${question}": expected one of ${Object.keys(questions).join(', ')}`)
+    if (!allowed.includes(answer)) throw new Error(`${question}=${answer}: expected one of ${allowed.join(', ')}`)
+  }
+  const defaults = Object.entries(questions).map(([question, [first]]) => [question, first])
+  return { ...(Object.fromEntries(defaults) as Unknowns), ...given }
+}

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process'
+import type { ControlPlane } from './control-plane/start.ts'
+
+export type Said = { code: number; stdout: string; stderr: string }
+
+/** Runs kubectl with a manifest on stdin, if one is given, and answers what a person would have seen. */
+export type Kubectl = (args: string[], manifest?: object | string) => Promise<Said>
+
+/** kubectl as a cluster administrator, or as another user of a control plane. */
+export function kubectlOf(controlPlane: Pick<ControlPlane, 'kubectl' | 'kubeconfig'>, file?: string): Kubectl {
+  const { kubectl, kubeconfig } = controlPlane
+  return (args, manifest) => {
+    const child = spawn(kubectl, [`--kubeconfig=${file ?? kubeconfig}`, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+    const said = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        said[name] += text
+      })
+    }
+    // A kubectl that refuses its arguments does not read what we send it.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(typeof manifest === 'object' ? JSON.stringify(manifest) : manifest)
+    return new Promise((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (code) => resolve({ code: code ?? -1, ...said }))
+    })
+  }
+}

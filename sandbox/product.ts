@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type Child, startChild } from './child.ts'
+
+export type ProductOptions = {
+  kubeconfig: string
+  cloud: { url: string; project: string; token: string }
+  ports: { webhook: number; health: number }
+  logFile: string
+  env?: Record<string, string>
+  flags?: string[]
+}
+
+export type Product = Child & {
+  /** GET on the secure port. */
+  health(path: string): Promise<{ status: number; text: string }>
+}
+
+const entry = join(import.meta.dirname, '..', 'server', 'main.ts')
+
+/** Starts `eip-admission serve` outside the cluster; it may not be ready yet. */
+export function startProduct(options: ProductOptions): Product {
+  const { kubeconfig, cloud, ports, logFile, env = {}, flags = [] } = options
+  const args = [
+    '--cloud-provider=equinixmetal',
+    `--kubeconfig=${kubeconfig}`,
+    `--base-url=${cloud.url}`,
+    '--webhook-bind-address=127.0.0.1',
+    `--webhook-secure-port=${ports.webhook}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${ports.health}`,
+    '--shutdown-delay-duration=0s',
+    ...flags,
+  ]
+  const child = startChild([process.execPath, entry, 'serve', ...args], {
+    logFile,
+    env: {
+      PATH: process.env.PATH,
+      METAL_API_KEY: cloud.token,
+      METAL_PROJECT_ID: cloud.project,
+      METAL_LOAD_BALANCER: 'empty://',
+      ...env,
+    },
+  })
+  return { ...child, health: (path) => get(`https://127.0.0.1:${ports.health}${path}`) }
+}
+
+/** Waits until the process says that it is ready; throws when it ends or takes longer than a minute, naming its log. */
+export async function ready(product: Product, logFile: string): Promise<void> {
+  const deadlineMs = Date.now() + 60_000
+  let last = 'nothing'
+  while (Date.now() < deadlineMs) {
+    if (!product.isRunning()) throw new Error(`eip-admission ended while starting; its log: ${logFile}`)
+    const { status, text } = await product
+      .health('/readyz')
+      .catch((error: Error) => ({ status: 0, text: error.message }))
+    if (status === 200) return
+    last = text
+    await sleep(25)
+  }
+  throw new Error(`eip-admission is not ready after 60 s (${last}); its log: ${logFile}`)
+}
+
+/** Runs a command of the product to its end, as a person would; throws with what it printed when it fails. */
+export async function runProduct(args: string[], env: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+  })
+  return stdout
+}
+
+function get(url: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    // Its certificate is for the API server to check; we ask only for its health.
+    const call = request(url, { rejectUnauthorized: false, timeout: 2000 }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (part: string) => {
+        text += part
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+    })
+    call.on('timeout', () => call.destroy(new Error('no answer')))
+    call.on('error', reject)
+    call.end()
+  })
+}

@@ -1,0 +1,66 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { serviceAccountUser } from '../manifests/names.ts'
+import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
+import { type ControlPlane, startControlPlane } from './control-plane/start.ts'
+import { type Kubectl, kubectlOf } from './kubectl.ts'
+import { freePorts } from './ports.ts'
+import { type Product, type ProductOptions, ready, runProduct, startProduct } from './product.ts'
+
+export type Stage = {
+  controlPlane: ControlPlane
+  cloud: EquinixMetal
+  project: string
+  token: string
+  kubectl: Kubectl
+  /** Starts the product, as the ServiceAccount with its roles and nothing more, and waits until it is ready. */
+  serve(options?: Pick<ProductOptions, 'env' | 'flags'>): Promise<Product>
+  logOf(name: string): string
+  stop(): Promise<void>
+}
+
+const namespace = 'eip-admission'
+const user = serviceAccountUser(namespace)
+const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
+
+/** A control plane, a simulated cloud, and the product installed into the one with its webhooks at a loopback port. */
+export async function setStage(options: { dir: string; users?: Record<string, string[]> }): Promise<Stage> {
+  const { dir } = options
+  const project = randomUUID()
+  const token = randomBytes(16).toString('hex')
+  const cloud = await startEquinixMetal({
+    projects: [{ id: project }],
+    tokens: [{ token, label: 'sandbox', projects: [project] }],
+  })
+  const controlPlane = await startControlPlane({ dir, users: { [user]: groups, ...options.users } })
+  const logOf = (name: string) => join(dir, 'logs', `${name}.log`)
+  const [webhook = 0] = await freePorts(1)
+  await runProduct(['install', `--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${webhook}`])
+  const products: Product[] = []
+  return {
+    controlPlane,
+    cloud,
+    project,
+    token,
+    kubectl: kubectlOf(controlPlane),
+    logOf,
+    async serve(more = {}) {
+      const [health = 0] = await freePorts(1)
+      const product = startProduct({
+        kubeconfig: controlPlane.kubeconfigFor(user),
+        cloud: { url: cloud.url, project, token },
+        ports: { webhook, health },
+        logFile: logOf('eip-admission'),
+        ...more,
+      })
+      products.push(product)
+      await ready(product, logOf('eip-admission'))
+      return product
+    },
+    async stop() {
+      for (const product of products) await product.stop('SIGTERM', 5_000)
+      await controlPlane.stop()
+      await cloud.close()
+    },
+  }
+}

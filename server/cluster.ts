@@ -1,0 +1,31 @@
+import pRetry from 'p-retry'
+import type { KubeClient } from '../kube/client.ts'
+import type { Credentials } from '../kube/credentials.ts'
+import { inCluster } from '../kube/in-cluster.ts'
+import { kubeconfig } from '../kube/kubeconfig.ts'
+import type { Log } from '../kube/log.ts'
+import { namespaces } from '../kube/resource.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Who we are to which API server: as a kubeconfig says, else as the pod we run in. */
+export function credentialsOf(file: string | undefined, env: Environment): Credentials {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
+  return file === undefined && host !== undefined ? inCluster({ host, port }) : kubeconfig({ file })
+}
+
+/** The UID of kube-system, by which clusters are told apart in the cloud; waits for an API server that is not there yet. */
+export function clusterId(client: KubeClient, log: Log, signal: AbortSignal): Promise<string> {
+  const read = async () => {
+    const system = await client.get(namespaces, { name: 'kube-system' }, { signal })
+    if (!system?.metadata.uid) throw new Error('namespace kube-system is not there')
+    return system.metadata.uid
+  }
+  return pRetry(read, {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: 200,
+    maxTimeout: 10_000,
+    signal,
+    onFailedAttempt: ({ error }) => log.warn({ error: error.message }, 'waiting for the API server'),
+  })
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import type { KubeClient } from '../kube/client.ts'
+import { connect } from '../kube/connect.ts'
+import { type EventRecorder, eventRecorder } from '../kube/events.ts'
+import type { Watcher } from '../kube/watch.ts'
+import { type CloudParts, cloudParts } from './clouds.ts'
+import { clusterId, credentialsOf } from './cluster.ts'
+import { makeLog } from './log.ts'
+import { type Metrics, makeMetrics } from './metrics.ts'
+import type { ServeSettings } from './settings/serve.ts'
+
+export type Surroundings = {
+  env: Readonly<Record<string, string | undefined>>
+  version: string
+  /** Aborts when the process is told to stop. */
+  signal: AbortSignal
+}
+
+/** What everything else stands on. */
+export type Ground = {
+  settings: ServeSettings
+  log: Logger
+  metrics: Metrics
+  client: KubeClient & Watcher
+  events: EventRecorder
+  vendor: CloudParts
+  /** Who of several replicas we are. */
+  identity: string
+  /** UID of the namespace kube-system. */
+  cluster: string
+}
+
+/** Reaches the API server and learns which cluster it is of. */
+export async function layGround(settings: ServeSettings, { env, version, signal }: Surroundings): Promise<Ground> {
+  const { process: own, cloud, warnings } = settings
+  const log = await makeLog(own)
+  for (const warning of warnings) log.warn({ warning }, 'setting')
+  const userAgent = `eip-admission/${version}`
+  const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
+  const metrics = makeMetrics()
+  const vendor = cloudParts(cloud, {
+    userAgent,
+    observe: ({ call, ms, status, fault }) => metrics.cloudCall(call, fault ?? String(status), ms),
+  })
+  const client = connect(credentialsOf(own.kubeconfig, env), { userAgent })
+  const events = eventRecorder({ client, component: 'service-controller', instance: identity, log })
+  const cluster = await clusterId(client, log, signal)
+  log.info({ version, identity, cluster, cloud: vendor.cloud.name }, 'starting')
+  return { settings, log, metrics, client, events, vendor, identity, cluster }
+}

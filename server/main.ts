@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import process from 'node:process'
+import manifest from '../package.json' with { type: 'json' }
+import { run } from './commands/run.ts'
+
+const { version } = manifest
+const stopping = new AbortController()
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => stopping.abort())
+}
+
+const print = (text: string) => void process.stdout.write(text)
+const world = { env: process.env, version, signal: stopping.signal, print }
+
+try {
+  process.exitCode = await run(process.argv.slice(2), {
+    ...world,
+    printError: (text) => void process.stderr.write(text),
+    // Loaded when they run: `version` need not wait for a web server.
+    serve: async (settings) => (await import('./serve.ts')).serve(settings, world),
+    install: async (settings) => (await import('./install.ts')).install(settings, world),
+    cleanup: async (settings) => (await import('./cleanup.ts')).cleanup(settings, world),
+  })
+} catch (error) {
+  process.stderr.write(`eip-admission: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

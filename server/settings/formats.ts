@@ -1,0 +1,171 @@
+import { isIP } from 'node:net'
+import { formatDuration, parseDuration } from './duration.ts'
+import { Secret } from './secret.ts'
+import type { Format, Reading } from './setting.ts'
+import { oneOf } from './words.ts'
+
+/** Any text. */
+export function text(placeholder: string): Format<string> {
+  return { placeholder, read: (given) => ({ value: given }) }
+}
+
+/** A secret that travels in an HTTP header, where a blank or a control character would break it. */
+export const token: Format<Secret> = {
+  placeholder: 'token',
+  secret: true,
+  read: (given) =>
+    /^[\x21-\x7e]+$/.test(given)
+      ? { value: new Secret(given) }
+      : { right: 'printable ASCII without blanks or line breaks' },
+}
+
+/** A secret of any characters. */
+export const password: Format<Secret> = {
+  placeholder: 'password',
+  secret: true,
+  read: (given) => ({ value: new Secret(given) }),
+}
+
+/** True or false in the spellings of Go's flags; the flag alone is true. */
+export const boolean: Format<boolean> = {
+  placeholder: 'true|false',
+  standsAlone: true,
+  read: (given) => {
+    if (/^(1|t|true)$/i.test(given)) return { value: true }
+    if (/^(0|f|false)$/i.test(given)) return { value: false }
+    return { right: 'true or false' }
+  },
+}
+
+/** A whole number between two others, both included. */
+export function number(from: number, to: number): Format<number> {
+  return {
+    placeholder: 'number',
+    read: (given) => {
+      const value = /^\d+$/.test(given) ? Number(given) : NaN
+      return value >= from && value <= to ? { value } : { right: `a whole number from ${from} to ${to}` }
+    },
+  }
+}
+
+/** A TCP port to listen on. */
+export const port: Format<number> = { ...number(1, 65_535), placeholder: 'port' }
+
+/** A BGP autonomous system number; predecessors write 0 for "not set". */
+export const asn: Format<number> = { ...number(1, 4_294_967_295), placeholder: 'asn', unset: '0' }
+
+/** A Go duration, in milliseconds. */
+export function duration(atLeastMs: number): Format<number> {
+  return {
+    placeholder: 'duration',
+    read: (given) => {
+      const value = parseDuration(given)
+      if (value !== undefined && value >= atLeastMs) return { value }
+      return { right: `a duration such as 30s, 5m or 1h30m, at least ${formatDuration(atLeastMs)}` }
+    },
+  }
+}
+
+/** One of a few words, without regard to case. */
+export function choice<const Word extends string>(words: readonly Word[]): Format<Word> {
+  return {
+    placeholder: words.join('|'),
+    read: (given) => {
+      const value = words.find((word) => word.toLowerCase() === given.toLowerCase())
+      return value === undefined ? { right: oneOf(words) } : { value }
+    },
+  }
+}
+
+/** A list separated by commas; empty parts do not count. */
+export function list<T>(item: Format<T>): Format<T[]> {
+  return {
+    placeholder: `${item.placeholder},...`,
+    repeats: true,
+    read: (given) => {
+      const parts = given.split(',').map((part) => part.trim())
+      const readings = parts.filter((part) => part !== '').map((part) => item.read(part))
+      const wrong = readings.find((reading) => 'right' in reading)
+      if (wrong) return { right: `a list separated by commas, each ${wrong.right}` }
+      return { value: readings.flatMap((reading) => ('value' in reading ? [reading.value] : [])) }
+    },
+  }
+}
+
+const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Whether Kubernetes takes this for the name of a namespace. */
+export function isDnsLabel(given: string): boolean {
+  return dnsLabel.test(given)
+}
+
+/** Whether Kubernetes takes this for the name of most objects. */
+export function isDnsName(given: string): boolean {
+  return given.length <= 253 && given.split('.').every(isDnsLabel)
+}
+
+/** Whether Kubernetes takes this for the key of a label or an annotation. */
+export function isQualifiedName(given: string): boolean {
+  const [name = '', prefix, ...more] = given.split('/').reverse()
+  return (
+    more.length === 0 &&
+    (prefix === undefined || isDnsName(prefix)) &&
+    /^[a-z0-9]([-._a-z0-9]{0,61}[a-z0-9])?$/i.test(name)
+  )
+}
+
+/** The name of a namespace. */
+export const namespace: Format<string> = {
+  placeholder: 'namespace',
+  read: (given) => accept(given, isDnsLabel(given), 'the name of a namespace: lower-case letters, digits and -'),
+}
+
+/** The name of a namespaced object. */
+export const objectName: Format<string> = {
+  placeholder: 'name',
+  read: (given) => accept(given, isDnsName(given), 'a name in Kubernetes: lower-case letters, digits, - and .'),
+}
+
+/** The name of an annotation, in which `{{n}}` stands for a peer's number. */
+export const annotation: Format<string> = {
+  placeholder: 'annotation',
+  read: (given) =>
+    accept(given, isQualifiedName(given.replace('{{n}}', '0')), 'the name of an annotation, as in example.com/name'),
+}
+
+/** An address to listen on. */
+export const bindAddress: Format<string> = {
+  placeholder: 'address',
+  read: (given) => accept(given, isIP(given) !== 0, 'an IP address; 0.0.0.0 or :: is every one of the host'),
+}
+
+/** An absolute URL without credentials, query and fragment; plain http only as far as the caller allows it. */
+export function url(http: 'never' | 'loopback' | 'anywhere'): Format<string> {
+  return {
+    placeholder: 'url',
+    quote: (given) => given.replace(/\/\/.*@/, '//[redacted]@').replace(/[?#].*/, '?[redacted]'),
+    read: (given) => {
+      const parsed = URL.parse(given)
+      const isPlain = parsed?.username === '' && parsed.password === '' && !/[?#]/.test(given)
+      if (!parsed || !isPlain || !allowsScheme(parsed, http)) return { right: urlRule[http] }
+      return { value: parsed.href.replace(/\/+$/, '') }
+    },
+  }
+}
+
+const urlRule = {
+  never: 'an https:// URL without credentials, query or fragment',
+  loopback:
+    'an https:// URL without credentials, query or fragment (http:// only to a loopback address such as 127.0.0.1)',
+  anywhere: 'an https:// or http:// URL without credentials, query or fragment',
+}
+
+function allowsScheme({ protocol, hostname }: URL, http: keyof typeof urlRule): boolean {
+  if (protocol === 'https:') return true
+  if (protocol !== 'http:' || http === 'never') return false
+  return http === 'anywhere' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+}
+
+function accept(value: string, isRight: boolean, right: string): Reading<string> {
+  return isRight ? { value } : { right }
+}

@@ -1,0 +1,22 @@
+/** One thing that is wrong with the settings. `source` is absent where no source gave a value. */
+export type Problem = { setting: string; source?: string; wrong: string; right: string }
+
+/** Every problem of the settings at once; its message is meant for a terminal as it is. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(formatProblems(problems))
+    this.problems = problems
+  }
+}
+
+function formatProblems(problems: readonly Problem[]): string {
+  const count = problems.length === 1 ? '1 setting is wrong' : `${problems.length} settings are wrong`
+  return [`eip-admission: ${count}:`, ...problems.map((problem) => `  - ${formatProblem(problem)}`)].join('\n')
+}
+
+function formatProblem({ setting, source, wrong, right }: Problem): string {
+  return `${setting}: ${source === undefined ? wrong : `${source} ${wrong}`}; ${right}`
+}

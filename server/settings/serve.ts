@@ -1,0 +1,75 @@
+import { common } from './common.ts'
+import { dialects } from './dialects.ts'
+import type { CloudSettings } from './dialects.ts'
+import { readSettingsFile } from './file.ts'
+import { fixedFlags, ignoredFlags } from './ignored-flags.ts'
+import { leaderElectionProblems } from './leader-election.ts'
+import { SettingsError } from './problems.ts'
+import type { Problem } from './problems.ts'
+import { cloudChoice, processSections, processSettings } from './process.ts'
+import type { ProcessSettings } from './process.ts'
+import { readSettings } from './resolve.ts'
+import type { Sources } from './resolve.ts'
+import type { Section, SettingsTable } from './setting.ts'
+
+/** Everything `serve` is told: the process's slice, the cloud's by dialect, and what a person should hear at start. */
+export type ServeSettings = { process: ProcessSettings; cloud: CloudSettings; warnings: string[] }
+
+/** Every setting of `serve`, as people look for them. */
+export const serveSections: readonly Section[] = [
+  { heading: 'Cloud', table: cloudChoice },
+  ...dialects.map(({ title, rows }) => ({ heading: title, table: rows })),
+  { heading: 'Addresses', table: common },
+  ...processSections,
+]
+
+/** The settings of `serve` from flags, environment and file; throws a SettingsError with all that is wrong at once. */
+export function serveSettings({ flags, env }: Pick<Sources, 'flags' | 'env'>): ServeSettings {
+  // A table each, so that a mistake in one does not hide those in what follows from the other.
+  const place = readSettings({ path: cloudChoice.cloudConfig }, { flags, env })
+  const choice = readSettings({ dialect: cloudChoice.dialect }, { flags, env })
+  const own = readSettings(processSettings, { flags, env })
+  const path = place.values?.path
+  const file = path === undefined ? undefined : readSettingsFile(path)
+  const dialect = choice.values?.dialect
+  const cloud = dialect?.read({ flags, env, file })
+  const problems = [
+    ...choice.problems,
+    ...place.problems,
+    ...(cloud?.problems ?? file?.problems ?? []),
+    ...own.problems,
+    ...leaderElectionProblems({ flags, env }),
+    ...fixedFlagProblems(flags),
+    ...(dialect ? strayFlagProblems(flags, dialect.table, dialect.title) : []),
+  ]
+  if (!cloud?.values || !own.values || problems.length > 0) throw new SettingsError(problems)
+  const warnings = [...place.warnings, ...cloud.warnings, ...own.warnings, ...ignoredFlagWarnings(flags)]
+  return { process: own.values, cloud: cloud.values, warnings }
+}
+
+function fixedFlagProblems(flags: Sources['flags']): Problem[] {
+  return Object.entries(fixedFlags).flatMap(([flag, { value, right }]) => {
+    const given = flags[flag] || value
+    return given === value
+      ? []
+      : [{ setting: flag.slice(2), source: flag, wrong: `is ${JSON.stringify(given)}`, right }]
+  })
+}
+
+function ignoredFlagWarnings(flags: Sources['flags']): string[] {
+  return Object.entries(ignoredFlags).flatMap(([flag, reason]) =>
+    flags[flag] === undefined ? [] : [`${flag} has no effect: ${reason}`],
+  )
+}
+
+/** The command line takes the flags of all dialects, for which one it is stands on the same line. */
+function strayFlagProblems(flags: Sources['flags'], cloudTable: SettingsTable, cloudTitle: string): Problem[] {
+  const rows = [cloudChoice, processSettings, cloudTable].flatMap((table: SettingsTable) => Object.values(table))
+  const known = new Set<string>([
+    ...rows.flatMap(({ flag = [], aliases = [] }) => [flag, aliases].flat()),
+    ...Object.keys({ ...fixedFlags, ...ignoredFlags }),
+  ])
+  return Object.keys(flags)
+    .filter((flag) => !known.has(flag))
+    .map((flag) => ({ setting: flag, wrong: `not a setting of ${cloudTitle}`, right: 'leave it out' }))
+}

@@ -1,0 +1,34 @@
+import type { Location } from '../clouds/cloud.ts'
+import { heldAddress } from '../ledger/elastic-ip.ts'
+import type { Policy } from '../ledger/want.ts'
+import { serviceAccountUser } from '../manifests/names.ts'
+import { serviceMutating } from '../webhooks/service-mutating.ts'
+import { serviceValidating } from '../webhooks/service-validating.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
+import type { Ledger } from './ledger.ts'
+
+export type WebhookParts = {
+  ledger: Ledger
+  policy: Policy
+  locations: () => Location[] | undefined
+  onCloudFailure: 'defer' | 'deny'
+  namespace: string
+}
+
+/** Every admission webhook of the process. */
+export function makeWebhooks({ ledger, policy, locations, onCloudFailure, namespace }: WebhookParts): Webhook[] {
+  const self = serviceAccountUser(namespace)
+  const isSelf = (user: string) => user === self
+  const mutating = serviceMutating({
+    policy,
+    locations,
+    isSelf,
+    onCloudFailure,
+    claim: (claim, signal) => ledger.claims.claim(claim, signal),
+    held: async (key, signal) => {
+      const record = await ledger.parts.records.get(key, { signal })
+      return record && heldAddress(record)
+    },
+  })
+  return [mutating, serviceValidating({ policy, locations, isSelf })]
+}

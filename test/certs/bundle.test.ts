@@ -1,0 +1,64 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { issueAuthority } from '../../certs/authority.ts'
+import { bundleHolds, certificatesIn, fromCaBundle, mergeBundles, sameBundle, toCaBundle } from '../../certs/bundle.ts'
+import { day } from './replica.ts'
+
+const now = Date.UTC(2026, 0, 1)
+const newCert = async (lifetimeMs: number) => (await issueAuthority({ commonName: 'a CA', now, lifetimeMs })).cert
+const [one, two, short] = await Promise.all([newCert(365 * day), newCert(365 * day), newCert(day)])
+const both = mergeBundles([one, two], now)
+
+const cases = [
+  { name: 'nothing is an empty bundle', pems: [], at: now, holds: [] },
+  { name: 'two certificates are kept', pems: [one, two], at: now, holds: [one, two] },
+  { name: 'a certificate that comes twice is kept once', pems: [one, two + one, one], at: now, holds: [one, two] },
+  { name: 'an expired certificate is dropped', pems: [one, short], at: now + day, holds: [one] },
+  { name: 'a certificate is kept to its last moment', pems: [one, short], at: now + day - 1, holds: [one, short] },
+  {
+    name: 'text between certificates is dropped',
+    pems: [`# ours\n${one}\n\n;-- \n${two}`],
+    at: now,
+    holds: [one, two],
+  },
+  { name: 'a block that is no certificate is dropped', pems: [one.replaceAll('M', 'x'), two], at: now, holds: [two] },
+  { name: 'a block without an end does not swallow the next', pems: [one.slice(0, 200) + two], at: now, holds: [two] },
+  { name: 'Windows line ends are understood', pems: [one.replaceAll('\n', '\r\n')], at: now, holds: [one] },
+  {
+    name: 'garbage is no certificate',
+    pems: ['\0\xff garbage', 'null', '-----BEGIN CERTIFICATE-----'],
+    at: now,
+    holds: [],
+  },
+]
+
+for (const { name, pems, at, holds } of cases) {
+  test(name, () => {
+    const bundle = mergeBundles(pems, at)
+    assert.is(certificatesIn(bundle).length, holds.length)
+    for (const pem of holds) assert.ok(bundleHolds(bundle, pem))
+  })
+}
+
+test('a bundle is the same text whatever came first', () => {
+  assert.is(mergeBundles([two, one], now), both)
+  assert.is(mergeBundles([both, two], now), both)
+})
+
+test('bundles are compared by what they hold', () => {
+  assert.ok(sameBundle(`${two}garbage\n${one}`, both))
+  assert.not(sameBundle(one, both))
+  assert.not(sameBundle(both, one))
+})
+
+test('a caBundle carries a bundle there and back', () => {
+  assert.is(fromCaBundle(toCaBundle(both)), both)
+})
+
+for (const caBundle of [undefined, '', 'Cg==', '!!! no base64', Buffer.from([0, 255, 128]).toString('base64')]) {
+  test(`the caBundle ${caBundle} holds no certificate and does no harm`, () => {
+    assert.is(mergeBundles([fromCaBundle(caBundle), one], now), mergeBundles([one], now))
+  })
+}
+
+test.run()

@@ -1,0 +1,94 @@
+import { fromCaBundle } from '../../certs/bundle.ts'
+import type { CertSource } from '../../certs/cert-source.ts'
+import { selfSigned, type SelfSignedOptions } from '../../certs/self-signed.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { ClientConfig, WebhookConfiguration } from '../../kube/objects.ts'
+import { type FakeKube, fakeKube } from './fake-kube.ts'
+
+export const second = 1000
+export const day = 24 * 60 * 60 * second
+
+/** A time of day that stands still until a test moves it. */
+export type Time = { ms: number }
+
+export const realTime = (): Time => ({ ms: Date.now() })
+
+export const secretName = { namespace: 'eip', name: 'eip-ca' }
+export const names = { mutating: 'eip-mutating', validating: 'eip-validating' }
+
+export function mutating(...clientConfigs: ClientConfig[]): WebhookConfiguration {
+  return configuration('MutatingWebhookConfiguration', names.mutating, clientConfigs)
+}
+
+export function validating(...clientConfigs: ClientConfig[]): WebhookConfiguration {
+  return configuration('ValidatingWebhookConfiguration', names.validating, clientConfigs)
+}
+
+function configuration(kind: WebhookConfiguration['kind'], name: string, clientConfigs: ClientConfig[]) {
+  const webhooks = clientConfigs.map((clientConfig, place) => ({ name: `w${place}.eip-admission.dev`, clientConfig }))
+  return { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name }, webhooks }
+}
+
+/** What the API server trusts: the caBundle of the first webhook that is stored. */
+export function storedBundle(kube: FakeKube): string {
+  return fromCaBundle(kube.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle)
+}
+
+export const service: ClientConfig = { service: { namespace: 'eip', name: 'hook', path: '/mutate-service' } }
+
+/** A cluster in which both configurations are installed and have no caBundle. */
+export function installed(): FakeKube {
+  const kube = fakeKube()
+  kube.putConfiguration(mutating(service, service))
+  kube.putConfiguration(validating(service))
+  return kube
+}
+
+export type Line = { level: string; fields: Record<string, unknown>; message: string }
+
+export type Replica = {
+  source: CertSource
+  log: Line[]
+  /** Runs up to the next pause between checks. */
+  turn: () => Promise<void>
+  stop: () => void
+}
+
+/** One process of ours whose pauses end when the test says so. */
+export function replica(client: KubeClient, time: Time, options: Partial<SelfSignedOptions> = {}): Replica {
+  const log: Line[] = []
+  const stopped = new AbortController()
+  const write = (level: string) => (fields: object, message: string) =>
+    log.push({ level, fields: { ...fields }, message })
+  let paused = Promise.withResolvers<void>()
+  let wake: (() => void) | undefined
+  const source = selfSigned({
+    client,
+    log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
+    secret: secretName,
+    configurations: names,
+    clock: {
+      now: () => time.ms,
+      date: () => new Date(time.ms),
+      sleep: () => {
+        paused.resolve()
+        return new Promise((resolve) => (wake = resolve))
+      },
+    },
+    ...options,
+  })
+  return {
+    source,
+    log,
+    async turn() {
+      paused = Promise.withResolvers<void>()
+      if (wake) wake()
+      else void source.start(stopped.signal)
+      await paused.promise
+    },
+    stop() {
+      stopped.abort()
+      wake?.()
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type InTurn, type Lane, makeLanes } from '../../../clouds/http/lanes.ts'
+import { failureOf, neverAborted } from '../scripted-server.ts'
+
+/** Work that begins when its turn comes and ends when the test says so. */
+function gates(inTurn: InTurn) {
+  const begun: string[] = []
+  const open = new Map<string, () => void>()
+  return {
+    begun,
+    add: (lane: Lane, name: string, signal = neverAborted) => {
+      const work = () => {
+        begun.push(name)
+        return new Promise<string>((end) => open.set(name, () => end(name)))
+      }
+      return inTurn(lane, work, { signal, left: (reason) => new Error(`left: ${String(reason)}`) })
+    },
+    end: async (name: string) => {
+      open.get(name)?.()
+      await settled()
+    },
+  }
+}
+
+const settled = () => new Promise((done) => setTimeout(done, 5))
+
+test('never more calls are in flight than allowed', async () => {
+  const { add, begun, end } = gates(makeLanes({ inFlight: 2 }))
+  const all = ['a', 'b', 'c'].map((name) => add('write', name))
+  await settled()
+  assert.equal(begun, ['a', 'b'])
+  await end('a')
+  assert.equal(begun, ['a', 'b', 'c'])
+  await end('b')
+  await end('c')
+  assert.equal(await Promise.all(all), ['a', 'b', 'c'])
+})
+
+test('a move goes before a write, a write before a read', async () => {
+  const { add, begun, end } = gates(makeLanes({ inFlight: 1 }))
+  const all = [add('write', 'first'), add('read', 'read'), add('write', 'write'), add('move', 'move')]
+  await settled()
+  for (const name of ['first', 'move', 'write', 'read']) await end(name)
+  await Promise.all(all)
+  assert.equal(begun, ['first', 'move', 'write', 'read'])
+})
+
+test('slow reads leave a place for a write', async () => {
+  const { add, begun, end } = gates(makeLanes({ inFlight: 3 }))
+  const all = [...['r1', 'r2', 'r3', 'r4'].map((name) => add('read', name)), add('write', 'w')]
+  await settled()
+  assert.equal(begun, ['r1', 'r2', 'w'])
+  for (const name of ['r1', 'r2', 'w', 'r3', 'r4']) await end(name)
+  assert.is((await Promise.all(all)).length, 5)
+})
+
+for (const lane of ['read', 'write'] as const)
+  test(`a ${lane} whose caller gives up leaves the queue at once`, async () => {
+    const { add, begun, end } = gates(makeLanes({ inFlight: 1 }))
+    const caller = new AbortController()
+    const busy = add(lane, 'busy')
+    const waiting = add(lane, 'waiting', caller.signal)
+    const next = add(lane, 'next')
+    caller.abort('deadline')
+    assert.match(String(await failureOf(waiting)), 'left: deadline')
+    await end('busy')
+    await end('next')
+    await Promise.all([busy, next])
+    assert.equal(begun, ['busy', 'next'])
+  })
+
+test('a caller that has given up before it asks is sent away', async () => {
+  const { add, begun } = gates(makeLanes({ inFlight: 1 }))
+  assert.match(String(await failureOf(add('write', 'late', AbortSignal.abort('over')))), 'left: over')
+  assert.equal(begun, [])
+})
+
+test('work that has begun hears nothing of the queue when its caller gives up', async () => {
+  const { add, end } = gates(makeLanes({ inFlight: 1 }))
+  const caller = new AbortController()
+  const work = add('read', 'work', caller.signal)
+  await settled()
+  caller.abort('deadline')
+  await end('work')
+  assert.is(await work, 'work')
+})
+
+test('no more calls begin in a span of time than the cloud allows', async () => {
+  const inTurn = makeLanes({ inFlight: 10, rate: { calls: 2, perMs: 100 } })
+  const begunAt: number[] = []
+  const note = async () => void begunAt.push(performance.now())
+  const wait = { signal: neverAborted, left: () => new Error('left') }
+  await Promise.all([1, 2, 3, 4, 5].map(() => inTurn('write', note, wait)))
+  const [first = 0, , third = 0, , fifth = 0] = begunAt
+  assert.ok(third - first >= 90, `third after ${third - first} ms`)
+  assert.ok(fifth - third >= 90, `fifth after ${fifth - third} ms`)
+})
+
+test.run()

@@ -1,0 +1,265 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Access } from '../../kube/credentials.ts'
+import { connect } from '../../kube/connect.ts'
+import { KubeError, isUnauthorized } from '../../kube/errors.ts'
+import type { ConfigMap } from '../../kube/objects.ts'
+import { configMaps, namespaces } from '../../kube/resource.ts'
+import { answer, clientOf, errorOf, refuse, until, withServer } from './played-server.ts'
+
+const at = { namespace: 'default', name: 'a' }
+const map: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at }
+const stored: ConfigMap = { ...map, metadata: { ...at, resourceVersion: '1' } }
+type Client = ReturnType<typeof clientOf>
+
+test('many calls share one connection', () =>
+  withServer(
+    (_, response) => answer(response, map),
+    async (server) => {
+      const client = clientOf(server)
+      for (let i = 0; i < 50; i++) await client.get(configMaps, at)
+      assert.is(server.connections.opened, 1)
+    },
+  ))
+
+const patience: { name: string; status: number; call: (client: Client) => Promise<unknown>; tries: number }[] = [
+  { name: 'a read', status: 429, call: (client) => client.get(configMaps, at), tries: 3 },
+  { name: 'a list', status: 503, call: (client) => client.list(namespaces), tries: 3 },
+  { name: 'a replace of one version', status: 429, call: (client) => client.replace(configMaps, stored), tries: 3 },
+  { name: 'a replace of any version', status: 429, call: (client) => client.replace(configMaps, map), tries: 1 },
+  { name: 'an apply', status: 503, call: (client) => client.apply(configMaps, map, { fieldManager: 'm' }), tries: 3 },
+  {
+    name: 'a merge patch',
+    status: 429,
+    call: (client) => client.patch(configMaps, { ...at, patch: { merge: {} } }),
+    tries: 3,
+  },
+  {
+    name: 'a JSON patch',
+    status: 429,
+    call: (client) => client.patch(configMaps, { ...at, patch: { json: [] } }),
+    tries: 1,
+  },
+  { name: 'a remove', status: 503, call: (client) => client.remove(configMaps, at), tries: 3 },
+  { name: 'a create', status: 429, call: (client) => client.create(configMaps, map), tries: 1 },
+  { name: 'a read that failed inside the server', status: 500, call: (client) => client.get(configMaps, at), tries: 1 },
+]
+
+for (const { name, status, call, tries } of patience) {
+  test(`${name}, told ${status} with Retry-After, is sent ${tries === 1 ? 'once' : 'again until it passes'}`, () => {
+    let sent = 0
+    return withServer(
+      (_, response) => {
+        sent += 1
+        if (sent < 3) refuse(response, status, { reason: 'Busy', headers: { 'retry-after': '0' } })
+        else answer(response, { metadata: {}, items: [] })
+      },
+      async (server) => {
+        await Promise.allSettled([call(clientOf(server))])
+        assert.is(server.asked.length, tries)
+      },
+    )
+  })
+}
+
+test('a busy server is not asked for ever', () =>
+  withServer(
+    (_, response) =>
+      refuse(response, 429, { reason: 'TooManyRequests', message: 'slow down', headers: { 'retry-after': '0' } }),
+    async (server) => {
+      const error = await errorOf(clientOf(server).get(configMaps, at))
+      assert.is(error.message, 'get ConfigMap default/a: slow down (429 TooManyRequests)')
+      assert.is(server.asked.length, 4)
+    },
+  ))
+
+test('a wait that the time-out does not allow is left to the caller, who is told its length', () =>
+  withServer(
+    (_, response) => refuse(response, 503, { reason: 'ServiceUnavailable', details: { retryAfterSeconds: 7 } }),
+    async (server) => {
+      const error = await errorOf(clientOf(server).get(configMaps, at, { timeoutMs: 500 }))
+      assert.is((error as KubeError).retryAfterMs, 7_000)
+      assert.is(server.asked.length, 1)
+    },
+  ))
+
+test('a server that does not answer is a time-out', () =>
+  withServer(
+    () => {},
+    async (server) => {
+      const error = (await errorOf(clientOf(server, { timeoutMs: 50 }).get(configMaps, at))) as KubeError
+      assert.equal([error.status, error.reason], [0, 'Timeout'])
+      assert.is(error.message, 'get ConfigMap default/a: no answer within 50 ms')
+      await until(() => server.connections.open === 0, 'the end of the connection')
+    },
+  ))
+
+test('a server that stops in the middle of its answer is a time-out', () =>
+  withServer(
+    (_, response) => void response.writeHead(200).write('{"kind":'),
+    async (server) => {
+      const error = (await errorOf(clientOf(server).get(configMaps, at, { timeoutMs: 50 }))) as KubeError
+      assert.is(error.reason, 'Timeout')
+      await until(() => server.connections.open === 0, 'the end of the connection')
+    },
+  ))
+
+test('the caller who gives up gets its own reason back, and no connection stays', () =>
+  withServer(
+    () => {},
+    async (server) => {
+      const leave = new AbortController()
+      const call = errorOf(clientOf(server).get(configMaps, at, { signal: leave.signal }))
+      await until(() => server.asked.length === 1)
+      leave.abort(new Error('shutting down'))
+      assert.is((await call).message, 'shutting down')
+      await until(() => server.connections.open === 0, 'the end of the connection')
+      assert.is(
+        (await errorOf(clientOf(server).get(configMaps, at, { signal: leave.signal }))).message,
+        'shutting down',
+      )
+      assert.is(server.asked.length, 1)
+    },
+  ))
+
+const broken: { name: string; play: Parameters<typeof withServer>[0]; reason: string; words: RegExp }[] = [
+  {
+    name: 'a connection that is reset',
+    play: (_, response) => void response.socket?.resetAndDestroy(),
+    reason: 'Unreachable',
+    words: /^get ConfigMap default\/a: no answer from the API server: (read ECONNRESET|socket hang up)$/,
+  },
+  {
+    name: 'a connection that ends in the middle of an answer',
+    play: (_, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('{"kind"')
+      setTimeout(() => response.socket?.destroy(), 20)
+    },
+    reason: 'Unreachable',
+    words: /no answer from the API server: aborted/,
+  },
+  {
+    name: 'a page of HTML',
+    play: (_, response) =>
+      void response.writeHead(200, { 'content-type': 'text/html; charset=x' }).end('<b>the-secret-token</b>'),
+    reason: 'Unreadable',
+    words:
+      /^get ConfigMap default\/a: 200, but the body \(text\/html\) is not JSON; is this address an API server's\?$/,
+  },
+  {
+    name: 'a gateway that refuses',
+    play: (_, response) => void response.writeHead(502).end('<b>the-secret-token</b>'),
+    reason: 'Unreadable',
+    words: /^get ConfigMap default\/a: the answer says no more \(502 without a reason\)$/,
+  },
+  {
+    name: 'an answer without end',
+    play: (_, response) => {
+      response.on('error', () => {})
+      for (let i = 0; i < 40; i++) response.write(Buffer.alloc(2 ** 20, ' '))
+    },
+    reason: 'Unreadable',
+    words: /^get ConfigMap default\/a: the answer is larger than 32 MiB$/,
+  },
+]
+
+for (const { name, play, reason, words } of broken) {
+  test(`${name} is told with the call and without secrets`, () =>
+    withServer(play, async (server) => {
+      const error = await errorOf(clientOf(server).get(configMaps, at))
+      assert.ok(error instanceof KubeError)
+      assert.is(error.reason, reason)
+      assert.match(error.message, words)
+      assert.not.match(JSON.stringify([error, error.stack]), /the-secret-token/)
+    }))
+}
+
+test('a server that is down is unreachable', async () => {
+  const error = (await errorOf(clientOf({ url: 'http://127.0.0.1:1' }).get(configMaps, at))) as KubeError
+  assert.equal([error.status, error.reason], [0, 'Unreachable'])
+  assert.match(error.message, /ECONNREFUSED 127.0.0.1:1/)
+})
+
+test('a kept connection that died unnoticed does not fail a read', () => {
+  let sent = 0
+  return withServer(
+    (_, response) => {
+      sent += 1
+      if (sent === 2) response.socket?.destroy()
+      else answer(response, map)
+    },
+    async (server) => {
+      const client = clientOf(server)
+      await client.get(configMaps, at)
+      assert.equal(await client.get(configMaps, at), map)
+      assert.is(server.connections.opened, 2)
+    },
+  )
+})
+
+test('a kept connection that died under a create fails it: it may have been carried out', () => {
+  let sent = 0
+  return withServer(
+    (_, response) => {
+      sent += 1
+      if (sent === 2) response.socket?.destroy()
+      else answer(response, map)
+    },
+    async (server) => {
+      const client = clientOf(server)
+      await client.get(configMaps, at)
+      const error = (await errorOf(client.create(configMaps, map))) as KubeError
+      assert.equal([error.reason, server.asked.length], ['Unreachable', 2])
+    },
+  )
+})
+
+test('a token that the server refuses is renewed, and the call sent once more', () =>
+  withServer(
+    ({ headers }, response) =>
+      headers.authorization === 'Bearer new'
+        ? answer(response, map)
+        : refuse(response, 401, { reason: 'Unauthorized' }),
+    async ({ url, asked }) => {
+      const access = (token: string): Access => ({ url, headers: { authorization: `Bearer ${token}` }, tls: {} })
+      const credentials = { current: async () => access('old'), renew: async () => access('new') }
+      assert.equal(await connect(credentials, { userAgent: 'test/1' }).create(configMaps, map), map)
+      assert.is(asked.length, 2)
+    },
+  ))
+
+test('a token that is refused twice is an error', () =>
+  withServer(
+    (_, response) => refuse(response, 401, { reason: 'Unauthorized', message: 'Unauthorized' }),
+    async (server) => {
+      assert.ok(isUnauthorized(await errorOf(clientOf(server).get(configMaps, at))))
+      assert.is(server.asked.length, 2)
+    },
+  ))
+
+test('credentials that cannot be had are told with the call', async () => {
+  const credentials = {
+    current: () => Promise.reject(new Error('no token there')),
+    renew: () => Promise.reject(new Error('no token there')),
+  }
+  const error = (await errorOf(connect(credentials, { userAgent: 'test/1' }).get(configMaps, at))) as KubeError
+  assert.equal([error.reason, error.message], ['NoCredentials', 'get ConfigMap default/a: no token there'])
+})
+
+const never = () => new Promise<never>(() => {})
+
+test('credentials that do not come end with the time-out of the call', async () => {
+  const client = connect({ current: never, renew: never }, { userAgent: 'test/1', timeoutMs: 30 })
+  assert.is(((await errorOf(client.get(configMaps, at))) as KubeError).reason, 'Timeout')
+})
+
+test('a server may live below a path', () =>
+  withServer(
+    (_, response) => answer(response, map),
+    async (server) => {
+      await clientOf({ url: `${server.url}/k8s/clusters/c-1/` }).get(configMaps, at)
+      assert.is(server.asked[0]?.path, '/k8s/clusters/c-1/api/v1/namespaces/default/configmaps/a')
+    },
+  ))
+
+test.run()

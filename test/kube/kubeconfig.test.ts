@@ -1,0 +1,170 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, type Socket, connect as dial } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { stringify } from 'yaml'
+import { connect } from '../../kube/connect.ts'
+import { kubeconfig } from '../../kube/kubeconfig.ts'
+import { namespaces } from '../../kube/resource.ts'
+import { answer, errorOf, refuse, withServer } from './played-server.ts'
+
+async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))
+  try {
+    await run(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** A kubeconfig with one context, `here`. */
+function write(folder: string, { cluster = {}, user = {} }: { cluster?: object; user?: object }): string {
+  const file = join(folder, 'config')
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'here',
+    contexts: [{ name: 'here', context: { cluster: 'k', user: 'u', namespace: 'mine' } }],
+    clusters: [{ name: 'k', cluster: { server: 'https://192.0.2.1:6443', ...cluster } }],
+    users: [{ name: 'u', user }],
+  }
+  writeFileSync(file, stringify(config))
+  return file
+}
+
+/** A plugin that prints a token with a number, one higher at each run. */
+function plugin(folder: string, expiresInMs: number): object {
+  const script = `
+    const fs = require('node:fs'), file = ${JSON.stringify(join(folder, 'runs'))}
+    const run = fs.existsSync(file) ? Number(fs.readFileSync(file)) + 1 : 1
+    fs.writeFileSync(file, String(run))
+    const expirationTimestamp = new Date(Date.now() + ${expiresInMs}).toISOString()
+    console.log(JSON.stringify({ status: { token: 'run-' + run, expirationTimestamp } }))`
+  return { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', script] } }
+}
+
+test('a kubeconfig says where the server is, who we are and whom to trust', () =>
+  withFolder(async (folder) => {
+    const cluster = { 'certificate-authority-data': Buffer.from('a CA').toString('base64'), 'tls-server-name': 'kube' }
+    const file = write(folder, { cluster, user: { token: 'tok', as: 'jane' } })
+    assert.equal(await kubeconfig({ file }).current(), {
+      url: 'https://192.0.2.1:6443',
+      headers: { authorization: 'Bearer tok', 'impersonate-user': 'jane' },
+      tls: { ca: Buffer.from('a CA'), servername: 'kube' },
+      namespace: 'mine',
+    })
+  }))
+
+test('a client certificate, a password and a server that nobody vouches for are taken as they stand', () =>
+  withFolder(async (folder) => {
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const certificate = { 'client-certificate-data': base64('cert'), 'client-key-data': base64('key') }
+    const user = { ...certificate, username: 'jane', password: 'pass' }
+    const file = write(folder, { cluster: { 'insecure-skip-tls-verify': true }, user })
+    const { headers, tls } = await kubeconfig({ file }).current()
+    assert.equal(headers, { authorization: `Basic ${base64('jane:pass')}` })
+    assert.equal(tls, { cert: Buffer.from('cert'), key: Buffer.from('key'), rejectUnauthorized: false })
+  }))
+
+test("a plugin's token is used until it expires, and then the plugin is run again", () =>
+  withFolder(async (folder) => {
+    let now = 0
+    const file = write(folder, { user: plugin(folder, 1_500) })
+    const credentials = kubeconfig({ file, now: () => now })
+    const token = async () => (await credentials.current()).headers.authorization
+    assert.is(await token(), 'Bearer run-1')
+    now += 10_000
+    assert.is(await token(), 'Bearer run-1')
+    await new Promise((resolve) => setTimeout(resolve, 1_600))
+    now += 10_000
+    assert.is(await token(), 'Bearer run-2')
+  }))
+
+test("a plugin's token that the server refuses is not used again, expired or not", () =>
+  withFolder((folder) =>
+    withServer(
+      ({ headers }, response) => {
+        if (headers.authorization === 'Bearer run-2') answer(response, { items: [], metadata: {} })
+        else refuse(response, 401, { reason: 'Unauthorized' })
+      },
+      async (server) => {
+        const cluster = { server: server.url, 'insecure-skip-tls-verify': true }
+        const file = write(folder, { cluster, user: plugin(folder, 3_600_000) })
+        await connect(kubeconfig({ file }), { userAgent: 'test/1' }).list(namespaces)
+        assert.is(readFileSync(join(folder, 'runs'), 'utf8'), '2')
+      },
+    ),
+  ))
+
+test('calls and watches go through the proxy that a kubeconfig names', () =>
+  withFolder((folder) =>
+    withServer(
+      ({ query }, response) => {
+        if (query.watch)
+          response.writeHead(200).end('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"5"}}}\n')
+        else answer(response, { items: [], metadata: { resourceVersion: '1' } })
+      },
+      async (server) => {
+        const tunnels: string[] = []
+        const proxy = createServer().on('connect', ({ url = '' }, socket: Socket) => {
+          tunnels.push(url)
+          const [host = '', port] = url.split(':')
+          const far = dial(Number(port), host, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+          far.pipe(socket).pipe(far)
+        })
+        proxy.listen(0, '127.0.0.1')
+        await once(proxy, 'listening')
+        const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+        const cluster = { server: server.url, 'insecure-skip-tls-verify': true, 'proxy-url': proxyUrl }
+        const client = connect(kubeconfig({ file: write(folder, { cluster }) }), { userAgent: 'test/1' })
+        await client.list(namespaces)
+        const stop = new AbortController().signal
+        const types = []
+        for await (const { type } of client.watch(namespaces, { resourceVersion: '1' }, stop)) types.push(type)
+        assert.equal(types, ['BOOKMARK'])
+        assert.equal(new Set(tunnels), new Set([new URL(server.url).host]))
+        proxy.close()
+        proxy.closeAllConnections()
+      },
+    ),
+  ))
+
+const wrong: { name: string; content?: string; user?: object; context?: string; words: RegExp }[] = [
+  { name: 'a context that is not there', context: 'there', words: /context "there" leads to no cluster; it has here$/ },
+  { name: 'an empty file', content: '{}', words: /leads to no cluster; it has none$/ },
+  { name: 'a plugin that is not installed', user: { exec: { command: 'no-such-plugin' } }, words: /ENOENT/ },
+  {
+    name: 'a plugin that fails',
+    user: { exec: { command: process.execPath, args: ['-e', 'console.error("log in first"); process.exit(3)'] } },
+    words: /: log in first$/,
+  },
+  {
+    name: 'a plugin that prints something else',
+    user: { exec: { command: process.execPath, args: ['-e', 'console.log("secret-token")'] } },
+    words: /the output of its exec plugin is not JSON$/,
+  },
+  { name: 'a file that is not YAML', content: 'users:\n- {token: secret-token\n  x', words: /is not YAML: / },
+]
+
+for (const { name, content, user = {}, context, words } of wrong) {
+  test(`${name} is told with the file and without its secrets`, () =>
+    withFolder(async (folder) => {
+      const file = write(folder, { user })
+      if (content !== undefined) writeFileSync(file, content)
+      const error = await errorOf(kubeconfig({ file, context }).current())
+      assert.ok(error.message.startsWith(`kubeconfig ${file}: `), error.message)
+      assert.match(error.message, words)
+      assert.not.match(`${error.message} ${String(error.cause)}`, /secret-token/)
+    }))
+}
+
+test('a file that is not there is named', async () => {
+  const error = await errorOf(kubeconfig({ file: '/nowhere/config' }).current())
+  assert.match(error.message, /^kubeconfig \/nowhere\/config: ENOENT/)
+})
+
+test.run()

@@ -1,0 +1,392 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect } from 'node:util'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Fault } from '../../sandbox/clouds/faults.ts'
+import { type Fixture, type Json, idsIn, listIn, project, withMetal } from './metal-fixture.ts'
+
+const ips = `/projects/${project}/ips`
+const order = { type: 'public_ipv4', quantity: 1, metro: 'da' }
+
+/** A command as curl sends it: JSON that calls itself a form. */
+async function command(
+  { metal }: Fixture,
+  route: string,
+  body?: string,
+): Promise<{ status: number; text: string; json: unknown }> {
+  const [method = '', path = ''] = route.split(' ')
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const response = await fetch(metal.controlUrl + path, { method, ...(body !== undefined && { body, headers }) })
+  const text = await response.text()
+  return {
+    status: response.status,
+    text,
+    json: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined,
+  }
+}
+
+const statuses: { fault: Fault; type: string; retryAfter: string | null; body: RegExp }[] = [
+  { fault: { answer: 401 }, type: 'application/json; charset=utf-8', retryAfter: null, body: /^{"error":"Invalid/ },
+  {
+    fault: { answer: 403 },
+    type: 'application/json; charset=utf-8',
+    retryAfter: null,
+    body: /^{"errors":\["Access denied/,
+  },
+  {
+    fault: { answer: 404 },
+    type: 'application/json; charset=utf-8',
+    retryAfter: null,
+    body: /^{"errors":\["Not found"\]}$/,
+  },
+  {
+    fault: { answer: 422, message: 'no' },
+    type: 'application/json; charset=utf-8',
+    retryAfter: null,
+    body: /^{"errors":\["no"\]}$/,
+  },
+  { fault: { answer: 429 }, type: 'application/json; charset=utf-8', retryAfter: null, body: /errors/ },
+  {
+    fault: { answer: 429, retryAfterSeconds: 7 },
+    type: 'application/json; charset=utf-8',
+    retryAfter: '7',
+    body: /errors/,
+  },
+  { fault: { answer: 500 }, type: 'application/json; charset=utf-8', retryAfter: null, body: /Oh snap/ },
+  { fault: { answer: 502 }, type: 'text/html', retryAfter: null, body: /<h1>502 Bad Gateway<\/h1>/ },
+  { fault: { answer: 503 }, type: 'text/html', retryAfter: null, body: /<h1>503 Service Unavailable<\/h1>/ },
+]
+
+for (const { fault, type, retryAfter, body } of statuses)
+  test(`the fault ${JSON.stringify(fault)} strikes the calls it names, and nothing is done`, () =>
+    withMetal({}, async ({ metal, call }) => {
+      metal.door.faults.add({ on: 'POST /projects/*/ips', ...fault })
+      for (let n = 0; n < 2; n += 1) {
+        const { status, headers, text } = await call(`POST ${ips}`, order)
+        assert.is(status, fault.answer)
+        assert.is(headers.get('content-type'), type)
+        assert.is(headers.get('retry-after'), retryAfter)
+        assert.is(headers.has('x-request-id'), type !== 'text/html')
+        assert.match(text, body)
+      }
+      const list = await call(`GET ${ips}`)
+      assert.equal([list.status, list.body['ip_addresses']], [200, []])
+      metal.door.faults.clear()
+      assert.is((await call(`POST ${ips}`, order)).status, 201)
+    }))
+
+const failsWith = async (calling: Promise<unknown>): Promise<string> =>
+  await calling.then(
+    () => 'it did not fail',
+    (error: unknown) => inspect(error),
+  )
+
+const took = async (calling: () => Promise<unknown>): Promise<number> => {
+  const started = performance.now()
+  await calling()
+  return performance.now() - started
+}
+
+const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
+  {
+    name: 'a reset cuts the connection, and nothing is done',
+    async check({ metal, call }) {
+      metal.door.faults.add({ on: `POST ${ips}`, answer: 'reset', times: 1 })
+      assert.match(await failsWith(call(`POST ${ips}`, order)), /ECONNRESET|other side closed/)
+      assert.equal((await call(`GET ${ips}`)).body['ip_addresses'], [])
+    },
+  },
+  {
+    name: 'done, then reset: the answer is lost, the reservation is not',
+    async check({ metal, call }) {
+      metal.door.faults.add({ on: 'POST /projects/{id}/ips', answer: 'reset', done: true, times: 1 })
+      assert.match(await failsWith(call(`POST ${ips}`, order)), /ECONNRESET|other side closed/)
+      assert.is(listIn((await call(`GET ${ips}`)).body, 'ip_addresses').length, 1)
+    },
+  },
+  {
+    name: 'done, then 500: the same, with an answer that says otherwise',
+    async check({ metal, call, reserve }) {
+      const { id } = await reserve()
+      metal.door.faults.add({ on: 'DELETE /ips/:id', answer: 500, done: true, times: 1 })
+      const { status, text } = await call(`DELETE /ips/${String(id)}`)
+      assert.equal([status, text.includes('Oh snap')], [500, true])
+      assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
+    },
+  },
+  {
+    name: 'a call that hangs is never answered, and does not keep the cloud from closing',
+    async check({ metal }) {
+      metal.door.faults.add({ answer: 'hang' })
+      const calling = fetch(`${metal.url}/locations/metros`, {
+        headers: { 'x-auth-token': 'full' },
+        signal: AbortSignal.timeout(200),
+      })
+      assert.match(await failsWith(calling), /TimeoutError/)
+      const still = failsWith(fetch(`${metal.url}/locations/metros`, { headers: { 'x-auth-token': 'full' } }))
+      while (metal.door.calls.count() < 2) await sleep(5)
+      await metal.close()
+      assert.match(await still, /ECONNRESET|other side closed/)
+    },
+  },
+  {
+    name: 'a slow answer comes late; done, the work was carried out before the wait',
+    async check({ metal, call }) {
+      metal.door.faults.add({ on: 'POST', answer: 'slow', ms: 300, done: true, times: 1 })
+      const calling = call(`POST ${ips}`, order)
+      while (metal.door.reservations.all().length === 0) await sleep(2)
+      assert.is(metal.door.calls.all()[0]?.status, undefined)
+      assert.is((await calling).status, 201)
+      assert.ok((metal.door.calls.all()[0]?.ms ?? 0) >= 295)
+    },
+  },
+  {
+    name: 'a list can answer that it is empty',
+    async check({ metal, call, reserve }) {
+      const { id } = await reserve()
+      metal.door.faults.add({ on: 'GET /projects/*/ips', answer: 'empty-list', times: 1 })
+      const { status, body } = await call(`GET ${ips}`)
+      assert.equal([status, body['ip_addresses'], (body['meta'] as Json)['total']], [200, [], 0])
+      assert.equal(idsIn((await call(`GET ${ips}`)).body, 'ip_addresses'), [id])
+    },
+  },
+  {
+    name: 'pages can be shorter than asked for, and say so',
+    async check({ metal, call, reserve }) {
+      for (let n = 0; n < 5; n += 1) await reserve()
+      metal.door.faults.add({ on: 'GET /projects/*/ips', answer: 'short-pages', perPage: 2 })
+      const { body } = await call(`GET ${ips}?per_page=100`)
+      assert.equal([listIn(body, 'ip_addresses').length, (body['meta'] as Json)['last_page']], [2, 3])
+    },
+  },
+  {
+    name: 'lists can be out of order, another one each time',
+    async check({ metal, call, reserve }) {
+      for (let n = 0; n < 12; n += 1) await reserve()
+      metal.door.faults.add({ answer: 'shuffled-list', on: 'GET' })
+      const orders = new Set<string>()
+      for (let n = 0; n < 4; n += 1) {
+        const ids = idsIn((await call(`GET ${ips}`)).body, 'ip_addresses')
+        assert.is(new Set(ids).size, 12)
+        orders.add(ids.join())
+      }
+      assert.ok(orders.size > 1)
+    },
+  },
+  {
+    name: 'a fault strikes as often as it was told to, and the first one added goes first',
+    async check({ metal, call }) {
+      metal.door.faults.add({ answer: 500, times: 2 })
+      metal.door.faults.add({ on: '/locations/metros', answer: 403 })
+      const seen = []
+      for (let n = 0; n < 3; n += 1) seen.push((await call('GET /locations/metros')).status)
+      assert.equal(seen, [500, 500, 403])
+      assert.equal(
+        metal.door.faults.all().map(({ id, struck }) => [id, struck]),
+        [[2, 1]],
+      )
+    },
+  },
+  {
+    name: 'latency delays every call, a route has its own, and the door has none',
+    async check(fixture) {
+      const { metal, call } = fixture
+      metal.door.latency.set({ ms: 300, jitterMs: 5 })
+      metal.door.latency.set({ on: 'GET /capacity/**', ms: 0 })
+      await call('GET /capacity')
+      assert.ok((await took(() => call('GET /locations/metros'))) >= 295)
+      assert.ok((await took(() => call('GET /capacity/metros'))) < 250)
+      assert.ok((await took(() => command(fixture, 'GET /latency'))) < 250)
+      metal.door.latency.clear()
+      assert.ok((await took(() => call('GET /locations/metros'))) < 250)
+    },
+  },
+  {
+    name: 'the log names every call, its fault and the label of its token, and never the token',
+    async check({ metal, call }) {
+      metal.door.faults.add({ on: 'POST', answer: 500, done: true, times: 1 })
+      await call(`GET ${ips}?include=assignments&per_page=100`)
+      await call(`POST ${ips}`, order)
+      await call('GET /nothing', undefined, 'a-secret')
+      await call('GET /ips/x', undefined, 'none')
+      const calls = metal.door.calls.all()
+      assert.equal(
+        calls.map(({ route, caller, status, fault }) => [route, caller, status, fault]),
+        [
+          ['GET /projects/{id}/ips', 'full', 200, undefined],
+          ['POST /projects/{id}/ips', 'full', 500, 'done, then 500'],
+          ['GET (no such path)', 'unknown', 401, undefined],
+          ['GET /ips/{id}', 'none', 401, undefined],
+        ],
+      )
+      assert.equal([calls[0]?.path, calls[0]?.query], [`/metal/v1${ips}`, 'include=assignments&per_page=100'])
+      assert.not.match(JSON.stringify(calls), /a-secret/)
+    },
+  },
+  {
+    name: 'calls are counted by route until they are forgotten',
+    async check({ metal, call, reserve }) {
+      await reserve()
+      await reserve()
+      await call(`GET ${ips}`)
+      assert.equal(metal.door.calls.counts(), { 'POST /projects/{id}/ips': 2, 'GET /projects/{id}/ips': 1 })
+      assert.is(metal.door.calls.count('/projects/*/ips'), 3)
+      assert.is(metal.door.calls.all('GET').length, 1)
+      metal.door.calls.clear()
+      assert.equal([metal.door.calls.count(), metal.door.calls.all()], [0, []])
+    },
+  },
+]
+
+for (const { name, check } of rules) test(name, () => withMetal({}, check))
+
+/** What curl sends, and what the API does afterwards. */
+const typed: { route: string; body?: string; check: (fixture: Fixture) => Promise<void> }[] = [
+  {
+    route: 'POST /faults',
+    body: '{"answer":"reset"}',
+    check: async ({ call }) => assert.match(await failsWith(call(`GET ${ips}`)), /ECONNRESET|other side closed/),
+  },
+  {
+    route: 'PUT /quota',
+    body: '{"addresses":0}',
+    check: async ({ reserve }) => assert.is((await reserve())['state'], 'pending'),
+  },
+  {
+    route: 'PUT /grants',
+    body: '{"mode":"late"}',
+    async check(fixture) {
+      const { id } = await fixture.reserve({ fail_on_approval_required: true })
+      assert.is(((await command(fixture, `POST /reservations/${String(id)}/grant`)).json as Json)['state'], 'created')
+      const { id: next } = await fixture.reserve()
+      assert.is(((await command(fixture, `POST /reservations/${String(next)}/deny`)).json as Json)['state'], 'denied')
+      assert.is((await command(fixture, `DELETE /reservations/${String(next)}`)).status, 200)
+      assert.equal(
+        ((await command(fixture, 'GET /reservations')).json as Json[]).map((one) => one['id']),
+        [id],
+      )
+    },
+  },
+  {
+    route: 'PUT /deletion',
+    body: '{"reservationsMs":1000}',
+    async check({ call, reserve }) {
+      const { id } = await reserve()
+      await call(`DELETE /ips/${String(id)}`)
+      assert.is((await call(`GET /ips/${String(id)}`)).status, 200)
+    },
+  },
+  {
+    route: 'POST /devices',
+    body: '{"hostname":"worker-1","metro":"sv"}',
+    async check(fixture) {
+      const [device] = (await command(fixture, 'GET /devices')).json as Json[]
+      const id = String(device?.['id'])
+      const state = async () => (await fixture.call(`GET /devices/${id}`)).body['state']
+      await command(fixture, `POST /devices/${id}/power-off`)
+      assert.is(await state(), 'inactive')
+      await command(fixture, `POST /devices/${id}/power-on`)
+      assert.is(await state(), 'active')
+      await command(fixture, `PUT /devices/${id}/state`, '{"state":"reinstalling"}')
+      assert.is(await state(), 'reinstalling')
+      const metadata = (await command(fixture, `GET /devices/${id}/metadata-service/metadata`)).json as Json
+      assert.equal([metadata['hostname'], metadata['metro']], ['worker-1', 'sv'])
+      await command(fixture, `DELETE /devices/${id}`)
+      assert.is((await fixture.call(`GET /devices/${id}`)).status, 404)
+    },
+  },
+  {
+    route: 'PUT /unknowns',
+    body: '{"unknownLocation":"422"}',
+    check: async ({ call }) => assert.is((await call(`POST ${ips}`, { ...order, metro: 'zz' })).status, 422),
+  },
+]
+
+for (const { route, body, check } of typed)
+  test(`curl -X ${route} -d '${body}'`, () =>
+    withMetal({}, async (fixture) => {
+      const { status, text } = await command(fixture, route, body)
+      assert.is(status, 200, text)
+      await check(fixture)
+    }))
+
+test('faults, latency and the log are handled over HTTP too', () =>
+  withMetal({}, async (fixture) => {
+    await command(fixture, 'POST /faults', '{"answer":503}')
+    assert.is((await fixture.call('GET /capacity')).status, 503)
+    assert.equal((await command(fixture, 'GET /faults')).json, [{ id: 1, answer: 503, struck: 1 }])
+    assert.is((await command(fixture, 'DELETE /faults/1')).status, 200)
+    assert.is((await fixture.call('GET /capacity')).status, 200)
+    assert.equal((await command(fixture, 'PUT /latency', '{"on":"GET","ms":1}')).json, [{ on: 'GET', ms: 1 }])
+    await command(fixture, 'DELETE /latency')
+    assert.equal((await command(fixture, 'GET /latency')).json, [])
+    assert.equal((await command(fixture, 'GET /calls/counts')).json, { 'GET /capacity': 2 })
+    assert.is(((await command(fixture, 'GET /calls?on=GET+/capacity')).json as unknown[]).length, 2)
+    await command(fixture, 'DELETE /calls')
+    assert.equal((await command(fixture, 'GET /calls')).json, [])
+  }))
+
+test('BGP is told what to show over HTTP too', () =>
+  withMetal({}, async (fixture) => {
+    const { call, device } = fixture
+    await call(`POST /projects/${project}/bgp-configs`, { deployment_type: 'global', asn: 65000 })
+    await command(fixture, `PUT /projects/${project}/bgp-status`, '{"status":"enabled"}')
+    const { body } = await call(`POST /devices/${device()}/bgp/sessions`, { address_family: 'ipv4' })
+    await command(fixture, `PATCH /bgp/sessions/${String(body['id'])}`, '{"status":"up,up"}')
+    assert.is((await call(`GET /bgp/sessions/${String(body['id'])}`)).body['status'], 'up,up')
+  }))
+
+const mistakes: { name: string; route: string; body?: string; status: number; says: RegExp }[] = [
+  {
+    name: 'a field that does not exist',
+    route: 'PUT /latency',
+    body: '{"ms":1,"jiter":2}',
+    status: 400,
+    says: /no field \\"jiter\\"; there are on, ms, jitterMs/,
+  },
+  { name: 'a field that is missing', route: 'PUT /latency', body: '{}', status: 400, says: /required property 'ms'/ },
+  { name: 'no JSON', route: 'PUT /latency', body: 'ms=1', status: 400, says: /not JSON/ },
+  { name: 'an unknown answer', route: 'POST /faults', body: '{"answer":"explode"}', status: 400, says: /answer/ },
+  {
+    name: 'a status that is no error',
+    route: 'POST /faults',
+    body: '{"answer":200}',
+    status: 400,
+    says: /from 400 to 599/,
+  },
+  {
+    name: 'a method that does not exist',
+    route: 'POST /faults',
+    body: '{"on":"PSOT /x","answer":500}',
+    status: 400,
+    says: /like \\"POST/,
+  },
+  { name: 'slow, but how slow', route: 'POST /faults', body: '{"answer":"slow"}', status: 400, says: /needs/ },
+  { name: 'a fault that is not there', route: 'DELETE /faults/9', status: 404, says: /no fault has the id 9/ },
+  { name: 'a reservation that is not there', route: 'POST /reservations/x/grant', status: 404, says: /no reservation/ },
+  {
+    name: 'a metro that is not there',
+    route: 'POST /devices',
+    body: '{"hostname":"a","metro":"zz"}',
+    status: 400,
+    says: /no metro/,
+  },
+  { name: 'a command that is not there', route: 'GET /fault', status: 404, says: /GET \/control lists them/ },
+]
+
+for (const { name, route, body, status, says } of mistakes)
+  test(`a mistake at the door is explained: ${name}`, () =>
+    withMetal({}, async (fixture) => {
+      const answer = await command(fixture, route, body)
+      assert.is(answer.status, status)
+      assert.match(answer.text, says)
+    }))
+
+test('the door says what it can do', () =>
+  withMetal({}, async (fixture) => {
+    const { text } = await command(fixture, 'GET ')
+    assert.match(text, 'PUT    /control/latency')
+    assert.match(text, `-d '{"on":"POST /projects/*/ips","answer":500,"done":true,"times":1}'`)
+  }))
+
+test.run()

@@ -1,0 +1,218 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Fixture, type Json, idsIn, listIn, otherProject, project, withMetal } from './metal-fixture.ts'
+
+const nowhere = 'ffffffff-ffff-4fff-8fff-ffffffffffff'
+const denied = { errors: ['Access denied for the current authentication token'] }
+const missing = { errors: ['Not found'] }
+const invalid = { error: 'Invalid authentication token' }
+
+const answers: { name: string; route: string; token: string; status: number; body: Json }[] = [
+  { name: 'no token', route: `GET /projects/${project}/ips`, token: 'none', status: 401, body: invalid },
+  { name: 'an unknown token', route: `GET /projects/${project}/ips`, token: 'x', status: 401, body: invalid },
+  { name: 'no token, nor a route', route: 'GET /nothing', token: 'none', status: 401, body: invalid },
+  { name: 'no token for the metros', route: 'GET /locations/metros', token: 'none', status: 401, body: invalid },
+  { name: 'a foreign project', route: `GET /projects/${otherProject}/ips`, token: 'full', status: 403, body: denied },
+  {
+    name: 'a write with a token that reads',
+    route: `POST /projects/${project}/ips`,
+    token: 'reader',
+    status: 403,
+    body: denied,
+  },
+  { name: 'an unknown project', route: `GET /projects/${nowhere}/devices`, token: 'full', status: 404, body: missing },
+  { name: 'an unknown device', route: `GET /devices/${nowhere}`, token: 'full', status: 404, body: missing },
+  { name: 'an unknown address', route: `DELETE /ips/${nowhere}`, token: 'full', status: 404, body: missing },
+  { name: 'an unknown session', route: `GET /bgp/sessions/${nowhere}`, token: 'full', status: 404, body: missing },
+  {
+    name: 'a session for an unknown device',
+    route: `POST /devices/${nowhere}/bgp/sessions`,
+    token: 'full',
+    status: 404,
+    body: missing,
+  },
+  { name: 'an unknown metro', route: `GET /locations/metros/${nowhere}`, token: 'full', status: 404, body: missing },
+  {
+    name: 'metros of a project, which do not exist',
+    route: `GET /projects/${project}/locations/metros`,
+    token: 'full',
+    status: 404,
+    body: missing,
+  },
+]
+
+for (const { name, route, token, status, body } of answers)
+  test(`${name}: ${status}`, () =>
+    withMetal({}, async ({ call }) => {
+      const answer = await call(route, undefined, token)
+      assert.is(answer.status, status)
+      assert.equal(answer.body, body)
+    }))
+
+const manyDevices = ({ device }: Fixture, count: number) =>
+  Array.from({ length: count }, (_, n) => device(`worker-${n}`))
+const devices = `/projects/${project}/devices`
+const page = (n: number) => ({ href: `/metal/v1${devices}?page=${n}` })
+
+const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
+  {
+    name: 'a foreign project may also look as if it did not exist',
+    async check({ metal, call }) {
+      metal.door.setUnknowns({ foreignProject: '404' })
+      assert.is((await call(`GET /projects/${otherProject}/ips`)).status, 404)
+    },
+  },
+  {
+    name: 'what belongs to a foreign project is denied by its id too',
+    async check({ metal, call, reserve }) {
+      const { id } = await reserve()
+      const { id: device } = metal.door.devices.add({ hostname: 'theirs', project: otherProject })
+      assert.is((await call(`GET /devices/${String(device)}`)).status, 403)
+      assert.is((await call(`DELETE /ips/${String(id)}`, undefined, 'reader')).status, 403)
+      assert.is((await call(`GET /ips/${String(id)}`, undefined, 'reader')).status, 200)
+    },
+  },
+  {
+    name: 'every answer of the API, errors too, has its type, a request id and the rate limit',
+    async check({ call }) {
+      for (const route of ['GET /locations/metros', 'GET /nothing']) {
+        const { headers } = await call(route)
+        assert.is(headers.get('content-type'), 'application/json; charset=utf-8')
+        assert.match(headers.get('x-request-id') ?? '', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+        assert.match(headers.get('etag') ?? '', /^W\/"/)
+        for (const name of ['limit', 'remaining', 'reset'])
+          assert.match(headers.get(`x-ratelimit-${name}`) ?? '', /^\d+$/)
+      }
+    },
+  },
+  {
+    name: 'a body that is not JSON is a bad request, and one that does not say so is not read',
+    async check({ metal, call, reserve }) {
+      await reserve()
+      const post = async (type: string, body: string) =>
+        await fetch(`${metal.url}/projects/${project}/ips`, {
+          method: 'POST',
+          headers: { 'x-auth-token': 'full', 'content-type': type },
+          body,
+        })
+      assert.is((await post('application/json', '{')).status, 400)
+      assert.is((await post('application/x-www-form-urlencoded', '{"type":"public_ipv4"}')).status, 422)
+      assert.is((await call(`DELETE /ips/${nowhere}`, '')).status, 404)
+    },
+  },
+  {
+    name: 'devices come ten a page, addresses 250, unless asked otherwise',
+    async check(fixture) {
+      const ids = manyDevices(fixture, 12)
+      const first = (await fixture.call(`GET ${devices}`)).body
+      assert.equal(idsIn(first, 'devices'), ids.toReversed().slice(0, 10))
+      assert.equal(first['meta'], {
+        first: page(1),
+        previous: null,
+        self: page(1),
+        next: page(2),
+        last: page(2),
+        total: 12,
+        current_page: 1,
+        last_page: 2,
+      })
+      const second = (await fixture.call(`GET ${devices}?page=2`)).body
+      assert.equal(idsIn(second, 'devices'), ids.toReversed().slice(10))
+      assert.equal([(second['meta'] as Json)['previous'], (second['meta'] as Json)['next']], [page(1), null])
+      fixture.metal.door.quota.set(300)
+      for (let n = 0; n < 251; n += 1) await fixture.reserve()
+      const addresses = (await fixture.call(`GET /projects/${project}/ips?types=public_ipv4`)).body
+      assert.equal([listIn(addresses, 'ip_addresses').length, (addresses['meta'] as Json)['last_page']], [250, 2])
+    },
+  },
+  {
+    name: 'page sizes out of bounds are brought within them, and a page after the last is empty',
+    async check(fixture) {
+      manyDevices(fixture, 12)
+      const listed = async (query: string) =>
+        listIn((await fixture.call(`GET ${devices}?${query}`)).body, 'devices').length
+      assert.is(await listed('per_page=0'), 1)
+      assert.is(await listed('per_page=99999'), 12)
+      assert.is(await listed('per_page=nonsense'), 10)
+      assert.is(await listed('page=7'), 0)
+    },
+  },
+  {
+    name: 'an empty list has one page',
+    async check({ call }) {
+      const { meta } = (await call(`GET ${devices}`)).body
+      assert.equal([(meta as Json)['total'], (meta as Json)['last_page'], (meta as Json)['next']], [0, 1, null])
+    },
+  },
+  {
+    name: 'lists may also be in the order in which things were made',
+    async check(fixture) {
+      fixture.metal.door.setUnknowns({ listOrder: 'oldest-first' })
+      const ids = manyDevices(fixture, 3)
+      assert.equal(idsIn((await fixture.call(`GET ${devices}`)).body, 'devices'), ids)
+    },
+  },
+  {
+    name: 'a reference is an href until it is included',
+    async check({ call, reserve }) {
+      const { id } = await reserve()
+      assert.equal((await call(`GET /ips/${String(id)}`)).body['project'], { href: `/metal/v1/projects/${project}` })
+      const { project: included } = (await call(`GET /ips/${String(id)}?include=project`)).body
+      assert.is((included as Json)['id'], project)
+    },
+  },
+  {
+    name: 'every token sees every metro, by code or id; facilities are marked as deprecated',
+    async check({ call }) {
+      const metros = listIn((await call('GET /locations/metros')).body, 'metros')
+      assert.is(metros.length, 24)
+      const dallas = metros.find(({ code }) => code === 'da')
+      assert.equal((await call(`GET /locations/metros/${String(dallas?.['id'])}`)).body, dallas)
+      for (const route of ['GET /facilities', `GET /projects/${project}/facilities`]) {
+        const { headers, body } = await call(route)
+        assert.ok(headers.get('sunset'))
+        assert.ok(listIn(body, 'facilities').some(({ code }) => code === 'da11'))
+      }
+    },
+  },
+  {
+    name: 'capacity is known for servers, in places and plans that exist',
+    async check({ call }) {
+      const { capacity } = (await call('GET /capacity/metros')).body as { capacity: Record<string, Json> }
+      assert.equal(capacity['da']?.['c3.small.x86'], { level: 'normal' })
+      const servers = [
+        { metro: 'da', plan: 'c3.small.x86', quantity: 2 },
+        { metro: 'zz', plan: 'c3.small.x86', quantity: 1 },
+      ]
+      assert.equal(
+        listIn((await call('POST /capacity/metros', { servers })).body, 'servers').map(({ available }) => available),
+        [true, false],
+      )
+      assert.is((await call('POST /capacity', {})).status, 422)
+    },
+  },
+]
+
+for (const { name, check } of rules) test(name, () => withMetal({}, check))
+
+test('a rate limit that is set refuses what is over it, until the window ends', () =>
+  withMetal({ rateLimit: { calls: 2, perMs: 10_000 } }, async ({ clock, call }) => {
+    const one = async () => await call('GET /locations/metros')
+    assert.is((await one()).headers.get('x-ratelimit-remaining'), '1')
+    assert.is((await one()).status, 200)
+    const refused = await one()
+    assert.equal([refused.status, refused.headers.get('x-ratelimit-remaining')], [429, '0'])
+    assert.is(Number(refused.headers.get('x-ratelimit-reset')), Math.ceil(clock.now / 1000) + 10)
+    assert.is((await call('GET /locations/metros', undefined, 'both')).status, 200)
+    clock.now += 10_000
+    assert.is((await one()).status, 200)
+  }))
+
+test('an answer that nobody knows is refused, and the possible ones are named', async () => {
+  const unknowns = JSON.parse('{"listOrder":"random"}') as object
+  let message = ''
+  await withMetal({ unknowns }, async () => {}).catch((error: unknown) => (message = String(error)))
+  assert.match(message, /listOrder=random: expected one of newest-first, oldest-first/)
+})
+
+test.run()

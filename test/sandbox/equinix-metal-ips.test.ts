@@ -1,0 +1,199 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Fixture, type Json, idsIn, listIn, otherProject, project, withMetal } from './metal-fixture.ts'
+
+const ips = `/projects/${project}/ips`
+const order = { type: 'public_ipv4', quantity: 1, metro: 'da' }
+const without = (name: string) => Object.fromEntries(Object.entries(order).filter(([key]) => key !== name))
+
+const requests: { name: string; sent: Json; status: number; unknownLocation?: '422' }[] = [
+  { name: 'a public address in a metro is granted', sent: order, status: 201 },
+  { name: 'a metro may be written in capitals', sent: { ...order, metro: 'DA' }, status: 201 },
+  { name: 'a public address in a facility is granted', sent: { ...without('metro'), facility: 'da11' }, status: 201 },
+  { name: 'a block of 256 is granted', sent: { ...order, quantity: 256 }, status: 201 },
+  { name: 'a global address has no place', sent: { type: 'global_ipv4', quantity: 1 }, status: 201 },
+  { name: 'four global addresses are the most', sent: { type: 'global_ipv4', quantity: 8 }, status: 422 },
+  { name: 'a global address with a metro is refused', sent: { ...order, type: 'global_ipv4' }, status: 422 },
+  { name: 'a request without type is refused', sent: without('type'), status: 422 },
+  { name: 'a request without quantity is refused', sent: without('quantity'), status: 422 },
+  { name: 'a request without a place is refused', sent: without('metro'), status: 422 },
+  { name: 'metro and facility together are refused', sent: { ...order, facility: 'da11' }, status: 422 },
+  { name: 'three addresses are no power of two', sent: { ...order, quantity: 3 }, status: 422 },
+  { name: 'no addresses at all are refused', sent: { ...order, quantity: 0 }, status: 422 },
+  { name: 'more than 256 addresses are refused', sent: { ...order, quantity: 512 }, status: 422 },
+  { name: 'an unknown type is refused', sent: { ...order, type: 'public_ipv5' }, status: 422 },
+  { name: 'a private block is made by the vendor alone', sent: { ...order, type: 'private_ipv4' }, status: 422 },
+  { name: 'tags that are no list are refused', sent: { ...order, tags: 'a' }, status: 422 },
+  { name: 'an unknown metro is not found', sent: { ...order, metro: 'zz' }, status: 404 },
+  { name: 'an unknown facility is not found', sent: { ...without('metro'), facility: 'zz9' }, status: 404 },
+  { name: 'or an unknown metro is refused', sent: { ...order, metro: 'zz' }, status: 422, unknownLocation: '422' },
+]
+
+for (const { name, sent, status, unknownLocation } of requests)
+  test(`reserve: ${name}`, () =>
+    withMetal({ unknowns: { ...(unknownLocation && { unknownLocation }) }, quota: 512 }, async ({ call }) => {
+      const answer = await call(`POST ${ips}`, sent)
+      assert.is(answer.status, status, answer.text)
+      if (status === 201) assert.is(answer.body['state'], 'created')
+      else assert.ok(listIn(answer.body, 'errors').length > 0)
+    }))
+
+const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
+  {
+    name: 'a reservation of one address is its own network and gateway',
+    async check({ reserve }) {
+      const { address, network, gateway, netmask, cidr, metro, assignments } = await reserve({ tags: ['usage=a+/='] })
+      assert.equal([network, gateway, netmask, cidr], [address, address, '255.255.255.255', 32])
+      assert.is((metro as Json)['code'], 'da')
+      assert.equal(assignments, [])
+    },
+  },
+  {
+    name: 'more than three thousand addresses are to be had in one metro, each of them once, the first for documentation',
+    async check({ metal, call, reserve }) {
+      metal.door.quota.set(4096)
+      const addresses = new Set<unknown>([(await reserve())['address']])
+      for (let n = 0; n < 13; n += 1) {
+        const { id, address, cidr } = await reserve({ quantity: 256 })
+        assert.is(cidr, 24)
+        const { available } = (await call(`GET /ips/${String(id)}/available?cidr=32`)).body as { available: string[] }
+        assert.is(available.length, 256)
+        assert.is(available[0], `${String(address)}/32`)
+        for (const one of available) addresses.add(one.replace('/32', ''))
+      }
+      assert.is(addresses.size, 1 + 13 * 256)
+      assert.match(String([...addresses][0]), /^(203\.0\.113|198\.51\.100|192\.0\.2)\./)
+    },
+  },
+  {
+    name: 'an address that was given back can be reserved again',
+    async check({ call, reserve }) {
+      const first = await reserve()
+      const second = await reserve()
+      assert.is.not(first['address'], second['address'])
+      await call(`DELETE /ips/${String(first['id'])}`)
+      assert.is((await reserve())['address'], first['address'])
+    },
+  },
+  {
+    name: 'a second deletion is not found',
+    async check({ call, reserve }) {
+      const { id } = await reserve()
+      assert.is((await call(`DELETE /ips/${String(id)}`)).status, 204)
+      assert.is((await call(`DELETE /ips/${String(id)}`)).status, 404)
+      assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
+    },
+  },
+  {
+    name: 'PATCH replaces the whole list of tags, and leaves what is not in it',
+    async check({ call, reserve }) {
+      const { id } = await reserve({ tags: ['a', 'b'], details: 'kept' })
+      const { status, body } = await call(`PATCH /ips/${String(id)}`, { tags: ['c'] })
+      assert.is(status, 200)
+      assert.equal([body['tags'], body['details']], [['c'], 'kept'])
+    },
+  },
+  {
+    name: 'over quota, those who fail fast are refused and all others wait for a review',
+    async check({ metal, call, reserve }) {
+      metal.door.quota.set(2)
+      await reserve({ quantity: 2 })
+      assert.is((await call(`POST ${ips}`, { ...order, fail_on_approval_required: true })).status, 422)
+      const waiting = await reserve()
+      assert.equal([waiting['state'], waiting['address'], waiting['cidr']], ['pending', null, null])
+      assert.is((await reserve({ type: 'global_ipv4', metro: undefined }))['state'], 'created')
+    },
+  },
+  {
+    name: 'the quota of one project is not that of another',
+    async check({ metal, call }) {
+      metal.door.quota.set(0, otherProject)
+      const refused = { ...order, fail_on_approval_required: true }
+      assert.is((await call(`POST /projects/${otherProject}/ips`, refused, 'both')).status, 422)
+      assert.is((await call(`POST ${ips}`, refused)).status, 201)
+    },
+  },
+  {
+    name: 'a pending reservation is granted by command, once',
+    async check({ metal, call, reserve }) {
+      metal.door.setGrants({ mode: 'review' })
+      assert.is((await call(`POST ${ips}`, { ...order, fail_on_approval_required: true })).status, 422)
+      const { id } = await reserve()
+      assert.is(metal.door.reservations.grant(String(id))['state'], 'created')
+      assert.match(String((await call(`GET /ips/${String(id)}`)).body['address']), /^\d+\.\d+\.\d+\.\d+$/)
+      assert.throws(() => metal.door.reservations.grant(String(id)), 'is not pending')
+    },
+  },
+  {
+    name: 'a pending reservation is denied by command',
+    async check({ metal, call, reserve }) {
+      metal.door.setGrants({ mode: 'review' })
+      const { id } = await reserve()
+      metal.door.reservations.deny(String(id))
+      assert.is((await call(`GET /ips/${String(id)}`)).body['state'], 'denied')
+    },
+  },
+  {
+    name: 'a late grant comes by itself when its time has come',
+    async check({ metal, clock, call, reserve }) {
+      metal.door.setGrants({ mode: 'late', afterMs: 3000 })
+      const { id, state } = await reserve({ fail_on_approval_required: true })
+      assert.is(state, 'pending')
+      clock.now += 2999
+      assert.is((await call(`GET /ips/${String(id)}`)).body['state'], 'pending')
+      clock.now += 1
+      assert.is((await call(`GET /ips/${String(id)}`)).body['state'], 'created')
+    },
+  },
+  {
+    name: 'slow deletion answers 204 and still lists the reservation until its time is over',
+    async check({ metal, clock, call, reserve }) {
+      metal.door.setDeletion({ reservationsMs: 5000 })
+      const { id, address } = await reserve()
+      assert.is((await call(`DELETE /ips/${String(id)}`)).status, 204)
+      assert.is((await call(`DELETE /ips/${String(id)}`)).status, 404)
+      assert.equal(idsIn((await call(`GET ${ips}`)).body, 'ip_addresses'), [id])
+      assert.is.not((await reserve())['address'], address)
+      clock.now += 5000
+      assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
+      assert.is((await reserve())['address'], address)
+    },
+  },
+  {
+    name: 'a reservation can vanish, and its device loses the address',
+    async check({ metal, call, reserve, device }) {
+      const { id, address } = await reserve()
+      const holder = device()
+      await call(`POST /devices/${holder}/ips`, { address })
+      metal.door.reservations.vanish(String(id))
+      assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
+      assert.is(listIn((await call(`GET /devices/${holder}/ips`)).body, 'ip_addresses').length, 3)
+    },
+  },
+  {
+    name: 'types are filtered however they are written, and blocks of single devices are in no list',
+    async check({ call, reserve, device }) {
+      device()
+      const mine = await reserve()
+      const anywhere = await reserve({ type: 'global_ipv4', metro: undefined })
+      const list = async (query: string) => idsIn((await call(`GET ${ips}${query}`)).body, 'ip_addresses')
+      assert.equal(await list('?types=public_ipv4'), [mine['id']])
+      assert.equal(await list('?type=public_ipv4'), [mine['id']])
+      assert.equal(await list('?types=public_ipv4,global_ipv4'), [anywhere['id'], mine['id']])
+      assert.equal(await list('?types=public_ipv4&types=global_ipv4'), [anywhere['id'], mine['id']])
+      assert.is((await list('')).length, 4)
+      assert.is((await list('?types=private_ipv4')).length, 1)
+    },
+  },
+]
+
+for (const { name, check } of rules) test(name, () => withMetal({}, check))
+
+test('without types, only public and global addresses may be listed', () =>
+  withMetal({ unknowns: { typesByDefault: 'public-and-global' } }, async ({ call, reserve, device }) => {
+    device()
+    const { id } = await reserve()
+    assert.equal(idsIn((await call(`GET ${ips}`)).body, 'ip_addresses'), [id])
+  }))
+
+test.run()

@@ -1,0 +1,193 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Surroundings } from '../../../server/commands/program.ts'
+import { run } from '../../../server/commands/run.ts'
+import type { CleanupSettings, InstallSettings } from '../../../server/settings/commands.ts'
+import { cleanupSettings, installSettings } from '../../../server/settings/commands.ts'
+import { serveSections } from '../../../server/settings/serve.ts'
+import type { ServeSettings } from '../../../server/settings/serve.ts'
+import type { SettingsTable } from '../../../server/settings/setting.ts'
+
+const env = { METAL_API_KEY: 'hidden', METAL_PROJECT_ID: 'p' }
+
+/** A command line carried out without a process: what it printed, what it called, how it ended. */
+async function typed(line: string | string[], changes: Partial<Surroundings> = {}) {
+  const seen: { serve?: ServeSettings; install?: InstallSettings; cleanup?: CleanupSettings } = {}
+  let out = ''
+  let err = ''
+  const code = await run(typeof line === 'string' ? line.split(' ').filter(Boolean) : line, {
+    serve: async (settings) => void (seen.serve = settings),
+    install: async (settings) => void (seen.install = settings),
+    cleanup: async (settings) => void (seen.cleanup = settings),
+    version: '1.2.3',
+    env,
+    print: (text) => void (out += text),
+    printError: (text) => void (err += text),
+    ...changes,
+  })
+  return { code, out, err, ...seen }
+}
+
+test("a predecessor's arguments start serve as they are", async () => {
+  const { code, err, serve } = await typed(
+    '--cloud-provider=equinixmetal --leader-elect=true --authentication-skip-lookup=true --v=2 ' +
+      '--allow-untagged-cloud --configure-cloud-routes=false --cluster-cidr 10.0.0.0/8 --kubeconfig=/etc/kubeconfig',
+  )
+  assert.equal([code, err], [0, ''])
+  assert.equal(
+    [serve?.process.leaderElect, serve?.process.verbosity, serve?.process.kubeconfig],
+    [true, 2, '/etc/kubeconfig'],
+  )
+  assert.equal(
+    serve?.warnings.map((warning) => warning.split(' ')[0]),
+    ['--allow-untagged-cloud', '--authentication-skip-lookup', '--cluster-cidr', '--configure-cloud-routes'],
+  )
+})
+
+test("the arguments of the predecessor's manifest name a file, and a missing one is told", async () => {
+  const { code, err } = await typed(
+    '--cloud-provider=equinixmetal --leader-elect=true --authentication-skip-lookup=true --cloud-config=/nowhere/cloud-sa.json',
+    { env: {} },
+  )
+  assert.is(code, 1)
+  assert.match(
+    err,
+    /^eip-admission: 3 settings are wrong:\n {2}- configuration file: \/nowhere\/cloud-sa.json does not/,
+  )
+  assert.not.match(err, /\n\s+at /)
+})
+
+const booleans: [line: string, leaderElect: boolean, verbosity: number][] = [
+  ['--leader-elect', true, 0],
+  ['--leader-elect --v 3', true, 3],
+  ['--leader-elect=false', false, 0],
+  ['--leader-elect=False --v=1', false, 1],
+  ['--leader-elect=true', true, 0],
+  ['--leader-elect=false --leader-elect=true', true, 0],
+]
+for (const [line, leaderElect, verbosity] of booleans) {
+  test(`${line} is read as Go reads it`, async () => {
+    const { serve } = await typed(`serve --cloud-provider=equinixmetal ${line}`)
+    assert.equal([serve?.process.leaderElect, serve?.process.verbosity], [leaderElect, verbosity])
+  })
+}
+
+test('a list may be given in several flags', async () => {
+  const { serve } = await typed('serve --cloud-provider=equinixmetal --exclude-namespaces a,b --exclude-namespaces=c')
+  assert.equal(serve?.cloud.settings.excludedNamespaces, ['a', 'b', 'c'])
+})
+
+test('install and cleanup get what they were told', async () => {
+  const line = 'install --kubeconfig k --webhook-url=https://10.0.0.1:10260 --dry-run --namespace mine'
+  assert.equal((await typed(line)).install, {
+    kubeconfig: 'k',
+    webhookUrl: 'https://10.0.0.1:10260',
+    dryRun: true,
+    namespace: 'mine',
+  })
+  assert.equal((await typed('install', { env: { KUBECONFIG: 'k' } })).install, {
+    kubeconfig: 'k',
+    webhookUrl: undefined,
+    dryRun: false,
+    namespace: 'eip-admission',
+  })
+  assert.equal((await typed('cleanup --kubeconfig k --yes')).cleanup, { kubeconfig: 'k', yes: true })
+  assert.equal((await typed('cleanup --kubeconfig k')).cleanup, { kubeconfig: 'k', yes: false })
+})
+
+test('install without a kubeconfig or with a webhook that is not https is refused', async () => {
+  const { code, err, install } = await typed('install --webhook-url http://10.0.0.1')
+  assert.equal([code, install], [1, undefined])
+  assert.match(err, 'kubeconfig: not set; set --kubeconfig or KUBECONFIG')
+  assert.match(err, '--webhook-url is "http://10.0.0.1"; it must be an https:// URL')
+})
+
+for (const line of ['version', '--version']) {
+  test(`${line} prints the version`, async () => {
+    assert.equal(await typed(line), { code: 0, out: '1.2.3\n', err: '' })
+  })
+}
+
+const slips: [line: string, told: string][] = [
+  ['sevre', '(Did you mean serve?)'],
+  ['serve --metor=da', '(Did you mean --metro?)'],
+  ['serve --metor da', '(Did you mean --metro?)'],
+  ['--cloud-provder=equinixmetal', '(Did you mean --cloud-provider?)'],
+  ['install --webhok-url=https://x', '(Did you mean --webhook-url?)'],
+  ['serve --nothing-like-it', 'eip-admission serve --help lists the flags.'],
+  ['nothing-like-it', 'eip-admission --help lists the commands.'],
+  ['serve --metro', "option '--metro <code>' argument missing"],
+  ['serve extra', 'too many arguments'],
+]
+for (const [line, told] of slips) {
+  test(`${line} is refused with what may be right`, async () => {
+    const { code, out, err, serve } = await typed(line)
+    assert.equal([code, out, serve], [1, '', undefined])
+    assert.ok(err.includes(told), err)
+  })
+}
+
+test('a secret that is given by a flag which does not exist is not printed', async () => {
+  const { code, err } = await typed('serve --api-key=hidden')
+  assert.is(code, 1)
+  assert.match(err, "unknown option '--api-key'")
+  assert.not.match(err, 'hidden')
+})
+
+test('nothing at all prints the help and is a mistake', async () => {
+  const { code, out, err } = await typed('')
+  assert.equal([code, out], [1, ''])
+  assert.match(err, 'Usage: eip-admission')
+})
+
+test('an error of a command is thrown as it is', async () => {
+  const broken = new Error('broken')
+  try {
+    await typed('version', {
+      print: () => {
+        throw broken
+      },
+    })
+    assert.unreachable()
+  } catch (error) {
+    assert.is(error, broken)
+  }
+})
+
+const helps: [line: string, tables: SettingsTable[]][] = [
+  ['serve --help', serveSections.map(({ table }) => table)],
+  ['help serve', serveSections.map(({ table }) => table)],
+  ['install --help', [installSettings]],
+  ['cleanup -h', [cleanupSettings]],
+]
+for (const [line, tables] of helps) {
+  test(`${line} has each flag once, the required ones first, in 100 columns`, async () => {
+    const { code, out } = await typed(line)
+    assert.is(code, 0)
+    const settings = tables.flatMap((table) => Object.values(table))
+    for (const { flag } of settings) {
+      const mentions = flag && out.match(new RegExp(`${flag}(?![-\\w])`, 'g'))
+      assert.ok(mentions === undefined || mentions?.length === 1, `${flag} is there ${mentions?.length ?? 0} times`)
+    }
+    const [head = '', required = '', ...others] = out.split(/^(?=[A-Z].*:$)/m)
+    assert.match(required, /^Required:/)
+    for (const setting of settings.filter((row) => 'required' in row)) {
+      assert.ok(
+        setting.flag === undefined
+          ? head.replace(/\s+/g, ' ').includes(`${setting.env} (required)`)
+          : required.includes(setting.flag),
+      )
+    }
+    assert.ok(others.length > 0)
+    assert.ok(out.split('\n').every((text) => text.length <= 100))
+  })
+}
+
+test('the help of serve names neither flags without effect nor a flag for a secret', async () => {
+  const { out } = await typed('serve --help')
+  for (const flag of ['--authentication-skip-lookup', '--provider-config', '--api-key', '--bgp-pass ']) {
+    assert.not.match(out, flag)
+  }
+})
+
+test.run()

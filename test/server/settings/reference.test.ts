@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { settingsReference } from '../../../server/settings/reference.ts'
+import { serveSections } from '../../../server/settings/serve.ts'
+
+const reference = settingsReference()
+
+test('docs/reference/settings.md is what the tables say', () => {
+  const written = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8')
+  assert.is(written, reference)
+})
+
+test('every setting of serve is in the reference, with all its names', () => {
+  const lines = reference.split('\n')
+  for (const setting of serveSections.flatMap(({ table }) => Object.values(table))) {
+    const line = lines.find((text) => text.startsWith(`| ${setting.title} |`)) ?? ''
+    for (const name of [setting.flag, setting.env, setting.field, setting.sentence]) {
+      assert.ok(name === undefined || line.includes(name), `${setting.title} lacks ${name}`)
+    }
+  }
+})
+
+test('the reference says why secrets have no flag', () => {
+  assert.match(reference, 'Secrets have no flag: a list of processes would show it')
+})
+
+test.run()

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { dialects } from '../../../server/settings/dialects.ts'
+import { ignoredFlags } from '../../../server/settings/ignored-flags.ts'
+import { SettingsError } from '../../../server/settings/problems.ts'
+import { processSettings } from '../../../server/settings/process.ts'
+import { serveSettings } from '../../../server/settings/serve.ts'
+import type { ServeSettings } from '../../../server/settings/serve.ts'
+import type { SettingsTable } from '../../../server/settings/setting.ts'
+
+const env = { METAL_API_KEY: 'hidden', METAL_PROJECT_ID: 'p' }
+const provider = { '--cloud-provider': 'equinixmetal' }
+
+function serveWith(flags: Record<string, string>, environment: Record<string, string> = env): ServeSettings {
+  return serveSettings({ flags: { ...provider, ...flags }, env: environment })
+}
+
+function linesOf(flags: Record<string, string>, environment: Record<string, string> = env): string[] {
+  try {
+    serveSettings({ flags, env: environment })
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message.split('\n').slice(1)
+    throw error
+  }
+  return []
+}
+
+test('what is not said has upstream’s defaults, or ours', () => {
+  const { process, cloud, warnings } = serveWith({})
+  assert.equal(process, {
+    kubeconfig: undefined,
+    master: undefined,
+    namespace: 'eip-admission',
+    only: undefined,
+    concurrentServiceSyncs: 4,
+    webhookBindAddress: '0.0.0.0',
+    webhookSecurePort: 10_260,
+    bindAddress: '0.0.0.0',
+    securePort: 10_258,
+    leaderElect: true,
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2000,
+    leaseName: 'cloud-controller-manager',
+    leaseNamespace: 'kube-system',
+    verbosity: 0,
+    loggingFormat: 'text',
+  })
+  const { serviceLocationWins, excludedNamespaces, onCloudFailure } = cloud.settings
+  const { unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy } = cloud.settings
+  assert.equal([serviceLocationWins, excludedNamespaces, onCloudFailure], [false, [], 'defer'])
+  assert.equal([unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy], [900_000, 300_000, 'Delete'])
+  assert.equal(warnings, [])
+})
+
+test('our own settings come from flag and environment, the flag first', () => {
+  const given = {
+    EIP_SERVICE_LOCATION_WINS: 'true',
+    EIP_EXCLUDE_NAMESPACES: 'a,b',
+    EIP_ON_CLOUD_FAILURE: 'deny',
+    EIP_UNBOUND_GRACE: '1h',
+    EIP_SWEEP_INTERVAL: '30s',
+    EIP_DEFAULT_RECLAIM_POLICY: 'Retain',
+  }
+  const fromEnv = serveWith({}, { ...env, ...given }).cloud.settings
+  assert.equal(
+    [fromEnv.serviceLocationWins, fromEnv.excludedNamespaces, fromEnv.onCloudFailure, fromEnv.unboundGraceMs],
+    [true, ['a', 'b'], 'deny', 3_600_000],
+  )
+  assert.equal([fromEnv.sweepIntervalMs, fromEnv.defaultReclaimPolicy], [30_000, 'Retain'])
+  const flags = { '--on-cloud-failure': 'defer', '--exclude-namespaces': 'c', '--unbound-grace': '2h' }
+  const fromFlags = serveWith(flags, { ...env, ...given }).cloud.settings
+  assert.equal(
+    [fromFlags.onCloudFailure, fromFlags.excludedNamespaces, fromFlags.unboundGraceMs],
+    ['defer', ['c'], 7_200_000],
+  )
+})
+
+for (const name of ['equinixmetal', 'equinix-metal', 'EquinixMetal']) {
+  test(`--cloud-provider=${name} is the dialect equinix-metal`, () => {
+    assert.is(serveWith({ '--cloud-provider': name }).cloud.dialect, 'equinix-metal')
+  })
+}
+
+test('an unknown cloud provider is refused with those there are, beside what else is wrong', () => {
+  const lines = linesOf({ '--cloud-provider': 'aws', '--secure-port': '0', '--cloud-config': '/nowhere.json' })
+  assert.equal(lines, [
+    '  - cloud provider: --cloud-provider is "aws"; it must be equinixmetal or equinix-metal',
+    '  - configuration file: /nowhere.json does not exist; it must be a readable file with one JSON object, such as {"projectID": "..."}',
+    '  - port: --secure-port is "0"; it must be a whole number from 1 to 65535',
+  ])
+})
+
+test('mistakes of the cloud, the process and the file are told in one list', () => {
+  const flags = { ...provider, '--cloud-config': '/nowhere.json', '--local-asn': 'x', '--leader-elect': 'x' }
+  const text = linesOf(flags, {}).join('\n')
+  for (const part of ['/nowhere.json', 'API key: not set', 'project: not set', '--local-asn', '--leader-elect']) {
+    assert.match(text, part)
+  }
+})
+
+test('the file of the cloud is read, and what nobody knows in it is a warning', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'settings-'))
+  try {
+    const path = join(folder, 'cloud-sa.json')
+    writeFileSync(path, '{"apiKey": "hidden", "projectId": "p", "facilty": "x", "loadbalancer": "kube-vip://"}')
+    for (const flag of ['--cloud-config', '--provider-config']) {
+      const settings = serveWith({ [flag]: path }, {})
+      assert.is(settings.cloud.settings.apiKey.reveal(), 'hidden')
+      assert.equal(settings.cloud.settings.loadBalancer, { kind: 'kube-vip' })
+      assert.equal(settings.warnings, [
+        `the field "facilty" of ${path} is ignored: there is no such setting; did you mean facility?`,
+      ])
+      assert.not.match(inspect(settings, { depth: null, showHidden: true }) + JSON.stringify(settings), 'hidden')
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+const orders: [name: string, flags: Record<string, string>, told: RegExp][] = [
+  ['a lease as short as its renew deadline', { '--leader-elect-lease-duration': '10s' }, /lease duration: 10s/],
+  ['a renew deadline near the retry period', { '--leader-elect-retry-period': '9s' }, /renew deadline: 10s .* 9s/],
+]
+for (const [name, flags, told] of orders) {
+  test(`${name} is refused, unless there is no election`, () => {
+    assert.match(linesOf({ ...provider, ...flags }).join('\n'), told)
+    assert.equal(linesOf({ ...provider, ...flags, '--leader-elect': 'false' }), [])
+  })
+}
+
+test('a flag of another dialect is refused', () => {
+  assert.equal(linesOf({ ...provider, '--of-another-dialect': 'x' }), [
+    '  - --of-another-dialect: not a setting of Equinix Metal; leave it out',
+  ])
+})
+
+for (const [flag, reason] of Object.entries(ignoredFlags)) {
+  test(`${flag} is taken, with a warning that says why it has no effect`, () => {
+    assert.equal(serveWith({ [flag]: 'true' }).warnings, [`${flag} has no effect: ${reason}`])
+  })
+}
+
+test('upstream flags with one possible value are taken with it and refused with another', () => {
+  assert.equal(serveWith({ '--controllers': '*', '--leader-elect-resource-lock': 'leases' }).warnings, [])
+  assert.match(linesOf({ ...provider, '--controllers': '-service' }).join(), '--controllers is "-service"')
+  assert.match(linesOf({ ...provider, '--leader-elect-resource-lock': 'endpoints' }).join(), 'must be "leases"')
+})
+
+test('no flag has two meanings, no two settings share an environment variable or a field', () => {
+  for (const { table } of dialects) {
+    const rows = [processSettings, table].flatMap((part: SettingsTable) => Object.values(part))
+    const names = [
+      ...rows.flatMap(({ flag = [], aliases = [] }) => [flag, aliases].flat()),
+      ...Object.keys(ignoredFlags),
+      ...rows.flatMap(({ env: variable = [] }) => variable),
+      ...rows.flatMap(({ field = [] }) => [field].flat().map((name) => name.toLowerCase())),
+    ]
+    assert.equal(names.length, new Set(names).size)
+  }
+})
+
+test.run()
