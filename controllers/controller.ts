@@ -46,7 +46,10 @@ async function look({ reconciler, queue, ...tell }: ControllerOptions, key: Key,
     const retryAfterMs = retryAfter(error)
     const againInMs = retryAfterMs ?? queue.failed(key)
     if (retryAfterMs !== undefined) queue.addAfter(key, retryAfterMs)
-    tell.log.warn({ controller: reconciler.name, key, againInMs: Math.round(againInMs), error: message }, 'not settled yet')
+    tell.log.warn(
+      { controller: reconciler.name, key, againInMs: Math.round(againInMs), error: message },
+      'not settled yet',
+    )
     return 'error'
   }
 }

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 import type { Log } from './log.ts'
-import { type Term, beginTerm, moment } from './term.ts'
+import { type Moment, type Term, beginTerm, moment } from './term.ts'
 
 export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'> & {
   /**
@@ -37,17 +37,17 @@ type Contest = Required<Omit<ElectionOptions, 'client'>> & { record: LeaseRecord
 /** A contender for the lease, one of several: never do two of them lead at once. */
 export function election(options: ElectionOptions): Election {
   const contest = prepare(options)
-  const { clock, record, renewDeadlineMs, lookPeriodMs, retryPeriodMs } = contest
+  const { clock, record, lookPeriodMs, retryPeriodMs } = contest
   let term: Term | undefined
 
   return {
-    isLeader: () => term !== undefined && term.isHeld(),
+    isLeader: () => term?.isHeld() ?? false,
     async run(signal) {
       while (!signal.aborted) {
         const sent = moment(clock)
         const claimed = await tryTo('claim the lease', contest, () => record.claim())
         if (claimed) {
-          term = beginTerm(sent, { clock, renewDeadlineMs })
+          term = termFrom(sent, contest)
           const isDone = await serve(contest, term, signal)
           if (isDone) return
         } else {
@@ -59,17 +59,21 @@ export function election(options: ElectionOptions): Election {
   }
 }
 
+function termFrom(sent: Moment, { clock, renewDeadlineMs, log, lease }: Contest): Term {
+  return beginTerm(sent, { clock, renewDeadlineMs, onLoss: (why) => log.warn({ lease, why }, 'lease lost') })
+}
+
 /** Leads for one term; true if `lead` ended by itself. */
 async function serve(contest: Contest, term: Term, signal: AbortSignal): Promise<boolean> {
   const { log, lease, identity, record } = contest
   const over = new AbortController()
   const kept = Promise.all([renew(contest, term, over.signal), expire(contest, term, over.signal)])
-  const stop = () => term.end()
+  const stop = () => term.stop()
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   log.info({ lease, identity }, 'leading')
   try {
-    await contest.lead(term.signal)
+    if (!term.signal.aborted) await contest.lead(term.signal)
     return !term.signal.aborted
   } catch (error) {
     if (!term.signal.aborted) throw error
@@ -78,7 +82,7 @@ async function serve(contest: Contest, term: Term, signal: AbortSignal): Promise
     // Renewed until here: what the leader does on its way out is done under the lease too.
     over.abort()
     await kept
-    term.lose()
+    term.close()
     signal.removeEventListener('abort', stop)
     await tryTo('release the lease', contest, () => record.release())
     log.info({ lease, identity }, 'no longer leading')
@@ -86,26 +90,22 @@ async function serve(contest: Contest, term: Term, signal: AbortSignal): Promise
 }
 
 async function renew(contest: Contest, term: Term, over: AbortSignal): Promise<void> {
-  const { clock, record, retryPeriodMs, log, lease } = contest
+  const { clock, record, retryPeriodMs } = contest
   for (;;) {
     await clock.sleep(retryPeriodMs, over)
     if (over.aborted || !term.isHeld()) return
     const sent = moment(clock)
     const claimed = await tryTo('renew the lease', contest, () => record.claim())
-    if (claimed === false) {
-      log.warn({ lease }, 'lease lost: another holds it')
-      return term.lose()
-    }
+    if (claimed === false) return term.lose('another holds it')
     if (claimed) term.renewed(sent)
   }
 }
 
 /** Ends the term in time even while a renewal hangs. */
-async function expire({ clock, log, lease }: Contest, term: Term, over: AbortSignal): Promise<void> {
-  while (term.isHeld() && !over.aborted) await clock.sleep(term.leftMs(), over)
-  if (over.aborted) return
-  log.warn({ lease }, 'lease lost: it could not be renewed in time')
-  term.lose()
+async function expire({ clock, retryPeriodMs }: Contest, term: Term, over: AbortSignal): Promise<void> {
+  // Never asleep for long: after a machine was suspended its timers know less than its date.
+  while (term.isHeld() && !over.aborted) await clock.sleep(Math.min(term.leftMs(), retryPeriodMs), over)
+  if (!over.aborted) term.lose('it could not be renewed in time')
 }
 
 /** The result of a call, or undefined if it failed: everything here is tried again. */

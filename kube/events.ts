@@ -9,9 +9,9 @@ export type Happening = { type: KubeEvent['type']; reason: string; message: stri
 
 export type EventRecorder = {
   /** Tells people what happened to an object. Answers at once and never throws; what cannot be written is logged. */
-  record(object: KubeObject, happening: Happening): void
+  record: (object: KubeObject, happening: Happening) => void
   /** Resolves when everything recorded so far is written or given up. */
-  written(): Promise<void>
+  written: () => Promise<void>
 }
 
 export type EventRecorderOptions = {

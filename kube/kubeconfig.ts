@@ -34,6 +34,9 @@ async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
   const config = new library.KubeConfig()
   if (file === undefined) config.loadFromDefault()
   else config.loadFromFile(file)
+  // The library's last resort where there is no file at all.
+  if (file === undefined && config.getCurrentCluster()?.server === 'http://localhost:8080')
+    throw new Error('there is none; name a file, or run in a pod that has a service account')
   if (context !== undefined) config.setCurrentContext(context)
   if (config.getCurrentCluster() === null) {
     const names = config.getContexts().map(({ name }) => name)

@@ -5,18 +5,22 @@ export type Moment = { ms: number; date: number }
 
 /** The time in which we lead. */
 export type Term = {
-  /** Aborts when the term is lost, and when it is asked to end. */
+  /** Aborts when the lease is lost, and when the leader is asked to stop. */
   readonly signal: AbortSignal
   /** Whether the lease is surely ours, as the clocks stand now. */
   isHeld(): boolean
   /** How long it is ours without a further renewal. */
   leftMs(): number
-  /** The lease was renewed by a call that was sent at that moment; too late if the term is lost already. */
+  /** The lease was renewed by a call that was sent at that moment; it counts only if the lease was ours all the time. */
   renewed(sent: Moment): void
   /** Asks the leader to stop while the lease is still ours. */
-  end(): void
-  lose(): void
+  stop(): void
+  lose(why: string): void
+  /** The leader has stopped; what was not lost by now is not lost any more. */
+  close(): void
 }
+
+export type TermOptions = { clock: Clock; renewDeadlineMs: number; onLoss: (why: string) => void }
 
 /** The moment that it is. */
 export function moment(clock: Clock): Moment {
@@ -24,25 +28,28 @@ export function moment(clock: Clock): Moment {
 }
 
 /** A term that begins with a claim sent at that moment. */
-export function beginTerm(sent: Moment, { clock, renewDeadlineMs }: { clock: Clock; renewDeadlineMs: number }): Term {
-  const ending = new AbortController()
-  let lost = false
+export function beginTerm(sent: Moment, { clock, renewDeadlineMs, onLoss }: TermOptions): Term {
+  const stopping = new AbortController()
+  let isOver = false
   let renewedAt = sent
 
   const leftMs = () => renewDeadlineMs - elapsedMs(renewedAt, moment(clock))
-  const isHeld = () => !lost && leftMs() > 0
+  const isHeld = () => !isOver && leftMs() > 0
   return {
-    signal: ending.signal,
+    signal: stopping.signal,
     isHeld,
     leftMs,
     renewed(at) {
       if (isHeld()) renewedAt = at
     },
-    end: () => ending.abort(),
-    lose() {
-      lost = true
-      ending.abort()
+    stop: () => stopping.abort(),
+    lose(why) {
+      if (isOver) return
+      isOver = true
+      onLoss(why)
+      stopping.abort()
     },
+    close: () => void (isOver = true),
   }
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import type { ControlPlane } from './control-plane/start.ts'
 
 export type Said = { code: number; stdout: string; stderr: string }
@@ -7,10 +8,11 @@ export type Said = { code: number; stdout: string; stderr: string }
 export type Kubectl = (args: string[], manifest?: object | string) => Promise<Said>
 
 /** kubectl as a cluster administrator, or as another user of a control plane. */
-export function kubectlOf(controlPlane: Pick<ControlPlane, 'kubectl' | 'kubeconfig'>, file?: string): Kubectl {
-  const { kubectl, kubeconfig } = controlPlane
+export function kubectlOf(controlPlane: Pick<ControlPlane, 'kubectl' | 'kubeconfig' | 'dir'>, file?: string): Kubectl {
+  const { kubectl, kubeconfig, dir } = controlPlane
+  const env = { ...process.env, KUBECONFIG: file ?? kubeconfig, KUBECACHEDIR: join(dir, 'kubectl-cache') }
   return (args, manifest) => {
-    const child = spawn(kubectl, [`--kubeconfig=${file ?? kubeconfig}`, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(kubectl, args, { env, stdio: ['pipe', 'pipe', 'pipe'] })
     const said = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {

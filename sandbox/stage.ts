@@ -7,11 +7,11 @@ import { type Kubectl, kubectlOf } from './kubectl.ts'
 import { freePorts } from './ports.ts'
 import { type Product, type ProductOptions, ready, runProduct, startProduct } from './product.ts'
 
-export type Stage = {
+/** A project in a cloud, and the token that opens it. */
+export type Account = { cloud: EquinixMetal; project: string; token: string }
+
+export type Stage = Account & {
   controlPlane: ControlPlane
-  cloud: EquinixMetal
-  project: string
-  token: string
   kubectl: Kubectl
   /** Starts the product, as the ServiceAccount with its roles and nothing more, and waits until it is ready. */
   serve(options?: Pick<ProductOptions, 'env' | 'flags'>): Promise<Product>
@@ -23,15 +23,18 @@ const namespace = 'eip-admission'
 const user = serviceAccountUser(namespace)
 const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
 
+export type StageOptions = {
+  dir: string
+  /** Users beside the administrator and the product, by name, with their groups. */
+  users?: Record<string, string[]>
+  /** A cloud that is there already, for clusters that share one; whoever opened it closes it. */
+  account?: Account
+}
+
 /** A control plane, a simulated cloud, and the product installed into the one with its webhooks at a loopback port. */
-export async function setStage(options: { dir: string; users?: Record<string, string[]> }): Promise<Stage> {
+export async function setStage(options: StageOptions): Promise<Stage> {
   const { dir } = options
-  const project = randomUUID()
-  const token = randomBytes(16).toString('hex')
-  const cloud = await startEquinixMetal({
-    projects: [{ id: project }],
-    tokens: [{ token, label: 'sandbox', projects: [project] }],
-  })
+  const { cloud, project, token } = options.account ?? (await openAccount())
   const controlPlane = await startControlPlane({ dir, users: { [user]: groups, ...options.users } })
   const logOf = (name: string) => join(dir, 'logs', `${name}.log`)
   const [webhook = 0] = await freePorts(1)
@@ -60,7 +63,14 @@ export async function setStage(options: { dir: string; users?: Record<string, st
     async stop() {
       for (const product of products) await product.stop('SIGTERM', 5_000)
       await controlPlane.stop()
-      await cloud.close()
+      if (!options.account) await cloud.close()
     },
   }
+}
+
+async function openAccount(): Promise<Account> {
+  const project = randomUUID()
+  const token = randomBytes(16).toString('hex')
+  const tokens = [{ token, label: 'sandbox', projects: [project] }]
+  return { cloud: await startEquinixMetal({ projects: [{ id: project }], tokens }), project, token }
 }

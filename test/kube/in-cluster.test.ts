@@ -74,7 +74,7 @@ test('a rotated token is read again when the old one is refused, once for all ca
       async (server) => {
         const pod = inCluster({ host: 'h', port: 1, directory })
         let renewals = 0
-        const here = async (access: ReturnType<typeof pod.current>) => ({ ...(await access), url: server.url })
+        const here = async (access: ReturnType<typeof pod.current>) => Object.assign(await access, { url: server.url })
         const client = connect(
           {
             current: () => here(pod.current()),

@@ -36,6 +36,8 @@ function write(folder: string, { cluster = {}, user = {} }: { cluster?: object; 
   return file
 }
 
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
 /** A plugin that prints a token with a number, one higher at each run. */
 function plugin(folder: string, expiresInMs: number): object {
   const script = `
@@ -49,7 +51,7 @@ function plugin(folder: string, expiresInMs: number): object {
 
 test('a kubeconfig says where the server is, who we are and whom to trust', () =>
   withFolder(async (folder) => {
-    const cluster = { 'certificate-authority-data': Buffer.from('a CA').toString('base64'), 'tls-server-name': 'kube' }
+    const cluster = { 'certificate-authority-data': base64('a CA'), 'tls-server-name': 'kube' }
     const file = write(folder, { cluster, user: { token: 'tok', as: 'jane' } })
     assert.equal(await kubeconfig({ file }).current(), {
       url: 'https://192.0.2.1:6443',
@@ -61,7 +63,6 @@ test('a kubeconfig says where the server is, who we are and whom to trust', () =
 
 test('a client certificate, a password and a server that nobody vouches for are taken as they stand', () =>
   withFolder(async (folder) => {
-    const base64 = (text: string) => Buffer.from(text).toString('base64')
     const certificate = { 'client-certificate-data': base64('cert'), 'client-key-data': base64('key') }
     const user = { ...certificate, username: 'jane', password: 'pass' }
     const file = write(folder, { cluster: { 'insecure-skip-tls-verify': true }, user })
@@ -161,6 +162,15 @@ for (const { name, content, user = {}, context, words } of wrong) {
       assert.not.match(`${error.message} ${String(error.cause)}`, /secret-token/)
     }))
 }
+
+test('a machine without any kubeconfig says so', () =>
+  withFolder(async (folder) => {
+    const { HOME, KUBECONFIG } = process.env
+    Object.assign(process.env, { HOME: folder, KUBECONFIG: '' })
+    const error = await errorOf(kubeconfig().current())
+    Object.assign(process.env, { HOME, KUBECONFIG: KUBECONFIG ?? '' })
+    assert.match(error.message, /^kubeconfig that KUBECONFIG names, or ~\/.kube\/config: there is none; name a file/)
+  }))
 
 test('a file that is not there is named', async () => {
   const error = await errorOf(kubeconfig({ file: '/nowhere/config' }).current())

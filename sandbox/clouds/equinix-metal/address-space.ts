@@ -1,7 +1,10 @@
 import { type Range, parseRange, sizeOf, split } from './ipv4.ts'
 
-/** A block that is taken, until it is given back. */
-export type Lease = { range: Range; giveBack: () => void }
+export type Lease = {
+  range: Range
+  /** Once given back, a lease has no say over who has the block next. */
+  giveBack: () => void
+}
 
 export type Pool = {
   /** The lowest free block of a size; undefined when none is left. */
@@ -26,8 +29,13 @@ export function makePool(ranges: Range[]): Pool {
     if (!found) return undefined
     const { block, marks, offset } = found
     const mark = (value: 0 | 1) => marks?.fill(value, offset, offset + sizeOf(cidr))
+    let isOut = true
     mark(1)
-    return { range: block, giveBack: () => void mark(0) }
+    const giveBack = () => {
+      if (isOut) mark(0)
+      isOut = false
+    }
+    return { range: block, giveBack }
   }
   return { takeFirst: (cidr) => take(cidr, false), takeLast: (cidr) => take(cidr, true) }
 }

@@ -11,7 +11,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Sentences that were seen in public, by status; where several were, the one that says least. */
+/** What an error says when there is nothing to add: as seen in public, else the name of the status. */
 const usual: Record<number, string> = {
   400: 'Bad request',
   401: 'Invalid authentication token',

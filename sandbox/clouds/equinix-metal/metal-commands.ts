@@ -84,7 +84,7 @@ function deviceCommands(state: State, { devices }: EquinixMetalDoor): Command[] 
     { route: 'DELETE /devices/:id', help: 'It is gone.', run: (call) => devices.remove(idOf(call)) },
     {
       route: 'GET /devices/:id/metadata-service/metadata',
-      help: 'What the metadata service tells that device.',
+      help: "That device's metadata service; its base URL is all before the last /metadata.",
       run(call) {
         const device = state.devices.get(idOf(call))
         if (!device) throw new ControlError(`no device has the id "${idOf(call)}"`, 404)

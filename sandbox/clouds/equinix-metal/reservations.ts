@@ -41,7 +41,7 @@ export function reserve(state: State, project: Project, order: ReservationOrder)
 }
 
 /** How many addresses a project holds that count: public ones it asked for, granted. */
-export function held(state: State, project: Project): number {
+function held(state: State, project: Project): number {
   return [...state.reservations.values()]
     .filter((one) => one.project === project && one.type === 'public_ipv4' && !one.management && one.block)
     .reduce((sum, { quantity }) => sum + quantity, 0)

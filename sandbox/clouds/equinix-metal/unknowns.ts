@@ -23,7 +23,7 @@ export const questions = {
   assignmentType: ['present', 'absent'],
 } as const
 
-export type Question = keyof typeof questions
+type Question = keyof typeof questions
 
 export type Unknowns = { -readonly [Q in Question]: (typeof questions)[Q][number] }
 

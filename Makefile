@@ -1,0 +1,38 @@
+# What npm scripts do, with the set-up that a fresh machine needs before them.
+
+# Node comes with `npm ci` (package.json, optionalDependencies), so that an older one on the machine will do.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+installed := node_modules/.package-lock.json
+
+.DEFAULT_GOAL := help
+
+help: ## lists these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(installed) ## shows it on a real API server with a simulated cloud, and ends by itself
+	@npm run --silent demo
+
+sandbox: $(installed) ## the same, but it stays up for you to try
+	@npm run --silent sandbox
+
+test: $(installed) control-plane ## runs every test
+	@npm run --silent test
+
+check: $(installed) ## types, lint, format, import law, dead code, generated files
+	@npm run --silent check
+
+bench: $(installed) ## measures, and prints the figures beside their goals
+	@npm run --silent bench
+
+generate: $(installed) ## writes the generated files anew
+	@npm run --silent generate
+
+control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-manager and kubectl, and prints where they are
+	@npm run --silent control-plane
+
+$(installed): package.json package-lock.json
+	@npm ci
+	@touch $@
+
+.PHONY: help demo sandbox test check bench generate control-plane

@@ -1,0 +1,34 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { makeCache } from '../../kube/cache.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+
+function object(name: string, resourceVersion: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'Thing', metadata: { name, uid: name, resourceVersion } }
+}
+
+test('an object that did not change is not told, and the old one is kept', () => {
+  const cache = makeCache()
+  const first = object('a', '1')
+  assert.equal(cache.put(first), [{ key: 'a', current: first, previous: undefined }])
+  assert.equal(cache.put(object('a', '1')), [])
+  assert.equal(cache.replace([object('a', '1')]), [])
+  assert.is(cache.get('a'), first)
+})
+
+test('what a list does not have is gone', () => {
+  const cache = makeCache()
+  const [a, b] = [object('a', '1'), object('b', '1')]
+  cache.replace([a])
+  assert.equal(cache.replace([b]), [
+    { key: 'a', current: undefined, previous: a },
+    { key: 'b', current: b, previous: undefined },
+  ])
+  assert.equal(cache.list(), [b])
+})
+
+test('dropping what is not there is no change', () => {
+  assert.equal(makeCache().drop(object('a', '1')), [])
+})
+
+test.run()

@@ -1,0 +1,283 @@
+import { once } from 'node:events'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ElectionOptions, election } from '../../kube/election.ts'
+import { type FakeClock, fakeClock } from './fake-clock.ts'
+import { heardLog } from './heard-log.ts'
+import { type LeaseStore, leaseStore } from './lease-store.ts'
+import { errorOf } from './played-server.ts'
+
+const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
+
+type Contender = {
+  identity: string
+  client: ReturnType<LeaseStore['client']>
+  clock: FakeClock
+  log: ReturnType<typeof heardLog>
+  isLeader(): boolean
+  /** Terms begun, and whether `lead` is at work now. */
+  terms: number
+  leading: boolean
+  stop(): void
+  stopped: Promise<void>
+}
+
+/** A contender with a clock of its own: those of two machines need not agree. */
+function contend(identity: string, store: LeaseStore, options: Partial<ElectionOptions> = {}): Contender {
+  const ending = new AbortController()
+  const [clock, log] = [fakeClock(), heardLog()]
+  const contender = { identity, client: store.client(clock), clock, log, terms: 0, leading: false }
+  const lead = async (signal: AbortSignal) => {
+    contender.terms += 1
+    contender.leading = true
+    if (!signal.aborted) await once(signal, 'abort')
+    contender.leading = false
+  }
+  const { client } = contender
+  const contest = election({ client, lease, identity, clock, log, lead, ...options })
+  const stopped = contest.run(ending.signal)
+  return Object.assign(contender, { isLeader: () => contest.isLeader(), stop: () => ending.abort(), stopped })
+}
+
+async function passTogether(contenders: Contender[], ms: number, each: () => void = () => {}): Promise<void> {
+  for (let i = 0; i < ms; i += 100) {
+    for (const { clock } of contenders) {
+      await clock.pass(100)
+      each()
+    }
+  }
+}
+
+for (const fault of ['hangs', 'down', 'deaf'] as const) {
+  test(`of three contenders one leads, and never two, though the leader's network is ${fault}`, async () => {
+    const store = leaseStore()
+    const three = ['a', 'b', 'c'].map((identity) => contend(identity, store))
+    const notTwo = () => {
+      assert.ok(three.filter((one) => one.isLeader()).length <= 1, 'two are leader')
+      assert.ok(three.filter(({ leading }) => leading).length <= 1, 'two lead')
+    }
+    await passTogether(three, 20_000, notTwo)
+    const first = three.find((one) => one.isLeader())
+    assert.ok(first)
+    first.client.fault = fault
+    await passTogether(three, 30_000, notTwo)
+    const second = three.find((one) => one.isLeader())
+    assert.ok(second !== undefined && second !== first)
+    first.client.fault = undefined
+    await passTogether(three, 20_000, notTwo)
+    assert.ok(second.isLeader())
+    for (const one of three) one.stop()
+    await passTogether(three, 2_000, notTwo)
+    await Promise.all(three.map(({ stopped }) => stopped))
+    assert.not.ok(three.some(({ leading }) => leading))
+  })
+}
+
+test('a lease is taken by the rules that other programs know', async () => {
+  const store = leaseStore()
+  const one = contend('one', store)
+  await one.clock.pass(0)
+  assert.equal(store.stored?.spec, {
+    holderIdentity: 'one',
+    leaseDurationSeconds: 15,
+    acquireTime: '2026-01-02T03:04:05.678000Z',
+    renewTime: '2026-01-02T03:04:05.678000Z',
+    leaseTransitions: 0,
+  })
+  await one.clock.pass(2_000)
+  assert.equal(
+    [store.stored?.spec?.renewTime, store.stored?.spec?.acquireTime],
+    ['2026-01-02T03:04:07.678000Z', '2026-01-02T03:04:05.678000Z'],
+  )
+  one.stop()
+  await one.stopped
+  assert.equal(store.stored?.spec, {
+    holderIdentity: '',
+    leaseDurationSeconds: 1,
+    acquireTime: '2026-01-02T03:04:07.678000Z',
+    renewTime: '2026-01-02T03:04:07.678000Z',
+    leaseTransitions: 0,
+  })
+})
+
+test('a leader that stops hands over within half a second', async () => {
+  const store = leaseStore()
+  const one = contend('one', store)
+  await one.clock.pass(1_000)
+  const two = contend('two', store)
+  await passTogether([one, two], 5_000)
+  assert.equal([one.isLeader(), two.isLeader()], [true, false])
+  one.stop()
+  await one.stopped
+  await two.clock.pass(500)
+  assert.ok(two.isLeader())
+  assert.equal([store.stored?.spec?.holderIdentity, store.stored?.spec?.leaseTransitions], ['two', 1])
+  two.stop()
+  await two.stopped
+})
+
+test('a leader that dies is followed when its lease has run out by the clock of the other, whatever its times say', async () => {
+  const store = leaseStore()
+  const one = contend('one', store)
+  await one.clock.pass(4_000)
+  const two = contend('two', store)
+  two.clock.suspend(3_600_000)
+  await two.clock.pass(14_900)
+  assert.not.ok(two.isLeader())
+  await two.clock.pass(700)
+  assert.ok(two.isLeader())
+  two.stop()
+  await two.stopped
+})
+
+for (const way of ['freeze', 'suspend'] as const) {
+  test(`a leader that wakes from a ${way} knows at once that it may lead no longer, and stops`, async () => {
+    const store = leaseStore()
+    const one = contend('one', store)
+    await one.clock.pass(4_000)
+    assert.ok(one.isLeader())
+    one.clock[way](10_001)
+    assert.not.ok(one.isLeader())
+    const two = contend('two', store)
+    await two.clock.pass(15_600)
+    assert.ok(two.isLeader())
+    await one.clock.pass(2_000)
+    assert.equal([one.isLeader(), one.leading, two.isLeader()], [false, false, true])
+    one.stop()
+    two.stop()
+    await passTogether([one, two], 1_000)
+  })
+}
+
+test('a leader that cannot renew for a moment goes on, and after ten seconds does not', async () => {
+  const one = contend('one', leaseStore())
+  await one.clock.pass(4_000)
+  one.client.fault = 'down'
+  await one.clock.pass(7_000)
+  one.client.fault = undefined
+  await one.clock.pass(2_000)
+  assert.equal([one.isLeader(), one.terms], [true, 1])
+  one.client.fault = 'hangs'
+  await one.clock.pass(12_000)
+  assert.equal([one.isLeader(), one.leading], [false, false])
+  one.client.fault = undefined
+  await one.clock.pass(12_000)
+  assert.equal([one.isLeader(), one.terms], [true, 2])
+  one.stop()
+  await one.clock.pass(1_000)
+})
+
+test('a renewal whose answer was lost is found out, not lost', async () => {
+  const store = leaseStore()
+  const one = contend('one', store)
+  await one.clock.pass(1_900)
+  one.client.fault = 'deaf'
+  await one.clock.pass(200)
+  one.client.fault = undefined
+  await one.clock.pass(20_000)
+  assert.equal([one.isLeader(), one.terms], [true, 1])
+  one.stop()
+  await one.stopped
+  assert.is(store.stored?.spec?.holderIdentity, '')
+})
+
+test('a lease that a person gave to somebody else is left at once', async () => {
+  const store = leaseStore()
+  const one = contend('one', store)
+  await one.clock.pass(4_000)
+  assert.ok(store.stored)
+  store.stored.metadata.resourceVersion = '99'
+  store.stored.spec = { ...store.stored.spec, holderIdentity: 'predecessor' }
+  await one.clock.pass(2_000)
+  assert.equal([one.isLeader(), one.leading, store.stored.spec.holderIdentity], [false, false, 'predecessor'])
+  one.stop()
+  await one.clock.pass(500)
+  await one.stopped
+})
+
+test('the lease is renewed while the leader finishes its work, and given up after that', async () => {
+  const store = leaseStore()
+  const work = Promise.withResolvers<void>()
+  const one = contend('one', store, { lead: () => work.promise })
+  await one.clock.pass(1_000)
+  one.stop()
+  await one.clock.pass(30_000)
+  assert.equal([one.isLeader(), store.stored?.spec?.holderIdentity], [true, 'one'])
+  work.resolve()
+  await one.stopped
+  assert.equal([one.isLeader(), store.stored?.spec?.holderIdentity], [false, ''])
+})
+
+test('a leader whose work breaks gives the lease up and says why', async () => {
+  const store = leaseStore()
+  const one = contend('one', store, { lead: () => Promise.reject(new Error('a bug')) })
+  assert.is((await errorOf(one.stopped)).message, 'a bug')
+  assert.is(store.stored?.spec?.holderIdentity, '')
+})
+
+test('a leader that finds nothing to do gives the lease up and is done', async () => {
+  const store = leaseStore()
+  await contend('one', store, { lead: async () => {} }).stopped
+  assert.is(store.stored?.spec?.holderIdentity, '')
+})
+
+test('work that is cut short by the end of the term may say so', async () => {
+  const store = leaseStore()
+  const one = contend('one', store, {
+    lead: (signal) => once(signal, 'abort').then(() => signal.throwIfAborted()),
+  })
+  await one.clock.pass(1_000)
+  one.stop()
+  await one.stopped
+  assert.is(store.stored?.spec?.holderIdentity, '')
+})
+
+test('who does not lead looks twice a second, and writes nothing', async () => {
+  const store = leaseStore()
+  const one = contend('one', store)
+  await one.clock.pass(100)
+  const two = contend('two', store)
+  const before = { reads: store.reads, writes: store.writes }
+  await two.clock.pass(10_000)
+  assert.is(store.writes, before.writes)
+  assert.ok(store.reads - before.reads <= 41, `${store.reads - before.reads} looks in ten seconds`)
+  one.stop()
+  two.stop()
+  await passTogether([one, two], 1_000)
+})
+
+test('what is logged when a lease is lost and kept says so once', async () => {
+  const one = contend('one', leaseStore())
+  await one.clock.pass(3_000)
+  one.client.fault = 'down'
+  await one.clock.pass(11_500)
+  const told = one.log.lines.map(({ level, message, fields }) =>
+    `${level}: ${message} ${JSON.stringify(fields.why ?? '')}`,
+  )
+  assert.is(told[0], 'info: leading ""')
+  assert.ok(told.includes('warn: could not renew the lease ""'))
+  assert.equal(
+    told.filter((line) => line.includes('lost')),
+    ['warn: lease lost "it could not be renewed in time"'],
+  )
+  one.stop()
+  await one.clock.pass(3_000)
+})
+
+const wrong: { name: string; options: Partial<ElectionOptions>; words: RegExp }[] = [
+  { name: 'an empty identity', options: { identity: '' }, words: /the identity is empty/ },
+  {
+    name: 'a deadline as long as the lease',
+    options: { renewDeadlineMs: 15_000 },
+    words: /they are 15000, 15000 and 2000 ms/,
+  },
+  { name: 'a period too near the deadline', options: { retryPeriodMs: 9_000 }, words: /longer than 1.2 retry periods/ },
+]
+
+for (const { name, options, words } of wrong) {
+  test(`${name} is refused`, () => {
+    assert.throws(() => contend('one', leaseStore(), options), words)
+  })
+}
+
+test.run()

@@ -1,0 +1,65 @@
+import {
+  type Arbitrary,
+  array,
+  assert as holds,
+  constant,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  property,
+  record,
+} from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Lease, makeAddressSpace, makePool } from '../../sandbox/clouds/equinix-metal/address-space.ts'
+import { formatIpv4, parseRange, sizeOf } from '../../sandbox/clouds/equinix-metal/ipv4.ts'
+
+type Step = { do: 'first' | 'last'; cidr: number } | { do: 'give back'; nth: number }
+
+const step: Arbitrary<Step> = oneof(
+  record({ do: constantFrom('first' as const, 'last' as const), cidr: integer({ min: 27, max: 32 }) }),
+  record({ do: constant('give back' as const), nth: nat(20) }),
+)
+
+const addressesOf = ({ range }: Lease) => Array.from({ length: sizeOf(range.cidr) }, (_, n) => range.first + n)
+
+test('whatever is taken and given back, even twice, no address is out twice, and a block begins where its size allows', () => {
+  holds(
+    property(array(step, { maxLength: 60 }), (steps) => {
+      const pool = makePool([parseRange('203.0.113.0/27'), parseRange('198.18.0.0/25')])
+      const out: Lease[] = []
+      const given: Lease[] = []
+      for (const one of steps) {
+        if (one.do === 'give back') {
+          given.push(...out.splice(one.nth, 1))
+          for (const lease of given) lease.giveBack()
+        } else {
+          const lease = one.do === 'first' ? pool.takeFirst(one.cidr) : pool.takeLast(one.cidr)
+          if (lease) out.push(lease)
+        }
+        const addresses = out.flatMap(addressesOf)
+        assert.is(new Set(addresses).size, addresses.length)
+        assert.ok(out.every(({ range }) => range.first % sizeOf(range.cidr) === 0))
+      }
+    }),
+  )
+})
+
+test('a pool that is empty says so, and has its addresses again when they are given back', () => {
+  const pool = makePool([parseRange('203.0.113.0/30')])
+  const all = pool.takeFirst(30)
+  assert.is(pool.takeFirst(32), undefined)
+  all?.giveBack()
+  assert.is(formatIpv4(pool.takeLast(32)?.range.first ?? 0), '203.0.113.3')
+})
+
+test('metros have no address in common, nor with the global ones', () => {
+  const space = makeAddressSpace(['am', 'da', 'sv'])
+  const pools = [space.global, ...['am', 'da', 'sv'].map((metro) => space.publicIn(metro))]
+  const firsts = pools.flatMap((pool) => [pool.takeFirst(32), pool.takeLast(32)].map((lease) => lease?.range.first))
+  assert.is(new Set(firsts).size, 8)
+  assert.is(space.publicIn('zz').takeFirst(32), undefined)
+})
+
+test.run()
