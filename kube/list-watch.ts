@@ -38,14 +38,14 @@ export type ListWatch<T extends KubeObject> = {
   log: Log
 }
 
-/** The resource version that the sink is true for, and the failures since all went well. */
-type Progress = { version: string | undefined; failures: number }
+/** The resource version that the sink is true for, and what went wrong since a watch last went well. */
+type Progress = { version: string | undefined; failures: number; wasGone: boolean }
 
 type End = { watchedMs: number; error: unknown }
 
 /** Keeps the sink true until the signal aborts, whatever the API server and the network do meanwhile. */
 export async function listAndWatch<T extends KubeObject>(work: ListWatch<T>, signal: AbortSignal): Promise<void> {
-  const progress: Progress = { version: undefined, failures: 0 }
+  const progress: Progress = { version: undefined, failures: 0, wasGone: false }
   while (!signal.aborted) {
     const end = await listThenWatch(work, progress, signal)
     if (signal.aborted) return
@@ -109,15 +109,19 @@ function take<T extends KubeObject>(event: WatchEvent<T>, sink: Sink<T>): void {
   else sink.put(sink.strip(event.object))
 }
 
-/** How long to stay away after a watch or list ended; sets back what is to be begun anew. */
+/** How long to stay away after a list or watch ended; sets back what is to be begun anew. */
 function waitAfter({ watchedMs, error }: End, progress: Progress, pace: Pace): number {
   const healthy = watchedMs >= pace.healthyMs
-  if (healthy) progress.failures = 0
+  if (healthy) Object.assign(progress, { failures: 0, wasGone: false })
   if (healthy && error === undefined) return 0
   progress.failures += 1
-  // Every other failure keeps the version: the server still knows what happened since, and a list costs it dear.
-  if (isGone(error)) progress.version = undefined
-  if (isGone(error) && progress.failures === 1) return 0
+  if (isGone(error)) {
+    // Every other failure keeps the version: the server still knows what happened since, and a list costs it dear.
+    progress.version = undefined
+    const isFirst = !progress.wasGone
+    progress.wasGone = true
+    if (isFirst) return 0
+  }
   const askedMs = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
   return Math.max(askedMs, backoffMs(progress.failures, pace))
 }

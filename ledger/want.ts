@@ -49,8 +49,10 @@ function ignoredBecause(service: Service, policy: Policy): string | undefined {
 }
 
 /** What the API server refuses a moment after us: an address reserved for it would only have to be given back. */
-function refusedAnyway({ spec }: Service): string | undefined {
+function refusedAnyway({ metadata, spec }: Service): string | undefined {
   if (spec.type !== 'LoadBalancer') return undefined
+  const name = metadata.name || `${metadata.generateName?.slice(0, 58)}x`
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return 'its name is not a DNS label'
   if (spec.clusterIP === 'None') return 'it is headless'
   return spec.ports?.length ? undefined : 'it has no ports'
 }

@@ -251,8 +251,8 @@ test('what is logged when a lease is lost and kept says so once', async () => {
   await one.clock.pass(3_000)
   one.client.fault = 'down'
   await one.clock.pass(11_500)
-  const told = one.log.lines.map(({ level, message, fields }) =>
-    `${level}: ${message} ${JSON.stringify(fields.why ?? '')}`,
+  const told = one.log.lines.map(
+    ({ level, message, fields }) => `${level}: ${message} ${JSON.stringify(fields.why ?? '')}`,
   )
   assert.is(told[0], 'info: leading ""')
   assert.ok(told.includes('warn: could not renew the lease ""'))

@@ -22,6 +22,17 @@ test('many calls share one connection', () =>
     },
   ))
 
+test('a burst of calls opens few connections, and keeps fewer', () =>
+  withServer(
+    (_, response) => void setTimeout(() => answer(response, map), 5),
+    async (server) => {
+      const client = clientOf(server)
+      await Promise.all(Array.from({ length: 200 }, () => client.get(configMaps, at)))
+      assert.is(server.connections.opened, 32)
+      await until(() => server.connections.open <= 8, 'the end of the idle connections')
+    },
+  ))
+
 const patience: { name: string; status: number; call: (client: Client) => Promise<unknown>; tries: number }[] = [
   { name: 'a read', status: 429, call: (client) => client.get(configMaps, at), tries: 3 },
   { name: 'a list', status: 503, call: (client) => client.list(namespaces), tries: 3 },

@@ -265,6 +265,13 @@ test('a server that is down is asked more and more rarely, and said to be so onc
     { pace: { firstMs: 8, mostMs: 64 } },
   ))
 
+test('a server that came back and forgot our version is listed at once, but not again and again', () =>
+  follow([list('1'), resets, resets, fails(410), list('2'), fails(410), list('3'), open()], async ({ log, server }) => {
+    await until(() => server.asked.length === 8)
+    const waits = log.lines.flatMap(({ fields }) => ('waitMs' in fields ? [Number(fields.waitMs) > 0] : []))
+    assert.equal(waits, [true, true, false, true])
+  }))
+
 test('the server says how long to stay away, and we do', () =>
   follow([list('1'), fails(429, { headers: { 'retry-after': '1' } }), open()], async ({ log, server }) => {
     await until(() => log.lines.some(({ fields }) => fields.waitMs === 1_000))

@@ -2,7 +2,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import type { KubeObject, Service } from '../../kube/objects.ts'
 import type { ElasticIP } from '../../ledger/elastic-ip.ts'
@@ -129,16 +128,17 @@ export function shownIn(service: Service | undefined): string | undefined {
 
 async function start(stage: Stage, { env, flags = [] }: Running = {}): Promise<Product> {
   const { calls } = stage.cloud.door
-  const before = ['metros', 'facilities'].map((list) => calls.all(`GET /**/${list}`).length)
+  const answered = () =>
+    ['/locations/metros', '/projects/*/facilities'].map(
+      (path) => calls.all(`GET ${path}`).filter(({ status }) => status === 200).length,
+    )
+  const before = answered()
   const product = await stage.serve({ ...(env && { env }), flags: ['--v=5', ...flags] })
-  await eventually('the product has read the locations', () =>
-    ['/locations/metros', '/projects/*/facilities'].every((path) => answered(calls.all(`GET ${path}`)) > 0) || before,
+  await eventually(
+    'the product reads the locations',
+    () => answered().every((count, n) => count > (before[n] ?? 0)) || undefined,
   )
   return product
-}
-
-function answered(calls: { status?: number }[]): number {
-  return calls.filter(({ status }) => status === 200).length
 }
 
 async function hasMark({ kubectl }: Stage): Promise<true | undefined> {

@@ -1,0 +1,141 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../kube/objects.ts'
+import { finalizer, loadBalancer, shown, unnamed } from './manifests.ts'
+import { openWorld, routes } from './world.ts'
+
+const world = await openWorld()
+await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+const { calls } = world.cloud.door
+
+/** What a Service must look like the moment that the terminal has it, and what it may have cost. */
+function hasAddress(service: Service): void {
+  const { loadBalancerIP } = service.spec
+  const { annotations, finalizers } = service.metadata
+  assert.ok(world.reserved().some(({ address }) => address === loadBalancerIP), `${loadBalancerIP} is reserved`)
+  assert.equal(annotations?.[shown], loadBalancerIP)
+  assert.equal(finalizers, [finalizer])
+  assert.equal([world.calls(routes.list), world.calls(routes.reserve)], [0, 1], 'one call to the cloud, no list')
+}
+
+const ways = [
+  { name: 'create', verb: ['create'] },
+  { name: 'apply', verb: ['apply'] },
+  { name: 'apply-ssa', verb: ['apply', '--server-side'] },
+]
+for (const { name, verb } of ways) {
+  test(`the address is in what kubectl ${verb.join(' ')} returns`, async () => {
+    calls.clear()
+    hasAddress(await world.send(verb, loadBalancer(name)))
+    await world.settled(name)
+    assert.is(world.calls(routes.reserve), 1)
+  })
+}
+
+test('a Service that becomes a LoadBalancer by patch has its address in the answer', async () => {
+  await world.create(loadBalancer('patched', { spec: { type: 'ClusterIP' } }))
+  calls.clear()
+  const patch = ['patch', 'service', 'patched', '-p', '{"spec":{"type":"LoadBalancer"}}', '-o', 'json']
+  hasAddress(JSON.parse(await world.must(...patch)) as Service)
+  await world.settled('patched')
+})
+
+test('a Service that becomes a LoadBalancer by replace has its address in the answer', async () => {
+  await world.create(loadBalancer('replaced', { spec: { type: 'ClusterIP' } }))
+  calls.clear()
+  hasAddress(await world.send(['replace'], loadBalancer('replaced')))
+  await world.settled('replaced')
+})
+
+test('replace with the original manifest keeps address, annotation and finalizer, and asks the cloud nothing', async () => {
+  const { spec } = await world.create(loadBalancer('kept'))
+  const address = await world.settled('kept')
+  calls.clear()
+  const { metadata, ...after } = await world.send(['replace'], loadBalancer('kept'))
+  assert.equal([after.spec.loadBalancerIP, spec.loadBalancerIP], [address, address])
+  assert.equal([metadata.annotations?.[shown], metadata.finalizers], [address, [finalizer]])
+  await world.settled('kept')
+  assert.equal(calls.all(), [])
+})
+
+test('what an edit takes off is put back', async () => {
+  const address = (await world.create(loadBalancer('edited'))).spec.loadBalancerIP
+  await world.settled('edited')
+  calls.clear()
+  await world.must('patch', 'service', 'edited', '--type=json', '-p', '[{"op":"remove","path":"/metadata/finalizers"}]')
+  await world.must('patch', 'service', 'edited', '-p', '{"spec":{"loadBalancerIP":null}}')
+  await world.must('annotate', 'service', 'edited', `${shown}-`)
+  assert.is(await world.settled('edited'), address)
+  const { metadata } = (await world.service('edited')) ?? {}
+  assert.equal([metadata?.finalizers, metadata?.annotations?.[shown]], [[finalizer], address])
+  assert.equal(calls.all(), [])
+})
+
+test('with generateName the Service is stored under the name that its address was reserved for', async () => {
+  calls.clear()
+  const service = await world.create(unnamed('many-'))
+  const { name } = service.metadata
+  assert.match(name, /^many-[a-z0-9]{5}$/)
+  hasAddress(service)
+  assert.is(await world.settled(name), service.spec.loadBalancerIP)
+})
+
+test('the same name in two namespaces is two Services with an address each', async () => {
+  await world.must('create', 'namespace', 'other')
+  const here = await world.create(loadBalancer('twin'))
+  const there = await world.create(loadBalancer('twin', { namespace: 'other' }))
+  assert.is.not(here.spec.loadBalancerIP, there.spec.loadBalancerIP)
+  await world.must('delete', 'service', 'twin')
+  await world.gone('twin')
+  assert.is(await world.settled('twin', 'other'), there.spec.loadBalancerIP)
+})
+
+test('kubectl get eip shows address, location, phase, Service and age', async () => {
+  const { spec } = await world.create(loadBalancer('listed'))
+  await world.settled('listed')
+  const [header = '', line = ''] = (await world.must('get', 'eip', 'default.listed')).trim().split('\n')
+  assert.equal(header.split(/\s{2,}/), ['NAME', 'ADDRESS', 'LOCATION', 'PHASE', 'NAMESPACE', 'SERVICE', 'AGE'])
+  const [, ...columns] = line.split(/\s{2,}/)
+  assert.equal(columns.slice(0, -1), [spec.loadBalancerIP, 'da', 'Bound', 'default', 'listed'])
+})
+
+test('kubectl create of a name that is taken says so, and costs nothing', async () => {
+  const address = (await world.create(loadBalancer('taken'))).spec.loadBalancerIP
+  await world.settled('taken')
+  calls.clear()
+  const { code, stderr } = await world.kubectl(['create', '-f', '-'], loadBalancer('taken'))
+  assert.is(code, 1)
+  assert.match(stderr, 'services "taken" already exists')
+  assert.equal(calls.all(), [])
+  assert.is(await world.settled('taken'), address)
+})
+
+test('a copy of a stored Service under another name gets an address of its own', async () => {
+  const original = await world.create(loadBalancer('original'))
+  const { annotations } = original.metadata
+  const { loadBalancerIP } = original.spec
+  const copy = await world.create(loadBalancer('copy', { annotations: { ...annotations }, spec: { loadBalancerIP } }))
+  assert.is.not(copy.spec.loadBalancerIP, loadBalancerIP)
+  assert.is(await world.settled('copy'), copy.spec.loadBalancerIP)
+  assert.is(await world.settled('original'), loadBalancerIP)
+})
+
+const doomed = [
+  { name: 'headless', spec: { clusterIP: 'None' } },
+  { name: 'portless', spec: { ports: [] } },
+  { name: 'dot.ted', spec: {} },
+]
+for (const { name, spec } of doomed) {
+  test(`what the API server refuses anyway (${name}) costs nothing and is refused in its words`, async () => {
+    calls.clear()
+    const { code, stderr } = await world.kubectl(['create', '-f', '-'], loadBalancer(name, { spec }))
+    assert.is(code, 1)
+    assert.match(stderr, /The Service "[a-z.]+" is invalid/)
+    assert.equal(calls.all(), [])
+    assert.is(await world.record(name), undefined)
+  })
+}
+
+test('the log shows no missing right and no secret', () => world.close())
+
+test.run()
