@@ -16,6 +16,8 @@ export type CloudParts = {
   marks: Omit<MarkScheme, 'cluster'>
   policy: Policy
   loadBalancer: LoadBalancer
+  /** What was asked for and this version does not do. */
+  missing: string[]
 }
 
 export type CloudTools = { userAgent: string; observe: (exchange: Exchange) => void }
@@ -28,6 +30,7 @@ export function cloudParts({ settings }: CloudSettings, tools: CloudTools): Clou
     project: projectId,
     marks: { usage: 'cloud-provider-equinix-metal-auto', separator: '/' },
     loadBalancer,
+    missing: missing(settings),
     policy: {
       loadBalancing: loadBalancer.kind !== 'none',
       excludedNamespaces: settings.excludedNamespaces,
@@ -55,4 +58,13 @@ function locationSources(settings: CloudSettings['settings']): LocationSource[] 
   return settings.serviceLocationWins
     ? [...ofService.toReversed(), ...ofCluster.toReversed()]
     : [...ofCluster, ...ofService]
+}
+
+/** Settings of features that are not there are read, so that a predecessor's still start it; that must not pass silently. */
+function missing({ eipTag, loadBalancerId, bgpPass, bgpNodeSelector }: CloudSettings['settings']): string[] {
+  const features = [
+    { asked: eipTag ?? loadBalancerId, missing: 'the control-plane address is not moved by this version' },
+    { asked: bgpPass ?? bgpNodeSelector, missing: 'BGP is not configured by this version' },
+  ]
+  return features.filter(({ asked }) => asked !== undefined).map((feature) => feature.missing)
 }

@@ -36,7 +36,6 @@ export type Ground = {
 export async function layGround(settings: ServeSettings, { env, version, signal }: Surroundings): Promise<Ground> {
   const { process: own, cloud, warnings } = settings
   const log = await makeLog(own)
-  for (const warning of warnings) log.warn({ warning }, 'setting')
   const userAgent = `eip-admission/${version}`
   const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
   const metrics = makeMetrics()
@@ -44,6 +43,7 @@ export async function layGround(settings: ServeSettings, { env, version, signal 
     userAgent,
     observe: ({ call, ms, status, fault }) => metrics.cloudCall(call, fault ?? String(status), ms),
   })
+  for (const warning of [...warnings, ...vendor.missing]) log.warn({ warning }, 'setting')
   const client = connect(credentialsOf(own.kubeconfig, env), { userAgent })
   const events = eventRecorder({ client, component: 'service-controller', instance: identity, log })
   const cluster = await clusterId(client, log, signal)
