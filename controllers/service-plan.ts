@@ -49,7 +49,7 @@ export function planService(seen: Seen): Plan {
     case 'ignored':
       return settled
     case 'nothing':
-      return leave(service, wanted, record)
+      return forgo(seen, service, record)
     case 'wrong':
       // A Service that has its address keeps it, whatever somebody wrote on it or into the settings since.
       return record && heldAddress(record) !== undefined
@@ -81,6 +81,22 @@ function abandon({ recordAgeMs, graceMs }: Seen, record: ElasticIP): Plan {
 function giveUp(record: ElasticIP): Step {
   const { reclaimPolicy } = record.spec
   return reclaimPolicy === 'Retain' && record.status?.address ? { do: 'retain', record } : { do: 'release', record }
+}
+
+/**
+ * The Service, as it is stored, wants no address. A record that is not bound may be for a change of the Service that
+ * only admission has seen so far: it waits, as it does for a Service that is not there yet.
+ */
+function forgo(seen: Seen, service: Service, record: ElasticIP | undefined): Plan {
+  const { wanted = { kind: 'nothing', why: '' }, recordAgeMs, graceMs } = seen
+  const isAwaited = record !== undefined && isUnbound(record) && recordAgeMs < graceMs
+  if (!isAwaited) return leave(service, wanted, record)
+  const { step } = leave(service, wanted, undefined)
+  return step ? { step } : { againInMs: graceMs - recordAgeMs }
+}
+
+function isUnbound(record: ElasticIP): boolean {
+  return phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved'
 }
 
 /** First nobody announces the address, then it goes back, and the Service may go last. */

@@ -1,9 +1,10 @@
 import type { RequestOptions } from 'node:https'
+import { delimiter } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Access, type Credentials, type Tls, remembered } from './credentials.ts'
 
 export type KubeconfigOptions = {
-  /** The file; where absent, those that kubectl would take. */
+  /** The file, or several as in KUBECONFIG; where absent, those that kubectl would take. */
   file?: string | undefined
   /** The context in it; where absent, its current one. */
   context?: string | undefined
@@ -32,8 +33,15 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
 async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
   const library = await import('@kubernetes/client-node')
   const config = new library.KubeConfig()
-  if (file === undefined) config.loadFromDefault()
-  else config.loadFromFile(file)
+  const [first, ...others] = file?.split(delimiter).filter(Boolean) ?? []
+  if (first === undefined) config.loadFromDefault()
+  else config.loadFromFile(first)
+  // As kubectl does with KUBECONFIG: several files are one, and the first says which context is current.
+  for (const path of others) {
+    const part = new library.KubeConfig()
+    part.loadFromFile(path)
+    config.mergeConfig(part, true)
+  }
   // The library's last resort where there is no file at all.
   if (file === undefined && config.getCurrentCluster()?.server === 'http://localhost:8080')
     throw new Error('there is none; name a file, or run in a pod that has a service account')

@@ -63,7 +63,6 @@ export function watcher(http: Http): Watcher {
       } finally {
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
-        ends.abort()
       }
     },
   }

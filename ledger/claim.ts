@@ -5,7 +5,7 @@ import type { Key } from '../kube/objects.ts'
 import { type AskParts, type Claimed, type Question, ask } from './ask.ts'
 import type { Asking } from './asking.ts'
 import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf, reservationOf } from './elastic-ip.ts'
-import { newRecord } from './records.ts'
+import { assigned, newRecord } from './records.ts'
 
 export type Claim = {
   key: Key
@@ -101,7 +101,11 @@ async function keep(parts: ClaimParts, record: ElasticIP): Promise<Claimed | und
   const address = record.status?.address
   const stillOurs = phase === 'Released' || (phase === 'Releasing' && !record.status?.returnedAt)
   if (!stillOurs || address === undefined || record.metadata.deletionTimestamp) return undefined
-  const stored = await parts.records.writeStatus(record, { phase: 'Reserved' })
+  const said = { reason: 'Claimed', message: 'its Service is not stored yet', now: parts.now() }
+  const stored = await parts.records.writeStatus(record, {
+    phase: 'Reserved',
+    conditions: [assigned('Unknown', said)],
+  })
   return { kind: 'held', record: stored, address }
 }
 

@@ -56,6 +56,11 @@ export function condition(
   return { type, status, reason, message, lastTransitionTime: said.now.toISOString().replace(/\.\d+Z$/, 'Z') }
 }
 
+/** Whether a live Service holds the address. Said at every change of phase, so that it tells how long that is ago. */
+export function assigned(status: Condition['status'], said: { reason: string; message: string; now: Date }): Condition {
+  return condition('Assigned', { status, ...said })
+}
+
 /** Conditions are merged by type and keep the time of their last transition. */
 function merged(before: ElasticIPStatus = {}, change: StatusChange): ElasticIPStatus {
   const conditions = new Map((before.conditions ?? []).map((known) => [known.type, known]))

@@ -1,5 +1,6 @@
 import { type AskParts, findReservation } from './ask.ts'
 import { type ElasticIP, phaseOf, reservationOf } from './elastic-ip.ts'
+import { assigned } from './records.ts'
 
 export type ReleaseParts = AskParts & {
   /** A live look, past every cache, at whether the Service of a record still wants the record's address. */
@@ -17,17 +18,31 @@ export type Released = {
  * is written the address is nobody's, even if the call that followed was lost.
  */
 export async function release(parts: ReleaseParts, record: ElasticIP, signal: AbortSignal): Promise<Released> {
-  const marked =
-    phaseOf(record) === 'Releasing' ? record : await parts.records.writeStatus(record, { phase: 'Releasing' })
+  const marked = phaseOf(record) === 'Releasing' ? record : await leave(parts, record, 'Releasing')
   if (!marked.status?.returnedAt && (await parts.stillWanted(marked, signal))) {
-    const phase = marked.spec.claimRef?.uid ? 'Bound' : 'Reserved'
-    await parts.records.writeStatus(marked, { phase: marked.status?.address ? phase : 'Requested' })
+    await keep(parts, marked)
     return { outcome: 'kept' }
   }
   const returned = marked.status?.returnedAt
     ? marked
     : await parts.records.writeStatus(marked, { returnedAt: parts.now().toISOString() })
   return giveBack(parts, returned, signal)
+}
+
+function leave(parts: AskParts, record: ElasticIP, phase: 'Releasing' | 'Released'): Promise<ElasticIP> {
+  const said = { reason: phase, message: 'no Service wants it', now: parts.now() }
+  return parts.records.writeStatus(record, { phase, conditions: [assigned('False', said)] })
+}
+
+async function keep(parts: AskParts, record: ElasticIP): Promise<void> {
+  const { address } = record.status ?? {}
+  const isBound = address !== undefined && record.spec.claimRef?.uid !== undefined
+  const unbound = address === undefined ? 'Requested' : 'Reserved'
+  const said = { reason: 'Kept', message: 'its Service wants it after all', now: parts.now() }
+  await parts.records.writeStatus(record, {
+    phase: isBound ? 'Bound' : unbound,
+    conditions: [assigned(isBound ? 'True' : 'Unknown', said)],
+  })
 }
 
 async function giveBack(parts: ReleaseParts, record: ElasticIP, signal: AbortSignal): Promise<Released> {
@@ -46,5 +61,5 @@ async function giveBack(parts: ReleaseParts, record: ElasticIP, signal: AbortSig
 export async function retain(parts: AskParts, record: ElasticIP): Promise<void> {
   const { uid: _gone, ...claimRef } = record.spec.claimRef ?? { namespace: '', name: '' }
   const unbound = await parts.records.writeSpec(record, { ...record.spec, claimRef })
-  await parts.records.writeStatus(unbound, { phase: 'Released' })
+  await leave(parts, unbound, 'Released')
 }

@@ -1,5 +1,6 @@
 // One test file, counted by ourselves: what uvu declares is compared with what ran.
 import { registerHooks } from 'node:module'
+import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 
 export type FileReport = { passed: number; failed: number }
@@ -61,7 +62,7 @@ const file = process.argv[2]
 if (file === undefined) throw new Error('usage: run-file.ts FILE')
 const report: FileReport = { passed: 0, failed: 0 }
 let ran = 0
-await import(new URL(file, import.meta.url).href)
+await import(pathToFileURL(file).href)
 for (const run of group) {
   const [errors, passed, skipped, total] = await run()
   if (errors !== true) console.error(errors)

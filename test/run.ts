@@ -1,14 +1,16 @@
-// Runs every *.test.ts below this folder in a process of its own, two at a time. Words select files by name.
+// Runs every *.test.ts below this folder (or --dir) in a process of its own, two at a time. Words select files by name.
 // uvu alone exits 0 when a hook throws, a non-Error is thrown or a file forgets test.run(); here such a file fails.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { FileReport } from './run-file.ts'
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,
   options: {
+    dir: { type: 'string', default: import.meta.dirname },
     'file-timeout': { type: 'string', default: '240' },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
   },
@@ -18,7 +20,7 @@ type Verdict = { file: string; report: FileReport; wrong: string | undefined; ou
 
 function runFile(file: string): Promise<Verdict> {
   const started = performance.now()
-  const child = spawn(process.execPath, [`${import.meta.dirname}/run-file.ts`, file], {
+  const child = spawn(process.execPath, [`${import.meta.dirname}/run-file.ts`, resolve(values.dir, file)], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let output = ''
@@ -39,18 +41,18 @@ function runFile(file: string): Promise<Verdict> {
     clearTimeout(timer)
     timer = setTimeout(kill, 10_000, 'left something open')
   })
-  return new Promise((resolve) => {
+  return new Promise((done) => {
     child.on('close', (code) => {
       clearTimeout(timer)
       if (!report) wrong ??= `exit ${code} before its report`
       else if (code && report.failed === 0) wrong ??= `exit ${code} after its tests`
       const seconds = (performance.now() - started) / 1000
-      resolve({ file, report: report ?? { passed: 0, failed: 0 }, wrong, output, seconds })
+      done({ file, report: report ?? { passed: 0, failed: 0 }, wrong, output, seconds })
     })
   })
 }
 
-const files = globSync('**/*.test.ts', { cwd: import.meta.dirname })
+const files = globSync('**/*.test.ts', { cwd: values.dir })
   .filter((file) => words.every((word) => file.includes(word)))
   .toSorted()
 const queue = files.values()

@@ -208,6 +208,19 @@ test('the lease is renewed while the leader finishes its work, and given up afte
   assert.equal([one.isLeader(), store.stored?.spec?.holderIdentity], [false, ''])
 })
 
+test('a renewal that is still under way at the end does not take the lease again', async () => {
+  const store = leaseStore()
+  const one = contend('one', store)
+  await one.clock.pass(1_000)
+  one.client.fault = 'slow'
+  await one.clock.pass(1_500)
+  one.client.fault = undefined
+  one.stop()
+  await one.clock.pass(10_000)
+  await one.stopped
+  assert.is(store.stored?.spec?.holderIdentity, '')
+})
+
 test('a leader whose work breaks gives the lease up and says why', async () => {
   const store = leaseStore()
   const one = contend('one', store, { lead: () => Promise.reject(new Error('a bug')) })

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, type Socket, connect as dial } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
@@ -162,6 +162,17 @@ for (const { name, content, user = {}, context, words } of wrong) {
       assert.not.match(`${error.message} ${String(error.cause)}`, /secret-token/)
     }))
 }
+
+test('several files are one, and the first says which context is current', () =>
+  withFolder(async (folder) => {
+    const first = join(folder, 'first')
+    const contexts = [{ name: 'there', context: { cluster: 'k', user: 'u' } }]
+    writeFileSync(first, stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'there', contexts }))
+    const second = write(folder, { user: { token: 'tok' } })
+    const { url, headers } = await kubeconfig({ file: `${first}${delimiter}${second}` }).current()
+    assert.is(url, 'https://192.0.2.1:6443')
+    assert.is(headers['authorization'], 'Bearer tok')
+  }))
 
 test('a machine without any kubeconfig says so', () =>
   withFolder(async (folder) => {

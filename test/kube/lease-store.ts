@@ -14,8 +14,11 @@ export type LeaseStore = {
 }
 
 type Faults = {
-  /** `down`: no call arrives. `deaf`: calls arrive and their answers are lost. `hangs`: calls end with their time-out. */
-  fault: 'down' | 'deaf' | 'hangs' | undefined
+  /**
+   * `down`: no call arrives. `deaf`: calls arrive and their answers are lost. `hangs`: calls end with their time-out.
+   * `slow`: calls arrive after three seconds.
+   */
+  fault: 'down' | 'deaf' | 'hangs' | 'slow' | undefined
 }
 
 export function leaseStore(): LeaseStore {
@@ -41,6 +44,7 @@ export function leaseStore(): LeaseStore {
       const { fault } = faults
       if (fault === 'hangs') await clock.sleep(options.timeoutMs ?? Infinity)
       if (fault === 'hangs') throw refused(0, 'Timeout')
+      if (fault === 'slow') await clock.sleep(3_000)
       if (fault === 'down') throw refused(0, 'Unreachable')
       const result = work()
       await Promise.resolve()

@@ -33,7 +33,6 @@ test('what is not said has upstream’s defaults, or ours', () => {
   const { process, cloud, warnings } = serveWith({})
   assert.equal(process, {
     kubeconfig: undefined,
-    master: undefined,
     namespace: 'eip-admission',
     only: undefined,
     concurrentServiceSyncs: 4,
@@ -49,6 +48,7 @@ test('what is not said has upstream’s defaults, or ours', () => {
     leaseNamespace: 'kube-system',
     verbosity: 0,
     loggingFormat: 'text',
+    shutdownDelayMs: 10_000,
   })
   const { serviceLocationWins, excludedNamespaces, onCloudFailure } = cloud.settings
   const { unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy } = cloud.settings

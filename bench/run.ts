@@ -1,0 +1,27 @@
+// node bench/run.ts [measure...]: measures the product on this machine, and prints every figure beside its goal.
+import { burst } from './burst.ts'
+import { create } from './create.ts'
+import { handover } from './handover.ts'
+import type { Measure, Row } from './measure.ts'
+import { memory } from './memory.ts'
+import { start } from './start.ts'
+import { table } from './table.ts'
+import { webhook } from './webhook.ts'
+
+const measures: Record<string, Measure> = { create, burst, webhook, start, handover, memory }
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !(name in measures))
+if (unknown.length > 0) {
+  console.error(`no measure ${unknown.join(', ')}; there are ${Object.keys(measures).join(', ')}`)
+  process.exit(2)
+}
+
+const rows: Row[] = []
+for (const [name, measure] of Object.entries(measures)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  process.stderr.write(`${name} ... `)
+  rows.push(...(await measure()))
+  process.stderr.write('done\n')
+}
+console.log(`\n${table(rows)}`)

@@ -1,0 +1,86 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeClient } from '../kube/client.ts'
+import { connect } from '../kube/connect.ts'
+import { kubeconfig } from '../kube/kubeconfig.ts'
+import type { Service } from '../kube/objects.ts'
+import { configMaps, services } from '../kube/resource.ts'
+import type { Watcher } from '../kube/watch.ts'
+import { elasticIPs, phaseOf } from '../ledger/elastic-ip.ts'
+import { names } from '../manifests/names.ts'
+import { type Stage, setStage } from '../sandbox/stage.ts'
+
+/** The product's namespace on a stage. */
+export const namespace = 'eip-admission'
+
+/** Where addresses come from in every measurement. */
+export const env = { METAL_METRO_NAME: 'da' }
+
+/** A client of the API server without kubectl's time to start, and without the limits of the product's rights. */
+export type Admin = KubeClient & Watcher
+
+/** Sets a stage, runs work on it and takes it down, also when the work fails or a person interrupts it. */
+export async function onStage<T>(work: (stage: Stage, admin: Admin) => Promise<T>): Promise<T> {
+  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bench-'))
+  const stage = await setStage({ dir })
+  const leave = async () => {
+    await stage.stop()
+    rmSync(dir, { recursive: true, force: true })
+  }
+  const interrupt = () => void leave().finally(() => process.exit(130))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+  try {
+    const admin = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'eip-admission-bench' })
+    return await work(stage, admin)
+  } catch (error) {
+    console.error(readFileSync(stage.logOf('eip-admission'), 'utf8'))
+    throw error
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
+    await leave()
+  }
+}
+
+/** A LoadBalancer Service as a person would write it. */
+export function loadBalancer(name: string): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default' },
+    spec: { type: 'LoadBalancer', selector: { app: name }, ports: [{ port: 80 }] },
+  }
+}
+
+/** Creates a Service and says whether it came back with its address. */
+export async function createWithAddress(admin: Admin, name: string): Promise<boolean> {
+  const created = await admin.create(services, loadBalancer(name), { timeoutMs: 30_000 })
+  return created.spec.loadBalancerIP !== undefined
+}
+
+/** Waits for the mark of the first sweep: from then on a new Service costs one call to the cloud. */
+export function swept(admin: Admin): Promise<void> {
+  const at = { namespace, name: names.ledgerConfigMap }
+  return until(
+    'the first sweep is over',
+    async () => (await admin.get(configMaps, at))?.data?.['adopted'] !== undefined,
+  )
+}
+
+/** Waits until so many Services hold their addresses and the controller has nothing left to do for them. */
+export function bound(admin: Admin, count: number): Promise<void> {
+  return until(`${count} addresses are bound`, async () => {
+    const { items } = await admin.list(elasticIPs)
+    return items.filter((record) => phaseOf(record) === 'Bound').length === count
+  })
+}
+
+/** Asks again and again until the answer is yes; throws after two minutes. */
+export async function until(what: string, isSo: () => Promise<boolean>, periodMs = 100): Promise<void> {
+  const deadlineMs = performance.now() + 120_000
+  while (!(await isSo())) {
+    if (performance.now() > deadlineMs) throw new Error(`not so after two minutes: ${what}`)
+    await sleep(periodMs)
+  }
+}

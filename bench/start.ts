@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Service } from '../kube/objects.ts'
+import { services } from '../kube/resource.ts'
+import { serviceAccountUser } from '../manifests/names.ts'
+import { freePorts } from '../sandbox/ports.ts'
+import { type Product, startProduct } from '../sandbox/product.ts'
+import type { Stage } from '../sandbox/stage.ts'
+import type { Row } from './measure.ts'
+import { inRounds, time } from './samples.ts'
+import { type Admin, env, loadBalancer, namespace, onStage, swept, until } from './stage.ts'
+
+const rounds = 5
+
+type Figures = Record<'ready' | 'address', number[]>
+
+/** From the start of the process until it is ready, and until a Service that waited for it has its address. */
+export function start(): Promise<Row[]> {
+  return onStage(async (stage, admin) => {
+    // The authority is made once in the life of a cluster, and the first sweep is made once.
+    const first = await stage.serve({ env })
+    await swept(admin)
+    await first.stop()
+    const cache = { NODE_COMPILE_CACHE: join(stage.controlPlane.dir, 'compile-cache') }
+    await comeUp({ stage, admin }, cache, noFigures())
+
+    const plain = noFigures()
+    const cached = noFigures()
+    const bare: number[] = []
+    const kubeconfig: number[] = []
+    await inRounds(rounds, {
+      plain: () => comeUp({ stage, admin }, {}, plain),
+      cached: () => comeUp({ stage, admin }, cache, cached),
+      bare: async () => void bare.push(await time(() => runNode(['-e', '0']))),
+      kubeconfig: async () =>
+        void kubeconfig.push(await time(() => runNode(['-e', 'require("@kubernetes/client-node")']))),
+    })
+    const beside = { what: 'node -e 0', samples: bare }
+    return [
+      { measure: 'start to ready', unit: 'ms', ours: plain.ready, beside, goal: { of: 'ours', atMost: 500 } },
+      { measure: 'start to first address', unit: 'ms', ours: plain.address, beside, goal: { of: 'ours', atMost: 800 } },
+      { measure: 'start to ready, compile cache', unit: 'ms', ours: cached.ready, beside },
+      { measure: 'start to first address, compile cache', unit: 'ms', ours: cached.address, beside },
+      {
+        measure: 'in all four: what reads a kubeconfig',
+        unit: 'ms',
+        ours: kubeconfig.map((ms, round) => ms - (bare[round] ?? Number.NaN)),
+        beside,
+      },
+    ]
+  })
+}
+
+function noFigures(): Figures {
+  return { ready: [], address: [] }
+}
+
+/** Starts the product with a Service waiting, and stops it again when that is gone. */
+async function comeUp(at: { stage: Stage; admin: Admin }, more: Record<string, string>, seen: Figures): Promise<void> {
+  const { stage, admin } = at
+  const waiting = await admin.create(services, loadBalancer('waiting'))
+  const startedMs = performance.now()
+  const product = await launch(stage, more)
+  const [readyMs, addressMs] = await Promise.all([whenReady(product), whenAddressed(admin, waiting)])
+  seen.ready.push(readyMs - startedMs)
+  seen.address.push(addressMs - startedMs)
+  const name = { namespace: 'default', name: 'waiting' }
+  await admin.remove(services, name)
+  await until('the Service is gone', async () => (await admin.get(services, name)) === undefined)
+  await product.stop()
+}
+
+async function launch(stage: Stage, more: Record<string, string>): Promise<Product> {
+  const { controlPlane, cloud, project, token } = stage
+  const [webhook = 0, health = 0] = await freePorts(2)
+  return startProduct({
+    kubeconfig: controlPlane.kubeconfigFor(serviceAccountUser(namespace)),
+    cloud: { url: cloud.url, project, token },
+    ports: { webhook, health },
+    logFile: stage.logOf('eip-admission'),
+    env: { ...env, ...more },
+  })
+}
+
+async function whenReady(product: Product): Promise<number> {
+  while (product.isRunning()) {
+    const answer = await product.health('/readyz').catch(() => undefined)
+    if (answer?.status === 200) return performance.now()
+    await sleep(5)
+  }
+  throw new Error('the product ended while it was starting')
+}
+
+async function whenAddressed(admin: Admin, { metadata }: Service): Promise<number> {
+  const { resourceVersion = '' } = metadata
+  const ends = new AbortController()
+  for await (const { type, object } of admin.watch(services, { namespace: 'default', resourceVersion }, ends.signal)) {
+    if (type === 'MODIFIED' && object.spec.loadBalancerIP !== undefined) return performance.now()
+  }
+  throw new Error('the watch ended before the Service had its address')
+}
+
+async function runNode(args: string[]): Promise<void> {
+  const child = spawn(process.execPath, args, { cwd: join(import.meta.dirname, '..'), stdio: 'ignore' })
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}`)
+}

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+
+const good = "test('good', () => {})\n"
+
+const traps: { name: string; body: string }[] = [
+  { name: 'an assertion that fails', body: "test('bad', () => { throw new Error('no') })\ntest.run()" },
+  { name: 'a thrown text', body: "test('bad', () => { throw 'no' })\ntest.run()" },
+  { name: 'a rejection with nothing', body: "test('bad', () => Promise.reject())\ntest.run()" },
+  { name: 'a file without test.run()', body: '' },
+  { name: 'a second suite that never runs', body: "suite('more')('x', () => {})\ntest.run()" },
+  { name: 'a skipped test', body: "test.skip('bad', () => {})\ntest.run()" },
+  { name: 'a test that wants to be the only one', body: "test.only('bad', () => {})\ntest.run()" },
+  { name: 'a hook', body: 'test.before(() => {})\ntest.run()' },
+  { name: 'an exit in the middle', body: "test('bad', () => process.exit(0))\ntest.run()" },
+  {
+    name: 'a rejection that nobody handles',
+    body: "test('bad', () => void Promise.reject(new Error('no')))\ntest.run()",
+  },
+  { name: 'a file that cannot be loaded', body: "import './nowhere.ts'\ntest.run()" },
+  { name: 'an empty file', body: 'export {}' },
+  { name: 'a test that hangs', body: "test('bad', () => new Promise(() => setInterval(() => {}, 1000)))\ntest.run()" },
+]
+
+function run(files: Record<string, string>): { status: number | null; verdict: string | undefined } {
+  const dir = mkdtempSync(join(tmpdir(), 'runner-'))
+  try {
+    for (const [name, body] of Object.entries(files)) writeFileSync(join(dir, name), body)
+    const args = [join(import.meta.dirname, 'run.ts'), '--dir', dir, '--file-timeout', '2']
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    return { status, verdict: stdout.trim().split('\n').at(-1) }
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}
+
+const head = "import { suite, test } from 'uvu'\nvoid suite\n"
+
+for (const { name, body } of traps) {
+  test(`${name} fails the run`, () => {
+    const content = name === 'an empty file' ? body : head + good + body
+    const { status, verdict } = run({ 'trap.test.ts': content })
+    assert.is(status, 1)
+    assert.match(verdict ?? '', /^\d+ passed, [1-9]\d* failed$/)
+  })
+}
+
+test('good files pass', () => {
+  const { status, verdict } = run({ 'a.test.ts': `${head}${good}test.run()`, 'b.test.ts': `${head}${good}test.run()` })
+  assert.is(status, 0)
+  assert.is(verdict, '2 passed, 0 failed')
+})
+
+test('no file at all is no pass', () => assert.is(run({}).status, 1))
+
+test.run()

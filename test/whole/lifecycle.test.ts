@@ -1,0 +1,226 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { eventually } from './eventually.ts'
+import { finalizer, loadBalancer, reclaim, shown } from './manifests.ts'
+import { openWorld, routes, shownIn } from './world.ts'
+
+const world = await openWorld()
+let product = await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+const { cloud } = world
+const { calls, faults } = cloud.door
+
+const holds = (address: string | undefined) => world.reserved().some((one) => one.address === address)
+const retained = { annotations: { [reclaim]: 'Retain' } }
+
+async function deleted(name: string, namespace = 'default'): Promise<void> {
+  await world.must('delete', 'service', name, '-n', namespace, '--timeout=20s')
+  await world.gone(name, namespace)
+}
+
+test('a deleted Service takes its address with it: cloud, record and finalizer', async () => {
+  const { spec } = await world.create(loadBalancer('short'))
+  await world.settled('short')
+  assert.ok(holds(spec.loadBalancerIP))
+  await deleted('short')
+  assert.not(holds(spec.loadBalancerIP))
+})
+
+test('a Service that is deleted before anybody has seen it leaves nothing behind', async () => {
+  calls.clear()
+  for (let n = 0; n < 3; n += 1) {
+    await world.create(loadBalancer('blink'))
+    await deleted('blink')
+  }
+  assert.equal([world.reserved(), world.calls(routes.reserve)], [[], 3])
+})
+
+test('a namespace with Services can be deleted, and takes all their addresses with it', async () => {
+  await world.must('create', 'namespace', 'project')
+  const names = ['a', 'b', 'c']
+  for (const name of names) await world.create(loadBalancer(name, { namespace: 'project' }))
+  await world.must('delete', 'namespace', 'project', '--timeout=30s')
+  for (const name of names) await world.gone(name, 'project')
+  assert.equal(world.reserved(), [])
+})
+
+test('a Service that becomes ClusterIP loses its address everywhere, and gets one when it is a LoadBalancer again', async () => {
+  const first = (await world.create(loadBalancer('flips'))).spec.loadBalancerIP
+  await world.settled('flips')
+  await world.must('patch', 'service', 'flips', '-p', '{"spec":{"type":"ClusterIP"}}')
+  const left = await eventually('it is a plain Service again', async (see) => {
+    const [service, record] = see([await world.service('flips'), await world.record('flips')])
+    return !record && !service?.metadata.finalizers ? service : undefined
+  })
+  assert.equal([left?.spec.loadBalancerIP, left?.metadata.annotations, shownIn(left)], [undefined, undefined, undefined])
+  assert.not(holds(first))
+  await world.must('patch', 'service', 'flips', '-p', '{"spec":{"type":"LoadBalancer"}}')
+  assert.ok(holds((await world.service('flips'))?.spec.loadBalancerIP))
+  await world.settled('flips')
+  await deleted('flips')
+})
+
+test('a Service that flips between ClusterIP and LoadBalancer at once shows in the end what it holds', async () => {
+  await world.create(loadBalancer('flutters'))
+  for (let n = 0; n < 6; n += 1) {
+    await world.must('patch', 'service', 'flutters', '-p', '{"spec":{"type":"ClusterIP"}}')
+    const patch = ['patch', 'service', 'flutters', '-p', '{"spec":{"type":"LoadBalancer"}}', '-o', 'json']
+    const { spec } = JSON.parse(await world.must(...patch)) as { spec: { loadBalancerIP?: string } }
+    assert.is(await world.settled('flutters'), spec.loadBalancerIP, 'the terminal said the truth')
+    assert.equal(
+      world.reserved().map(({ address }) => address),
+      [spec.loadBalancerIP],
+    )
+  }
+  await deleted('flutters')
+})
+
+for (const wait of [true, false]) {
+  test(`delete and create within a second, ${wait ? 'waiting' : 'not waiting'} for the end, five times: one address`, async () => {
+    const manifest = loadBalancer('again')
+    await world.create(manifest)
+    for (let n = 0; n < 5; n += 1) {
+      await world.must('delete', 'service', 'again', `--wait=${wait}`)
+      await eventually('the name is free again', async (see) => {
+        const { code, stderr } = see(await world.kubectl(['create', '-f', '-'], manifest))
+        if (code !== 0) assert.match(stderr, /object is being deleted: services "again" already exists/)
+        return code === 0 || undefined
+      })
+    }
+    const address = await world.settled('again')
+    assert.equal(
+      world.reserved().map((one) => one.address),
+      [address],
+    )
+    await deleted('again')
+    assert.equal(world.reserved(), [])
+  })
+}
+
+test('kubectl replace --force ends with one address', async () => {
+  await world.create(loadBalancer('forced'))
+  await world.must('get', 'service', 'forced')
+  const said = await world.kubectl(['replace', '--force', '-f', '-'], loadBalancer('forced'))
+  assert.is(said.code, 0)
+  const address = await world.settled('forced')
+  assert.equal(
+    world.reserved().map((one) => one.address),
+    [address],
+  )
+  await deleted('forced')
+})
+
+test('with Retain the address survives its Service and is bound again by one of the same name', async () => {
+  const { spec } = await world.create(loadBalancer('keeps', retained))
+  await world.settled('keeps')
+  await world.must('delete', 'service', 'keeps')
+  await eventually('the record is Released', async () => (await world.record('keeps'))?.status?.phase === 'Released' || undefined)
+  assert.ok(holds(spec.loadBalancerIP))
+  calls.clear()
+  const again = await world.create(loadBalancer('keeps', retained))
+  assert.is(again.spec.loadBalancerIP, spec.loadBalancerIP)
+  assert.is(await world.settled('keeps'), spec.loadBalancerIP)
+  assert.equal(calls.all(), [])
+  await world.must('delete', 'service', 'keeps')
+  await eventually('the record is Released', async () => (await world.record('keeps'))?.status?.phase === 'Released' || undefined)
+  // A person gives it back by deleting its record, as a PersistentVolume.
+  await world.must('delete', 'eip', 'default.keeps', '--timeout=10s')
+  assert.not(holds(spec.loadBalancerIP))
+})
+
+test('Retain that is written on a Service later protects its address as well', async () => {
+  const { spec } = await world.create(loadBalancer('later'))
+  await world.settled('later')
+  await world.must('annotate', 'service', 'later', `${reclaim}=Retain`)
+  await world.must('delete', 'service', 'later')
+  await eventually('the Service is gone', async () => ((await world.service('later')) ? undefined : true))
+  assert.ok(holds(spec.loadBalancerIP), 'the address is still ours')
+  assert.is((await world.record('later'))?.status?.phase, 'Released')
+  await world.must('delete', 'eip', 'default.later', '--timeout=10s')
+})
+
+test('Delete that is written on a Service later lets its address go', async () => {
+  const { spec } = await world.create(loadBalancer('lets-go', retained))
+  await world.settled('lets-go')
+  await world.must('annotate', '--overwrite', 'service', 'lets-go', `${reclaim}=Delete`)
+  await deleted('lets-go')
+  assert.not(holds(spec.loadBalancerIP))
+})
+
+test('a record that is deleted under a live Service takes nothing from it, and goes with it', async () => {
+  const { spec } = await world.create(loadBalancer('robbed'))
+  await world.settled('robbed')
+  await world.must('delete', 'eip', 'default.robbed', '--wait=false')
+  await world.must('label', 'service', 'robbed', 'team=web')
+  assert.is(await world.settled('robbed'), spec.loadBalancerIP)
+  assert.ok(holds(spec.loadBalancerIP))
+  await deleted('robbed')
+  assert.not(holds(spec.loadBalancerIP))
+})
+
+test('a Service waits for its end while the cloud is down, and says why', async () => {
+  const { spec } = await world.create(loadBalancer('stuck'))
+  await world.settled('stuck')
+  faults.add({ on: 'DELETE', answer: 500 })
+  await world.must('delete', 'service', 'stuck', '--wait=false')
+  await eventually('an Event says why', async (see) => {
+    const events = await world.must('get', 'events', '--field-selector=involvedObject.name=stuck')
+    return /SyncLoadBalancerFailed.*Equinix Metal answered 500/.test(see(events)) || undefined
+  })
+  assert.equal((await world.service('stuck'))?.metadata.finalizers, [finalizer])
+  faults.clear()
+  await world.gone('stuck')
+  assert.not(holds(spec.loadBalancerIP))
+})
+
+test('an address that the cloud takes long to delete is neither shown nor adopted again', async () => {
+  cloud.door.setDeletion({ reservationsMs: 1500 })
+  const { spec } = await world.create(loadBalancer('slow-end'))
+  await world.settled('slow-end')
+  await world.must('delete', 'service', 'slow-end', '--wait=false')
+  await eventually('the cloud is told', () => world.calls(routes.release) > 0 || undefined)
+  const { stderr } = await world.kubectl(['create', '-f', '-'], loadBalancer('slow-end'))
+  await eventually('the name is free again', async () => {
+    const { code } = await world.kubectl(['create', '-f', '-'], loadBalancer('slow-end'))
+    return code === 0 || /already exists$/.test(stderr) || undefined
+  })
+  cloud.door.setDeletion({ reservationsMs: 0 })
+  const again = await world.settled('slow-end')
+  assert.equal(
+    world.reserved().map(({ address }) => address),
+    [again],
+  )
+  assert.is.not(again, spec.loadBalancerIP)
+  await deleted('slow-end')
+})
+
+test('deletion while nothing of ours runs waits, and is carried out at the next start', async () => {
+  const { spec } = await world.create(loadBalancer('orphaned'))
+  await world.settled('orphaned')
+  await product.stop()
+  await world.must('delete', 'service', 'orphaned', '--wait=false')
+  assert.ok((await world.service('orphaned'))?.metadata.deletionTimestamp)
+  product = await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+  await world.gone('orphaned')
+  assert.not(holds(spec.loadBalancerIP))
+})
+
+test('Events on a Service have the reasons that dashboards know', async () => {
+  await world.create(loadBalancer('told'))
+  await world.settled('told')
+  await deleted('told')
+  const reasons = await eventually('four Events', async (see) => {
+    const jsonpath = '-o=jsonpath={range .items[*]}{.reason}{"\\n"}{end}'
+    const said = see(await world.must('get', 'events', '--field-selector=involvedObject.name=told', jsonpath))
+    return said.includes('DeletedLoadBalancer') ? said.trim().split('\n') : undefined
+  })
+  assert.equal(reasons.toSorted(), ['DeletedLoadBalancer', 'DeletingLoadBalancer', 'EnsuredLoadBalancer'])
+  assert.is((await world.service('told'))?.metadata.annotations?.[shown], undefined)
+})
+
+test('the log shows no missing right and no secret', async () => {
+  const left = world.reserved()
+  await world.close()
+  assert.equal(left, [])
+})
+
+test.run()

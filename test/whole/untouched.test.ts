@@ -1,0 +1,100 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { eventually } from './eventually.ts'
+import { finalizer, loadBalancer, shown } from './manifests.ts'
+import { openWorld, shownIn } from './world.ts'
+
+const world = await openWorld()
+const settings = { METAL_METRO_NAME: 'da' }
+const flags = ['--exclude-namespaces=off-limits']
+let product = await world.startSwept({ env: settings, flags })
+const { calls } = world.cloud.door
+
+test('a Service keeps the address that its user brought, shows it, and costs nothing, not even at its end', async () => {
+  calls.clear()
+  const own = '198.51.100.7'
+  const created = await world.create(loadBalancer('own', { spec: { loadBalancerIP: own } }))
+  assert.equal([created.spec.loadBalancerIP, created.metadata.finalizers], [own, [finalizer]])
+  await eventually('its status shows the address', async () => shownIn(await world.service('own')))
+  assert.is(shownIn(await world.service('own')), own)
+  assert.is(await world.record('own'), undefined)
+  await world.must('delete', 'service', 'own')
+  assert.equal([await world.service('own'), calls.all()], [undefined, []])
+})
+
+test('who brings an address to a Service that has one of ours gets it, and ours goes back', async () => {
+  const { spec } = await world.create(loadBalancer('brings'))
+  await world.settled('brings')
+  const own = '198.51.100.8'
+  await world.must('patch', 'service', 'brings', '-p', `{"spec":{"loadBalancerIP":"${own}"}}`)
+  await eventually('ours is gone and theirs is shown', async (see) => {
+    const [record, service] = see([await world.record('brings'), await world.service('brings')])
+    return (!record && shownIn(service) === own) || undefined
+  })
+  assert.not(world.reserved().some(({ address }) => address === spec.loadBalancerIP))
+  await world.must('delete', 'service', 'brings')
+})
+
+test('who takes their own address away gets one of ours in the answer', async () => {
+  await world.create(loadBalancer('takes', { spec: { loadBalancerIP: '198.51.100.9' } }))
+  await eventually('theirs is shown', async () => shownIn(await world.service('takes')))
+  const replaced = await world.send(['replace'], loadBalancer('takes'))
+  assert.ok(world.reserved().some(({ address }) => address === replaced.spec.loadBalancerIP))
+  assert.is(await world.settled('takes'), replaced.spec.loadBalancerIP)
+})
+
+const others = [
+  { name: 'another-class', spec: { loadBalancerClass: 'example.com/other' } },
+  { name: 'cluster-ip', spec: { type: 'ClusterIP' } },
+  { name: 'node-port', spec: { type: 'NodePort' } },
+  { name: 'external-name', spec: { type: 'ExternalName', externalName: 'example.com', ports: undefined } },
+  { name: 'excluded', namespace: 'off-limits', spec: {} },
+  { name: 'cloud-provider-equinix-metal-kubernetes-external', namespace: 'kube-system', spec: {} },
+]
+for (const { name, namespace = 'default', spec } of others) {
+  test(`a Service that is none of our business is left alone: ${name}`, async () => {
+    await world.kubectl(['create', 'namespace', 'off-limits'])
+    calls.clear()
+    const created = await world.create(loadBalancer(name, { namespace, spec }))
+    assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
+    // A Service that is ours, made later and settled, says that this one was looked at.
+    await world.create(loadBalancer(`after-${name.slice(0, 20)}`))
+    await world.settled(`after-${name.slice(0, 20)}`)
+    const { metadata, spec: after } = (await world.service(name, namespace)) ?? {}
+    assert.equal([metadata?.resourceVersion, after?.loadBalancerIP], [created.metadata.resourceVersion, undefined])
+    assert.is(calls.count('POST'), 1)
+    await world.must('delete', 'service', name, '-n', namespace, '--timeout=5s')
+  })
+}
+
+test('with load balancing off new Services are left alone, and those that have addresses keep them', async () => {
+  const address = (await world.create(loadBalancer('before'))).spec.loadBalancerIP
+  await world.settled('before')
+  await product.stop()
+  product = await world.startSwept({ env: { ...settings, METAL_LOAD_BALANCER: 'none' }, flags })
+  calls.clear()
+  const created = await world.create(loadBalancer('during'))
+  assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
+  await world.must('label', 'service', 'before', 'team=web')
+  assert.is(await world.settled('before'), address)
+  assert.is(calls.count('POST'), 0)
+  assert.is(calls.count('DELETE'), 0)
+})
+
+test('with load balancing off a Service that has an address gives it back when it is deleted', async () => {
+  const address = (await world.service('before'))?.spec.loadBalancerIP
+  await world.must('delete', 'service', 'before')
+  await world.gone('before')
+  assert.not(world.reserved().some((one) => one.address === address))
+})
+
+test('with load balancing on again the Services that waited get their addresses', async () => {
+  await product.stop()
+  product = await world.startSwept({ env: settings, flags })
+  const address = await world.settled('during')
+  assert.is((await world.service('during'))?.metadata.annotations?.[shown], address)
+})
+
+test('the log shows no missing right and no secret', () => world.close())
+
+test.run()
