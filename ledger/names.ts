@@ -15,5 +15,11 @@ export const addressAnnotation = 'eip-admission.dev/address'
 /** What becomes of the address when the Service goes: `Delete` or `Retain`. */
 export const reclaimAnnotation = 'eip-admission.dev/reclaim-policy'
 
+/** `true` keeps a Service from being deleted, and from leaving LoadBalancer, until somebody sets it to `false`. */
+export const protectAnnotation = 'eip-admission.dev/protect'
+
 /** Prefix of all annotations that are ours. */
 export const ownPrefix = 'eip-admission.dev/'
+
+/** Every annotation of ours that a Service may carry. */
+export const ownAnnotations = [addressAnnotation, reclaimAnnotation, protectAnnotation]

@@ -5,7 +5,7 @@ import { keyOf } from '../kube/objects.ts'
 import { type AnnotationNames, unknownAnnotations } from './annotations.ts'
 import type { ReclaimPolicy } from './elastic-ip.ts'
 import { type LocationSource, locate } from './location.ts'
-import { addressAnnotation, reclaimAnnotation } from './names.ts'
+import { addressAnnotation, protectAnnotation, reclaimAnnotation } from './names.ts'
 
 /** What the operator decided for the whole cluster, as far as one Service is concerned. */
 export type Policy = {
@@ -63,6 +63,10 @@ function ofLoadBalancer(service: Service, policy: Policy, known: Location[] | un
   const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
   if (reclaim !== 'Delete' && reclaim !== 'Retain') {
     problems.push(`annotation ${reclaimAnnotation}: "${reclaim}" is neither "Delete" nor "Retain"`)
+  }
+  const protect = annotations[protectAnnotation] ?? 'false'
+  if (!['true', 'false'].includes(protect)) {
+    problems.push(`annotation ${protectAnnotation}: "${protect}" is neither "true" nor "false"`)
   }
   const own = ownAddress(service)
   if (own !== undefined) {

@@ -1,8 +1,17 @@
 import { names, serviceAccountUser } from './names.ts'
 
+/** A webhook as its code describes it. */
+export type WebhookFacts = {
+  name: string
+  path: string
+  kind: 'mutating' | 'validating'
+  operations: string[]
+  resource: string
+}
+
 export type WebhookOptions = {
   namespace: string
-  webhooks: { name: string; path: string; kind: 'mutating' | 'validating' }[]
+  webhooks: WebhookFacts[]
   /** Where the process listens when it runs outside the cluster; else its Service is called. */
   url?: string | undefined
 }
@@ -25,22 +34,15 @@ function entries(kind: 'mutating' | 'validating', options: WebhookOptions): obje
   return options.webhooks.filter((webhook) => webhook.kind === kind).map((webhook) => entry(webhook, options))
 }
 
-function entry(webhook: WebhookOptions['webhooks'][number], options: WebhookOptions): object {
+function entry(webhook: WebhookFacts, options: WebhookOptions): object {
   const { namespace, url } = options
-  const service = { namespace, name: names.webhookService, path: webhook.path, port: 443 }
+  const { name, path, operations, resource } = webhook
+  const service = { namespace, name: names.webhookService, path, port: 443 }
   const mutating = webhook.kind === 'mutating'
   return {
-    name: webhook.name,
-    clientConfig: url === undefined ? { service } : { url: new URL(webhook.path, url).href },
-    rules: [
-      {
-        apiGroups: [''],
-        apiVersions: ['v1'],
-        resources: ['services'],
-        operations: ['CREATE', 'UPDATE'],
-        scope: 'Namespaced',
-      },
-    ],
+    name,
+    clientConfig: url === undefined ? { service } : { url: new URL(path, url).href },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: [resource], operations, scope: 'Namespaced' }],
     admissionReviewVersions: ['v1'],
     // Our outage must not stop a cluster: what admission missed the controller completes. A refusal counts all the same.
     failurePolicy: 'Ignore',
@@ -52,19 +54,39 @@ function entry(webhook: WebhookOptions['webhooks'][number], options: WebhookOpti
     namespaceSelector: {
       matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [namespace] }],
     },
-    matchConditions: conditions(namespace),
+    matchConditions: conditions(webhook, namespace),
   }
 }
 
 /** Checked again by the webhooks themselves: API servers before 1.28 drop these. */
-function conditions(namespace: string): object[] {
+function conditions({ operations, resource }: WebhookFacts, namespace: string): object[] {
+  const deletes = operations.includes('DELETE')
   return [
-    {
-      name: 'is-or-was-load-balancer',
-      expression: "object.spec.type == 'LoadBalancer' || (oldObject != null && oldObject.spec.type == 'LoadBalancer')",
-    },
-    { name: 'no-other-class', expression: '!has(object.spec.loadBalancerClass)' },
-    { name: 'not-terminating', expression: 'oldObject == null || !has(oldObject.metadata.deletionTimestamp)' },
+    ...(deletes ? [isProtected] : [isOrWasLoadBalancer, noOtherClass, notTerminating]),
+    ...(resource === 'services/status' ? [annotationsChange] : []),
     { name: 'not-ourselves', expression: `request.userInfo.username != '${serviceAccountUser(namespace)}'` },
   ]
+}
+
+const isOrWasLoadBalancer = {
+  name: 'is-or-was-load-balancer',
+  expression: "object.spec.type == 'LoadBalancer' || (oldObject != null && oldObject.spec.type == 'LoadBalancer')",
+}
+const noOtherClass = { name: 'no-other-class', expression: '!has(object.spec.loadBalancerClass)' }
+const notTerminating = {
+  name: 'not-terminating',
+  expression: 'oldObject == null || !has(oldObject.metadata.deletionTimestamp)',
+}
+const annotationsChange = {
+  name: 'annotations-change',
+  expression:
+    '(has(object.metadata.annotations) ? object.metadata.annotations : {}) != ' +
+    '(has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {})',
+}
+// Every other delete passes without us: nobody waits for a process that may be down.
+const isProtected = {
+  name: 'is-protected',
+  expression:
+    "has(oldObject.metadata.annotations) && 'eip-admission.dev/protect' in oldObject.metadata.annotations && " +
+    "oldObject.metadata.annotations['eip-admission.dev/protect'] == 'true'",
 }

@@ -3,7 +3,7 @@ import { equinixMetal } from '../clouds/equinix-metal.ts'
 import type { Exchange } from '../clouds/http.ts'
 import type { LocationSource } from '../ledger/location.ts'
 import type { MarkScheme } from '../ledger/marks.ts'
-import { addressAnnotation, ownPrefix, reclaimAnnotation } from '../ledger/names.ts'
+import { ownAnnotations, ownPrefix } from '../ledger/names.ts'
 import type { Policy } from '../ledger/want.ts'
 import type { CloudSettings } from './settings/dialects.ts'
 import type { LoadBalancer } from './settings/load-balancer.ts'
@@ -37,7 +37,7 @@ export function cloudParts({ settings }: CloudSettings, tools: CloudTools): Clou
       controlPlaneService: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',
       locationSources: locationSources(settings),
       annotations: {
-        known: [settings.annotationEipFacility, settings.annotationEipMetro, addressAnnotation, reclaimAnnotation],
+        known: [settings.annotationEipFacility, settings.annotationEipMetro, ...ownAnnotations],
         prefixes: ['metal.equinix.com/', ownPrefix],
       },
       reclaimPolicy: settings.defaultReclaimPolicy,

@@ -3,7 +3,8 @@ import { heldAddress } from '../ledger/elastic-ip.ts'
 import type { Policy } from '../ledger/want.ts'
 import { serviceAccountUser } from '../manifests/names.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
-import { serviceValidating } from '../webhooks/service-validating.ts'
+import { serviceProtect } from '../webhooks/service-protect.ts'
+import { serviceStatusValidating, serviceValidating } from '../webhooks/service-validating.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -30,5 +31,6 @@ export function makeWebhooks({ ledger, policy, locations, onCloudFailure, namesp
       return record && heldAddress(record)
     },
   })
-  return [mutating, serviceValidating({ policy, locations, isSelf })]
+  const rules = { policy, locations, isSelf }
+  return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf })]
 }

@@ -75,6 +75,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
         'metal.equinix.com/eip-metro',
         'eip-admission.dev/address',
         'eip-admission.dev/reclaim-policy',
+        'eip-admission.dev/protect',
       ],
       prefixes: ['metal.equinix.com/', 'eip-admission.dev/'],
     },

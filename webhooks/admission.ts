@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../kube/log.ts'
-import { deadlineMs } from './deadline.ts'
+import { deadlineMs, inTime } from './deadline.ts'
 import type { Decision } from './decision.ts'
 import { type AdmissionReview, reviewSchema } from './review.ts'
 import type { Webhook } from './webhook.ts'
@@ -33,7 +33,7 @@ async function answer(
   const started = performance.now()
   const facts = { webhook: webhook.name, namespace: request.namespace, name: request.name, uid: request.uid }
   try {
-    const decision = await webhook.decide(request, AbortSignal.timeout(deadlineMs(call.query.timeout)))
+    const decision = await inTime(deadlineMs(call.query.timeout), (signal) => webhook.decide(request, signal))
     observe?.(webhook.name, decision.verdict, performance.now() - started)
     if (decision.verdict === 'deny') log.info({ ...facts, reason: decision.reason }, 'denied')
     return review(request.uid, decision)

@@ -32,7 +32,7 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
   return {
     ...reserveAddress,
     decide(request, signal) {
-      const service = serviceOf(request, deps.isSelf)
+      const service = serviceOf(reserveAddress, request, deps.isSelf)
       if (!service) return allow()
       const known = deps.locations()
       const wanted = want(service, deps.policy, known)
@@ -42,9 +42,7 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
         case 'nothing':
           return leave(service, request.oldObject)
         case 'own':
-          return patch(
-            servicePatch(service, { finalizer: serviceFinalizer, annotations: { [addressAnnotation]: undefined } }),
-          )
+          return own(service, { address: wanted.address, kept: shownAddress(request.oldObject) })
         case 'reserve':
           return reserve(deps, { request, service, wanted }, signal)
         case 'wrong': {
@@ -59,9 +57,15 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
   }
 }
 
+/** An address that we wrote is still ours when an update has dropped the annotation that says so. */
+function own(service: Service, { address, kept }: { address: string; kept: string | undefined }): Decision {
+  if (address === kept) return patch(withAddress(service, address))
+  return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: { [addressAnnotation]: undefined } }))
+}
+
 /** The API server keeps spec.loadBalancerIP when the type changes; back as LoadBalancer it would pass for the user's own. */
 function leave(service: Service, old: Service | null): Decision {
-  const shown = shownAddress(service) ?? shownAddress(old)
+  const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
   if (shown === undefined) return allow()
   const stale = service.spec.loadBalancerIP === shown ? { loadBalancerIP: undefined } : {}
   return patch(servicePatch(service, { annotations: { [addressAnnotation]: undefined }, ...stale }))
@@ -71,7 +75,7 @@ type Case = { request: AdmissionRequest<Service>; service: Service; wanted: Rese
 
 async function reserve(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal): Promise<Decision> {
   const { request, service, wanted } = of
-  const kept = request.oldObject?.spec.type === 'LoadBalancer' ? shownAddress(request.oldObject) : undefined
+  const kept = shownAddress(request.oldObject)
   if (kept !== undefined) return patch(withAddress(service, kept))
   if (request.dryRun) return rehearse(deps, of, signal)
 

@@ -1,9 +1,11 @@
 import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
-import { type Policy, want } from '../ledger/want.ts'
+import { addressAnnotation, protectAnnotation } from '../ledger/names.ts'
+import { type Policy, type Want, want } from '../ledger/want.ts'
 import { allow, mistake } from './decision.ts'
-import { validateService } from './identities.ts'
-import { newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
+import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
+import type { AdmissionRequest } from './review.ts'
+import { isProtected, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
 import type { Webhook } from './webhook.ts'
 
 export type ServiceValidatingDeps = {
@@ -14,28 +16,67 @@ export type ServiceValidatingDeps = {
 
 /** Refuses a Service that asks for something that cannot be, as it stands after all other webhooks. */
 export function serviceValidating(deps: ServiceValidatingDeps): Webhook<Service> {
+  return validating(deps, validateService, () => [])
+}
+
+/** Refuses annotations that come with a write of the status, and would not have passed with the Service. */
+export function serviceStatusValidating(deps: ServiceValidatingDeps): Webhook<Service> {
+  return validating(deps, validateServiceStatus, forgedAddress)
+}
+
+type Update = { service: Service; old: Service; now: Want; before: Want }
+
+function validating(
+  deps: ServiceValidatingDeps,
+  identity: WebhookIdentity,
+  more: (update: Update) => string[],
+): Webhook<Service> {
+  const wantOf = (service: Service) => want(service, deps.policy, deps.locations())
   return {
-    ...validateService,
-    decide(request) {
-      const service = serviceOf(request, deps.isSelf)
+    ...identity,
+    decide(request: AdmissionRequest<Service>) {
+      const service = serviceOf(identity, request, deps.isSelf)
       if (!service) return allow()
-      const known = deps.locations()
-      const now = want(service, deps.policy, known)
-      const before = request.oldObject ? want(request.oldObject, deps.policy, known) : undefined
+      const old = request.oldObject
+      const now = wantOf(service)
+      const before = old ? wantOf(old) : undefined
       const problems = newProblems(now, before)
-      const shown = shownAddress(request.oldObject)
-      if (
-        shown !== undefined &&
-        now.kind === 'reserve' &&
-        before?.kind === 'reserve' &&
-        now.location !== before.location
-      ) {
-        problems.push(
-          `its address ${shown} is in ${before.location} and cannot move to ${now.location}: ` +
-            'leave the location as it is, or delete the Service and create it there',
-        )
+      if (old && before) {
+        const update = { service, old, now, before }
+        problems.push(...forbiddenMoves(update), ...forbiddenExit(update), ...more(update))
       }
       return problems.length > 0 ? mistake(problemText(service, problems)) : allow()
     },
   }
+}
+
+/** An address cannot follow its Service to another place, nor be exchanged under it. */
+function forbiddenMoves({ service, old, now, before }: Update): string[] {
+  const shown = shownAddress(old)
+  if (shown === undefined || service.spec.type !== 'LoadBalancer') return []
+  if (now.kind === 'own') {
+    return [
+      `spec.loadBalancerIP: "${now.address}" cannot take the place of ${shown}, which is reserved for it: ` +
+        'leave it as it is, or delete the Service and create it with an address of your own',
+    ]
+  }
+  if (now.kind !== 'reserve' || before.kind !== 'reserve' || now.location === before.location) return []
+  return [
+    `its address ${shown} is in ${before.location} and cannot move to ${now.location}: ` +
+      'leave the location as it is, or delete the Service and create it there',
+  ]
+}
+
+function forbiddenExit({ service, old }: Update): string[] {
+  if (!isProtected(old) || service.spec.type === 'LoadBalancer') return []
+  return [
+    `annotation ${protectAnnotation}: "true" protects its address, and as ${service.spec.type} it would lose it: ` +
+      `set the annotation to "false" first`,
+  ]
+}
+
+/** Nothing mends a status write, so what the mutating webhook would put right is refused here. */
+function forgedAddress({ service, old }: Update): string[] {
+  const [now, before] = [service, old].map(({ metadata }) => metadata.annotations?.[addressAnnotation])
+  return now === before ? [] : [`annotation ${addressAnnotation}: "${now ?? ''}" is ours to write; leave it as it is`]
 }

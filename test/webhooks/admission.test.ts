@@ -5,12 +5,20 @@ import * as assert from 'uvu/assert'
 import { admission } from '../../webhooks/admission.ts'
 import { type Decision, allow, mistake, patch, refuse } from '../../webhooks/decision.ts'
 import { deadlineMs } from '../../webhooks/deadline.ts'
+import type { Webhook } from '../../webhooks/webhook.ts'
 import { makeService } from '../builders.ts'
 import { silentLog } from '../fakes/log.ts'
 
 async function door(decide: () => Decision) {
   const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } })
-  const webhook = { name: 'w.example.com', path: '/w', kind: 'mutating', decide } as const
+  const webhook: Webhook = {
+    name: 'w.example.com',
+    path: '/w',
+    kind: 'mutating',
+    operations: ['CREATE'],
+    resource: 'services',
+    decide,
+  }
   await app.register(admission, { webhooks: [webhook], log: silentLog })
   await app.ready()
   return supertest(app.server)

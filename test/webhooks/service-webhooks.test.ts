@@ -7,7 +7,8 @@ import type { Claim } from '../../ledger/claim.ts'
 import type { Decision } from '../../webhooks/decision.ts'
 import type { AdmissionRequest } from '../../webhooks/review.ts'
 import { serviceMutating } from '../../webhooks/service-mutating.ts'
-import { serviceValidating } from '../../webhooks/service-validating.ts'
+import { serviceProtect } from '../../webhooks/service-protect.ts'
+import { serviceStatusValidating, serviceValidating } from '../../webhooks/service-validating.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../builders.ts'
 
 const address = '203.0.113.40'
@@ -211,6 +212,76 @@ test('a live address does not move to another location', async () => {
     'Service default/web: its address 203.0.113.40 is in da and cannot move to sv: ' +
       'leave the location as it is, or delete the Service and create it there',
   )
+})
+
+test('a live address is not exchanged for another', async () => {
+  const object = makeService({ finalizers, loadBalancerIP: '192.0.2.1' })
+  const decision = await validate({ object, oldObject: makeService(shown) })
+  assert.match(decision.verdict === 'deny' ? decision.reason : '', '"192.0.2.1" cannot take the place of 203.0.113.40')
+})
+
+test('an update that drops only the annotation gets it back', async () => {
+  const object = makeService({ finalizers, loadBalancerIP: address })
+  const { after } = await mutate({ object, oldObject: makeService(shown) })
+  assert.equal(after, makeService(shown))
+})
+
+const guarded = makeService({
+  ...shown,
+  annotations: { ...shown.annotations, 'eip-admission.dev/protect': 'true' },
+})
+
+test('a protected Service does not leave LoadBalancer', async () => {
+  const object = makeService({ ...shown, type: 'ClusterIP' })
+  const decision = await validate({ object, oldObject: guarded })
+  assert.match(decision.verdict === 'deny' ? decision.reason : '', 'set the annotation to "false" first')
+})
+
+test('a protected Service is not deleted, and its owner is told how', async () => {
+  const request = requestOf({ operation: 'DELETE', object: null, oldObject: guarded })
+  const decision = await serviceProtect(deps({})).decide(request, AbortSignal.timeout(5000))
+  assert.match(
+    decision.verdict === 'deny' ? decision.reason : '',
+    'kubectl annotate service -n default web eip-admission.dev/protect=false --overwrite',
+  )
+})
+
+for (const { name, service } of [
+  { name: 'a Service that nobody protects', service: makeService(shown) },
+  {
+    name: 'a protected one that is going already',
+    service: { ...guarded, metadata: { ...guarded.metadata, deletionTimestamp: 'now' } },
+  },
+]) {
+  test(`${name} may be deleted`, async () => {
+    const request = requestOf({ operation: 'DELETE', object: null, oldObject: service })
+    assert.is((await serviceProtect(deps({})).decide(request, AbortSignal.timeout(5000))).verdict, 'allow')
+  })
+}
+
+test('the protection is said in one of two words', async () => {
+  const object = makeService({ annotations: { 'eip-admission.dev/protect': 'yes' } })
+  const decision = await validate({ object })
+  assert.match(decision.verdict === 'deny' ? decision.reason : '', '"yes" is neither "true" nor "false"')
+})
+
+async function validateStatus(object: Service) {
+  const request = requestOf({ subResource: 'status', object, oldObject: makeService(shown) })
+  return serviceStatusValidating(deps({ metro: '' })).decide(request, AbortSignal.timeout(5000))
+}
+
+test('a status write does not smuggle annotations past the rules', async () => {
+  const annotated = (annotations: Record<string, string>) =>
+    makeService({ ...shown, annotations: { ...shown.annotations, ...annotations } })
+  for (const annotations of [
+    { 'metal.equinix.com/eip-metr': 'da' },
+    { 'eip-admission.dev/address': '192.0.2.1' },
+    { 'eip-admission.dev/protect': 'maybe' },
+  ]) {
+    assert.is((await validateStatus(annotated(annotations))).verdict, 'deny')
+  }
+  assert.is((await validateStatus(annotated({ 'metallb.io/ip-allocated-from-pool': 'pool' }))).verdict, 'allow')
+  assert.is((await validateStatus(makeService({ ...shown, status: { loadBalancer: {} } }))).verdict, 'allow')
 })
 
 test.run()
