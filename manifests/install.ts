@@ -8,9 +8,10 @@ export type InstallOptions = WebhookOptions & { leaseNamespace: string }
 
 /** Everything that a cluster needs before the process starts, in the order in which it is applied. */
 export function installObjects(options: InstallOptions): KubeObject[] {
-  const { namespace, url } = options
+  const { namespace, url, pathSecret } = options
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    webhookSecret(namespace, pathSecret),
     elasticIPDefinition,
     ...rbac(options),
     ...(url === undefined ? [webhookService(namespace)] : []),
@@ -28,5 +29,15 @@ function webhookService(namespace: string): object {
       selector: { 'app.kubernetes.io/name': 'eip-admission' },
       ports: [{ name: 'webhook', port: 443, targetPort: 10260, protocol: 'TCP' }],
     },
+  }
+}
+
+function webhookSecret(namespace: string, pathSecret: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: names.webhookSecret, namespace },
+    type: 'Opaque',
+    data: { path: Buffer.from(pathSecret).toString('base64') },
   }
 }

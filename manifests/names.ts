@@ -3,6 +3,8 @@ export const names = {
   serviceAccount: 'eip-admission',
   webhookService: 'eip-admission',
   authoritySecret: 'eip-admission-ca',
+  /** Holds the part of the webhooks' paths that only the API server knows. */
+  webhookSecret: 'eip-admission-webhook',
   /** Configurations run in the order of their names: last, so that we see what all others made of the Service. */
   mutatingConfiguration: 'zz-eip-admission',
   validatingConfiguration: 'zz-eip-admission',

@@ -14,6 +14,7 @@ type Definition = KubeObject & { status?: { conditions?: { type: string; status:
 const places: Record<string, { plural: string; namespaced: boolean }> = {
   Namespace: { plural: 'namespaces', namespaced: false },
   CustomResourceDefinition: { plural: 'customresourcedefinitions', namespaced: false },
+  Secret: { plural: 'secrets', namespaced: true },
   ServiceAccount: { plural: 'serviceaccounts', namespaced: true },
   ClusterRole: { plural: 'clusterroles', namespaced: false },
   ClusterRoleBinding: { plural: 'clusterrolebindings', namespaced: false },

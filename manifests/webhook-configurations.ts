@@ -12,6 +12,8 @@ export type WebhookFacts = {
 export type WebhookOptions = {
   namespace: string
   webhooks: WebhookFacts[]
+  /** First segment of every path: whoever does not know it cannot make us reserve anything. */
+  pathSecret: string
   /** Where the process listens when it runs outside the cluster; else its Service is called. */
   url?: string | undefined
 }
@@ -35,8 +37,9 @@ function entries(kind: 'mutating' | 'validating', options: WebhookOptions): obje
 }
 
 function entry(webhook: WebhookFacts, options: WebhookOptions): object {
-  const { namespace, url } = options
-  const { name, path, operations, resource } = webhook
+  const { namespace, url, pathSecret } = options
+  const { name, operations, resource } = webhook
+  const path = `/${pathSecret}${webhook.path}`
   const service = { namespace, name: names.webhookService, path, port: 443 }
   const mutating = webhook.kind === 'mutating'
   return {

@@ -9,6 +9,7 @@ import { type CloudParts, cloudParts } from './clouds.ts'
 import { clusterId, credentialsOf } from './cluster.ts'
 import { makeLog } from './log.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
+import { awaitPathSecret } from './path-secret.ts'
 import type { ServeSettings } from './settings/serve.ts'
 
 export type Surroundings = {
@@ -30,6 +31,8 @@ export type Ground = {
   identity: string
   /** UID of the namespace kube-system. */
   cluster: string
+  /** First segment of the webhooks' paths. */
+  pathSecret: string
 }
 
 /** Reaches the API server and learns which cluster it is of. */
@@ -46,7 +49,10 @@ export async function layGround(settings: ServeSettings, { env, version, signal 
   for (const warning of [...warnings, ...vendor.missing]) log.warn({ warning }, 'setting')
   const client = connect(credentialsOf(own.kubeconfig, env), { userAgent })
   const events = eventRecorder({ client, component: 'service-controller', instance: identity, log })
-  const cluster = await clusterId(client, log, signal)
+  const [cluster, pathSecret] = await Promise.all([
+    clusterId(client, log, signal),
+    awaitPathSecret(client, { namespace: own.namespace, log, signal }),
+  ])
   log.info({ version, identity, cluster, cloud: vendor.cloud.name }, 'starting')
-  return { settings, log, metrics, client, events, vendor, identity, cluster }
+  return { settings, log, metrics, client, events, vendor, identity, cluster, pathSecret }
 }

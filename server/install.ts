@@ -7,6 +7,7 @@ import { type KubeObject, keyOf } from '../kube/objects.ts'
 import { installObjects } from '../manifests/install.ts'
 import { customResourceDefinitions, resourceOf } from '../manifests/resources.ts'
 import { webhookIdentities } from '../webhooks/identities.ts'
+import { newPathSecret, readPathSecret } from './path-secret.ts'
 import type { InstallSettings } from './settings/commands.ts'
 
 type Surroundings = { version: string; print: (text: string) => void }
@@ -16,10 +17,17 @@ const fieldManager = 'eip-admission-install'
 /** Installs what the cluster needs, by server-side apply: again and again without harm. */
 export async function install(settings: InstallSettings, { version, print }: Surroundings): Promise<void> {
   const { namespace, leaseNamespace, webhookUrl: url } = settings
-  const objects = installObjects({ namespace, leaseNamespace, url, webhooks: webhookIdentities })
-  if (settings.dryRun) return print(objects.map((object) => stringify(object)).join('---\n'))
+  const objects = (pathSecret: string) =>
+    installObjects({ namespace, leaseNamespace, url, pathSecret, webhooks: webhookIdentities })
+  if (settings.dryRun)
+    return print(
+      objects(newPathSecret())
+        .map((object) => stringify(object))
+        .join('---\n'),
+    )
   const client = connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
-  for (const object of objects) {
+  const pathSecret = (await readPathSecret(client, namespace)) ?? newPathSecret()
+  for (const object of objects(pathSecret)) {
     await client.apply(resourceOf(object), object, { fieldManager })
     if (object.kind === customResourceDefinitions.kind) await established(client, object)
     print(`${object.kind} ${keyOf(object)} applied\n`)

@@ -40,7 +40,7 @@ async function closeAfter(signal: AbortSignal, doors: Doors, delayMs: number): P
   await doors.close(delayMs)
 }
 
-function open({ settings, metrics, log }: Ground, { webhooks, ...parts }: Parts): Promise<Doors> {
+function open({ settings, metrics, log, pathSecret }: Ground, { webhooks, ...parts }: Parts): Promise<Doors> {
   const { webhookBindAddress, webhookSecurePort, bindAddress, securePort } = settings.process
   metrics.gauge('cert_not_after_seconds', 'When the serving certificate ends.', () => {
     const endsMs = parts.certs.notAfterMs()
@@ -51,6 +51,7 @@ function open({ settings, metrics, log }: Ground, { webhooks, ...parts }: Parts)
     webhooks: webhooks && {
       at: { host: webhookBindAddress, port: webhookSecurePort },
       webhooks,
+      pathSecret,
       log,
       observe: (...review) => metrics.admission(...review),
     },

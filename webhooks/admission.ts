@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../kube/log.ts'
 import { deadlineMs, inTime } from './deadline.ts'
@@ -7,17 +8,28 @@ import type { Webhook } from './webhook.ts'
 
 export type AdmissionOptions = {
   webhooks: Webhook[]
+  /** First segment of every path; who does not know it is turned away before the body is read. */
+  pathSecret: string
   log: Log
   /** Told of every decision, for metrics; `error` when there was none. */
   observe?: (webhook: string, verdict: Decision['verdict'] | 'error', ms: number) => void
 }
 
-type Call = { Body: AdmissionReview; Querystring: { timeout?: string } }
+type Call = { Body: AdmissionReview; Querystring: { timeout?: string }; Params: { secret: string } }
+
+/** Compares in a time that says nothing about where the two differ. */
+function isSame(given: string, secret: string): boolean {
+  const [a, b] = [given, secret].map((text) => createHash('sha256').update(text).digest())
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b)
+}
 
 /** A fastify plugin that answers AdmissionReviews, one route a webhook; nobody else sees base64, uids or HTTP codes. */
 export const admission: FastifyPluginCallback<AdmissionOptions> = (app, options, done) => {
+  app.addHook<Call>('onRequest', async ({ params }, reply) => {
+    if (!isSame(params.secret, options.pathSecret)) return reply.code(404).send({ error: 'not found' })
+  })
   for (const webhook of options.webhooks) {
-    app.post<Call>(webhook.path, { schema: { body: reviewSchema } }, (request, reply) =>
+    app.post<Call>(`/:secret${webhook.path}`, { schema: { body: reviewSchema } }, (request, reply) =>
       answer(webhook, options, { request, reply }),
     )
   }

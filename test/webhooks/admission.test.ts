@@ -19,7 +19,7 @@ async function door(decide: () => Decision) {
     resource: 'services',
     decide,
   }
-  await app.register(admission, { webhooks: [webhook], log: silentLog })
+  await app.register(admission, { webhooks: [webhook], pathSecret: 'secret', log: silentLog })
   await app.ready()
   return supertest(app.server)
 }
@@ -64,7 +64,7 @@ const answers: { name: string; decision: Decision; response: object }[] = [
 
 for (const { name, decision, response } of answers) {
   test(name, async () => {
-    const { body } = await (await door(() => decision)).post('/w?timeout=10s').send(review()).expect(200)
+    const { body } = await (await door(() => decision)).post('/secret/w?timeout=10s').send(review()).expect(200)
     assert.equal(body, { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
   })
 }
@@ -73,7 +73,7 @@ test('a webhook that cannot decide answers 500, and says nothing of why', async 
   const app = await door(() => {
     throw new Error('token abc refused')
   })
-  const { text } = await app.post('/w').send(review()).expect(500)
+  const { text } = await app.post('/secret/w').send(review()).expect(500)
   assert.not.match(text, 'abc')
 })
 
@@ -94,14 +94,27 @@ for (const { name, body, type = 'application/json', status } of refused) {
     const app = await door(() => {
       throw new Error('reached the webhook')
     })
-    await app.post('/w').set('content-type', type).send(body).expect(status)
+    await app.post('/secret/w').set('content-type', type).send(body).expect(status)
   })
 }
 
 test('paths and methods that are not ours are not found', async () => {
   const app = await door(() => allow())
-  await app.post('/other').send(review()).expect(404)
-  await app.get('/w').expect(404)
+  await app.post('/secret/other').send(review()).expect(404)
+  await app.get('/secret/w').expect(404)
+})
+
+test('who does not know the path is turned away before the body is read', async () => {
+  let decisions = 0
+  const app = await door(() => {
+    decisions += 1
+    return allow()
+  })
+  for (const path of ['/w', '/wrong/w', '/secre/w', '/secret2/w', '//w']) {
+    await app.post(path).send('no review').expect(404)
+    await app.post(path).send(review()).expect(404)
+  }
+  assert.is(decisions, 0)
 })
 
 for (const [timeout, ms] of [

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import pRetry from 'p-retry'
+import type { KubeClient } from '../kube/client.ts'
+import type { Log } from '../kube/log.ts'
+import { secrets } from '../kube/resource.ts'
+import { names } from '../manifests/names.ts'
+
+/** A path segment that nobody guesses. */
+export function newPathSecret(): string {
+  return randomBytes(16).toString('hex')
+}
+
+/** The segment that was installed; undefined before the first install. */
+export async function readPathSecret(
+  client: KubeClient,
+  namespace: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const secret = await client.get(secrets, { namespace, name: names.webhookSecret }, signal ? { signal } : {})
+  const path = secret?.data?.['path']
+  return path === undefined ? undefined : Buffer.from(path, 'base64').toString()
+}
+
+/** The segment, as soon as it is installed. */
+export function awaitPathSecret(
+  client: KubeClient,
+  { namespace, log, signal }: { namespace: string; log: Log; signal: AbortSignal },
+): Promise<string> {
+  const read = async () => {
+    const found = await readPathSecret(client, namespace, signal)
+    if (found) return found
+    throw new Error(`Secret ${namespace}/${names.webhookSecret} is not there: run eip-admission install`)
+  }
+  return pRetry(read, {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: 200,
+    maxTimeout: 10_000,
+    signal,
+    onFailedAttempt: ({ error }) => log.warn({ error: error.message }, 'waiting for the installation'),
+  })
+}
