@@ -24,9 +24,10 @@ export type CloudTools = { userAgent: string; observe: (exchange: Exchange) => v
 
 /** The only place that knows all vendors. */
 export function cloudParts({ settings }: CloudSettings, tools: CloudTools): CloudParts {
-  const { apiKey, projectId, baseUrl, loadBalancer } = settings
+  const { apiKey, projectId, baseUrl, loadBalancer, cloudTimeoutMs } = settings
+  const timeouts = { writeTimeoutMs: cloudTimeoutMs, readTimeoutMs: cloudTimeoutMs / 2 }
   return {
-    cloud: equinixMetal({ apiKey, projectId, baseUrl, ...tools }),
+    cloud: equinixMetal({ apiKey, projectId, baseUrl, ...timeouts, ...tools }),
     project: projectId,
     marks: { usage: 'cloud-provider-equinix-metal-auto', separator: '/' },
     loadBalancer,

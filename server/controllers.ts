@@ -10,7 +10,7 @@ import type { Log } from '../kube/log.ts'
 import type { Key, Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import { queue } from '../kube/queue.ts'
-import { bind } from '../ledger/bind.ts'
+import { bind, setReclaim } from '../ledger/bind.ts'
 import { type ElasticIP, claimKey, recordName } from '../ledger/elastic-ip.ts'
 import { release, retain } from '../ledger/release.ts'
 import { type Sweep, sweep } from '../ledger/sweep.ts'
@@ -88,6 +88,7 @@ function makeServiceAddress(options: ControllersOptions): Reconciler {
       client,
       claim: (claim, signal) => claims.claim(claim, signal),
       bind: (record, uid) => bind(parts, record, uid),
+      setReclaim: (record, reclaim) => setReclaim(parts, record, reclaim),
       release: (record, signal) => release(parts, record, signal),
       retain: (record) => retain(parts, record),
       event: (service, happening) => events.record(service, happening),

@@ -20,24 +20,23 @@ export type LedgerOptions = {
   cluster: string
   identity: string
   namespace: string
+  cloudTimeoutMs: number
   want: (service: Service) => Want
   log: Log
 }
 
 export type Ledger = { parts: ClaimParts & ReleaseParts; claims: Claims; mark: AdoptionMark }
 
-/** A question to the cloud may wait for its turn, list and reserve; others leave it this long, and a margin. */
-const budgetMs = 30_000
-const marginMs = 10_000
-
 const now = () => new Date()
 
 /** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
-  const { client, vendor, cluster, identity, namespace, log } = options
+  const { client, vendor, cluster, identity, namespace, cloudTimeoutMs, log } = options
   const name = names.ledgerConfigMap
   const mark = adoptionMark({ client, namespace, name, project: vendor.project })
-  const timeoutMs = budgetMs + marginMs
+  // A question lists, waits for its turn and reserves; others leave it that long, and half a call longer.
+  const budgetMs = 1.5 * cloudTimeoutMs
+  const timeoutMs = 2 * cloudTimeoutMs
   const parts = {
     records: records(client),
     cloud: vendor.cloud,

@@ -28,12 +28,12 @@ export type Parts = {
 export function assemble(ground: Ground): Parts {
   const { settings, client, vendor, log, metrics } = ground
   const { process: own, cloud } = settings
-  const { unboundGraceMs, sweepIntervalMs, onCloudFailure } = cloud.settings
+  const { unboundGraceMs, sweepIntervalMs, onCloudFailure, cloudTimeoutMs } = cloud.settings
   const { namespace } = own
   const views = makeViews(client, log)
   const locations = knownLocations(vendor.cloud, log)
   const wants = (service: Service) => want(service, vendor.policy, locations.current())
-  const ledger = makeLedger({ ...ground, namespace, want: wants })
+  const ledger = makeLedger({ ...ground, namespace, cloudTimeoutMs, want: wants })
   const controllers = makeControllers({
     ...ground,
     ledger,

@@ -26,8 +26,9 @@ export async function openDoors({ certs, webhooks, health }: DoorsOptions): Prom
   const apps: FastifyInstance[] = []
   const open = async (app: FastifyInstance, at: Address) => {
     // A client that is told to close opens its next connection elsewhere, and meets no door that shuts before its nose.
-    app.addHook('onSend', async (_request, reply) => {
+    app.addHook('onSend', (_request, reply, _payload, done) => {
       if (closing) reply.header('connection', 'close')
+      done()
     })
     apps.push(app)
     await app.listen(at)

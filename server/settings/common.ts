@@ -27,6 +27,14 @@ export const common = {
     default: 'defer',
     sentence: 'A Service that is created while the cloud is slow or broken gets its address later, or is refused.',
   },
+  cloudTimeoutMs: {
+    title: 'cloud timeout',
+    flag: '--cloud-timeout',
+    env: 'EIP_CLOUD_TIMEOUT',
+    format: duration(1000),
+    default: '20s',
+    sentence: 'How long a call that changes something in the cloud may take; one that only reads, half of it.',
+  },
   unboundGraceMs: {
     title: 'unbound grace',
     flag: '--unbound-grace',
