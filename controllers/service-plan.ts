@@ -1,7 +1,7 @@
 import type { AnnouncementRequest } from '../announcers/announcer.ts'
 import type { Service } from '../kube/objects.ts'
 import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf } from '../ledger/elastic-ip.ts'
-import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
+import { addressAnnotation, reclaimAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
 import type { Want } from '../ledger/want.ts'
 
 /** One change to the world. Each is safe to repeat, and none needs another to have worked. */
@@ -11,6 +11,7 @@ export type Step =
   | { do: 'show-address'; address: string }
   | { do: 'hide-address' }
   | { do: 'bind'; record: ElasticIP; uid: string }
+  | { do: 'set-reclaim'; record: ElasticIP; reclaim: ReclaimPolicy }
   | { do: 'announce'; address: string; request: AnnouncementRequest }
   | { do: 'withdraw' }
   | { do: 'release'; record: ElasticIP }
@@ -69,7 +70,8 @@ function abandon({ recordAgeMs, graceMs }: Seen, record: ElasticIP): Plan {
       return { step: giveUp(record) }
     case 'Requested':
     case 'Reserved':
-      return recordAgeMs < graceMs ? { againInMs: graceMs - recordAgeMs } : { step: { do: 'release', record } }
+      if (recordAgeMs < graceMs) return { againInMs: graceMs - recordAgeMs }
+      return { step: wasHeld(record) ? giveUp(record) : { do: 'release', record } }
     case 'Releasing':
       return { step: { do: 'release', record } }
     case 'Released':
@@ -78,32 +80,44 @@ function abandon({ recordAgeMs, graceMs }: Seen, record: ElasticIP): Plan {
   }
 }
 
-function giveUp(record: ElasticIP): Step {
-  const { reclaimPolicy } = record.spec
-  return reclaimPolicy === 'Retain' && record.status?.address ? { do: 'retain', record } : { do: 'release', record }
+function giveUp(record: ElasticIP, reclaim: ReclaimPolicy = record.spec.reclaimPolicy): Step {
+  return reclaim === 'Retain' && record.status?.address ? { do: 'retain', record } : { do: 'release', record }
+}
+
+/** Whether a Service had the address before: a claim that comes to nothing does not take it from the next one. */
+function wasHeld({ status }: ElasticIP): boolean {
+  return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
+}
+
+/** What the Service itself says; where it says nothing the record counts, which a person may have changed. */
+function reclaimSaid({ metadata }: Service, wanted: Want): ReclaimPolicy | undefined {
+  const isSaid = metadata.annotations?.[reclaimAnnotation] !== undefined
+  return isSaid && wanted.kind === 'reserve' ? wanted.reclaim : undefined
+}
+
+/** The Service, as it is stored, wants no address. */
+function forgo(seen: Seen, service: Service, record: ElasticIP | undefined): Plan {
+  const { wanted = { kind: 'nothing', why: '' } } = seen
+  const againInMs = awaitedForMs(seen)
+  if (againInMs === undefined) return leave(service, wanted, record)
+  const { step } = leave(service, wanted, undefined)
+  return step ? { step } : { againInMs }
 }
 
 /**
- * The Service, as it is stored, wants no address. A record that is not bound may be for a change of the Service that
- * only admission has seen so far: it waits, as it does for a Service that is not there yet.
+ * How long the record, where it is not bound, still waits: it may be for a change of the Service that only admission has
+ * seen so far, as it may be for a Service that is not there yet.
  */
-function forgo(seen: Seen, service: Service, record: ElasticIP | undefined): Plan {
-  const { wanted = { kind: 'nothing', why: '' }, recordAgeMs, graceMs } = seen
-  const isAwaited = record !== undefined && isUnbound(record) && recordAgeMs < graceMs
-  if (!isAwaited) return leave(service, wanted, record)
-  const { step } = leave(service, wanted, undefined)
-  return step ? { step } : { againInMs: graceMs - recordAgeMs }
-}
-
-function isUnbound(record: ElasticIP): boolean {
-  return phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved'
+function awaitedForMs({ record, recordAgeMs, graceMs }: Seen): number | undefined {
+  const isUnbound = record && (phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved')
+  return isUnbound && recordAgeMs < graceMs ? graceMs - recordAgeMs : undefined
 }
 
 /** First nobody announces the address, then it goes back, and the Service may go last. */
 function leave(service: Service, wanted: Want, record: ElasticIP | undefined): Plan {
   const isOurs = holdsForUs(service, wanted)
   if (isOurs && service.status?.loadBalancer?.ingress?.length) return { step: { do: 'withdraw' } }
-  if (record && phaseOf(record) !== 'Released') return { step: giveUp(record) }
+  if (record && phaseOf(record) !== 'Released') return { step: giveUp(record, reclaimSaid(service, wanted)) }
   const shows = service.metadata.annotations?.[addressAnnotation] !== undefined
   if (shows && !service.metadata.deletionTimestamp) return { step: { do: 'hide-address' } }
   return isOurs ? { step: { do: 'remove-finalizers' } } : settled
@@ -123,15 +137,19 @@ function showOwn(seen: Seen, service: Service, address: string): Plan {
   if (record && heldAddress(record) === address) return { step: { do: 'show-address', address } }
   if (service.metadata.annotations?.[addressAnnotation] !== undefined) return { step: { do: 'hide-address' } }
   const announced = announce(seen, service, address)
-  if (announced.step || !record) return announced
-  return phaseOf(record) === 'Released' ? settled : { step: giveUp(record) }
+  if (announced.step || !record || phaseOf(record) === 'Released') return announced
+  const againInMs = awaitedForMs(seen)
+  return againInMs === undefined ? { step: giveUp(record) } : { againInMs }
 }
 
 function showReserved(seen: Seen, service: Service, wanted: Extract<Want, { kind: 'reserve' }>): Plan {
   const { record } = seen
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
-  if (record && heldAddress(record) !== undefined) return showHeld(seen, service, record)
-  return { step: { do: 'claim', location: wanted.location, reclaim: wanted.reclaim } }
+  const { location, reclaim } = wanted
+  if (!record || heldAddress(record) === undefined) return { step: { do: 'claim', location, reclaim } }
+  const held = showHeld(seen, service, record)
+  const said = reclaimSaid(service, wanted) ?? record.spec.reclaimPolicy
+  return held.step || record.spec.reclaimPolicy === said ? held : { step: { do: 'set-reclaim', record, reclaim: said } }
 }
 
 function showHeld(seen: Seen, service: Service, record: ElasticIP): Plan {

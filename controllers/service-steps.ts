@@ -4,7 +4,7 @@ import { keyOf, splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import type { Claimed } from '../ledger/ask.ts'
 import type { Claim } from '../ledger/claim.ts'
-import type { ElasticIP } from '../ledger/elastic-ip.ts'
+import type { ElasticIP, ReclaimPolicy } from '../ledger/elastic-ip.ts'
 import type { Released } from '../ledger/release.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
 import { type Outcome, Terminal } from './reconciler.ts'
@@ -22,6 +22,7 @@ export type StepDeps = {
   client: KubeClient
   claim: (claim: Claim, signal: AbortSignal) => Promise<Claimed>
   bind: (record: ElasticIP, uid: string) => Promise<void>
+  setReclaim: (record: ElasticIP, reclaim: ReclaimPolicy) => Promise<void>
   release: (record: ElasticIP, signal: AbortSignal) => Promise<Released>
   retain: (record: ElasticIP) => Promise<void>
   event: (service: Service, said: { type: 'Normal' | 'Warning'; reason: Reason; message: string }) => void
@@ -43,12 +44,13 @@ export function serviceSteps(deps: StepDeps): CarryOut {
     if (step.do === 'release') return release(deps, { record: step.record, service }, signal)
     if (step.do === 'retain') await deps.retain(step.record)
     else if (step.do === 'bind') await deps.bind(step.record, step.uid)
+    else if (step.do === 'set-reclaim') await deps.setReclaim(step.record, step.reclaim)
     else if (service) return onService(deps, { step, key, service }, signal)
     return undefined
   }
 }
 
-type ServiceStep = Exclude<Step, { do: 'release' | 'retain' | 'bind' }>
+type ServiceStep = Exclude<Step, { do: 'release' | 'retain' | 'bind' | 'set-reclaim' }>
 
 async function onService(
   deps: StepDeps,

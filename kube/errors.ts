@@ -50,3 +50,8 @@ export function isGone(error: unknown): error is KubeError {
 export function isUnauthorized(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 401
 }
+
+/** There is nothing to say who we are with: no file, or none that can be used. */
+export function lacksCredentials(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.reason === 'NoCredentials'
+}

@@ -1,9 +1,11 @@
 import pRetry from 'p-retry'
-import { type Cloud, CloudError, type Reservation } from '../clouds/cloud.ts'
+import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../clouds/cloud.ts'
 import { isConflict, isNotFound } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
-import type { ElasticIP } from './elastic-ip.ts'
-import { claimKey, reservationOf } from './elastic-ip.ts'
+import { questionOf } from './asking.ts'
+import type { Budget } from './budget.ts'
+import { type ElasticIP, claimKey, heldAddress, reservationOf } from './elastic-ip.ts'
+import { isReturning } from './orphan.ts'
 import { type MarkScheme, serviceMarks } from './marks.ts'
 import { type Records, type StatusChange, condition } from './records.ts'
 
@@ -18,6 +20,8 @@ export type AskParts = {
   records: Records
   cloud: Pick<Cloud, 'name' | 'reservations' | 'reservation' | 'reserve' | 'release'>
   scheme: MarkScheme
+  /** Who we are to other processes; no two ever have the same. */
+  identity: string
   now: () => Date
   log: Log
 }
@@ -29,20 +33,22 @@ export type Question = {
 }
 
 /**
- * Asks the cloud for the address of a record and writes down what it answered. The signal is the question's own budget,
- * never a caller's deadline: whatever was bought must reach the record.
+ * Asks the cloud for the address of a record and writes down what it answered. The budget is the question's own, never
+ * a caller's deadline: whatever was bought must reach the record.
  */
-export async function ask(parts: AskParts, question: Question, signal: AbortSignal): Promise<Claimed> {
+export async function ask(parts: AskParts, question: Question, budget: Budget): Promise<Claimed> {
   const { record } = question
+  const { signal } = budget
   try {
     const known = question.first ? undefined : await findReservation(parts, record, signal)
-    const marks = marksOf(parts, record)
-    const location = record.spec.location ?? ''
-    const reservation = known ?? (await parts.cloud.reserve({ location, marks }, signal))
-    return await settle(parts, record, reservation)
+    if (known) return await use(parts, record, known)
+    // Past its budget others may be at it: they have the word from here on.
+    if (budget.isSpent()) return { kind: 'pending', why: 'the cloud was too slow, it is asked again' }
+    return await settle(parts, record, await parts.cloud.reserve(requestOf(parts, record), signal))
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
-    return isFinal(error) ? refuse(parts, question, error) : postpone(parts, record, error)
+    if (isFinal(error)) return refuse(parts, question, error)
+    return error.outcome === 'unknown' ? search(parts, { record, error }, signal) : postpone(parts, record, error)
   }
 }
 
@@ -53,11 +59,18 @@ export async function findReservation(
   signal: AbortSignal,
 ): Promise<Reservation | undefined> {
   const id = reservationOf(record)
-  if (id !== undefined) return parts.cloud.reservation(id, signal)
+  const known = id === undefined ? undefined : await parts.cloud.reservation(id, signal)
+  if (known) return known
   const marked = await parts.cloud.reservations(marksOf(parts, record), signal)
-  return marked
-    .filter(({ state }) => state !== 'denied')
-    .toSorted((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''))[0]
+  const granted = marked.filter(({ state }) => state !== 'denied')
+  for (const found of granted.toSorted((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''))) {
+    if (!(await isReturning(parts, found.id, signal))) return found
+  }
+  return undefined
+}
+
+function requestOf(parts: AskParts, record: ElasticIP): ReservationRequest {
+  return { location: record.spec.location ?? '', marks: marksOf(parts, record) }
 }
 
 function marksOf(parts: AskParts, record: ElasticIP) {
@@ -69,6 +82,14 @@ function marksOf(parts: AskParts, record: ElasticIP) {
 /** The cloud surely did nothing, and would do nothing if it were asked the same again. */
 function isFinal(error: CloudError): boolean {
   return error.outcome === 'nothing' && ['auth', 'quota', 'invalid'].includes(error.fault)
+}
+
+/** A reservation that was there already may be elsewhere than the record says: a question before this one made it. */
+async function use(parts: AskParts, record: ElasticIP, found: Reservation): Promise<Claimed> {
+  const { location } = found
+  const isAsSaid = location === undefined || location === record.spec.location || reservationOf(record) !== undefined
+  const current = isAsSaid ? record : await parts.records.writeSpec(record, { ...record.spec, location })
+  return settle(parts, current, found)
 }
 
 async function settle(parts: AskParts, record: ElasticIP, reservation: Reservation): Promise<Claimed> {
@@ -94,8 +115,17 @@ async function settle(parts: AskParts, record: ElasticIP, reservation: Reservati
     message: undefined,
     conditions: [condition('Requested', said), condition('Reserved', said)],
   })
-  parts.log.info({ record: record.metadata.name, address, reservation: id }, 'address reserved')
-  return { kind: 'held', record: stored, address }
+  return answerOf(parts, stored, reservation)
+}
+
+/** What the record says in the end: others may have gone on with it while the cloud took its time. */
+function answerOf(parts: AskParts, stored: ElasticIP, { id, address }: Reservation): Claimed {
+  const record = stored.metadata.name
+  if (reservationOf(stored) === id) parts.log.info({ record, address, reservation: id }, 'address reserved')
+  else parts.log.warn({ record, address, reservation: id }, 'reserved twice: the sweep gives this one back')
+  const held = heldAddress(stored)
+  if (held === undefined) return { kind: 'pending', why: 'its record was taken further meanwhile' }
+  return { kind: 'held', record: stored, address: held }
 }
 
 async function refuse(parts: AskParts, question: Question, error: CloudError): Promise<Claimed> {
@@ -108,16 +138,34 @@ async function refuse(parts: AskParts, question: Question, error: CloudError): P
 
 async function postpone(parts: AskParts, record: ElasticIP, error: CloudError): Promise<Claimed> {
   parts.log.warn({ record: record.metadata.name, fault: error.fault, error: error.message }, 'address not reserved yet')
-  await write(parts, record, { phase: 'Requested', asking: undefined, message: error.message })
+  // The cloud may still be at a call whose answer was lost, so for everybody, us included, it counts as under way.
+  const asking = error.outcome === 'unknown' ? { by: parts.identity, since: parts.now().toISOString() } : undefined
+  await write(parts, record, { phase: 'Requested', asking, message: error.message })
   return { kind: 'pending', why: error.message }
+}
+
+/** Looks once whether a reserve whose answer was lost was carried out. */
+async function search(
+  parts: AskParts,
+  { record, error }: { record: ElasticIP; error: CloudError },
+  signal: AbortSignal,
+): Promise<Claimed> {
+  try {
+    const found = await findReservation(parts, record, signal)
+    if (found) return await use(parts, record, found)
+  } catch (unread) {
+    if (!(unread instanceof CloudError)) throw unread
+  }
+  return postpone(parts, record, error)
 }
 
 /** Writes what the cloud answered, over others' writes and through a short absence of the API server. */
 function write(parts: AskParts, record: ElasticIP, change: StatusChange): Promise<ElasticIP> {
   let current = record
   const attempt = async () => {
+    if (!isOpen(current, { record, change })) return current
     try {
-      return await parts.records.writeStatus(current, change)
+      return await parts.records.writeStatus(current, current.status?.returnedAt ? onItsWayBack(change) : change)
     } catch (error) {
       if (isConflict(error)) current = (await reread(parts, record)) ?? current
       throw error
@@ -130,6 +178,20 @@ function write(parts: AskParts, record: ElasticIP, change: StatusChange): Promis
     randomize: true,
     shouldRetry: ({ error }) => !isNotFound(error),
   })
+}
+
+/**
+ * Whether an answer still has its place in the record as it is now. A reservation has, until there is another; what is
+ * said of a question has, until somebody else has put it anew.
+ */
+function isOpen(current: ElasticIP, { record, change }: { record: ElasticIP; change: StatusChange }): boolean {
+  if (change.reservationID === undefined) return questionOf(current) === questionOf(record)
+  return [reservationOf(record), change.reservationID].includes(reservationOf(current))
+}
+
+/** The address of such a record is nobody's any more; that there is a reservation is all that still matters. */
+function onItsWayBack({ reservationID }: StatusChange): StatusChange {
+  return reservationID === undefined ? {} : { reservationID }
 }
 
 async function reread(parts: AskParts, record: ElasticIP): Promise<ElasticIP | undefined> {

@@ -3,43 +3,36 @@ import type { ElasticIP } from './elastic-ip.ts'
 /** Who wrote a record, and so asks the cloud until the record has a status. */
 export const askerAnnotation = 'eip-admission.dev/asked-by'
 
-/** Older than this by the wall clock a call is over, however wrong two machines' clocks are. */
-const surelyOverMs = 5 * 60_000
-
 export type Asking = {
-  /** Whether a call to the cloud for this record, by somebody else, may still be under way. */
-  byAnother(record: ElasticIP): boolean
+  /** Whether a call to the cloud for this record may still be under way, by whomever. */
+  underWay(record: ElasticIP): boolean
 }
 
 /**
- * Judges other processes' calls as a lease is judged: by our own monotonic clock since we first saw the record as it
- * is. `timeoutMs` is longer than any call may take; until it is over a second call could buy a second address.
+ * Judges calls as a lease is judged: by our own monotonic clock since we first saw the question, for no other clock can
+ * be trusted. `timeoutMs` is longer than any call may take; until it is over a second call could buy a second address.
  */
-export function asking(of: {
-  identity: string
-  timeoutMs: number
-  now: () => Date
-  monotonicMs: () => number
-}): Asking {
-  const seen = new Map<string, { version: string | undefined; atMs: number }>()
+export function asking(of: { timeoutMs: number; monotonicMs: () => number }): Asking {
+  const seen = new Map<string, { question: string; atMs: number }>()
   return {
-    byAnother(record) {
-      const { name, resourceVersion } = record.metadata
-      const asker = askerOf(record)
-      if (!asker || asker.by === of.identity) {
+    underWay(record) {
+      const { name } = record.metadata
+      const question = questionOf(record)
+      if (question === undefined) {
         seen.delete(name)
         return false
       }
-      if (of.now().getTime() - Date.parse(asker.since) > surelyOverMs) return false
       const known = seen.get(name)
-      if (known && known.version === resourceVersion) return of.monotonicMs() - known.atMs < of.timeoutMs
-      seen.set(name, { version: resourceVersion, atMs: of.monotonicMs() })
+      if (known?.question === question) return of.monotonicMs() - known.atMs < of.timeoutMs
+      seen.set(name, { question, atMs: of.monotonicMs() })
       return true
     },
   }
 }
 
-function askerOf({ metadata, status }: ElasticIP): { by: string; since: string } | undefined {
-  if (status) return status.asking
-  return { by: metadata.annotations?.[askerAnnotation] ?? '', since: metadata.creationTimestamp ?? '' }
+/** What tells one question to the cloud from another; undefined when a record waits for no answer. */
+export function questionOf({ metadata, status }: ElasticIP): string | undefined {
+  const created = { by: metadata.annotations?.[askerAnnotation], since: metadata.creationTimestamp }
+  const { by, since } = (status ? status.asking : created) ?? {}
+  return by === undefined ? undefined : `${metadata.uid} ${by} ${since}`
 }

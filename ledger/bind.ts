@@ -1,5 +1,5 @@
 import type { AskParts } from './ask.ts'
-import type { ElasticIP } from './elastic-ip.ts'
+import type { ElasticIP, ReclaimPolicy } from './elastic-ip.ts'
 import { condition } from './records.ts'
 
 /** Writes down which live Service holds an address: first its uid, then the phase. */
@@ -20,4 +20,9 @@ export async function bind(parts: AskParts, record: ElasticIP, uid: string): Pro
     message: undefined,
     conditions: [condition('Assigned', { ...said, now: parts.now() })],
   })
+}
+
+/** Writes down what becomes of an address when its Service goes, as the Service says now. */
+export async function setReclaim(parts: AskParts, record: ElasticIP, reclaimPolicy: ReclaimPolicy): Promise<void> {
+  await parts.records.writeSpec(record, { ...record.spec, reclaimPolicy })
 }

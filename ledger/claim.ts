@@ -4,8 +4,9 @@ import { isAlreadyExists, isConflict } from '../kube/errors.ts'
 import type { Key } from '../kube/objects.ts'
 import { type AskParts, type Claimed, type Question, ask } from './ask.ts'
 import type { Asking } from './asking.ts'
+import type { Budget } from './budget.ts'
 import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf, reservationOf } from './elastic-ip.ts'
-import { assigned, newRecord } from './records.ts'
+import { assigned, isLeaving, newRecord } from './records.ts'
 
 export type Claim = {
   key: Key
@@ -16,12 +17,11 @@ export type Claim = {
 }
 
 export type ClaimParts = AskParts & {
-  identity: string
   asking: Asking
   /** Whether every reservation with our marks has a record, so that no record means no reservation. */
   adopted: (signal: AbortSignal) => Promise<boolean>
-  /** How long a question to the cloud may take, waiting for its turn included; shorter than others wait for us. */
-  budgetMs: number
+  /** Begins the time that a question to the cloud may take; it is shorter than others wait for us. */
+  budget: () => Budget
 }
 
 export type Claims = {
@@ -43,7 +43,7 @@ const pollMs = 100
 export function claims(parts: ClaimParts): Claims {
   const open = new Map<string, Promise<Claimed>>()
 
-  function put(question: Question, budget: AbortSignal): Promise<Claimed> {
+  function put(question: Question, budget: Budget): Promise<Claimed> {
     const { name } = question.record.metadata
     const answer = ask(parts, question, budget).finally(() => open.delete(name))
     open.set(name, answer)
@@ -51,18 +51,19 @@ export function claims(parts: ClaimParts): Claims {
   }
 
   async function look(claim: Claim, signal: AbortSignal): Promise<Claimed | typeof busy> {
-    // From before the record says that we are at it: had we been frozen since, others are at it by now.
-    const budget = AbortSignal.timeout(parts.budgetMs)
+    // Both from before the record says that we are at it: what was adopted since says nothing about the time until
+    // now, and had we been frozen since, others are at it by now.
+    const first = await parts.adopted(signal)
+    const budget = parts.budget()
     const created = await create(parts, claim, signal)
-    if (created) return put({ record: created, first: await parts.adopted(signal) }, budget)
+    if (created) return put({ record: created, first }, budget)
     const stored = await parts.records.get(claim.key, { signal })
     if (!stored) return busy
     const shared = open.get(stored.metadata.name)
     if (shared) return shared
     const kept = await keep(parts, stored)
     if (kept) return kept
-    if (phaseOf(stored) !== 'Requested' || stored.metadata.deletionTimestamp) return busy
-    if (parts.asking.byAnother(stored)) return busy
+    if (phaseOf(stored) !== 'Requested' || isLeaving(stored) || parts.asking.underWay(stored)) return busy
     return put({ record: await take(parts, stored, claim), first: false }, budget)
   }
 
@@ -73,7 +74,7 @@ export function claims(parts: ClaimParts): Claims {
         const looking = look(claim, signal).catch(busyOnConflict)
         const answer = await (over ? Promise.race([looking, over]) : looking)
         if (answer !== busy) return answer
-        if (claim.wait) await sleep(pollMs)
+        if (over) await Promise.race([sleep(pollMs), over])
       } while (claim.wait && !signal.aborted)
       return { kind: 'pending', why: 'its reservation is still under way' }
     },
@@ -100,7 +101,7 @@ async function keep(parts: ClaimParts, record: ElasticIP): Promise<Claimed | und
   const phase = phaseOf(record)
   const address = record.status?.address
   const stillOurs = phase === 'Released' || (phase === 'Releasing' && !record.status?.returnedAt)
-  if (!stillOurs || address === undefined || record.metadata.deletionTimestamp) return undefined
+  if (!stillOurs || address === undefined || isLeaving(record)) return undefined
   const said = { reason: 'Claimed', message: 'its Service is not stored yet', now: parts.now() }
   const stored = await parts.records.writeStatus(record, {
     phase: 'Reserved',
@@ -111,9 +112,8 @@ async function keep(parts: ClaimParts, record: ElasticIP): Promise<Claimed | und
 
 /** Makes an unanswered record ours to ask about; whoever else tried at the same time meets a conflict. */
 async function take(parts: ClaimParts, record: ElasticIP, claim: Claim): Promise<ElasticIP> {
-  const spec = { ...record.spec, location: claim.location, reclaimPolicy: claim.reclaim }
-  const movable = reservationOf(record) === undefined && record.spec.location !== claim.location
-  const current = movable ? await parts.records.writeSpec(record, spec) : record
+  const place = reservationOf(record) === undefined ? { location: claim.location } : {}
+  const current = await parts.records.writeSpec(record, { ...record.spec, ...place, reclaimPolicy: claim.reclaim })
   const asking = { by: parts.identity, since: parts.now().toISOString() }
   return parts.records.writeStatus(current, { phase: 'Requested', asking })
 }

@@ -74,3 +74,9 @@ export function heldAddress(record: ElasticIP): string | undefined {
   const phase = phaseOf(record)
   return phase === 'Reserved' || phase === 'Bound' ? record.status?.address : undefined
 }
+
+/** Whether no Service has been seen that holds the record's address, or waits for it. */
+export function isUnbound(record: ElasticIP): boolean {
+  const phase = phaseOf(record)
+  return (phase === 'Requested' || phase === 'Reserved') && record.spec.claimRef?.uid === undefined
+}

@@ -10,7 +10,10 @@ import { type ElasticIP, type ElasticIPStatus, elasticIPs, recordFinalizer, reco
  */
 export type Records = {
   get(key: Key, options?: CallOptions): Promise<ElasticIP | undefined>
+  /** Every record, as the API server has it now: no cache. */
+  list(options?: CallOptions): Promise<ElasticIP[]>
   create(record: ElasticIP, options?: CallOptions): Promise<ElasticIP>
+  /** Our finalizer goes with it: whoever uses a record must be there when it goes. */
   writeSpec(record: ElasticIP, spec: ElasticIP['spec']): Promise<ElasticIP>
   writeStatus(record: ElasticIP, change: StatusChange): Promise<ElasticIP>
   /** Takes our finalizer off and deletes the record. */
@@ -24,17 +27,30 @@ export type StatusChange = { [Field in keyof ElasticIPStatus]?: ElasticIPStatus[
 export function records(client: KubeClient): Records {
   return {
     get: (key, options) => client.get(elasticIPs, { name: recordName(key) }, options),
+    list: async (options) => (await client.list(elasticIPs, options)).items,
     create: (record, options) => client.create(elasticIPs, record, options),
-    writeSpec: (record, spec) => client.replace(elasticIPs, { ...record, spec }),
+    writeSpec: (record, spec) => client.replace(elasticIPs, { ...withFinalizer(record), spec }),
     writeStatus: (record, change) =>
       client.replace(elasticIPs, { ...record, status: merged(record.status, change) }, { subresource: 'status' }),
     async remove(record) {
       const finalizers = (record.metadata.finalizers ?? []).filter((finalizer) => finalizer !== recordFinalizer)
-      const { name, uid } = record.metadata
-      await client.replace(elasticIPs, { ...record, metadata: { ...record.metadata, finalizers } })
-      if (!record.metadata.deletionTimestamp) await client.remove(elasticIPs, { name, uid })
+      const metadata = { ...record.metadata, finalizers }
+      const { name, uid, resourceVersion } = (await client.replace(elasticIPs, { ...record, metadata })).metadata
+      // Not one that somebody has begun to use in between.
+      if (!metadata.deletionTimestamp) await client.remove(elasticIPs, { name, uid, resourceVersion })
     },
   }
+}
+
+/** Whether a record goes without us: it is deleted, and our finalizer is off and cannot be put on again. */
+export function isLeaving({ metadata }: ElasticIP): boolean {
+  return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(recordFinalizer)
+}
+
+function withFinalizer(record: ElasticIP): ElasticIP {
+  const { finalizers = [] } = record.metadata
+  if (finalizers.includes(recordFinalizer) || isLeaving(record)) return record
+  return { ...record, metadata: { ...record.metadata, finalizers: [...finalizers, recordFinalizer] } }
 }
 
 /** A new record for a Service, not stored yet. */

@@ -1,8 +1,11 @@
 import { type AskParts, findReservation } from './ask.ts'
+import type { Asking } from './asking.ts'
 import { type ElasticIP, phaseOf, reservationOf } from './elastic-ip.ts'
+import { giveBack } from './give-back.ts'
 import { assigned } from './records.ts'
 
 export type ReleaseParts = AskParts & {
+  asking: Asking
   /** A live look, past every cache, at whether the Service of a record still wants the record's address. */
   stillWanted: (record: ElasticIP, signal: AbortSignal) => Promise<boolean>
 }
@@ -18,15 +21,17 @@ export type Released = {
  * is written the address is nobody's, even if the call that followed was lost.
  */
 export async function release(parts: ReleaseParts, record: ElasticIP, signal: AbortSignal): Promise<Released> {
+  // A reserve that is under way may yet buy what no list shows: it has to reach the record first.
+  if (parts.asking.underWay(record)) return { outcome: 'going' }
   const marked = phaseOf(record) === 'Releasing' ? record : await leave(parts, record, 'Releasing')
   if (!marked.status?.returnedAt && (await parts.stillWanted(marked, signal))) {
     await keep(parts, marked)
     return { outcome: 'kept' }
   }
-  const returned = marked.status?.returnedAt
-    ? marked
-    : await parts.records.writeStatus(marked, { returnedAt: parts.now().toISOString() })
-  return giveBack(parts, returned, signal)
+  const reservationID = reservationOf(marked) ?? (await findReservation(parts, marked, signal))?.id
+  const { returnedAt = parts.now().toISOString() } = marked.status ?? {}
+  const returned = await parts.records.writeStatus(marked, { returnedAt, reservationID })
+  return { outcome: await giveBack(parts, returned, signal) }
 }
 
 function leave(parts: AskParts, record: ElasticIP, phase: 'Releasing' | 'Released'): Promise<ElasticIP> {
@@ -45,21 +50,9 @@ async function keep(parts: AskParts, record: ElasticIP): Promise<void> {
   })
 }
 
-async function giveBack(parts: ReleaseParts, record: ElasticIP, signal: AbortSignal): Promise<Released> {
-  const reservation = reservationOf(record) ?? (await findReservation(parts, record, signal))?.id
-  if (reservation !== undefined) {
-    await parts.cloud.release(reservation, signal)
-    if (await parts.cloud.reservation(reservation, signal)) return { outcome: 'going' }
-  }
-  await parts.records.remove(record)
-  const { name } = record.metadata
-  parts.log.info({ record: name, address: record.status?.address, reservation }, 'address released')
-  return { outcome: 'gone' }
-}
-
 /** Keeps the address of a record whose Service went; a Service of the same name gets it again. */
 export async function retain(parts: AskParts, record: ElasticIP): Promise<void> {
   const { uid: _gone, ...claimRef } = record.spec.claimRef ?? { namespace: '', name: '' }
-  const unbound = await parts.records.writeSpec(record, { ...record.spec, claimRef })
+  const unbound = await parts.records.writeSpec(record, { ...record.spec, claimRef, reclaimPolicy: 'Retain' })
   await leave(parts, unbound, 'Released')
 }

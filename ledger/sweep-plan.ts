@@ -1,7 +1,7 @@
 import type { Reservation } from '../clouds/cloud.ts'
 import type { Key, Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
-import { type ElasticIP, claimKey, reservationOf } from './elastic-ip.ts'
+import { type ElasticIP, claimKey, phaseOf, reservationOf } from './elastic-ip.ts'
 import { type MarkScheme, serviceMarks } from './marks.ts'
 import type { Want } from './want.ts'
 
@@ -25,7 +25,7 @@ export type SweepPlan = {
   release: Reservation[]
   /** Nobody's, as far as this sweep can see: released if the next one agrees and they are old enough. */
   suspects: Set<string>
-  /** No reservation is without a record. */
+  /** No reservation that a claim could use is without a record. */
   complete: boolean
 }
 
@@ -35,7 +35,9 @@ export function planSweep(seen: SweepSeen): SweepPlan {
   const owners = ownersByMark(seen)
   const adopt: SweepPlan['adopt'] = []
   const orphans: Reservation[] = []
-  for (const reservation of unknown.toSorted(byAge)) {
+  const shown = shownAddresses(seen)
+  const isShown = ({ address }: Reservation) => address !== undefined && shown.has(address)
+  for (const reservation of unknown.toSorted((a, b) => Number(isShown(b)) - Number(isShown(a)) || byAge(a, b))) {
     const mark = reservation.marks['service'] ?? ''
     const owner = owners.get(mark)
     if (owner && reservation.state !== 'denied') {
@@ -44,9 +46,10 @@ export function planSweep(seen: SweepSeen): SweepPlan {
     } else orphans.push(reservation)
   }
   const most = Math.max(1, Math.floor(seen.reservations.length * seen.share))
-  const release = orphans.filter((orphan) => isRipe(orphan, seen)).slice(0, most)
+  // Whatever its marks and records say, an address that a live Service shows is in use.
+  const release = orphans.filter((orphan) => isRipe(orphan, seen) && !isShown(orphan)).slice(0, most)
   const suspects = new Set(orphans.map(({ id }) => id))
-  return { adopt, release, suspects, complete: orphans.length === 0 }
+  return { adopt, release, suspects, complete: orphans.every(isShown) }
 }
 
 function withoutRecord({ reservations, records }: SweepSeen): Reservation[] {
@@ -58,18 +61,27 @@ function withoutRecord({ reservations, records }: SweepSeen): Reservation[] {
 function ownersByMark({ records, services, scheme }: SweepSeen) {
   const owners = new Map<string, { key: Key; record: ElasticIP | undefined }>()
   const markOf = (key: Key) => serviceMarks(scheme, key)['service'] ?? ''
-  for (const { service, wanted } of services) {
+  for (const { service } of services.filter(isLive)) {
     const key = keyOf(service)
-    if (wanted.kind !== 'nothing' && !service.metadata.deletionTimestamp)
-      owners.set(markOf(key), { key, record: undefined })
+    owners.set(markOf(key), { key, record: undefined })
   }
   for (const record of records) {
     const key = claimKey(record)
     if (key === undefined) continue
-    if (reservationOf(record) === undefined) owners.set(markOf(key), { key, record })
+    if (reservationOf(record) === undefined && phaseOf(record) === 'Requested') owners.set(markOf(key), { key, record })
     else owners.delete(markOf(key))
   }
   return owners
+}
+
+function isLive({ service, wanted }: SweepSeen['services'][number]): boolean {
+  return wanted.kind !== 'nothing' && !service.metadata.deletionTimestamp
+}
+
+function shownAddresses({ services }: SweepSeen): Set<string> {
+  const ofSpecs = services.filter(isLive).map(({ service }) => service.spec.loadBalancerIP)
+  const ofStatus = services.flatMap(({ service }) => service.status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip)
+  return new Set([...ofSpecs, ...ofStatus].filter((address) => address !== undefined))
 }
 
 function byAge(a: Reservation, b: Reservation): number {

@@ -1,17 +1,17 @@
 import type { Reservation } from '../clouds/cloud.ts'
-import { isAlreadyExists, isConflict } from '../kube/errors.ts'
+import { isAlreadyExists, isConflict, isNotFound } from '../kube/errors.ts'
 import type { Key, Service } from '../kube/objects.ts'
 import type { AdoptionMark } from './adoption.ts'
 import type { AskParts } from './ask.ts'
 import type { Asking } from './asking.ts'
 import type { ElasticIP } from './elastic-ip.ts'
 import { clusterMarks } from './marks.ts'
+import { isOrphanRecord, isReturning, releaseOrphan, resumeOrphan } from './orphan.ts'
 import { type SweepPlan, planSweep } from './sweep-plan.ts'
 import { type StatusChange, newRecord } from './records.ts'
 import type { Want } from './want.ts'
 
 export type SweepParts = AskParts & {
-  identity: string
   asking: Asking
   mark: AdoptionMark
   listRecords: () => ElasticIP[]
@@ -32,25 +32,24 @@ export type Sweep = (signal: AbortSignal) => Promise<void>
 export function sweep(parts: SweepParts): Sweep {
   let suspects: ReadonlySet<string> = new Set()
   return async (signal) => {
+    for (const record of parts.listRecords().filter(isOrphanRecord)) await resumeOrphan(parts, record, signal)
     // Records and Services are read after the list: a reservation in it that was made by a record has that record by now.
     const reservations = await parts.cloud.reservations(clusterMarks(parts.scheme), signal)
-    const plan = planSweep({
-      reservations,
-      records: parts.listRecords(),
-      services: parts.listServices(),
-      scheme: parts.scheme,
-      suspects,
-      now: parts.now(),
-      graceMs: parts.graceMs,
-      share,
-    })
+    const before = suspects
+    const compare = (records: ElasticIP[]) => {
+      const { graceMs, scheme } = parts
+      const services = parts.listServices()
+      return planSweep({ reservations, records, services, scheme, suspects: before, now: parts.now(), graceMs, share })
+    }
+    const plan = compare(parts.listRecords())
     suspects = plan.suspects
     let complete = plan.complete
     for (const found of plan.adopt) complete = (await adopt(parts, found, signal)) && complete
-    for (const { id, address } of plan.release) {
+    for (const reservation of plan.release) {
       signal.throwIfAborted()
-      await parts.cloud.release(id, signal)
-      parts.log.warn({ reservation: id, address }, 'orphaned address released')
+      // All this takes its time: somebody may have found a use for it.
+      const isOrphan = (records: ElasticIP[]) => compare(records).suspects.has(reservation.id)
+      await releaseOrphan(parts, { reservation, isOrphan }, signal)
     }
     if (complete) await parts.mark.set(signal)
   }
@@ -59,16 +58,24 @@ export function sweep(parts: SweepParts): Sweep {
 /** Writes a reservation into the book; false when somebody else is at its record, and the next sweep must look again. */
 async function adopt(parts: SweepParts, found: SweepPlan['adopt'][number], signal: AbortSignal): Promise<boolean> {
   const { key, reservation, record } = found
-  if (record && parts.asking.byAnother(record)) return false
+  if (record && parts.asking.underWay(record)) return false
   try {
     const current = record ?? (await parts.records.create(recordOf(parts, key, reservation), { signal }))
+    // With the record in our hands nobody gives it back any more; whoever did before, did after our list was read.
+    const isThere = (await parts.cloud.reservation(reservation.id, signal)) !== undefined
+    if (!isThere || (await isReturning(parts, reservation.id, signal))) return await leave(parts, found, current)
     await parts.records.writeStatus(current, answerOf(reservation))
   } catch (error) {
-    if (isConflict(error) || isAlreadyExists(error)) return false
+    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false
     throw error
   }
   parts.log.info({ service: key, address: reservation.address, reservation: reservation.id }, 'reservation adopted')
   return true
+}
+
+async function leave(parts: SweepParts, { record }: SweepPlan['adopt'][number], current: ElasticIP): Promise<boolean> {
+  if (!record) await parts.records.remove(current)
+  return false
 }
 
 function recordOf(parts: SweepParts, key: Key, { id, location }: Reservation): ElasticIP {

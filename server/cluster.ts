@@ -3,6 +3,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Credentials } from '../kube/credentials.ts'
 import { inCluster } from '../kube/in-cluster.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
+import { lacksCredentials } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import { namespaces } from '../kube/resource.ts'
 
@@ -26,6 +27,7 @@ export function clusterId(client: KubeClient, log: Log, signal: AbortSignal): Pr
     minTimeout: 200,
     maxTimeout: 10_000,
     signal,
+    shouldRetry: ({ error }) => !lacksCredentials(error),
     onFailedAttempt: ({ error }) => log.warn({ error: error.message }, 'waiting for the API server'),
   })
 }

@@ -1,37 +1,17 @@
-import type { Announcer } from '../announcers/announcer.ts'
 import { type ControllerOptions, runController } from '../controllers/controller.ts'
 import { ledgerSweep, sweepKey } from '../controllers/ledger-sweep.ts'
 import type { Reconciler } from '../controllers/reconciler.ts'
 import { serviceAddress } from '../controllers/service-address.ts'
 import { serviceSteps } from '../controllers/service-steps.ts'
-import type { KubeClient } from '../kube/client.ts'
-import type { EventRecorder } from '../kube/events.ts'
-import type { Log } from '../kube/log.ts'
-import type { Key, Service } from '../kube/objects.ts'
+import type { Key } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import { queue } from '../kube/queue.ts'
 import { bind, setReclaim } from '../ledger/bind.ts'
 import { type ElasticIP, claimKey, recordName } from '../ledger/elastic-ip.ts'
 import { release, retain } from '../ledger/release.ts'
 import { type Sweep, sweep } from '../ledger/sweep.ts'
-import type { Want } from '../ledger/want.ts'
-import type { Ledger } from './ledger.ts'
-import type { Metrics } from './metrics.ts'
-import type { Views } from './views.ts'
-
-export type ControllersOptions = {
-  client: KubeClient
-  ledger: Ledger
-  views: Views
-  want: (service: Service) => Want
-  announcer: Announcer
-  events: EventRecorder
-  metrics: Metrics
-  graceMs: number
-  sweepIntervalMs: number
-  concurrency: number
-  log: Log
-}
+import { announcerOf } from './announcers.ts'
+import type { World } from './world.ts'
 
 export type Controllers = {
   /** Looks at everything once, then at what changes, until the signal aborts and what was begun has ended. */
@@ -39,9 +19,11 @@ export type Controllers = {
 }
 
 /** Every controller of the process; they act only while they run. */
-export function makeControllers(options: ControllersOptions): Controllers {
-  const { views, metrics, log, sweepIntervalMs } = options
-  const addresses = queue({ concurrency: options.concurrency, firstMs: 500, mostMs: 300_000, log })
+export function makeControllers(world: World): Controllers {
+  const { views, metrics, log, settings } = world
+  const { sweepIntervalMs } = settings.cloud.settings
+  const concurrency = settings.process.concurrentServiceSyncs
+  const addresses = queue({ concurrency, firstMs: 500, mostMs: 300_000, log })
   const sweeps = queue({ firstMs: 1000, mostMs: sweepIntervalMs, log })
   const addRecord = (record: ElasticIP | undefined) => {
     const key = record && claimKey(record)
@@ -53,11 +35,11 @@ export function makeControllers(options: ControllersOptions): Controllers {
 
   const observe: ControllerOptions['observe'] = (...look) => metrics.reconcile(...look)
   const said = { log, observe }
-  const address = { ...said, queue: addresses, reconciler: makeServiceAddress(options), complain: complainer(options) }
+  const address = { ...said, queue: addresses, reconciler: makeServiceAddress(world), complain: complainer(world) }
   const sweeper = {
     ...said,
     queue: sweeps,
-    reconciler: ledgerSweep({ sweep: makeSweep(options), intervalMs: sweepIntervalMs }),
+    reconciler: ledgerSweep({ sweep: makeSweep(world), intervalMs: sweepIntervalMs }),
   }
   return {
     async run(signal) {
@@ -70,8 +52,7 @@ export function makeControllers(options: ControllersOptions): Controllers {
   }
 }
 
-function makeServiceAddress(options: ControllersOptions): Reconciler {
-  const { client, ledger, views, want, announcer, events, graceMs } = options
+function makeServiceAddress({ client, ledger, views, want, events, settings, vendor, log }: World): Reconciler {
   const { parts, claims } = ledger
   return serviceAddress({
     client,
@@ -81,8 +62,8 @@ function makeServiceAddress(options: ControllersOptions): Reconciler {
     },
     getRecord: (key, signal) => parts.records.get(key, { signal }),
     want,
-    announcer,
-    graceMs,
+    announcer: announcerOf(vendor.loadBalancer, log),
+    graceMs: settings.cloud.settings.unboundGraceMs,
     now: parts.now,
     carryOut: serviceSteps({
       client,
@@ -96,17 +77,17 @@ function makeServiceAddress(options: ControllersOptions): Reconciler {
   })
 }
 
-function makeSweep({ ledger, views, want, graceMs }: ControllersOptions): Sweep {
+function makeSweep({ ledger, views, want, settings }: World): Sweep {
   return sweep({
     ...ledger.parts,
     mark: ledger.mark,
     listRecords: () => views.records.list(),
     listServices: () => views.services.list().map((service) => ({ service, wanted: want(service) })),
-    graceMs,
+    graceMs: settings.cloud.settings.unboundGraceMs,
   })
 }
 
-function complainer({ views, events }: ControllersOptions): (key: Key, message: string) => void {
+function complainer({ views, events }: World): (key: Key, message: string) => void {
   return (key, problem) => {
     const service = views.services.get(key)
     const message = `Error syncing load balancer: ${problem}`

@@ -1,29 +1,18 @@
-import type { KubeClient } from '../kube/client.ts'
-import type { Log } from '../kube/log.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../ledger/adoption.ts'
 import { asking } from '../ledger/asking.ts'
+import { budget } from '../ledger/budget.ts'
 import { type ClaimParts, type Claims, claims } from '../ledger/claim.ts'
 import { type ElasticIP, claimKey } from '../ledger/elastic-ip.ts'
 import { records } from '../ledger/records.ts'
 import type { ReleaseParts } from '../ledger/release.ts'
 import type { Want } from '../ledger/want.ts'
 import { names } from '../manifests/names.ts'
-import type { CloudParts } from './clouds.ts'
+import type { Ground } from './ground.ts'
 
-export type LedgerOptions = {
-  client: KubeClient
-  vendor: CloudParts
-  /** UID of kube-system. */
-  cluster: string
-  identity: string
-  namespace: string
-  cloudTimeoutMs: number
-  want: (service: Service) => Want
-  log: Log
-}
+export type LedgerOptions = Ground & { want: (service: Service) => Want }
 
 export type Ledger = { parts: ClaimParts & ReleaseParts; claims: Claims; mark: AdoptionMark }
 
@@ -31,7 +20,9 @@ const now = () => new Date()
 
 /** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
-  const { client, vendor, cluster, identity, namespace, cloudTimeoutMs, log } = options
+  const { client, vendor, cluster, identity, settings, log } = options
+  const { namespace } = settings.process
+  const { cloudTimeoutMs } = settings.cloud.settings
   const name = names.ledgerConfigMap
   const mark = adoptionMark({ client, namespace, name, project: vendor.project })
   // A question lists, waits for its turn and reserves; others leave it that long, and half a call longer.
@@ -42,9 +33,9 @@ export function makeLedger(options: LedgerOptions): Ledger {
     cloud: vendor.cloud,
     scheme: { ...vendor.marks, cluster },
     identity,
-    asking: asking({ identity, timeoutMs, now, monotonicMs: () => performance.now() }),
+    asking: asking({ timeoutMs, monotonicMs: () => performance.now() }),
     adopted: (signal: AbortSignal) => mark.isSet(signal),
-    budgetMs,
+    budget: () => budget(budgetMs),
     now,
     log,
     stillWanted: (record: ElasticIP, signal: AbortSignal) => stillWanted(options, record, signal),

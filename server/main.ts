@@ -22,6 +22,11 @@ try {
     cleanup: async (settings) => (await import('./cleanup.ts')).cleanup(settings, world),
   })
 } catch (error) {
+  // Told to stop before it was ready: that is no failure.
+  if (!stopping.signal.aborted) fail(error)
+}
+
+function fail(error: unknown): void {
   process.stderr.write(`eip-admission: ${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pRetry from 'p-retry'
 import type { KubeClient } from '../kube/client.ts'
+import { lacksCredentials } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import { secrets } from '../kube/resource.ts'
 import { names } from '../manifests/names.ts'
@@ -36,6 +37,7 @@ export function awaitPathSecret(
     minTimeout: 200,
     maxTimeout: 10_000,
     signal,
+    shouldRetry: ({ error }) => !lacksCredentials(error),
     onFailedAttempt: ({ error }) => log.warn({ error: error.message }, 'waiting for the installation'),
   })
 }

@@ -13,13 +13,14 @@ export async function serve(settings: ServeSettings, surroundings: Surroundings)
   const { signal } = surroundings
   const ground = await layGround(settings, surroundings)
   const parts = assemble(ground)
-  // Outlives the signal: certificates and copies are needed until the last review is answered.
+  // Outlives the signal: the copies are needed until the last review is answered.
   const running = new AbortController()
   try {
-    await start(parts, running.signal)
-    const doors = await open(ground, parts)
-    ground.log.info({ identity: ground.identity }, 'serving')
-    await Promise.all([parts.leadership?.run(signal), closeAfter(signal, doors, settings.process.shutdownDelayMs)])
+    for (const view of Object.values(parts.views)) view.start(running.signal)
+    parts.locations.start(running.signal)
+    await parts.certs.start(signal)
+    if (signal.aborted) return
+    await workBehind(await open(ground, parts), { parts, settings, signal })
     await parts.ledger.claims.idle()
     await ground.events.written()
     ground.log.info({ identity: ground.identity }, 'stopped')
@@ -28,10 +29,15 @@ export async function serve(settings: ServeSettings, surroundings: Surroundings)
   }
 }
 
-async function start({ views, locations, certs, leadership }: Parts, signal: AbortSignal): Promise<void> {
-  locations.start(signal)
-  if (leadership) for (const view of Object.values(views)) view.start(signal)
-  await certs.start(signal)
+type Work = { parts: Parts; settings: ServeSettings; signal: AbortSignal }
+
+/** Answers and leads until the signal aborts, or until leading fails for good; then nothing may keep the process. */
+async function workBehind(doors: Doors, { parts, settings, signal }: Work): Promise<void> {
+  try {
+    await Promise.all([parts.leadership?.run(signal), closeAfter(signal, doors, settings.process.shutdownDelayMs)])
+  } finally {
+    await doors.close(0)
+  }
 }
 
 /** Others lead as soon as we stop; reviews are answered until everybody has heard that we go. */
@@ -40,13 +46,14 @@ async function closeAfter(signal: AbortSignal, doors: Doors, delayMs: number): P
   await doors.close(delayMs)
 }
 
-function open({ settings, metrics, log, pathSecret }: Ground, { webhooks, ...parts }: Parts): Promise<Doors> {
+async function open(ground: Ground, { webhooks, ...parts }: Parts): Promise<Doors> {
+  const { settings, metrics, log, pathSecret, identity } = ground
   const { webhookBindAddress, webhookSecurePort, bindAddress, securePort } = settings.process
   metrics.gauge('cert_not_after_seconds', 'When the serving certificate ends.', () => {
     const endsMs = parts.certs.notAfterMs()
     return endsMs === undefined ? undefined : endsMs / 1000
   })
-  return openDoors({
+  const doors = await openDoors({
     certs: parts.certs,
     webhooks: webhooks && {
       at: { host: webhookBindAddress, port: webhookSecurePort },
@@ -62,17 +69,19 @@ function open({ settings, metrics, log, pathSecret }: Ground, { webhooks, ...par
       metrics: () => metrics.text(),
     },
   })
+  log.info({ identity }, 'serving')
+  return doors
 }
 
-function liveness({ views, leadership }: Omit<Parts, 'webhooks'>): Check[] {
-  return Object.entries(leadership ? views : {}).map(([name, view]) => ({
+function liveness({ views }: Pick<Parts, 'views'>): Check[] {
+  return Object.entries(views).map(([name, view]) => ({
     name: `watch-${name}`,
     wrong: () => (view.silentForMs() > silenceMs ? 'the API server was not heard for 10 minutes' : undefined),
   }))
 }
 
-function readiness({ views, leadership }: Omit<Parts, 'webhooks'>): Check[] {
-  return Object.entries(leadership ? views : {}).map(([name, view]) => ({
+function readiness({ views }: Pick<Parts, 'views'>): Check[] {
+  return Object.entries(views).map(([name, view]) => ({
     name: `synced-${name}`,
     wrong: () => (view.hasSynced() ? undefined : 'the first list is not in yet'),
   }))

@@ -1,31 +1,26 @@
-import type { Location } from '../clouds/cloud.ts'
-import { heldAddress } from '../ledger/elastic-ip.ts'
-import type { Policy } from '../ledger/want.ts'
+import { braked } from '../ledger/brake.ts'
+import { heldAddress, isUnbound } from '../ledger/elastic-ip.ts'
 import { serviceAccountUser } from '../manifests/names.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
 import { serviceProtect } from '../webhooks/service-protect.ts'
 import { serviceStatusValidating, serviceValidating } from '../webhooks/service-validating.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
-import type { Ledger } from './ledger.ts'
-
-export type WebhookParts = {
-  ledger: Ledger
-  policy: Policy
-  locations: () => Location[] | undefined
-  onCloudFailure: 'defer' | 'deny'
-  namespace: string
-}
+import type { World } from './world.ts'
 
 /** Every admission webhook of the process. */
-export function makeWebhooks({ ledger, policy, locations, onCloudFailure, namespace }: WebhookParts): Webhook[] {
-  const self = serviceAccountUser(namespace)
+export function makeWebhooks({ settings, vendor, ledger, views, ...world }: World): Webhook[] {
+  const { policy } = vendor
+  const { onCloudFailure, mostUnbound } = settings.cloud.settings
+  const locations = () => world.locations.current()
+  const unbound = () => views.records.list().filter(isUnbound).length
+  const self = serviceAccountUser(settings.process.namespace)
   const isSelf = (user: string) => user === self
   const mutating = serviceMutating({
     policy,
     locations,
     isSelf,
     onCloudFailure,
-    claim: (claim, signal) => ledger.claims.claim(claim, signal),
+    claim: braked({ claim: (claim, signal) => ledger.claims.claim(claim, signal), unbound, most: mostUnbound }),
     held: async (key, signal) => {
       const record = await ledger.parts.records.get(key, { signal })
       return record && heldAddress(record)

@@ -26,7 +26,7 @@ export async function openDoors({ certs, webhooks, health }: DoorsOptions): Prom
   const apps: FastifyInstance[] = []
   const open = async (app: FastifyInstance, at: Address) => {
     // A client that is told to close opens its next connection elsewhere, and meets no door that shuts before its nose.
-    app.addHook('onSend', (_request, reply, _payload, done) => {
+    app.addHook('onSend', (...[, reply, , done]) => {
       if (closing) reply.header('connection', 'close')
       done()
     })

@@ -1,4 +1,4 @@
-import { boolean, choice, duration, list, namespace } from './formats.ts'
+import { boolean, choice, duration, list, namespace, number } from './formats.ts'
 import type { SettingsTable } from './setting.ts'
 
 /** What no predecessor had: the same in every dialect. */
@@ -42,6 +42,15 @@ export const common = {
     format: duration(1000),
     default: '15m',
     sentence: 'How long a reserved address waits for its Service to appear before it is given back.',
+  },
+  mostUnbound: {
+    title: 'most unbound addresses',
+    flag: '--most-unbound',
+    env: 'EIP_MOST_UNBOUND',
+    format: number(1, 100_000),
+    default: '100',
+    sentence:
+      'Addresses that may wait for their Services at a time; beyond it admission reserves none, and they follow later.',
   },
   sweepIntervalMs: {
     title: 'sweep interval',

@@ -18,12 +18,14 @@ const reserved = makeRecord({ phase: 'Reserved', address, reservationID: 'res-1'
 const released = makeRecord({ phase: 'Released', address, reservationID: 'res-1' }, { reclaimPolicy: 'Retain' })
 const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-1' })
 
-const base: Omit<Seen, 'service' | 'record'> = {
+const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
+const base = {
   wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
   request: (ip) => empty().request(ip),
   recordAgeMs: 0,
   graceMs: 900_000,
-}
+} satisfies Omit<Seen, 'service' | 'record'>
+const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
 const nothing = { kind: 'nothing', why: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
@@ -140,6 +142,44 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
       record: { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } },
     },
     plan: { step: { do: 'retain', record: { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } } } },
+  },
+  {
+    name: 'or kept, where the Service said so later',
+    seen: {
+      service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
+      wanted: { ...base.wanted, reclaim: 'Retain' },
+      record: bound,
+    },
+    plan: { step: { do: 'retain', record: bound } },
+  },
+  {
+    name: 'what a settled Service says about its end is written down',
+    seen: {
+      service: makeService({ ...shown, annotations: keeping, status: ingress }),
+      wanted: { ...base.wanted, reclaim: 'Retain' },
+      record: bound,
+    },
+    plan: { step: { do: 'set-reclaim', record: bound, reclaim: 'Retain' } },
+  },
+  {
+    name: 'an address that admission has just reserved for a Service that is stored as ClusterIP waits for its change',
+    seen: { service: makeService({ type: 'ClusterIP' }), wanted: nothing, record: reserved, recordAgeMs: 60_000 },
+    plan: { againInMs: 840_000 },
+  },
+  {
+    name: 'so does one for a Service that is stored with an address of its own',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
+      wanted: { kind: 'own', address: '198.51.100.7' },
+      record: reserved,
+      recordAgeMs: 60_000,
+    },
+    plan: { againInMs: 840_000 },
+  },
+  {
+    name: 'and goes back when that change never comes',
+    seen: { service: makeService({ type: 'ClusterIP' }), wanted: nothing, record: reserved, recordAgeMs: 900_000 },
+    plan: { step: { do: 'release', record: reserved } },
   },
   {
     name: 'then it may go',

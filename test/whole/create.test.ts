@@ -12,7 +12,10 @@ const { calls } = world.cloud.door
 function hasAddress(service: Service): void {
   const { loadBalancerIP } = service.spec
   const { annotations, finalizers } = service.metadata
-  assert.ok(world.reserved().some(({ address }) => address === loadBalancerIP), `${loadBalancerIP} is reserved`)
+  assert.ok(
+    world.reserved().some(({ address }) => address === loadBalancerIP),
+    `${loadBalancerIP} is reserved`,
+  )
   assert.equal(annotations?.[shown], loadBalancerIP)
   assert.equal(finalizers, [finalizer])
   assert.equal([world.calls(routes.list), world.calls(routes.reserve)], [0, 1], 'one call to the cloud, no list')

@@ -91,7 +91,10 @@ test('all mistakes of a Service are told at once', () =>
 
 test('an address of their own that is no address is refused', () =>
   running({ METAL_METRO_NAME: 'da' }, async () => {
-    assert.match(await refusal('own', { spec: { loadBalancerIP: '203.0.113.300' } }), 'spec.loadBalancerIP: "203.0.113.300"')
+    assert.match(
+      await refusal('own', { spec: { loadBalancerIP: '203.0.113.300' } }),
+      'spec.loadBalancerIP: "203.0.113.300"',
+    )
   }))
 
 test('a mistake in the settings for the location is told to who creates a Service', () =>
@@ -156,20 +159,47 @@ test('a Service that has its address is told that it cannot move, and may change
     await world.gone('fixed')
   }))
 
-test('who is refused for something is not refused for what was wrong before', () =>
-  running({ METAL_LOAD_BALANCER: 'none' }, () =>
-    world.create(loadBalancer('old', { annotations: { [metro]: 'paris' } })).then(() => undefined),
-  ))
-
-test('a Service that was there with its mistake can still be labelled, mended and deleted', () =>
+test('an address that is kept in one place is not handed out as one in another', () =>
   running({}, async () => {
+    const kept = (place: string) => loadBalancer('kept', { annotations: { [reclaim]: 'Retain', [metro]: place } })
+    await world.create(kept('da'))
+    const address = await world.settled('kept')
+    await world.must('delete', 'service', 'kept')
+    const elsewhere = await world.kubectl(['create', '-f', '-'], kept('sv'))
+    const { spec } = (await world.service('kept')) ?? {}
+    await world.must('delete', 'service', 'kept', '--ignore-not-found')
+    await world.must('delete', 'eip', 'default.kept', '--timeout=20s')
+    assert.is.not(spec?.loadBalancerIP, address)
+    assert.match(elsewhere.stderr, address)
+  }))
+
+test('an address that was reserved for a Service that was refused is not handed out as one in another place', () =>
+  running({}, async () => {
+    const annotations = (place: string) => ({ annotations: { [metro]: place } })
+    const broken = { ...annotations('da'), spec: { ports: [{ port: 70_000 }] } }
+    assert.is((await world.kubectl(['create', '-f', '-'], loadBalancer('moves', broken))).code, 1)
+    const [inDallas] = world.reserved()
+    const { stderr } = await world.kubectl(['create', '-f', '-'], loadBalancer('moves', annotations('sv')))
+    const { spec } = (await world.service('moves')) ?? {}
+    await world.must('delete', 'service', 'moves', '--ignore-not-found')
+    await world.must('delete', 'eip', 'default.moves', '--ignore-not-found', '--timeout=20s')
+    assert.is.not(spec?.loadBalancerIP, inDallas?.address)
+    assert.ok(spec?.loadBalancerIP ?? stderr.includes(inDallas?.address ?? 'nothing'))
+  }))
+
+test('a Service that was there with its mistake can still be labelled, mended and deleted', async () => {
+  await running({ METAL_LOAD_BALANCER: 'none' }, () =>
+    world.create(loadBalancer('old', { annotations: { [metro]: 'paris' } })).then(() => undefined),
+  )
+  await running({}, async () => {
     await world.must('label', 'service', 'old', 'team=web')
     assert.is((await world.kubectl(['annotate', '--overwrite', 'service', 'old', `${metro}=rome`])).code, 1)
     await world.must('annotate', '--overwrite', 'service', 'old', `${metro}=da`)
     await world.settled('old')
     await world.must('delete', 'service', 'old')
     await world.gone('old')
-  }))
+  })
+})
 
 test("a project at its limit refuses in the terminal, with the cloud's words and what to do", () =>
   running({ METAL_METRO_NAME: 'da' }, async () => {
@@ -212,7 +242,7 @@ test('a token that was revoked refuses in the terminal', () =>
 
 test('the log shows no missing right and no secret', async () => {
   assert.equal(world.reserved(), [])
-  await world.close().finally(() => cloud.close())
+  await world.close(cloud)
 })
 
 test.run()

@@ -22,17 +22,14 @@ test('a Service keeps the address that its user brought, shows it, and costs not
   assert.equal([await world.service('own'), calls.all()], [undefined, []])
 })
 
-test('who brings an address to a Service that has one of ours gets it, and ours goes back', async () => {
+test('who brings an address to a Service that has one of ours is refused, and nothing changes', async () => {
   const { spec } = await world.create(loadBalancer('brings'))
   await world.settled('brings')
-  const own = '198.51.100.8'
-  await world.must('patch', 'service', 'brings', '-p', `{"spec":{"loadBalancerIP":"${own}"}}`)
-  await eventually('ours is gone and theirs is shown', async (see) => {
-    const [record, service] = see([await world.record('brings'), await world.service('brings')])
-    return (!record && shownIn(service) === own) || undefined
-  })
-  assert.not(world.reserved().some(({ address }) => address === spec.loadBalancerIP))
-  await world.must('delete', 'service', 'brings')
+  const patch = ['patch', 'service', 'brings', '-p', '{"spec":{"loadBalancerIP":"198.51.100.8"}}']
+  const { code, stderr } = await world.kubectl(patch)
+  assert.is(code, 1)
+  assert.match(stderr, `"198.51.100.8" cannot take the place of ${spec.loadBalancerIP}, which is reserved for it`)
+  assert.is(await world.settled('brings'), spec.loadBalancerIP)
 })
 
 test('who takes their own address away gets one of ours in the answer', async () => {

@@ -34,8 +34,10 @@ export type World = Stage & {
   reserved(): Reservation[]
   /** How many calls of a route the cloud saw since its log was cleared. */
   calls(route: string): number
-  /** Checks what holds in every test, and takes the stage down whatever the checks say. */
-  close(): Promise<void>
+  /** The roles were enough for all that the product did so far, and nothing that it wrote can be used to be it. */
+  checkLog(): void
+  /** Checks the log and takes the stage down whatever it says, then what the stage stood on. */
+  close(ground?: { close(): Promise<void> }): Promise<void>
 }
 
 export const routes = {
@@ -67,11 +69,13 @@ export async function openWorld(options: { account?: Account } = {}): Promise<Wo
     },
     reserved: cloud,
     calls: (route) => stage.cloud.door.calls.count(route),
-    async close() {
+    checkLog: () => checkLog(stage),
+    async close(ground) {
       try {
         checkLog(stage)
       } finally {
         await stage.stop()
+        await ground?.close()
       }
     },
   }
@@ -146,10 +150,10 @@ async function hasMark({ kubectl }: Stage): Promise<true | undefined> {
   return code === 0 || undefined
 }
 
-/** The roles were enough for all that the product did, and nothing that it wrote can be used to be it. */
-function checkLog({ logOf, token, controlPlane }: Stage): void {
-  const log = readFileSync(logOf('eip-admission'), 'utf8')
-  const secrets = [token, ...readFileSync(join(controlPlane.dir, 'tokens.csv'), 'utf8').match(/^[^,]+/gm) ?? []]
+function checkLog(stage: Stage): void {
+  const { token, controlPlane } = stage
+  const log = readFileSync(stage.logOf('eip-admission'), 'utf8')
+  const secrets = [token, ...(readFileSync(join(controlPlane.dir, 'tokens.csv'), 'utf8').match(/^[^,]+/gm) ?? [])]
   assert.is(log.match(/User \\?"[^"]*" cannot .*/)?.[0], undefined, 'the roles of the product lack a right')
   assert.is(log.match(/.*(no decision|UnhandledPromise|TypeError|ReferenceError).*/)?.[0], undefined)
   for (const secret of secrets) assert.not(log.includes(secret), 'a secret is in the log')

@@ -1,0 +1,36 @@
+import { type ElasticIP, phaseOf } from './elastic-ip.ts'
+
+/** How many addresses there may be; undefined is no limit. */
+export type Limits = { cluster: number | undefined; namespace: number | undefined }
+
+/** How many holders a refusal names: enough to know whom to ask. */
+const mostNamed = 10
+
+/**
+ * Why a record is one too many among all that there are, in words for whoever asked for it; it may be among them already.
+ * Each claim writes its record before it counts, so of those that race for the last place none is let in wrongly: the
+ * last one to write sees all the others.
+ */
+export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): string | undefined {
+  const others = all.filter(({ metadata }) => metadata.name !== record.metadata.name)
+  const namespace = record.spec.claimRef?.namespace
+  const neighbours = others.filter(({ spec }) => spec.claimRef?.namespace === namespace)
+  return (
+    reached(`in namespace ${namespace}`, neighbours, limits.namespace) ??
+    reached('in the cluster', others, limits.cluster)
+  )
+}
+
+function reached(where: string, holders: ElasticIP[], limit: number | undefined): string | undefined {
+  if (limit === undefined || holders.length < limit) return undefined
+  const named = holders.slice(0, mostNamed).map(holder)
+  const rest = holders.length > named.length ? ` and ${holders.length - named.length} more` : ''
+  return `the limit of ${limit} addresses ${where} is reached; they are held by ${named.join(', ')}${rest}`
+}
+
+function holder(record: ElasticIP): string {
+  const { claimRef } = record.spec
+  const name = claimRef ? `${claimRef.namespace}/${claimRef.name}` : `ElasticIP ${record.metadata.name}`
+  const phase = phaseOf(record)
+  return phase === 'Bound' ? name : `${name} (${phase})`
+}

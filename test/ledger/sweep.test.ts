@@ -1,0 +1,230 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Reservation } from '../../clouds/cloud.ts'
+import { elasticIPs } from '../../ledger/elastic-ip.ts'
+import { serviceMarks } from '../../ledger/marks.ts'
+import { makeRecord, makeReservation, makeService } from '../builders.ts'
+import { graceMs, makeWorld, neverAborted, scheme, timeoutMs, type World } from './world.ts'
+
+const of = (name: string) => serviceMarks(scheme, `default/${name}`)
+const old = makeReservation({ id: 'res-8', address: '203.0.113.8', marks: of('web') })
+const isAdopted = (world: World) => world.process('reader').mark.isSet(neverAborted)
+
+/** Sweeps as often as that, with a time between that outlasts every grace. */
+async function sweepTimes(world: World, times: number, process = world.process('sweeper')) {
+  for (let n = 0; n < times; n += 1) {
+    await process.sweep(neverAborted)
+    world.pass(graceMs + 1_000)
+  }
+  return process
+}
+
+test("a predecessor's reservation of a live Service becomes its record, and the claim finds it there", async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  world.addService(makeService())
+  const process = await sweepTimes(world, 1)
+  assert.is(world.record()?.status?.phase, 'Reserved')
+  assert.is(world.record()?.spec.reservationID, 'res-8')
+  const claimed = await process.claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.8')
+  assert.is(world.sky.calls.reserve, 0)
+  assert.ok(await isAdopted(world))
+})
+
+test('one that was not granted yet becomes a record that waits for it', async () => {
+  const world = makeWorld()
+  world.sky.put({ ...old, state: 'requested', address: undefined })
+  world.addService(makeService())
+  const process = await sweepTimes(world, 1)
+  assert.is(world.record()?.status?.phase, 'Requested')
+  world.sky.grant('res-8')
+  assert.is((await process.claim()).kind, 'held')
+  assert.is(world.sky.calls.reserve, 0)
+})
+
+test('a reservation whose record waits goes into that record', async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  world.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
+  await sweepTimes(world, 1)
+  assert.equal([world.record()?.status?.phase, world.record()?.status?.address], ['Reserved', '203.0.113.8'])
+})
+
+test('but not while somebody is asking for it', async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  const asking = { by: 'another', since: '2026-01-31T08:59:59Z' }
+  world.api.put(elasticIPs, makeRecord({ phase: 'Requested', asking }))
+  const process = world.process('sweeper')
+  await process.sweep(neverAborted)
+  assert.is(world.record()?.status?.reservationID, undefined)
+  assert.not(await isAdopted(world))
+  world.pass(timeoutMs)
+  await process.sweep(neverAborted)
+  assert.is(world.record()?.status?.reservationID, 'res-8')
+})
+
+test('a record that another wrote in the meantime is left to them, and nothing is called complete', async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  world.addService(makeService())
+  const meanwhile = {
+    before: ({ verb }: { verb: string }) =>
+      void (verb === 'create' && !world.record() && world.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))),
+  }
+  const process = world.process('sweeper', { kube: meanwhile })
+  await process.sweep(neverAborted)
+  assert.is(world.record()?.status?.reservationID, undefined)
+  assert.not(await isAdopted(world))
+  await process.sweep(neverAborted)
+  assert.is(world.record()?.status?.reservationID, 'res-8')
+  assert.ok(await isAdopted(world))
+})
+
+test('what was given back while the list was read is not adopted', async () => {
+  const world = makeWorld()
+  world.adopted()
+  await world.process('a').claim()
+  const deletedAndMadeAnew = {
+    after: async ({ verb }: { verb: string }) => {
+      if (verb !== 'reservations') return
+      await world.process('b').release()
+      world.addService(makeService())
+    },
+  }
+  await sweepTimes(world, 1, world.process('sweeper', { sky: deletedAndMadeAnew }))
+  assert.is(world.record(), undefined)
+  const claimed = await world.process('b').claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.2')
+})
+
+test('an orphan is given back when a second sweep agrees and it is old enough', async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  await sweepTimes(world, 1)
+  assert.equal(world.sky.released, [])
+  const process = await sweepTimes(world, 1)
+  assert.equal(world.sky.released, [], 'a process that began anew has seen it once')
+  await process.sweep(neverAborted)
+  assert.equal(world.sky.released, ['res-8'])
+  assert.not(await isAdopted(world))
+  await process.sweep(neverAborted)
+  assert.ok(await isAdopted(world))
+})
+
+test('a young one is not, however often it is seen', async () => {
+  const world = makeWorld()
+  world.sky.put({ ...old, createdAt: world.now().toISOString() })
+  const process = world.process('sweeper')
+  for (let n = 0; n < 5; n += 1) await process.sweep(neverAborted)
+  assert.equal(world.sky.released, [])
+  world.pass(graceMs + 1)
+  await process.sweep(neverAborted)
+  assert.equal(world.sky.released, ['res-8'])
+})
+
+test('one sweep gives back a tenth of all there is at most', async () => {
+  const world = makeWorld()
+  for (let n = 0; n < 40; n += 1) world.sky.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
+  const process = await sweepTimes(world, 2)
+  assert.is(world.sky.released.length, 4)
+  await process.sweep(neverAborted)
+  assert.is(world.sky.released.length, 7, 'a tenth of the 36 that are left')
+})
+
+test('a cloud that cannot be read loses nothing, and what was suspected stays suspected', async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  const process = await sweepTimes(world, 1)
+  world.sky.unreadable = true
+  const [unread] = await Promise.allSettled([process.sweep(neverAborted)])
+  assert.is(unread.status, 'rejected')
+  assert.equal(world.sky.released, [])
+  world.sky.unreadable = false
+  await process.sweep(neverAborted)
+  assert.equal(world.sky.released, ['res-8'])
+})
+
+test("another cluster's reservations are none of our business", async () => {
+  const world = makeWorld()
+  const theirs = { ...of('web'), cluster: 'cluster-2' }
+  world.sky.put({ ...old, marks: theirs })
+  world.addService(makeService())
+  await sweepTimes(world, 4)
+  assert.equal([world.record(), world.sky.released], [undefined, []])
+  assert.ok(await isAdopted(world))
+})
+
+test('of two for one Service the one that it shows is adopted, the other goes', async () => {
+  const world = makeWorld()
+  const younger: Reservation = { ...old, id: 'res-9', address: '203.0.113.9', createdAt: '2026-01-31T08:30:00Z' }
+  world.sky.put(old)
+  world.sky.put(younger)
+  world.addService(makeService({ loadBalancerIP: '203.0.113.9' }))
+  const process = await sweepTimes(world, 1)
+  assert.is(world.record()?.status?.address, '203.0.113.9')
+  assert.not(await isAdopted(world))
+  await sweepTimes(world, 2, process)
+  assert.equal(world.sky.released, ['res-8'])
+  assert.ok(await isAdopted(world))
+})
+
+test('what a live Service shows is never given back, even where its record knows another', async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  world.addService(makeService({ status: { loadBalancer: { ingress: [{ ip: '203.0.113.8' }] } } }))
+  world.api.put(elasticIPs, makeRecord({ phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' }))
+  await sweepTimes(world, 4)
+  assert.equal(world.sky.released, [])
+})
+
+test('an orphan that a claim finds while the sweep is at work is not given back', async () => {
+  const world = makeWorld()
+  world.sky.put({ ...old, id: 'gone', address: '203.0.113.7', marks: of('gone') })
+  world.sky.put({ ...old, id: 'wanted', createdAt: '2026-01-31T08:30:00Z' })
+  for (let n = 0; n < 18; n += 1) world.sky.put({ ...old, id: `young-${n}`, createdAt: undefined, marks: of(`${n}`) })
+  const claiming = world.process('a')
+  const meanwhile = {
+    before: async ({ verb, values }: { verb: string; values: unknown[] }) => {
+      if (verb === 'release' && values[0] === 'gone') await claiming.claim()
+    },
+  }
+  await sweepTimes(world, 2, world.process('sweeper', { sky: meanwhile }))
+  assert.is(world.record()?.status?.reservationID, 'wanted')
+  assert.equal(world.sky.released, ['gone'])
+})
+
+test('a release that the cloud refuses is tried again by the next sweep', async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  const process = await sweepTimes(world, 1)
+  world.sky.refusesRelease = 'conflict'
+  const [refused] = await Promise.allSettled([process.sweep(neverAborted)])
+  assert.is(refused.status, 'rejected')
+  world.sky.refusesRelease = undefined
+  await process.sweep(neverAborted)
+  assert.equal(world.sky.released, ['res-8'])
+})
+
+test('one that was denied is cleared away', async () => {
+  const world = makeWorld()
+  world.sky.put({ ...old, state: 'denied', address: undefined })
+  world.addService(makeService())
+  await sweepTimes(world, 2)
+  assert.equal([world.record(), world.sky.released], [undefined, ['res-8']])
+})
+
+test('a sweep that is told to stop gives nothing more back', async () => {
+  const world = makeWorld()
+  for (let n = 0; n < 40; n += 1) world.sky.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
+  const stop = new AbortController()
+  const lastOne = { after: ({ verb }: { verb: string }) => void (verb === 'release' && stop.abort()) }
+  const process = world.process('sweeper', { sky: lastOne })
+  await process.sweep(stop.signal)
+  const [stopped] = await Promise.allSettled([process.sweep(stop.signal)])
+  assert.is(stopped.status, 'rejected')
+  assert.is(world.sky.released.length, 1)
+})
+
+test.run()

@@ -1,0 +1,175 @@
+// One cluster and one project, and as many processes of ours in front of them as a test wants.
+import { empty } from '../../announcers/empty.ts'
+import type { Cloud } from '../../clouds/cloud.ts'
+import type { Outcome } from '../../controllers/reconciler.ts'
+import { serviceAddress } from '../../controllers/service-address.ts'
+import { serviceSteps } from '../../controllers/service-steps.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { KubeObject, Service } from '../../kube/objects.ts'
+import { keyOf, splitKey } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { type AdoptionMark, adoptionMark } from '../../ledger/adoption.ts'
+import { asking } from '../../ledger/asking.ts'
+import type { Budget } from '../../ledger/budget.ts'
+import { type Claim, type ClaimParts, type Claims, claims } from '../../ledger/claim.ts'
+import { bind, setReclaim } from '../../ledger/bind.ts'
+import { type ElasticIP, elasticIPs, recordName } from '../../ledger/elastic-ip.ts'
+import { serviceMarks } from '../../ledger/marks.ts'
+import { records } from '../../ledger/records.ts'
+import { type ReleaseParts, type Released, release, retain } from '../../ledger/release.ts'
+import { type Sweep, sweep } from '../../ledger/sweep.ts'
+import { type Want, want } from '../../ledger/want.ts'
+import { makePolicy } from '../builders.ts'
+import { type ApiServer, apiServer } from '../fakes/api-server.ts'
+import { type Hooks, interposed } from '../fakes/interposed.ts'
+import { silentLog } from '../fakes/log.ts'
+import { type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
+
+export const timeoutMs = 40_000
+export const graceMs = 15 * 60_000
+export const neverAborted = new AbortController().signal
+export const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
+
+export type Process = {
+  parts: ClaimParts & ReleaseParts
+  claims: Claims
+  mark: AdoptionMark
+  client: KubeClient
+  claim(claim?: Partial<Claim>, signal?: AbortSignal): ReturnType<Claims['claim']>
+  /** Looks once, as the Service controller does, at the record as it is stored. */
+  release(key?: string): Promise<Released['outcome'] | 'no record'>
+  sweep: Sweep
+  /** The Service controller's look at one key. */
+  reconcile(key: string): Promise<Outcome>
+  /** Its own clock: what it is told to be ahead of the others'. */
+  clock: { aheadMs: number }
+}
+
+export type ProcessOptions = { kube?: Hooks; sky?: Hooks; budget?: () => Budget }
+
+export type World = {
+  api: ApiServer
+  sky: ScriptedCloud
+  process(identity: string, options?: ProcessOptions): Process
+  /** Lets time pass on every clock. */
+  pass(ms: number): void
+  now(): Date
+  record(key?: string): ElasticIP | undefined
+  /** What is reserved in truth for a Service. */
+  held(key?: string): string[]
+  /** Leaves the mark that an earlier sweep would have left. */
+  adopted(): void
+  addService(service: Service): void
+}
+
+export const wanted = (service: Service): Want => want(service, makePolicy({ metro: 'da' }), undefined)
+
+export function makeWorld(): World {
+  let elapsedMs = 0
+  const now = () => new Date(Date.parse('2026-01-31T09:00:00Z') + elapsedMs)
+  const api = apiServer({ now, invalid: brokenRule })
+  const sky = scriptedCloud(now)
+  return {
+    api,
+    sky,
+    now,
+    process: (identity, options = {}) => makeProcess({ api, sky, now, elapsedMs: () => elapsedMs }, identity, options),
+    pass: (ms) => void (elapsedMs += ms),
+    record: (key = 'default/web') => {
+      const { namespace, name } = splitKey(key)
+      return api.stored(elasticIPs).find(({ metadata }) => metadata.name === `${namespace}.${name}`)
+    },
+    held: (key = 'default/web') => sky.reserved(serviceMarks(scheme, key)).map(({ id }) => id),
+    adopted: () =>
+      void api.put(configMapsOf, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { namespace: 'eip', name: 'ledger' },
+        data: { adopted: 'project-1' },
+      } as KubeObject),
+    addService: (service) => void api.put(services, service),
+  }
+}
+
+const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
+
+type Ground = { api: ApiServer; sky: ScriptedCloud; now: () => Date; elapsedMs: () => number }
+
+function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, options: ProcessOptions): Process {
+  const client = interposed(api.client, options.kube ?? {})
+  const cloud: Cloud = interposed(sky.cloud, options.sky ?? {})
+  const clock = { aheadMs: 0 }
+  const mark = adoptionMark({ client, namespace: 'eip', name: 'ledger', project: 'project-1' })
+  const ownNow = () => new Date(now().getTime() + clock.aheadMs)
+  const parts = {
+    records: records(client),
+    cloud,
+    scheme,
+    identity,
+    asking: asking({ timeoutMs, monotonicMs: elapsedMs }),
+    adopted: (signal: AbortSignal) => mark.isSet(signal),
+    budget: options.budget ?? (() => ({ signal: neverAborted, isSpent: () => false })),
+    now: ownNow,
+    log: silentLog,
+    stillWanted: async ({ spec: { claimRef } }: ElasticIP, signal: AbortSignal) => {
+      const service = claimRef && (await client.get(services, claimRef, { signal }))
+      return (
+        service !== undefined &&
+        !service.metadata.deletionTimestamp &&
+        !['nothing', 'own'].includes(wanted(service).kind)
+      )
+    },
+  }
+  const own = claims(parts)
+  const cachedRecord = (key: string) => api.stored(elasticIPs).find(({ metadata }) => metadata.name === recordName(key))
+  const reconciler = serviceAddress({
+    client,
+    cached: { service: (key) => api.stored(services).find((one) => keyOf(one) === key), record: cachedRecord },
+    getRecord: (key, signal) => parts.records.get(key, { signal }),
+    want: wanted,
+    announcer: empty(),
+    graceMs,
+    now: ownNow,
+    carryOut: serviceSteps({
+      client,
+      claim: (claim, signal) => own.claim(claim, signal),
+      bind: (record, uid) => bind(parts, record, uid),
+      setReclaim: (record, reclaim) => setReclaim(parts, record, reclaim),
+      release: (record, signal) => release(parts, record, signal),
+      retain: (record) => retain(parts, record),
+      event: () => {},
+    }),
+  })
+  return {
+    parts,
+    claims: own,
+    mark,
+    client,
+    clock,
+    claim: (claim, signal = neverAborted) =>
+      own.claim({ key: 'default/web', location: 'da', reclaim: 'Delete', wait: false, ...claim }, signal),
+    async release(key = 'default/web') {
+      const record = await parts.records.get(key)
+      return record ? (await release(parts, record, neverAborted)).outcome : 'no record'
+    },
+    reconcile: (key) => reconciler.reconcile(key, neverAborted),
+    sweep: sweep({
+      ...parts,
+      mark,
+      listRecords: () => api.stored(elasticIPs),
+      listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
+      graceMs,
+    }),
+  }
+}
+
+/** The rules of the CRD that the ledger could break. */
+function brokenRule(before: KubeObject | undefined, after: KubeObject): string | undefined {
+  if (after.kind !== 'ElasticIP') return undefined
+  const [was, is] = [before as ElasticIP | undefined, after as ElasticIP]
+  if (was?.status?.reservationID !== undefined && was.spec.location !== is.spec.location)
+    return 'location is fixed once the address is reserved'
+  const { claimRef, location, reservationID } = is.spec
+  if (claimRef && is.metadata.name !== `${claimRef.namespace}.${claimRef.name}`) return 'the name is another Service'
+  return location === undefined && reservationID === undefined ? 'neither location nor reservationID' : undefined
+}

@@ -1,0 +1,21 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { Said } from '../../sandbox/kubectl.ts'
+
+const entry = join(import.meta.dirname, '..', '..', 'server', 'main.ts')
+
+/** Types a command of the product, Ctrl-C at a word that it says if one is given, and answers what the terminal shows. */
+export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<Said> {
+  const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text
+      if (stopAt !== undefined && said[name].includes(stopAt)) child.kill('SIGINT')
+    })
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code: code ?? -1, ...said }))
+  })
+}

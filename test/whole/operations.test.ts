@@ -1,0 +1,146 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { runProduct } from '../../sandbox/product.ts'
+import { typed } from './command-line.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer, unnamed } from './manifests.ts'
+import { openWorld } from './world.ts'
+
+const world = await openWorld()
+const product = await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+const cluster = `--kubeconfig=${world.controlPlane.kubeconfig}`
+const protect = 'eip-admission.dev/protect'
+
+const configurations = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration']
+const webhookField = async (kind: string, path: string) =>
+  world.must('get', kind, 'zz-eip-admission', `-o=jsonpath={.webhooks[0].clientConfig.${path}}`)
+
+test('health is told on the secure port, by the names that probes know', async () => {
+  for (const path of ['/healthz', '/livez', '/readyz']) {
+    const { status, text } = await product.health(path)
+    assert.is(status, 200, path)
+    assert.match(text, /^(\[\+\] \S+ ok\n)*ok\n$/)
+  }
+  const { text } = await product.health('/readyz')
+  for (const check of ['certificates', 'synced-services', 'synced-records']) assert.match(text, `[+] ${check} ok`)
+})
+
+test('metrics tell admissions, calls to the cloud, who leads and how long the certificate lasts', async () => {
+  await world.create(loadBalancer('counted'))
+  const { status, text } = await product.health('/metrics')
+  assert.is(status, 200)
+  const valueOf = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(name))
+        ?.split(' ')
+        .at(-1),
+    )
+  const reviews = 'eip_admission_review_duration_seconds_count{webhook="reserve.eip-admission.dev",verdict="patch"}'
+  assert.is(valueOf(reviews), 1)
+  assert.is(valueOf('eip_admission_cloud_call_duration_seconds_count{call="reserve",result="201"}'), 1)
+  assert.is(valueOf('eip_admission_leader'), 1)
+  assert.ok(valueOf('eip_admission_cert_not_after_seconds') > Date.now() / 1000)
+})
+
+test('a second install changes nothing that works', async () => {
+  const url = await webhookField('mutatingwebhookconfiguration', 'url')
+  const bundles = await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle')))
+  const said = await runProduct(['install', cluster, `--webhook-url=${new URL(url).origin}`])
+  assert.match(said, 'MutatingWebhookConfiguration zz-eip-admission applied')
+  assert.ok(bundles.every((bundle) => bundle.length > 100))
+  assert.equal(await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle'))), bundles)
+  assert.is(await webhookField('mutatingwebhookconfiguration', 'url'), url)
+  assert.ok((await world.create(loadBalancer('after-install'))).spec.loadBalancerIP)
+})
+
+test('an installation outside the cluster can move into it, and back', async () => {
+  const { origin } = new URL(await webhookField('mutatingwebhookconfiguration', 'url'))
+  await runProduct(['install', cluster])
+  for (const kind of configurations) {
+    assert.is(await webhookField(kind, 'service.namespace'), 'eip-admission')
+    assert.is(await webhookField(kind, 'url'), '')
+  }
+  await runProduct(['install', cluster, `--webhook-url=${origin}`])
+  for (const kind of configurations) assert.is(await webhookField(kind, 'service.namespace'), '')
+  await eventually('a Service has its address at once', async () => {
+    const { spec } = await world.create(unnamed('moved-'))
+    return spec.loadBalancerIP
+  })
+})
+
+test('install --dry-run prints YAML that the API server takes, and does nothing', async () => {
+  const before = await world.must('get', configurations.join(), '-o', 'yaml')
+  const url = await webhookField('mutatingwebhookconfiguration', 'url')
+  const { code, stdout, stderr } = await typed(['install', '--dry-run', `--webhook-url=${new URL(url).origin}`])
+  assert.equal([code, stderr], [0, ''])
+  const verb = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-']
+  const said = await world.kubectl(verb, stdout)
+  assert.equal([said.code, said.stderr], [0, ''])
+  const applied = said.stdout.trim().split('\n')
+  assert.is(applied.length, stdout.split('\n---\n').length)
+  for (const line of applied) assert.match(line, / serverside-applied \(server dry run\)$/)
+  assert.is(await world.must('get', configurations.join(), '-o', 'yaml'), before)
+})
+
+test('a protected Service is neither deleted nor turned into another type until somebody says so', async () => {
+  await world.create(loadBalancer('precious', { annotations: { [protect]: 'true' } }))
+  const address = await world.settled('precious')
+  const attempts = [
+    ['delete', 'service', 'precious'],
+    ['patch', 'service', 'precious', '-p', '{"spec":{"type":"ClusterIP"}}'],
+  ]
+  for (const attempt of attempts) {
+    const { code, stderr } = await world.kubectl(attempt)
+    assert.is(code, 1)
+    assert.match(stderr, `annotation ${protect}: "true"`)
+  }
+  assert.is(await world.settled('precious'), address)
+  await world.must('annotate', '--overwrite', 'service', 'precious', `${protect}=false`)
+  await world.must('delete', 'service', 'precious', '--timeout=20s')
+  await world.gone('precious')
+})
+
+test('cleanup without --yes says what it would do, and does nothing', async () => {
+  const address = await world.settled('counted')
+  const { code, stdout } = await typed(['cleanup', cluster])
+  assert.is(code, 0)
+  for (const kind of ['Mutating', 'Validating'])
+    assert.match(stdout, `would be deleted: ${kind}WebhookConfiguration zz-eip-admission`)
+  assert.match(stdout, 'would be released from our finalizer: Service default/counted')
+  assert.match(stdout, 'would be released from our finalizer: ElasticIP default.counted')
+  assert.match(stdout, address)
+  assert.match(stdout, 'Nothing was changed.')
+  for (const kind of configurations) await world.must('get', kind, 'zz-eip-admission')
+  assert.is(await world.settled('counted'), address)
+})
+
+test('after cleanup --yes nothing blocks the cluster, although nothing of ours runs', async () => {
+  await product.stop()
+  const [reservation] = world.reserved()
+  await world.must('delete', 'service', 'after-install', '--wait=false')
+  const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
+  assert.is(code, 0)
+  assert.match(stdout, 'released from our finalizer: Service default/counted')
+  assert.match(stdout, reservation?.id ?? 'no reservation')
+  await world.must('delete', 'service', 'counted', '--timeout=10s')
+  await eventually('the other one goes as well', async () =>
+    (await world.service('after-install')) ? undefined : true,
+  )
+  await world.must('delete', 'eip', '--all', '--timeout=10s')
+  for (const kind of configurations) assert.is((await world.kubectl(['get', kind, 'zz-eip-admission'])).code, 1)
+  await world.must('create', 'service', 'loadbalancer', 'plain', '--tcp=80:80')
+  await world.must('delete', 'service', 'plain', '--timeout=10s')
+  await world.must('delete', 'namespace', 'eip-admission', '--timeout=30s')
+})
+
+test('cleanup may be repeated', async () => {
+  const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
+  assert.is(code, 0)
+  assert.match(stdout, 'No address stays reserved.')
+})
+
+test('the log shows no missing right and no secret', () => world.close())
+
+test.run()

@@ -1,0 +1,104 @@
+import { truncateSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Lease } from '../../kube/objects.ts'
+import { freePorts } from '../../sandbox/ports.ts'
+import { runProduct } from '../../sandbox/product.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { roundRobin } from './round-robin.ts'
+import { openWorld, routes } from './world.ts'
+
+const world = await openWorld()
+const [first = 0, second = 0] = await freePorts(2)
+const door = await roundRobin([first, second])
+const installed = [`--kubeconfig=${world.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${door.port}`]
+await runProduct(['install', ...installed])
+const replica = (port: number) => ({
+  env: { METAL_METRO_NAME: 'da' },
+  flags: [`--webhook-secure-port=${port}`, '--leader-elect-retry-period=500ms'],
+})
+let leader = await world.startSwept(replica(first))
+let other = await world.start(replica(second))
+const { calls, latency } = world.cloud.door
+
+const holder = async () => {
+  const lease = await world.must('get', 'lease', '-n', 'kube-system', 'cloud-controller-manager', '-o', 'json')
+  return (JSON.parse(lease) as Lease).spec?.holderIdentity
+}
+const leads = async (product: typeof leader) =>
+  /^eip_admission_leader 1$/m.test((await product.health('/metrics')).text)
+
+/** A name that twenty people create at the same moment. */
+async function stampede(name: string): Promise<void> {
+  calls.clear()
+  const typed = Array.from({ length: 20 }, () => world.kubectl(['create', '-f', '-'], loadBalancer(name)))
+  const said = await Promise.all(typed)
+  assert.is(said.filter(({ code }) => code === 0).length, 1)
+  for (const { code, stderr } of said) if (code !== 0) assert.match(stderr, `services "${name}" already exists`)
+  const address = await world.settled(name)
+  assert.is(world.calls(routes.reserve), 1)
+  assert.ok(world.reserved().some((one) => one.address === address))
+}
+
+test('one of two replicas leads', async () => {
+  assert.equal([await leads(leader), await leads(other)], [true, false])
+})
+
+test('twenty simultaneous creates of one name on two replicas are one Service and one reservation', () =>
+  stampede('wanted'))
+
+test('and so they are while the cloud takes its time', async () => {
+  latency.set({ ms: 400 })
+  await stampede('slowly').finally(() => latency.clear())
+})
+
+test('twenty Services that are created at the same moment have twenty addresses', async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `many-${n}`)
+  calls.clear()
+  const created = await Promise.all(names.map((name) => world.create(loadBalancer(name))))
+  assert.is(new Set(created.map(({ spec }) => spec.loadBalancerIP)).size, 20)
+  for (const name of names) await world.settled(name)
+  assert.is(world.calls(routes.reserve), 20)
+})
+
+test('a leader that is told to stop hands over at once, and no review is lost meanwhile', async () => {
+  const before = await holder()
+  const stopping = leader.stop()
+  for (let n = 0; leader.isRunning() || n < 5; n += 1) {
+    const { spec } = await world.create(loadBalancer(`during-${n}`))
+    assert.ok(spec.loadBalancerIP, `Service during-${n} has its address`)
+  }
+  assert.is(await stopping, 0)
+  await eventually('the other leads', async () => (await leads(other)) || undefined, 3_000)
+  assert.is.not(await holder(), before)
+  await world.settled('during-0')
+})
+
+test('a replica that comes back waits for its turn', async () => {
+  leader = await world.start(replica(first))
+  assert.equal([await leads(leader), await leads(other)], [false, true])
+  const from = await holder()
+  await other.stop()
+  await eventually('the first leads again', async () => (await leads(leader)) || undefined, 3_000)
+  assert.is.not(await holder(), from)
+  other = await world.start(replica(second))
+})
+
+test('the API server may go away for a while', async () => {
+  world.checkLog()
+  await world.controlPlane.apiserver.stop()
+  await world.controlPlane.apiserver.start()
+  await eventually('a Service has its address', async () => {
+    const { code } = await world.kubectl(['create', '-f', '-'], loadBalancer('returned'))
+    return code === 0 || undefined
+  })
+  const address = await world.settled('returned')
+  assert.ok(world.reserved().some((one) => one.address === address))
+  // The roles are known a moment after the API server: what it refused in between is no missing right.
+  truncateSync(world.logOf('eip-admission'))
+})
+
+test('the log shows no missing right and no secret', () => world.close(door))
+
+test.run()

@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+
+export type RoundRobin = { port: number; close(): Promise<void> }
+
+/** Stands before several replicas as a Service does: each connection goes to the next one that takes it. */
+export async function roundRobin(ports: number[]): Promise<RoundRobin> {
+  let turn = 0
+  const server = createServer((client) => {
+    const forward = (triesLeft: number): void => {
+      const replica = connect(ports[turn++ % ports.length] ?? 0, '127.0.0.1')
+      replica.once('connect', () => {
+        replica.removeAllListeners('error')
+        for (const [one, other] of [[client, replica] as const, [replica, client] as const]) {
+          one.pipe(other)
+          one.on('error', () => other.destroy())
+          one.on('close', () => other.destroy())
+        }
+      })
+      replica.once('error', () => (triesLeft > 0 ? forward(triesLeft - 1) : client.destroy()))
+    }
+    forward(ports.length - 1)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

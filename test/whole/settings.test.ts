@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { kubeconfig } from '../../sandbox/control-plane/kubeconfig.ts'
+import type { Said } from '../../sandbox/kubectl.ts'
+import { typed } from './command-line.ts'
+
+/** A refusal to start: words for a person on stderr, and no stack trace. */
+function refused({ code, stderr }: Said, ...words: string[]): void {
+  assert.is(code, 1)
+  for (const word of words) assert.match(stderr, word)
+  assert.not.match(stderr, /\n\s+at |node:internal|file:\/\//)
+}
+
+const right = { METAL_API_KEY: 'a-secret-token', METAL_PROJECT_ID: 'p' }
+const cloud = '--cloud-provider=equinixmetal'
+
+async function inFolder(play: (dir: string) => Promise<void>): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
+  await play(dir).finally(() => rmSync(dir, { recursive: true }))
+}
+
+test('every mistake in the settings is told at once, with what would be right', async () => {
+  const args = ['serve', cloud, '--secure-port=99999', '--base-url=http://metal.example.com', '--only=everything']
+  const env = { METAL_LOAD_BALANCER: 'metallb://system', EIP_UNBOUND_GRACE: 'soon' }
+  const said = await typed(args, env)
+  refused(said, 'METAL_API_KEY', 'METAL_PROJECT_ID', '--secure-port', '99999', '--base-url', '--only', '"everything"')
+  refused(said, 'METAL_LOAD_BALANCER', 'metallb:///', 'EIP_UNBOUND_GRACE', '"soon"')
+})
+
+test('no cloud provider: the flag that sets it', async () => refused(await typed(['serve'], right), '--cloud-provider'))
+
+test('a cloud provider that is not known: the ones that there are', async () =>
+  refused(await typed(['serve', '--cloud-provider=equinix'], right), '"equinix"', 'equinixmetal'))
+
+test('a flag that does not exist: the one that was meant', async () =>
+  refused(await typed(['serve', cloud, '--metr=da'], right), '--metro'))
+
+test('a configuration file that is no JSON, or is not there, is named', () =>
+  inFolder(async (dir) => {
+    const file = join(dir, 'cloud-sa.json')
+    writeFileSync(file, '{ "apiKey": "a-secret-token", }')
+    const broken = await typed(['serve', cloud, `--cloud-config=${file}`])
+    refused(broken, file)
+    assert.not.match(broken.stderr, 'a-secret-token')
+    refused(await typed(['serve', cloud, `--cloud-config=${join(dir, 'none.json')}`]), join(dir, 'none.json'))
+  }))
+
+test('a kubeconfig that is not there is named', async () =>
+  refused(await typed(['serve', cloud, '--kubeconfig=/no/such/file'], right), '/no/such/file'))
+
+test('install and cleanup tell when the cluster cannot be reached', async () => {
+  for (const command of ['install', 'cleanup'])
+    refused(await typed([command, '--kubeconfig=/no/such/file']), '/no/such/file')
+})
+
+test('a secret in a wrong place is not repeated', async () => {
+  const said = await typed(['serve', cloud, '--api-key=a-secret-token'], right)
+  refused(said, '--api-key')
+  assert.not.match(said.stderr, 'a-secret-token')
+})
+
+test('who is told to stop before the cluster was ever reached stops, and that is no failure', () =>
+  inFolder(async (dir) => {
+    const file = join(dir, 'kubeconfig')
+    writeFileSync(
+      file,
+      kubeconfig({ url: 'https://127.0.0.1:1', authority: '', user: { name: 'nobody', groups: [], token: 't' } }),
+    )
+    const said = await typed(['serve', cloud, `--kubeconfig=${file}`], right, 'waiting for the API server')
+    assert.equal([said.code, said.stderr], [0, ''])
+  }))
+
+test('version and help are printed and end well', async () => {
+  assert.match((await typed(['version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+  const { code, stdout } = await typed(['serve', '--help'])
+  assert.is(code, 0)
+  for (const word of ['--cloud-provider', 'METAL_METRO_NAME', '--leader-elect']) assert.match(stdout, word)
+})
+
+test.run()
