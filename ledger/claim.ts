@@ -20,6 +20,8 @@ export type ClaimParts = AskParts & {
   asking: Asking
   /** Whether every reservation with our marks has a record, so that no record means no reservation. */
   adopted: (signal: AbortSignal) => Promise<boolean>
+  /** Why a record is one too many, in words for whoever asked for it. */
+  overLimit: (record: ElasticIP, signal: AbortSignal) => Promise<string | undefined>
   /** Begins the time that a question to the cloud may take; it is shorter than others wait for us. */
   budget: () => Budget
 }
@@ -56,7 +58,7 @@ export function claims(parts: ClaimParts): Claims {
     const first = await parts.adopted(signal)
     const budget = parts.budget()
     const created = await create(parts, claim, signal)
-    if (created) return put({ record: created, first }, budget)
+    if (created) return (await turnAway(parts, created, signal)) ?? put({ record: created, first }, budget)
     const stored = await parts.records.get(claim.key, { signal })
     if (!stored) return busy
     const shared = open.get(stored.metadata.name)
@@ -92,6 +94,14 @@ async function create(parts: ClaimParts, claim: Claim, signal: AbortSignal): Pro
     if (isAlreadyExists(error)) return undefined
     throw error
   }
+}
+
+/** A limit is looked at when the record is written: of those that race for the last place each sees all who came before. */
+async function turnAway(parts: ClaimParts, record: ElasticIP, signal: AbortSignal): Promise<Claimed | undefined> {
+  const why = await parts.overLimit(record, signal)
+  if (why === undefined) return undefined
+  await parts.records.remove(record)
+  return { kind: 'refused', why }
 }
 
 /** The address of a record that has one, kept or on its way back as it may be; undefined when there is none to keep. */

@@ -2,6 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { connect } from '../kube/connect.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
+import { listAll } from '../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
 import {
   type Resource,
@@ -20,8 +21,8 @@ type Surroundings = { version: string; print: (text: string) => void }
 export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, world: Surroundings): Promise<void> {
   const { print } = world
   const client = connect(kubeconfig({ file }), { userAgent: `eip-admission/${world.version}` })
-  const held = (await all(client, services)).filter((service) => has(service, serviceFinalizer))
-  const records = (await unlessUnknown(all(client, elasticIPs))).filter((record) => has(record, recordFinalizer))
+  const held = (await listAll(client, services)).filter((service) => has(service, serviceFinalizer))
+  const records = (await unlessUnknown(listAll(client, elasticIPs))).filter((record) => has(record, recordFinalizer))
   const say = (text: string) => print(`${yes ? '' : 'would be '}${text}\n`)
 
   const { mutatingConfiguration: mutating, validatingConfiguration: validating } = names
@@ -40,17 +41,6 @@ export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, world:
   }
   print(remaining(records))
   if (!yes) print('Nothing was changed. Stop every `eip-admission serve` first, then repeat this with --yes.\n')
-}
-
-async function all<T extends KubeObject>(client: KubeClient, resource: Resource<T>): Promise<T[]> {
-  const items: T[] = []
-  let next: string | undefined
-  do {
-    const page = await client.list(resource, { limit: 500, ...(next === undefined ? {} : { continue: next }) })
-    items.push(...page.items)
-    next = page.metadata.continue
-  } while (next)
-  return items
 }
 
 /** Where the kind was never installed, or is gone already, there is nothing of it. */

@@ -1,3 +1,4 @@
+import { listAll } from '../kube/list-all.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
@@ -5,7 +6,8 @@ import { type AdoptionMark, adoptionMark } from '../ledger/adoption.ts'
 import { asking } from '../ledger/asking.ts'
 import { budget } from '../ledger/budget.ts'
 import { type ClaimParts, type Claims, claims } from '../ledger/claim.ts'
-import { type ElasticIP, claimKey } from '../ledger/elastic-ip.ts'
+import { type ElasticIP, claimKey, elasticIPs } from '../ledger/elastic-ip.ts'
+import { overLimit } from '../ledger/limits.ts'
 import { records } from '../ledger/records.ts'
 import type { ReleaseParts } from '../ledger/release.ts'
 import type { Want } from '../ledger/want.ts'
@@ -35,12 +37,21 @@ export function makeLedger(options: LedgerOptions): Ledger {
     identity,
     asking: asking({ timeoutMs, monotonicMs: () => performance.now() }),
     adopted: (signal: AbortSignal) => mark.isSet(signal),
+    overLimit: limiter(options),
     budget: () => budget(budgetMs),
     now,
     log,
     stillWanted: (record: ElasticIP, signal: AbortSignal) => stillWanted(options, record, signal),
   }
   return { parts, claims: claims(parts), mark }
+}
+
+/** Counts what the API server has now, not what a copy has: a limit holds against races too. */
+function limiter({ client, settings }: LedgerOptions): ClaimParts['overLimit'] {
+  const { mostAddresses: cluster, mostAddressesPerNamespace: namespace } = settings.cloud.settings
+  if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)
+  return async (record, signal) =>
+    overLimit(record, await listAll(client, elasticIPs, { signal }), { cluster, namespace })
 }
 
 /** Only a Service that is gone, is going, or plainly wants no address of ours, lets one go. */

@@ -1,5 +1,6 @@
 import { braked } from '../ledger/brake.ts'
 import { heldAddress, isUnbound } from '../ledger/elastic-ip.ts'
+import { newRecord } from '../ledger/records.ts'
 import { serviceAccountUser } from '../manifests/names.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
 import { serviceProtect } from '../webhooks/service-protect.ts'
@@ -21,6 +22,8 @@ export function makeWebhooks({ settings, vendor, ledger, views, ...world }: Worl
     isSelf,
     onCloudFailure,
     claim: braked({ claim: (claim, signal) => ledger.claims.claim(claim, signal), unbound, most: mostUnbound }),
+    overLimit: ({ key, location, reclaim }, signal) =>
+      ledger.parts.overLimit(newRecord(key, { location, reclaimPolicy: reclaim }, ''), signal),
     held: async (key, signal) => {
       const record = await ledger.parts.records.get(key, { signal })
       return record && heldAddress(record)

@@ -20,6 +20,8 @@ export type ServiceMutatingDeps = {
   claim: (claim: Claim, signal: AbortSignal) => Promise<Claimed>
   /** The address that the ledger holds for a Service, without asking for one. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
+  /** Why a Service would get no address although nothing is wrong with it, without asking for one. */
+  overLimit: (claim: Claim, signal: AbortSignal) => Promise<string | undefined>
   /** Whether a Service whose address the cloud could not give now is stored without it, or refused. */
   onCloudFailure: 'defer' | 'deny'
   isSelf: (user: string) => boolean
@@ -82,17 +84,16 @@ async function reserve(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal)
   const { name: given, generateName: prefix } = service.metadata
   const name = given || generateName(prefix ?? '')
   const named = { ...service, metadata: { ...service.metadata, name } }
-  const { location, reclaim, warnings } = wanted
-  const claimed = await deps.claim({ key: keyOf(named), location, reclaim, wait: true }, signal)
+  const claimed = await deps.claim(claimOf(named, wanted), signal)
   switch (claimed.kind) {
     case 'held':
-      return patch(withAddress(service, claimed.address, name), warnings)
+      return patch(withAddress(service, claimed.address, name), wanted.warnings)
     case 'refused':
       return refuse(`Service ${keyOf(named)} gets no address: ${claimed.why}`)
     case 'pending': {
       if (deps.onCloudFailure === 'deny') return refuse(`Service ${keyOf(named)} gets no address now: ${claimed.why}`)
       const pending = servicePatch(service, { name, finalizer: serviceFinalizer })
-      return patch(pending, [...warnings, `address pending, it follows in the background: ${claimed.why}`])
+      return patch(pending, [...wanted.warnings, `address pending, it follows in the background: ${claimed.why}`])
     }
   }
 }
@@ -102,8 +103,14 @@ async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal
   const { service, wanted } = of
   const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
   if (held !== undefined) return patch(withAddress(service, held), wanted.warnings)
+  const why = await deps.overLimit(claimOf(service, wanted), signal)
+  if (why !== undefined) return refuse(`Service ${keyOf(service)} gets no address: ${why}`)
   const said = `dry run: an address in ${wanted.location} would be reserved`
   return patch(servicePatch(service, { finalizer: serviceFinalizer }), [...wanted.warnings, said])
+}
+
+function claimOf(service: Service, { location, reclaim }: Reserve): Claim {
+  return { key: keyOf(service), location, reclaim, wait: true }
 }
 
 function withAddress(service: Service, address: string, name = service.metadata.name) {

@@ -43,6 +43,22 @@ export const common = {
     default: '15m',
     sentence: 'How long a reserved address waits for its Service to appear before it is given back.',
   },
+  mostAddresses: {
+    title: 'most addresses',
+    flag: '--most-addresses',
+    env: 'EIP_MOST_ADDRESSES',
+    format: number(0, 1_000_000),
+    unset: 'no limit',
+    sentence: 'Addresses that the cluster may hold, retained ones included.',
+  },
+  mostAddressesPerNamespace: {
+    title: 'most addresses of a namespace',
+    flag: '--most-addresses-per-namespace',
+    env: 'EIP_MOST_ADDRESSES_PER_NAMESPACE',
+    format: number(0, 1_000_000),
+    unset: 'no limit',
+    sentence: 'Addresses that one namespace may hold, retained ones included.',
+  },
   mostUnbound: {
     title: 'most unbound addresses',
     flag: '--most-unbound',

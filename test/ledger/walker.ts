@@ -19,6 +19,8 @@ type Gate = {
   /** How long a call is at most on its way; an answer is waited for as long. */
   mostMs: number
   atMs: number
+  /** It is opened when its time is over, or by a rare chance. */
+  isSlow: boolean
   open(): void
   cut(): void
 }
@@ -83,6 +85,7 @@ export function makeWalker(seed: number): Walker {
         what,
         ...rest,
         atMs: nowMs(),
+        isSlow: random(8) === 0,
         open: () => (leave(), resolve()),
         cut: () => (leave(), reject(error())),
       }

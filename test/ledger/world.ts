@@ -108,6 +108,7 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
     identity,
     asking: asking({ timeoutMs, monotonicMs: elapsedMs }),
     adopted: (signal: AbortSignal) => mark.isSet(signal),
+    overLimit: () => Promise.resolve(undefined),
     budget: options.budget ?? (() => ({ signal: neverAborted, isSpent: () => false })),
     now: ownNow,
     log: silentLog,

@@ -16,9 +16,18 @@ const finalizers = ['eip-admission.dev/address']
 const shown = { finalizers, annotations: { 'eip-admission.dev/address': address }, loadBalancerIP: address }
 const held: Claimed = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
 
-type Facts = { claimed?: Claimed; metro?: string; onCloudFailure?: 'defer' | 'deny'; heldAddress?: string }
+type Facts = {
+  claimed?: Claimed
+  metro?: string
+  onCloudFailure?: 'defer' | 'deny'
+  heldAddress?: string
+  overLimit?: string
+}
 
-function deps({ claimed = held, metro = 'da', onCloudFailure = 'defer', heldAddress }: Facts, claims: Claim[] = []) {
+function deps(
+  { claimed = held, metro = 'da', onCloudFailure = 'defer', heldAddress, overLimit }: Facts,
+  claims: Claim[] = [],
+) {
   return {
     policy: makePolicy(metro ? { metro } : {}),
     locations: () => metros,
@@ -27,6 +36,7 @@ function deps({ claimed = held, metro = 'da', onCloudFailure = 'defer', heldAddr
       return Promise.resolve(claimed)
     },
     held: () => Promise.resolve(heldAddress),
+    overLimit: () => Promise.resolve(overLimit),
     onCloudFailure,
     isSelf: (user: string) => user === 'self',
   }
@@ -134,6 +144,11 @@ test('a dry run says where an address would be, and asks for none', async () => 
 test('a dry run for a Service that the ledger knows shows its address', async () => {
   const { after } = await mutate({ dryRun: true }, { heldAddress: address })
   assert.equal(after, makeService(shown))
+})
+
+test('a dry run is refused where a limit is reached', async () => {
+  const { decision } = await mutate({ dryRun: true }, { overLimit: 'the limit is reached' })
+  assert.is(decision.verdict === 'deny' && decision.reason, 'Service default/web gets no address: the limit is reached')
 })
 
 test('a refusal of the cloud is told in its own words', async () => {

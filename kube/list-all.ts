@@ -1,0 +1,19 @@
+import type { CallOptions, KubeClient } from './client.ts'
+import type { KubeObject } from './objects.ts'
+import type { Resource } from './resource.ts'
+
+/** Every object of a kind as the API server has it now, page by page. */
+export async function listAll<T extends KubeObject>(
+  client: Pick<KubeClient, 'list'>,
+  resource: Resource<T>,
+  options: CallOptions = {},
+): Promise<T[]> {
+  const items: T[] = []
+  let next: string | undefined
+  do {
+    const page = await client.list(resource, { ...options, limit: 500, ...(next ? { continue: next } : {}) })
+    items.push(...page.items)
+    next = page.metadata.continue
+  } while (next)
+  return items
+}
