@@ -1,0 +1,100 @@
+// What an operator allows, and what an owner protects.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { loadBalancer } from './manifests.ts'
+import { openWorld, routes } from './world.ts'
+
+const world = await openWorld()
+await world.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--most-addresses-per-namespace=3'] })
+const { kubectl } = world
+const must = (...args: string[]) => world.must(...args)
+const protect = 'eip-admission.dev/protect'
+
+await must('create', 'namespace', 'crowd')
+
+test('of many who race for the last places no more are let in than there are', async () => {
+  const names = Array.from({ length: 12 }, (_, n) => `racer-${n}`)
+  const said = await Promise.all(
+    names.map((name) => kubectl(['create', '-f', '-'], loadBalancer(name, { namespace: 'crowd' }))),
+  )
+  const admitted = said.filter(({ code }) => code === 0).length
+  assert.ok(admitted <= 3, `${admitted} were admitted`)
+  assert.is(world.reserved().length, admitted)
+  for (const { code, stderr } of said)
+    if (code !== 0) assert.match(stderr, 'the limit of 3 addresses in namespace crowd')
+})
+
+test('who is refused is told who holds the places, also in a dry run', async () => {
+  for (let n = 0; n < 3; n += 1) {
+    await kubectl(['create', '-f', '-'], loadBalancer(`filler-${n}`, { namespace: 'crowd' }))
+  }
+  assert.is(world.reserved().length, 3)
+  for (const flags of [[], ['--dry-run=server']]) {
+    const { code, stderr } = await kubectl(
+      ['create', ...flags, '-f', '-'],
+      loadBalancer('late', { namespace: 'crowd' }),
+    )
+    assert.is(code, 1)
+    assert.match(stderr, 'Service crowd/late gets no address: the limit of 3 addresses in namespace crowd is reached')
+    assert.match(stderr, /they are held by crowd\/\S+, crowd\/\S+, crowd\/\S+/)
+  }
+  assert.is(world.reserved().length, 3)
+})
+
+test('a place that is given back is free again', async () => {
+  const holder = await must('get', 'services', '-n', 'crowd', '-o', 'jsonpath={.items[0].metadata.name}')
+  await must('delete', 'service', '-n', 'crowd', holder)
+  await world.gone(holder, 'crowd')
+  await world.create(loadBalancer('late', { namespace: 'crowd' }))
+  assert.is(world.reserved().length, 3)
+})
+
+test('a protected Service is not deleted until its owner says so', async () => {
+  const { spec } = await world.create(loadBalancer('dear', { annotations: { [protect]: 'true' } }))
+  await world.settled('dear')
+  const refused = await kubectl(['delete', 'service', 'dear'])
+  assert.is(refused.code, 1)
+  assert.match(refused.stderr, 'kubectl annotate service -n default dear eip-admission.dev/protect=false --overwrite')
+  assert.is((await kubectl(['delete', 'service', 'dear', '--dry-run=server'])).code, 1)
+  assert.is((await world.service('dear'))?.metadata.deletionTimestamp, undefined)
+
+  const turned = await kubectl(['patch', 'service', 'dear', '-p', '{"spec":{"type":"ClusterIP"}}'])
+  assert.match(turned.stderr, 'as ClusterIP it would lose it')
+  const both = JSON.stringify({ metadata: { annotations: { [protect]: 'false' } }, spec: { type: 'ClusterIP' } })
+  assert.is((await kubectl(['patch', 'service', 'dear', '-p', both])).code, 1)
+
+  await must('annotate', 'service', 'dear', `${protect}=false`, '--overwrite')
+  await must('delete', 'service', 'dear')
+  await world.gone('dear')
+  assert.not(world.reserved().some(({ address }) => address === spec.loadBalancerIP))
+})
+
+test('a status write smuggles no annotation in, and others pass', async () => {
+  await world.create(loadBalancer('status'))
+  await world.settled('status')
+  const write = (annotations: Record<string, string>) =>
+    kubectl(['patch', 'service', 'status', '--subresource=status', '-p', JSON.stringify({ metadata: { annotations } })])
+  const forged = await write({ 'eip-admission.dev/address': '192.0.2.1' })
+  assert.is(forged.code, 1)
+  assert.match(forged.stderr, 'annotation eip-admission.dev/address: "192.0.2.1" is ours to write')
+  assert.match(
+    (await write({ 'metal.equinix.com/eip-metr': 'sv' })).stderr,
+    'did you mean metal.equinix.com/eip-metro?',
+  )
+  assert.is((await write({ 'example.com/anything': 'goes' })).code, 0)
+})
+
+test('a live address is neither moved nor exchanged, and the terminal says what to do instead', async () => {
+  const { spec } = await world.create(loadBalancer('fixed'))
+  await world.settled('fixed')
+  world.cloud.door.calls.clear()
+  const exchanged = await kubectl(['patch', 'service', 'fixed', '-p', '{"spec":{"loadBalancerIP":"198.51.100.9"}}'])
+  assert.is(exchanged.code, 1)
+  assert.match(exchanged.stderr, `"198.51.100.9" cannot take the place of ${spec.loadBalancerIP}`)
+  assert.is((await world.service('fixed'))?.spec.loadBalancerIP, spec.loadBalancerIP)
+  assert.is(world.calls(routes.reserve), 0)
+})
+
+test('what was run is taken down', () => world.close())
+
+test.run()
