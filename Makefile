@@ -22,6 +22,9 @@ test: $(installed) control-plane ## runs every test
 check: $(installed) ## types, lint, format, import law, dead code, generated files
 	@npm run --silent check
 
+chaos: $(installed) ## walks at random through everything that can happen; SEED=7 STEPS=1000 choose
+	@npm run --silent chaos -- $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS))
+
 bench: $(installed) ## measures, and prints the figures beside their goals
 	@npm run --silent bench
 
@@ -35,4 +38,4 @@ $(installed): package.json package-lock.json
 	@npm ci
 	@touch $@
 
-.PHONY: help demo sandbox test check bench generate control-plane
+.PHONY: help demo sandbox test check chaos bench generate control-plane

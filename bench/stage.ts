@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,18 +24,23 @@ export type Admin = KubeClient & Watcher
 /** Sets a stage, runs work on it and takes it down, also when the work fails or a person interrupts it. */
 export async function onStage<T>(work: (stage: Stage, admin: Admin) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bench-'))
-  const stage = await setStage({ dir })
-  const leave = async () => {
-    await stage.stop()
+  let stage: Stage | undefined
+  let leaving: Promise<void> | undefined
+  const takeDown = async () => {
+    await stage?.stop()
     rmSync(dir, { recursive: true, force: true })
   }
+  const leave = () => (leaving ??= takeDown())
   const interrupt = () => void leave().finally(() => process.exit(130))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
   try {
+    stage = await setStage({ dir })
     const admin = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'eip-admission-bench' })
     return await work(stage, admin)
   } catch (error) {
-    console.error(readFileSync(stage.logOf('eip-admission'), 'utf8'))
+    // The directory goes, and with it the product's side of what went wrong.
+    const log = stage?.logOf('eip-admission') ?? ''
+    if (existsSync(log)) console.error(readFileSync(log, 'utf8'))
     throw error
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Service } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { serviceAccountUser } from '../manifests/names.ts'
@@ -85,12 +84,13 @@ async function launch(stage: Stage, more: Record<string, string>): Promise<Produ
 }
 
 async function whenReady(product: Product): Promise<number> {
-  while (product.isRunning()) {
+  const isReady = async () => {
+    if (!product.isRunning()) throw new Error('the product ended while it was starting')
     const answer = await product.health('/readyz').catch(() => undefined)
-    if (answer?.status === 200) return performance.now()
-    await sleep(5)
+    return answer?.status === 200
   }
-  throw new Error('the product ended while it was starting')
+  await until('the product is ready', isReady, 5)
+  return performance.now()
 }
 
 async function whenAddressed(admin: Admin, { metadata }: Service): Promise<number> {

@@ -34,8 +34,10 @@ export async function issueLeaf(wanted: {
   hosts: string[]
   now: number
   lifetimeMs: number
+  /** The pair of keys, where it is in the making already. */
+  keys?: Promise<Keys> | undefined
 }): Promise<KeyPair> {
-  const keys = await newKeys()
+  const keys = await (wanted.keys ?? newKeys())
   const authority = forge.pki.certificateFromPem(wanted.authority.cert)
   const cert = draft(keys.publicKey, { subject: leafName, issuer: authority.subject.attributes })
   const authorityEndsMs = new X509Certificate(wanted.authority.cert).validToDate.getTime()
@@ -51,8 +53,10 @@ export async function issueLeaf(wanted: {
   return { cert: sign(cert, wanted.authority.key), key: keys.privateKey }
 }
 
+export type Keys = { publicKey: string; privateKey: string }
+
 /** RSA, because node-forge issues for no other kind of key; made on the thread pool, off the event loop. */
-function newKeys(): Promise<{ publicKey: string; privateKey: string }> {
+export function newKeys(): Promise<Keys> {
   return promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

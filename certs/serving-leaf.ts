@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Log } from '../kube/log.ts'
 import { leafLifetimeMs } from './authorities.ts'
-import { issueLeaf } from './authority.ts'
+import { type Keys, issueLeaf, newKeys } from './authority.ts'
 import type { KeyPair } from './cert-source.ts'
 import { renewalReason } from './renewal.ts'
 
@@ -16,13 +16,16 @@ export type ServingLeaf = {
 /** A serving certificate that is issued when it is first asked for. */
 export function servingLeaf(log: Log): ServingLeaf {
   let leaf: KeyPair | undefined
+  // Begun now: it takes as long as all that a start asks of the API server, and not the event loop.
+  let keys: Promise<Keys> | undefined = newKeys()
   return {
     current: () => leaf,
     notAfterMs: () => leaf && new X509Certificate(leaf.cert).validToDate.getTime(),
     async renew({ authority, hosts, now }) {
       const why = leaf ? renewalReason(leaf, now, { hosts, authority: authority.cert }) : 'there is none yet'
       if (why === undefined) return false
-      leaf = await issueLeaf({ authority, hosts, now, lifetimeMs: leafLifetimeMs })
+      leaf = await issueLeaf({ authority, hosts, now, lifetimeMs: leafLifetimeMs, keys })
+      keys = undefined
       const { serialNumber, validTo } = new X509Certificate(leaf.cert)
       log.info({ why, hosts, serial: serialNumber, notAfter: validTo }, 'serving certificate issued')
       return true

@@ -11,7 +11,7 @@ type Hook = ((body: Body) => void) & { each: (body: Body) => void }
 type Uvu = Declare & { only: Declare; skip: () => void; run: () => void; before: Hook; after: Hook }
 type RunSuite = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>
 
-const testTimeoutMs = 120_000
+const testTimeoutMs = 200_000
 const group: RunSuite[] = []
 let declared = 0
 

@@ -34,15 +34,16 @@ function another(walk: Walk): Actor {
 
 const one = <T>({ random }: Walker, of: T[]): T => of[random(of.length)] as T
 
+/** Lets one call or answer through; false when nobody waits. */
+async function letThrough(walk: Walk): Promise<boolean> {
+  const patient = walk.random(40) === 0
+  const open = walk.gates.filter(({ of, isSlow }) => !of?.isFrozen && (patient || !isSlow))
+  if (open.length === 0) return false
+  await walk.openOne(one(walk, open), walk.random(40) === 0)
+  return true
+}
+
 const moves: { weight: number; move: (walk: Walk) => void | Promise<void> }[] = [
-  {
-    weight: 400,
-    move: async (walk) => {
-      const patient = walk.random(40) === 0
-      const open = walk.gates.filter(({ of, isSlow }) => !of?.isFrozen && (patient || !isSlow))
-      if (open.length > 0) await walk.openOne(one(walk, open), walk.random(40) === 0)
-    },
-  },
   { weight: 10, move: (walk) => walk.create(one(walk, walk.actors), makeService({ name: one(walk, names) })) },
   {
     weight: 3,
@@ -90,10 +91,10 @@ const moves: { weight: number; move: (walk: Walk) => void | Promise<void> }[] = 
     },
   },
   { weight: 3, move: ({ world, random }) => void world.sky.fates.push(fates[random(fates.length)] ?? 'lost') },
-  { weight: 2, move: ({ world }) => void (world.sky.listsLate = !world.sky.listsLate) },
+  { weight: 2, move: ({ world, random }) => void (world.sky.listsLate = random(2) === 0) },
   { weight: 1, move: ({ world }) => world.sky.settle() },
-  { weight: 1, move: ({ world }) => void (world.sky.unreadable = !world.sky.unreadable) },
-  { weight: 1, move: ({ world }) => void (world.sky.deletesLate = !world.sky.deletesLate) },
+  { weight: 1, move: ({ world, random }) => void (world.sky.unreadable = random(4) === 0) },
+  { weight: 1, move: ({ world, random }) => void (world.sky.deletesLate = random(2) === 0) },
   {
     weight: 2,
     move: ({ world, random }) => {
@@ -146,8 +147,8 @@ async function walkFrom(seed: number, steps: number): Promise<void> {
   seedOf(walk)
   try {
     for (let step = 0; step < steps; step += 1) {
-      const move = one(walk, lots)
-      await move(walk)
+      const isQuiet = walk.random(10) === 0 || !(await letThrough(walk))
+      if (isQuiet) await one(walk, lots)(walk)
       watch(walk)
     }
     await comeToRest(walk, keys)

@@ -1,0 +1,159 @@
+import { KubeError, isConflict, isNotFound } from '../../kube/errors.ts'
+import type { Service } from '../../kube/objects.ts'
+import { namespaces, services } from '../../kube/resource.ts'
+import type { Fault } from '../../sandbox/clouds/faults.ts'
+import type { Arena } from './arena.ts'
+import type { Random } from './random.ts'
+
+export type Tally = { steps: number; faults: number; kills: number; refusals: number; violations: string[] }
+
+type Action = { often: number; name: string; run: (arena: Arena, random: Random, tally: Tally) => Promise<void> }
+
+export const chaosNamespaces = ['chaos-a', 'chaos-b']
+const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
+
+const reserve = 'POST /projects/*/ips'
+const list = 'GET /projects/*/ips'
+const release = 'DELETE /ips/*'
+
+/** What the cloud does to us; each strikes a few calls and is over. */
+const faults: Fault[] = [
+  { on: reserve, answer: 'reset' },
+  { on: reserve, answer: 'reset', done: true },
+  { on: reserve, answer: 500 },
+  { on: reserve, answer: 500, done: true },
+  { on: reserve, answer: 502 },
+  { on: reserve, answer: 'hang' },
+  { on: reserve, answer: 'hang', done: true },
+  { on: reserve, answer: 429 },
+  { on: reserve, answer: 429, retryAfterSeconds: 1 },
+  { on: reserve, answer: 422, message: 'quota reached' },
+  { on: list, answer: 500 },
+  { on: list, answer: 401 },
+  { on: list, answer: 'empty-list' },
+  { on: list, answer: 'short-pages', perPage: 2 },
+  { on: list, answer: 'shuffled-list' },
+  { on: list, answer: 'hang' },
+  { on: release, answer: 'reset' },
+  { on: release, answer: 'reset', done: true },
+  { on: release, answer: 500, done: true },
+  { on: release, answer: 'hang', done: true },
+  { on: release, answer: 403 },
+  { answer: 503 },
+]
+
+function place(random: Random): { namespace: string; name: string } {
+  return { namespace: random.pick(chaosNamespaces), name: random.pick(names) }
+}
+
+function manifest(at: { namespace: string; name: string }, type: 'LoadBalancer' | 'ClusterIP'): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: at,
+    spec: { type, selector: { app: at.name }, ports: [{ port: 80 }] },
+  }
+}
+
+/** Changes a Service that may be gone, or be changed by others at the same time. */
+async function change({ client }: Arena, random: Random, merge: object): Promise<void> {
+  await client.patch(services, { ...place(random), patch: { merge } })
+}
+
+export const actions: Action[] = [
+  {
+    often: 30,
+    name: 'create',
+    run: async ({ client }, random) => void (await client.create(services, manifest(place(random), 'LoadBalancer'))),
+  },
+  { often: 18, name: 'delete', run: ({ client }, random) => client.remove(services, place(random)) },
+  { often: 6, name: 'to ClusterIP', run: (arena, random) => change(arena, random, { spec: { type: 'ClusterIP' } }) },
+  {
+    often: 6,
+    name: 'to LoadBalancer',
+    run: (arena, random) => change(arena, random, { spec: { type: 'LoadBalancer' } }),
+  },
+  {
+    often: 6,
+    name: 'label',
+    run: (arena, random) => change(arena, random, { metadata: { labels: { n: String(random.whole(1000)) } } }),
+  },
+  {
+    often: 6,
+    name: 'replace without our fields',
+    run: async ({ client }, random) => {
+      const stored = await client.get(services, place(random))
+      if (!stored) return
+      const { loadBalancerIP: _ip, ...spec } = stored.spec
+      const { annotations: _annotations, finalizers: _finalizers, ...metadata } = stored.metadata
+      await client.replace(services, { ...stored, metadata, spec })
+    },
+  },
+  {
+    often: 10,
+    name: 'fault',
+    run: async ({ stage }, random, tally) => {
+      stage.cloud.door.faults.add({ ...random.pick(faults), times: 1 + random.whole(3) })
+      tally.faults += 1
+    },
+  },
+  {
+    often: 4,
+    name: 'slow cloud',
+    run: async ({ stage }, random) => stage.cloud.door.latency.set({ ms: random.whole(400) }),
+  },
+  {
+    often: 3,
+    name: 'kill or start a replica',
+    run: async ({ replicas }, random, tally) => {
+      const one = random.pick(replicas)
+      if (!one.isRunning()) return one.start()
+      tally.kills += 1
+      return one.kill()
+    },
+  },
+  {
+    often: 1,
+    name: 'delete a namespace',
+    run: async ({ client }, random) => client.remove(namespaces, { name: random.pick(chaosNamespaces) }),
+  },
+  {
+    often: 1,
+    name: 'restart the API server',
+    run: async ({ stage }, _random, tally) => {
+      await stage.controlPlane.apiserver.stop()
+      await stage.controlPlane.apiserver.start()
+      tally.kills += 1
+    },
+  },
+]
+
+const total = actions.reduce((sum, { often }) => sum + often, 0)
+
+/** An action, each as often as it says. */
+export function nextAction(random: Random): Action {
+  let left = random.whole(total)
+  return actions.find(({ often }) => (left -= often) < 0) ?? random.pick(actions)
+}
+
+/** Namespaces that went are made anew, as soon as the API server lets us. */
+export async function ensureNamespaces({ client }: Arena): Promise<void> {
+  for (const name of chaosNamespaces) {
+    if (await client.get(namespaces, { name })) continue
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  }
+}
+
+/** What may become of a step: it is refused for a reason, or its object is gone, taken or changed. */
+export function isUsual(error: unknown): boolean {
+  if (isNotFound(error) || isConflict(error)) return true
+  return error instanceof KubeError && (error.reason === 'AlreadyExists' || isRefusal(error) || isTerminating(error))
+}
+
+export function isRefusal(error: unknown): boolean {
+  return error instanceof KubeError && /denied the request|gets no address/.test(error.message)
+}
+
+function isTerminating({ message }: KubeError): boolean {
+  return /being (terminated|deleted)|not found/.test(message)
+}

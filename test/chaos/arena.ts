@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from '../../kube/connect.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { kubeconfig } from '../../kube/kubeconfig.ts'
+import type { Product } from '../../sandbox/product.ts'
+import { type Stage, setStage } from '../../sandbox/stage.ts'
+
+/** One of the processes: whether it runs, and how to start and kill it. */
+export type Replica = { name: string; start(): Promise<void>; kill(): Promise<void>; isRunning(): boolean }
+
+export type Arena = {
+  stage: Stage
+  client: KubeClient
+  replicas: Replica[]
+  logs: string
+  close(isGood: boolean): Promise<void>
+}
+
+// Short enough that whatever waits for a dead process, or for a Service that never came, waits seconds.
+const flags = [
+  '--cloud-timeout=1s',
+  '--unbound-grace=3s',
+  '--sweep-interval=1s',
+  '--leader-elect-lease-duration=2s',
+  '--leader-elect-renew-deadline=1500ms',
+  '--leader-elect-retry-period=300ms',
+]
+
+/** A cluster with two replicas of the product, one of them without webhooks, and an administrator's client. */
+export async function openArena(): Promise<Arena> {
+  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-chaos-'))
+  const stage = await setStage({ dir })
+  const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'chaos', timeoutMs: 20_000 })
+  const replicas = [replica(stage, 'both', []), replica(stage, 'controllers', ['--only=controllers'])]
+  for (const one of replicas) await one.start()
+  return {
+    stage,
+    client,
+    replicas,
+    logs: join(dir, 'logs'),
+    async close(isGood) {
+      await stage.stop()
+      if (isGood) rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+function replica(stage: Stage, name: string, only: string[]): Replica {
+  let product: Product | undefined
+  return {
+    name,
+    async start() {
+      product = await stage.serve({ env: { METAL_METRO_NAME: 'da' }, flags: [...flags, ...only] })
+    },
+    async kill() {
+      await product?.stop('SIGKILL')
+    },
+    isRunning: () => product?.isRunning() ?? false,
+  }
+}

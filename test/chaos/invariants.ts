@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listAll } from '../../kube/list-all.ts'
+import { keyOf } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { elasticIPs } from '../../ledger/elastic-ip.ts'
+import { reservationsIn } from '../whole/cloud-view.ts'
+import type { Arena } from './arena.ts'
+
+/** What is wrong with the world now; some of it only because it is still moving. */
+async function violations({ client, stage }: Arena): Promise<string[]> {
+  const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
+  const reserved = reservationsIn(stage.cloud.door)
+  const live = all.filter(({ spec, metadata }) => spec.type === 'LoadBalancer' && !metadata.deletionTimestamp)
+  const byAddress = new Map(reserved.map((one) => [one.address, one]))
+  const shown = new Map<string, string>()
+  const wrong: string[] = []
+  for (const service of live) {
+    const key = keyOf(service)
+    const address = service.status?.loadBalancer?.ingress?.[0]?.ip
+    if (address === undefined) wrong.push(`${key} shows no address`)
+    else if (address !== service.spec.loadBalancerIP) wrong.push(`${key} shows another address than it asks for`)
+    else if (!byAddress.has(address)) wrong.push(`${key} shows ${address}, which the cloud does not have`)
+    else if (shown.has(address)) wrong.push(`${key} and ${shown.get(address)} both show ${address}`)
+    if (address !== undefined) shown.set(address, key)
+  }
+  for (const { address, id } of reserved) {
+    if (!shown.has(address ?? '')) wrong.push(`reservation ${id} (${address}) has no Service`)
+  }
+  const owners = new Set(live.map(keyOf))
+  for (const { metadata, spec, status } of records) {
+    const { namespace, name } = spec.claimRef ?? {}
+    if (!owners.has(`${namespace}/${name}`)) wrong.push(`ElasticIP ${metadata.name} (${status?.phase}) has no Service`)
+    else if (status?.phase !== 'Bound') wrong.push(`ElasticIP ${metadata.name} is ${status?.phase}`)
+  }
+  for (const { metadata } of all) if (metadata.deletionTimestamp) wrong.push(`${metadata.name} is still terminating`)
+  return wrong
+}
+
+/** Lets the world come to rest, and answers what is still wrong with it after `withinMs`. */
+export async function atRest(arena: Arena, withinMs: number): Promise<string[]> {
+  const { faults, latency } = arena.stage.cloud.door
+  faults.clear()
+  latency.clear()
+  for (const replica of arena.replicas) if (!replica.isRunning()) await replica.start()
+  const endMs = performance.now() + withinMs
+  for (;;) {
+    const wrong = await violations(arena)
+    if (wrong.length === 0 || performance.now() > endMs) return wrong
+    await sleep(250)
+  }
+}

@@ -1,0 +1,12 @@
+// A short walk of `make chaos`, with a seed that was walked before.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { walk } from '../chaos/walk.ts'
+
+test('a hundred and fifty steps of everything that can happen lose and double nothing', async () => {
+  const { steps, violations } = await walk({ seed: 7, steps: 150 })
+  assert.equal(violations, [])
+  assert.is(steps, 150)
+})
+
+test.run()
