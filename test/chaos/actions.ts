@@ -7,7 +7,13 @@ import type { Random } from './random.ts'
 
 export type Tally = { steps: number; faults: number; kills: number; refusals: number; violations: string[] }
 
-type Action = { often: number; name: string; run: (arena: Arena, random: Random, tally: Tally) => Promise<void> }
+type Action = {
+  often: number
+  name: string
+  /** It cannot overlap itself: the next step waits. */
+  isAlone?: true
+  run: (arena: Arena, random: Random, tally: Tally) => Promise<void>
+}
 
 export const chaosNamespaces = ['chaos-a', 'chaos-b']
 const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
@@ -105,6 +111,7 @@ export const actions: Action[] = [
   {
     often: 3,
     name: 'kill or start a replica',
+    isAlone: true,
     run: async ({ replicas }, random, tally) => {
       const one = random.pick(replicas)
       if (!one.isRunning()) return one.start()
@@ -120,6 +127,7 @@ export const actions: Action[] = [
   {
     often: 1,
     name: 'restart the API server',
+    isAlone: true,
     run: async ({ stage }, _random, tally) => {
       await stage.controlPlane.apiserver.stop()
       await stage.controlPlane.apiserver.start()

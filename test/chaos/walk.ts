@@ -36,13 +36,13 @@ export async function walk({ seed, steps, leg = 50, tell = () => undefined }: Wa
 async function goOn(arena: Arena, dice: Random, { tally, until }: { tally: Tally; until: number }): Promise<void> {
   const under: Promise<void>[] = []
   for (; tally.steps < until; tally.steps += 1) {
-    const { name, run } = nextAction(dice)
+    const { name, run, isAlone } = nextAction(dice)
     const step = attempt(name, tally, async () => {
       if (name === 'create') await ensureNamespaces(arena)
       await run(arena, dice, tally)
     })
     // Some steps overlap the next ones, as those of several people do.
-    if (dice.happens(0.6)) await step
+    if (isAlone || dice.happens(0.6)) await step
     else under.push(step)
   }
   await Promise.all(under)

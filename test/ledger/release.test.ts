@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isConflict } from '../../kube/errors.ts'
+import { KubeError, isConflict } from '../../kube/errors.ts'
 import { bind } from '../../ledger/bind.ts'
 import { type ElasticIP, type Phase, elasticIPs } from '../../ledger/elastic-ip.ts'
 import { retain } from '../../ledger/release.ts'
 import { makeRecord, makeService } from '../builders.ts'
+import type { HeardCall } from '../fakes/interposed.ts'
 import { makeWorld, neverAborted, timeoutMs, type World } from './world.ts'
 
 async function reserved(): Promise<World> {
@@ -115,6 +116,30 @@ for (const same of [true, false]) {
     assert.equal(world.held(), [])
   })
 }
+
+test('an answer that comes when the record is on its way back is given back with it', async () => {
+  const world = makeWorld()
+  world.adopted()
+  world.sky.listsLate = true
+  const late = Promise.withResolvers<void>()
+  const claiming = world.process('a', { sky: { after: () => late.promise } }).claim()
+  await sleep(5)
+  const cutBeforeRemoval = {
+    before: ({ verb, values }: HeardCall) => {
+      if (verb === 'replace' && values[2] === undefined) throw new KubeError('cut', { status: 0, reason: 'Timeout' })
+    },
+  }
+  const b = world.process('b', { kube: cutBeforeRemoval })
+  await b.release()
+  world.pass(timeoutMs)
+  await Promise.allSettled([b.release()])
+  assert.ok(world.record()?.status?.returnedAt)
+  late.resolve()
+  assert.is((await claiming).kind, 'pending')
+  assert.equal([world.record()?.status?.phase, world.record()?.status?.reservationID], ['Releasing', 'res-1'])
+  assert.is(await world.process('c').release(), 'gone')
+  assert.equal([world.held(), world.record()], [[], undefined])
+})
 
 test('a Service that comes back in time takes its address back', async () => {
   const world = await reserved()

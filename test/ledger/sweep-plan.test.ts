@@ -47,6 +47,14 @@ test('a reservation whose record waits for its answer goes into that record', ()
   assert.equal(seen, { adopt: ['default/web res-1 into its record'], release: [], suspects: [], complete: true })
 })
 
+test('a record on its way out takes nothing in any more', () => {
+  const seen = plan({
+    records: [makeRecord({ phase: 'Releasing' })],
+    services: [{ service: makeService(), wanted: reserve }],
+  })
+  assert.equal(seen, { adopt: [], release: [], suspects: ['res-1'], complete: false })
+})
+
 test('a reservation with its record is nothing new', () => {
   const records = [makeRecord({ phase: 'Bound', reservationID: 'res-1' })]
   assert.equal(plan({ records }), { adopt: [], release: [], suspects: [], complete: true })

@@ -1,9 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../clouds/cloud.ts'
+import { KubeError } from '../../kube/errors.ts'
 import { elasticIPs } from '../../ledger/elastic-ip.ts'
 import { serviceMarks } from '../../ledger/marks.ts'
 import { makeRecord, makeReservation, makeService } from '../builders.ts'
+import type { HeardCall } from '../fakes/interposed.ts'
 import { graceMs, makeWorld, neverAborted, scheme, timeoutMs, type World } from './world.ts'
 
 const of = (name: string) => serviceMarks(scheme, `default/${name}`)
@@ -193,6 +195,72 @@ test('an orphan that a claim finds while the sweep is at work is not given back'
   await sweepTimes(world, 2, world.process('sweeper', { sky: meanwhile }))
   assert.is(world.record()?.status?.reservationID, 'wanted')
   assert.equal(world.sky.released, ['gone'])
+})
+
+test("an orphan that is on its way back is nobody's, however long the cloud lists it", async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  world.sky.deletesLate = true
+  const process = await sweepTimes(world, 2)
+  assert.equal(world.sky.released, ['res-8'])
+  const [returning] = world.api.stored(elasticIPs)
+  assert.equal([returning?.status?.phase, returning?.status?.address], ['Releasing', '203.0.113.8'])
+  world.addService(makeService())
+  await sweepTimes(world, 2, process)
+  await sweepTimes(world, 2, world.process('another'))
+  assert.is(world.record(), undefined)
+  const claimed = await world.process('b').claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
+  world.sky.settle()
+  await process.sweep(neverAborted)
+  assert.equal(
+    world.api.stored(elasticIPs).map(({ metadata }) => metadata.name),
+    ['default.web'],
+  )
+  assert.equal(world.held(), ['res-1'])
+})
+
+test('of a claim and a sweep that reach for the same orphan one lets go, whichever call comes first', async () => {
+  for (let nth = 1; nth <= 12; nth += 1) {
+    const world = makeWorld()
+    world.sky.put(old)
+    const claiming = world.process('claiming')
+    let calls = 0
+    const meanwhile = async () => {
+      calls += 1
+      if (calls === nth) await claiming.claim()
+    }
+    const process = world.process('sweeper')
+    await process.sweep(neverAborted)
+    world.pass(graceMs + 1_000)
+    const busy = world.process('busy', { kube: { before: meanwhile }, sky: { before: meanwhile } })
+    await busy.sweep(neverAborted)
+    await busy.sweep(neverAborted)
+    await claiming.claim()
+    const { reservationID = '' } = world.record()?.status ?? {}
+    assert.ok(world.held().includes(reservationID), `call ${nth}: the record holds ${reservationID}, which went`)
+  }
+})
+
+test('what a process began to give back and did not finish, the next one finishes', async () => {
+  for (let nth = 1; nth <= 6; nth += 1) {
+    const world = makeWorld()
+    world.sky.put(old)
+    let calls = -1
+    const cut = {
+      before: ({ verb }: HeardCall) => {
+        if (verb === 'create' && calls < 0) calls = 0
+        if (calls >= 0) calls += 1
+        if (calls >= nth) throw new KubeError('cut', { status: 0, reason: 'Unreachable' })
+      },
+    }
+    const process = world.process('cut', { kube: cut, sky: cut })
+    await process.sweep(neverAborted)
+    world.pass(graceMs + 1_000)
+    await Promise.allSettled([process.sweep(neverAborted)])
+    await sweepTimes(world, 4)
+    assert.equal([world.held(), world.api.stored(elasticIPs)], [[], []], `call ${nth}`)
+  }
 })
 
 test('a release that the cloud refuses is tried again by the next sweep', async () => {

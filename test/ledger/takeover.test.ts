@@ -282,6 +282,7 @@ test('a fresh record that another has begun to use is not removed by the refusal
   await first
   assert.is(second.kind, 'held')
   assert.is(world.record()?.status?.address, '203.0.113.1')
+  assert.is(world.record()?.metadata.deletionTimestamp, undefined)
 })
 
 /** Nothing of this process runs, its timers included. */

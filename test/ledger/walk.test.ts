@@ -73,7 +73,7 @@ const moves: { weight: number; move: (walk: Walk) => void | Promise<void> }[] = 
   { weight: 2, move: (walk) => walk.pass(41_000) },
   { weight: 1, move: (walk) => walk.pass(16 * 60_000) },
   {
-    weight: 2,
+    weight: 1,
     move: async (walk) => {
       const victim = one(walk, walk.actors)
       await walk.crash(victim)
