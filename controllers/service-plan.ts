@@ -146,7 +146,12 @@ function showReserved(seen: Seen, service: Service, wanted: Extract<Want, { kind
   const { record } = seen
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
   const { location, reclaim } = wanted
-  if (!record || heldAddress(record) === undefined) return { step: { do: 'claim', location, reclaim } }
+  if (!record || heldAddress(record) === undefined) {
+    // What it shows is no address of its own any more: nobody may announce it while another one is found.
+    const announced = service.metadata.annotations?.[addressAnnotation]
+    if (record && announced !== undefined && ingressOf(service) === announced) return { step: { do: 'withdraw' } }
+    return { step: { do: 'claim', location, reclaim } }
+  }
   const held = showHeld(seen, service, record)
   const said = reclaimSaid(service, wanted) ?? record.spec.reclaimPolicy
   return held.step || record.spec.reclaimPolicy === said ? held : { step: { do: 'set-reclaim', record, reclaim: said } }

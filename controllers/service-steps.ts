@@ -77,7 +77,7 @@ async function onService(
     case 'announce':
       return announce(deps, service, step)
     case 'withdraw':
-      deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' })
+      deps.event(service, withdrawal(service))
       return patchStatus(deps.client, service, { loadBalancer: { ingress: null } })
     case 'claim':
       return claim(deps, { step, key, service }, signal)
@@ -93,7 +93,8 @@ async function claim(
 ): Promise<Outcome | undefined> {
   deps.event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' })
   const { location, reclaim } = step
-  const claimed = await deps.claim({ key, location, reclaim, wait: false }, signal)
+  const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
+  const claimed = await deps.claim({ key, location, reclaim, isShown, wait: false }, signal)
   switch (claimed.kind) {
     case 'held':
       return undefined
@@ -107,6 +108,17 @@ async function claim(
     case 'refused':
       throw new Error(`no address: ${claimed.why}`)
   }
+}
+
+function withdrawal({ metadata, spec }: Service): Parameters<StepDeps['event']>[1] {
+  const isLeaving = metadata.deletionTimestamp !== undefined || spec.type !== 'LoadBalancer'
+  return isLeaving
+    ? { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' }
+    : {
+        type: 'Warning',
+        reason: 'SyncLoadBalancerFailed',
+        message: `Address ${spec.loadBalancerIP} is lost; another one is reserved`,
+      }
 }
 
 async function announce(

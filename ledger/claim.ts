@@ -12,6 +12,8 @@ export type Claim = {
   key: Key
   location: string
   reclaim: ReclaimPolicy
+  /** The Service shows an address of ours already: where the ledger does not know it, the cloud may. */
+  isShown?: boolean
   /** Whether to stay, until the signal aborts, while somebody is at it; else `pending` is said at once. */
   wait: boolean
 }
@@ -55,7 +57,7 @@ export function claims(parts: ClaimParts): Claims {
   async function look(claim: Claim, signal: AbortSignal): Promise<Claimed | typeof busy> {
     // Both from before the record says that we are at it: what was adopted since says nothing about the time until
     // now, and had we been frozen since, others are at it by now.
-    const first = await parts.adopted(signal)
+    const first = !claim.isShown && (await parts.adopted(signal))
     const budget = parts.budget()
     const created = await create(parts, claim, signal)
     if (created) return (await turnAway(parts, created, signal)) ?? put({ record: created, first }, budget)

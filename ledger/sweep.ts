@@ -4,7 +4,8 @@ import type { Key, Service } from '../kube/objects.ts'
 import type { AdoptionMark } from './adoption.ts'
 import type { AskParts } from './ask.ts'
 import type { Asking } from './asking.ts'
-import type { ElasticIP } from './elastic-ip.ts'
+import { type ElasticIP, reservationOf } from './elastic-ip.ts'
+import { missingFrom, writeOff } from './lost.ts'
 import { clusterMarks } from './marks.ts'
 import { isOrphanRecord, isReturning, releaseOrphan, resumeOrphan } from './orphan.ts'
 import { type SweepPlan, planSweep } from './sweep-plan.ts'
@@ -17,6 +18,8 @@ export type SweepParts = AskParts & {
   listRecords: () => ElasticIP[]
   listServices: () => { service: Service; wanted: Want }[]
   graceMs: number
+  /** `report`: orphans are told of, and stay. */
+  mode: 'release' | 'report'
 }
 
 /** Never more than this part of all reservations in one sweep: a wrong view of the world must not empty a project. */
@@ -31,6 +34,7 @@ export type Sweep = (signal: AbortSignal) => Promise<void>
  */
 export function sweep(parts: SweepParts): Sweep {
   let suspects: ReadonlySet<string> = new Set()
+  let missing: ReadonlySet<string> = new Set()
   return async (signal) => {
     for (const record of parts.listRecords().filter(isOrphanRecord)) await resumeOrphan(parts, record, signal)
     // Records and Services are read after the list: a reservation in it that was made by a record has that record by now.
@@ -47,12 +51,30 @@ export function sweep(parts: SweepParts): Sweep {
     for (const found of plan.adopt) complete = (await adopt(parts, found, signal)) && complete
     for (const reservation of plan.release) {
       signal.throwIfAborted()
+      if (parts.mode === 'report') {
+        parts.log.warn({ reservation: reservation.id, address: reservation.address }, 'nobody wants this address')
+        continue
+      }
       // All this takes its time: somebody may have found a use for it.
       const isOrphan = (records: ElasticIP[]) => compare(records).suspects.has(reservation.id)
       await releaseOrphan(parts, { reservation, isOrphan }, signal)
     }
+    missing = await writeOffMissing(parts, { reservations, missing }, signal)
     if (complete) await parts.mark.set(signal)
   }
+}
+
+/** Writes off what this sweep and the last one missed; answers what this one did. */
+async function writeOffMissing(
+  parts: SweepParts,
+  { reservations, missing }: { reservations: Reservation[]; missing: ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const records = missingFrom(reservations, parts.listRecords())
+  for (const record of records) {
+    if (missing.has(reservationOf(record) ?? '')) await writeOff(parts, record, signal)
+  }
+  return new Set(records.flatMap((record) => reservationOf(record) ?? []))
 }
 
 /** Writes a reservation into the book; false when somebody else is at its record, and the next sweep must look again. */

@@ -84,6 +84,7 @@ function makeSweep({ ledger, views, want, settings }: World): Sweep {
     listRecords: () => views.records.list(),
     listServices: () => views.services.list().map((service) => ({ service, wanted: want(service) })),
     graceMs: settings.cloud.settings.unboundGraceMs,
+    mode: settings.cloud.settings.sweep,
   })
 }
 

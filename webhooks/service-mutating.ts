@@ -110,7 +110,8 @@ async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal
 }
 
 function claimOf(service: Service, { location, reclaim }: Reserve): Claim {
-  return { key: keyOf(service), location, reclaim, wait: true }
+  const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
+  return { key: keyOf(service), location, reclaim, isShown, wait: true }
 }
 
 function withAddress(service: Service, address: string, name = service.metadata.name) {

@@ -76,6 +76,14 @@ export const common = {
     default: '5m',
     sentence: "How often the cloud's reservations are compared with the cluster's Services.",
   },
+  sweep: {
+    title: 'sweep',
+    flag: '--sweep',
+    env: 'EIP_SWEEP',
+    format: choice(['release', 'report']),
+    default: 'release',
+    sentence: "What becomes of this cluster's reservations that no Service wants: they go back, or are only logged.",
+  },
   defaultReclaimPolicy: {
     title: 'default reclaim policy',
     flag: '--default-reclaim-policy',

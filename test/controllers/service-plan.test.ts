@@ -46,6 +46,16 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'claim', location: 'da', reclaim: 'Delete' } },
   },
   {
+    name: 'an address that the cloud has lost is shown no more',
+    seen: { service: settledService, record: makeRecord({ phase: 'Requested' }) },
+    plan: { step: { do: 'withdraw' } },
+  },
+  {
+    name: 'then another one is claimed',
+    seen: { service: makeService(shown), record: makeRecord({ phase: 'Requested' }) },
+    plan: { step: { do: 'claim', location: 'da', reclaim: 'Delete' } },
+  },
+  {
     name: 'then the Service shows it',
     seen: { service: makeService({ finalizers }), record: reserved },
     plan: { step: { do: 'show-address', address } },

@@ -295,4 +295,37 @@ test('a sweep that is told to stop gives nothing more back', async () => {
   assert.is(world.sky.released.length, 1)
 })
 
+const held = { phase: 'Bound', address: '203.0.113.8', reservationID: 'res-8' } as const
+
+test('an address that the cloud has lost is written off when two sweeps miss it, and the Service gets another', async () => {
+  const world = makeWorld()
+  world.addService(makeService())
+  world.api.put(elasticIPs, makeRecord(held))
+  const process = await sweepTimes(world, 1)
+  assert.is(world.record()?.status?.phase, 'Bound')
+  await sweepTimes(world, 1, process)
+  const { phase, address, message } = world.record()?.status ?? {}
+  assert.equal([phase, address], ['Requested', undefined])
+  assert.match(message ?? '', 'no longer has 203.0.113.8, reservation res-8')
+  const claimed = await process.claim()
+  assert.is(claimed.kind, 'held')
+  assert.is(world.sky.calls.reserve, 1)
+})
+
+test('one that only the list does not tell of is kept', async () => {
+  const world = makeWorld()
+  world.sky.put({ ...old, marks: {} })
+  world.addService(makeService())
+  world.api.put(elasticIPs, makeRecord(held))
+  await sweepTimes(world, 4)
+  assert.is(world.record()?.status?.phase, 'Bound')
+})
+
+test('a retained address that the cloud has lost leaves no record behind', async () => {
+  const world = makeWorld()
+  world.api.put(elasticIPs, makeRecord({ ...held, phase: 'Released' }))
+  await sweepTimes(world, 2)
+  assert.is(world.record(), undefined)
+})
+
 test.run()

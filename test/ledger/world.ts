@@ -160,6 +160,7 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
       listRecords: () => api.stored(elasticIPs),
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       graceMs,
+      mode: 'release',
     }),
   }
 }

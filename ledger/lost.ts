@@ -1,0 +1,32 @@
+import type { Reservation } from '../clouds/cloud.ts'
+import type { AskParts } from './ask.ts'
+import { type ElasticIP, phaseOf, reservationOf } from './elastic-ip.ts'
+
+/** Records whose reservation is not in a list: it vanished, or the list does not tell everything. */
+export function missingFrom(reservations: Reservation[], records: ElasticIP[]): ElasticIP[] {
+  const listed = new Set(reservations.map(({ id }) => id))
+  return records.filter((record) => {
+    const id = reservationOf(record)
+    return ['Reserved', 'Bound', 'Released'].includes(phaseOf(record)) && id !== undefined && !listed.has(id)
+  })
+}
+
+/**
+ * Writes off a reservation that two lists did not have, if the cloud says of itself that there is no such thing. A
+ * Service that held its address gets another one; a retained address has nobody who would miss the record.
+ */
+export async function writeOff(parts: AskParts, record: ElasticIP, signal: AbortSignal): Promise<void> {
+  const id = reservationOf(record)
+  if (id === undefined || (await parts.cloud.reservation(id, signal))) return
+  const { address } = record.status ?? {}
+  parts.log.error({ record: record.metadata.name, address, reservation: id }, 'the cloud no longer has this address')
+  if (phaseOf(record) === 'Released') return parts.records.remove(record)
+  const { reservationID: _gone, ...spec } = record.spec
+  const current = record.spec.reservationID === undefined ? record : await parts.records.writeSpec(record, spec)
+  await parts.records.writeStatus(current, {
+    phase: 'Requested',
+    address: undefined,
+    reservationID: undefined,
+    message: `${parts.cloud.name} no longer has ${address}, reservation ${id}`,
+  })
+}
