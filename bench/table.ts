@@ -54,5 +54,5 @@ function ratio(value: number): string {
 }
 
 function figure(value: number, unit: Unit): string {
-  return `${value.toFixed(value < 10 && !Number.isInteger(value) ? 2 : 0)} ${unit}`
+  return `${value.toFixed(Number.isInteger(value) || value >= 10 ? 0 : 3)} ${unit}`
 }
