@@ -3,13 +3,10 @@ import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CloudError } from '../../clouds/cloud.ts'
 import { KubeError } from '../../kube/errors.ts'
-import { keyOf, type Service } from '../../kube/objects.ts'
-import { services } from '../../kube/resource.ts'
 import type { ElasticIPStatus } from '../../ledger/elastic-ip.ts'
-import { addressAnnotation, serviceFinalizer } from '../../ledger/names.ts'
-import { makeService } from '../builders.ts'
+import { random as randomOf } from '../chaos/random.ts'
 import type { HeardCall, Hooks } from '../fakes/interposed.ts'
-import { makeWorld, neverAborted, type Process, type World } from './world.ts'
+import { makeWorld, type Process, type World } from './world.ts'
 
 /** A call on its way, or its answer on its way back. */
 type Gate = {
@@ -25,7 +22,9 @@ type Gate = {
   cut(): void
 }
 
-export type Actor = Process & { name: string; isDead: boolean; isFrozen: boolean }
+type GateFacts = Pick<Gate, 'moment' | 'mostMs'> & { error: () => Error }
+
+export type Actor = Process & { name: string; isFrozen: boolean }
 
 export type Walker = {
   world: World
@@ -36,38 +35,27 @@ export type Walker = {
   /** Errors that nobody expects of any path. */
   surprises: unknown[]
   /** Runs until everybody waits at a gate. */
-  settle(): Promise<void>
-  pass(ms: number): Promise<void>
-  openOne(gate: Gate, cut: boolean): Promise<void>
-  start(name: string): Actor
-  crash(actor: Actor): Promise<void>
+  settle: () => Promise<void>
+  pass: (ms: number) => Promise<void>
+  openOne: (gate: Gate, cut: boolean) => Promise<void>
+  start: (name: string) => Actor
+  crash: (actor: Actor) => Promise<void>
   /** Begins work of a process; a failure of the API server or the cloud is its own affair. */
-  go(actor: Actor, what: string, work: () => Promise<unknown>): void
-  /** As kubectl create does it: admission first, the object later, if at all. */
-  create(actor: Actor, service: Service): void
+  go: (actor: Actor, what: string, work: () => Promise<unknown>) => void
+  /** Waits until somebody opens it. */
+  gate: (of: Actor | undefined, what: string, facts: GateFacts) => Promise<void>
+  note: (text: string) => void
 }
 
 const kubeMs = 10_000
 const cloudMs = 20_000
 const budgetMs = 30_000
-const storeMs = 34_000
 /** A list is at most this late. */
 const listMs = 20_000
 
-/** Numbers that look random and are the same every time (mulberry32). */
-export function randomOf(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
-
 export function makeWalker(seed: number): Walker {
   const world = makeWorld()
-  const random = randomOf(seed)
+  const { whole: random } = randomOf(seed)
   const log: string[] = []
   const gates: Gate[] = []
   const actors: Actor[] = []
@@ -76,7 +64,7 @@ export function makeWalker(seed: number): Walker {
   const nowMs = () => world.now().getTime() - startMs
   const note = (text: string) => void log.push(`${(nowMs() / 1000).toFixed(0)} s  ${text}`)
 
-  function gate(of: Actor | undefined, what: string, facts: Pick<Gate, 'moment' | 'mostMs'> & { error: () => Error }) {
+  function gate(of: Actor | undefined, what: string, facts: GateFacts) {
     const { error, ...rest } = facts
     return new Promise<void>((resolve, reject) => {
       const leave = () => gates.splice(gates.indexOf(own), 1)
@@ -111,7 +99,7 @@ export function makeWalker(seed: number): Walker {
     }
     const self = () => actor
     const process = world.process(name, { kube: hooks(self, 'kube'), sky: hooks(self, 'sky'), budget })
-    const actor: Actor = { ...process, name, isDead: false, isFrozen: false }
+    const actor: Actor = { ...process, name, isFrozen: false }
     actors.push(actor)
     return actor
   }
@@ -155,7 +143,6 @@ export function makeWalker(seed: number): Walker {
 
   async function crash(actor: Actor): Promise<void> {
     note(`${actor.name} crashes`)
-    actor.isDead = true
     // What it had sent may still arrive; it hears of nothing any more.
     for (const own of gates.filter(({ of }) => of === actor)) {
       if (own.moment === 'before' && random(2) === 0) own.open()
@@ -165,34 +152,11 @@ export function makeWalker(seed: number): Walker {
     actors.splice(actors.indexOf(actor), 1)
   }
 
-  function create(actor: Actor, service: Service): void {
-    const key = keyOf(service)
-    const claiming = actor.claim({ key, reclaim: 'Delete' }).catch((error: unknown) => {
-      if (error instanceof KubeError) return undefined
-      throw error
-    })
-    go(actor, `admission of ${key}`, async () => {
-      const claimed = await claiming
-      if (claimed?.kind === 'refused' || random(5) === 0) return note(`${key} is not stored`)
-      await gate(undefined, `store ${key}`, { moment: 'before', mostMs: storeMs, error: () => lost('kube', 'create') })
-      if (world.api.stored(services).some((one) => keyOf(one) === key)) return undefined
-      const address = claimed?.kind === 'held' ? claimed.address : undefined
-      const { metadata } = makeService({ name: service.metadata.name, uid: `${key}-${log.length}` })
-      const finalizers = claimed ? [serviceFinalizer] : []
-      const annotations = address === undefined ? {} : { [addressAnnotation]: address }
-      world.addService({
-        ...service,
-        metadata: { ...metadata, finalizers, annotations },
-        spec: { ...service.spec, ...(address === undefined ? {} : { loadBalancerIP: address }) },
-      })
-      return note(`${key} is stored with ${address ?? 'no address'}`)
-    })
-  }
-
-  return { world, random, log, actors, gates, surprises, settle, pass, openOne, start, crash, go, create }
+  return { world, random, log, actors, gates, surprises, settle, pass, openOne, start, crash, go, gate, note }
 }
 
-function lost(kind: 'kube' | 'sky', verb: string): Error {
+/** What a caller sees of a call that nobody answers. */
+export function lost(kind: 'kube' | 'sky', verb: string): Error {
   if (kind === 'kube') return new KubeError(`${verb}: no answer`, { status: 0, reason: 'Timeout' })
   const outcome = verb === 'reserve' || verb === 'release' ? 'unknown' : 'nothing'
   return new CloudError(`${verb}: no answer`, { fault: 'unavailable', outcome })
@@ -205,27 +169,4 @@ function nameOf({ verb, values: [first, second] }: HeardCall): string {
   const { name, metadata, status } = second as { name?: string; metadata?: { name: string }; status?: ElasticIPStatus }
   const { phase = '', reservationID = '' } = verb === 'replace' ? (status ?? {}) : {}
   return `${verb} ${kind} ${name ?? metadata?.name} ${phase} ${reservationID}`.trimEnd()
-}
-
-/** Everything is well again, everybody does their work, and time goes by. */
-export async function comeToRest({ world, ...walker }: Walker, keys: string[]): Promise<Actor> {
-  const { sky } = world
-  Object.assign(sky, { fates: [], otherwise: 'reserved', listsLate: false, deletesLate: false, unreadable: false })
-  sky.settle()
-  const openAll = async () => {
-    await walker.settle()
-    for (let gate = walker.gates[0]; gate; gate = walker.gates[0]) await walker.openOne(gate, false)
-  }
-  for (const actor of walker.actors) actor.isFrozen = false
-  await openAll()
-  const leader = walker.start('last')
-  for (let round = 0; round < 8; round += 1) {
-    for (const { id, state } of sky.reserved()) if (state === 'requested') sky.grant(id)
-    walker.go(leader, 'a sweep', () => leader.sweep(neverAborted))
-    await openAll()
-    for (const key of keys) walker.go(leader, `a look at ${key}`, () => leader.reconcile(key))
-    await openAll()
-    await walker.pass(round % 2 === 0 ? 60_000 : 16 * 60_000)
-  }
-  return leader
 }

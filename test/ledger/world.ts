@@ -62,7 +62,7 @@ export type World = {
   addService(service: Service): void
 }
 
-export const wanted = (service: Service): Want => want(service, makePolicy({ metro: 'da' }), undefined)
+const wanted = (service: Service): Want => want(service, makePolicy({ metro: 'da' }), undefined)
 
 export function makeWorld(): World {
   let elapsedMs = 0

@@ -1,0 +1,58 @@
+// What users and the cluster do in a walk.
+import { KubeError } from '../../kube/errors.ts'
+import { keyOf, type Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { addressAnnotation, serviceFinalizer } from '../../ledger/names.ts'
+import { makeService } from '../builders.ts'
+import { type Actor, lost, type Walker } from './walker.ts'
+import { neverAborted } from './world.ts'
+
+/** The longest that the API server takes from our answer to the stored object. */
+const storeMs = 34_000
+
+/** As kubectl create does it: admission first, the object later, if at all. */
+export function create({ world, random, log, go, gate, note }: Walker, actor: Actor, service: Service): void {
+  const key = keyOf(service)
+  const claiming = actor.claim({ key, reclaim: 'Delete' }).catch((error: unknown) => {
+    if (error instanceof KubeError) return undefined
+    throw error
+  })
+  go(actor, `admission of ${key}`, async () => {
+    const claimed = await claiming
+    if (claimed?.kind === 'refused' || random(5) === 0) return note(`${key} is not stored`)
+    await gate(undefined, `store ${key}`, { moment: 'before', mostMs: storeMs, error: () => lost('kube', 'create') })
+    if (world.api.stored(services).some((one) => keyOf(one) === key)) return undefined
+    const address = claimed?.kind === 'held' ? claimed.address : undefined
+    const { metadata } = makeService({ name: service.metadata.name, uid: `${key}-${log.length}` })
+    const finalizers = claimed ? [serviceFinalizer] : []
+    const annotations = address === undefined ? {} : { [addressAnnotation]: address }
+    world.addService({
+      ...service,
+      metadata: { ...metadata, finalizers, annotations },
+      spec: { ...service.spec, ...(address === undefined ? {} : { loadBalancerIP: address }) },
+    })
+    return note(`${key} is stored with ${address ?? 'no address'}`)
+  })
+}
+
+/** Everything is well again, everybody does their work, and time goes by. */
+export async function comeToRest({ world, ...walker }: Walker, keys: string[]): Promise<void> {
+  const { sky } = world
+  Object.assign(sky, { fates: [], otherwise: 'reserved', listsLate: false, deletesLate: false, unreadable: false })
+  sky.settle()
+  const openAll = async () => {
+    await walker.settle()
+    for (let gate = walker.gates[0]; gate; gate = walker.gates[0]) await walker.openOne(gate, false)
+  }
+  for (const actor of walker.actors) actor.isFrozen = false
+  await openAll()
+  const leader = walker.start('last')
+  for (let round = 0; round < 8; round += 1) {
+    for (const { id, state } of sky.reserved()) if (state === 'requested') sky.grant(id)
+    walker.go(leader, 'a sweep', () => leader.sweep(neverAborted))
+    await openAll()
+    for (const key of keys) walker.go(leader, `a look at ${key}`, () => leader.reconcile(key))
+    await openAll()
+    await walker.pass(round % 2 === 0 ? 60_000 : 16 * 60_000)
+  }
+}

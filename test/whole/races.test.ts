@@ -1,0 +1,120 @@
+// Two replicas answer reviews, one of them leads; many people and a clumsy machine are at it.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { connect } from '../../kube/connect.ts'
+import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
+import { kubeconfig } from '../../kube/kubeconfig.ts'
+import { listAll } from '../../kube/list-all.ts'
+import type { Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { freePorts } from '../../sandbox/ports.ts'
+import { runProduct } from '../../sandbox/product.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { roundRobin } from './round-robin.ts'
+import { openWorld, routes } from './world.ts'
+
+const world = await openWorld()
+const [first = 0, second = 0] = await freePorts(2)
+const door = await roundRobin([first, second])
+await runProduct([
+  'install',
+  `--kubeconfig=${world.controlPlane.kubeconfig}`,
+  `--webhook-url=https://127.0.0.1:${door.port}`,
+])
+const replica = (port: number) => ({
+  env: { METAL_METRO_NAME: 'da' },
+  flags: [
+    `--webhook-secure-port=${port}`,
+    '--cloud-timeout=2s',
+    '--leader-elect-lease-duration=2s',
+    '--leader-elect-renew-deadline=1500ms',
+    '--leader-elect-retry-period=300ms',
+  ],
+})
+const leader = await world.startSwept(replica(first))
+const other = await world.start(replica(second))
+const { calls, latency } = world.cloud.door
+const client = connect(kubeconfig({ file: world.controlPlane.kubeconfig }), { userAgent: 'races', timeoutMs: 30_000 })
+
+const create = (name: string) =>
+  client.create(services, { ...loadBalancer(name), metadata: { namespace: 'default', name } } as Service)
+
+async function unlessTaken(made: Promise<unknown>): Promise<boolean> {
+  try {
+    await made
+    return true
+  } catch (error) {
+    if (isAlreadyExists(error) || isConflict(error)) return false
+    throw error
+  }
+}
+
+/** Every LoadBalancer shows an address that the cloud has reserved, each its own, and the cloud has no other. */
+function atRest(): Promise<true> {
+  return eventually(
+    'as many reservations as Services, each on its own',
+    async (see) => {
+      const live = (await listAll(client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
+      const shown = see(live.map(({ status }) => status?.loadBalancer?.ingress?.[0]?.ip))
+      const reserved = see(world.reserved().map(({ address }) => address))
+      const isWhole = new Set(shown).size === live.length && shown.every((address) => reserved.includes(address ?? ''))
+      return (isWhole && reserved.length === live.length) || undefined
+    },
+    60_000,
+  )
+}
+
+test('fifty simultaneous creates of one name are one Service and one reservation', async () => {
+  latency.set({ ms: 200 })
+  calls.clear()
+  const made = await Promise.all(Array.from({ length: 50 }, () => unlessTaken(create('one'))))
+  assert.is(made.filter(Boolean).length, 1)
+  await atRest()
+  assert.is(calls.count(routes.reserve), 1)
+})
+
+test('two hundred Services that twenty people create at once are two hundred reservations', async () => {
+  latency.set({ ms: 20 })
+  calls.clear()
+  const people = Array.from({ length: 20 }, async (_, person) => {
+    for (let n = 0; n < 10; n += 1) await create(`many-${person}-${n}`)
+  })
+  await Promise.all(people)
+  await atRest()
+  assert.is(calls.count(routes.reserve), 200)
+})
+
+test('a name that is created, deleted and created again without a pause ends with what it should have', async () => {
+  latency.clear()
+  const endMs = performance.now() + 20_000
+  let rounds = 0
+  const churn = async (name: string) => {
+    while (performance.now() < endMs) {
+      if (await unlessTaken(create(name))) rounds += 1
+      await client.remove(services, { namespace: 'default', name })
+    }
+    await eventually(`${name} can be created`, async () => (await unlessTaken(create(name))) || undefined)
+  }
+  await Promise.all(['churn-a', 'churn-b', 'churn-c'].map(churn))
+  assert.ok(rounds > 30, `there were ${rounds} rounds`)
+  await atRest()
+})
+
+test('a leader that is frozen past its lease writes nothing when it wakes that the new one would not', async () => {
+  leader.signal('SIGSTOP')
+  await eventually(
+    'the other leads',
+    async () => /^eip_admission_leader 1$/m.test((await other.health('/metrics')).text) || undefined,
+  )
+  const names = Array.from({ length: 5 }, (_, n) => `frozen-${n}`)
+  await Promise.all(names.map((name) => create(name)))
+  leader.signal('SIGCONT')
+  await client.remove(services, { namespace: 'default', name: 'frozen-0' })
+  await atRest()
+  assert.match((await leader.health('/metrics')).text, /^eip_admission_leader 0$/m)
+})
+
+test('the log shows no missing right and no secret', () => world.close(door))
+
+test.run()
