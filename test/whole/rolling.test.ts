@@ -1,0 +1,105 @@
+// Replicas come and go and certificates change, while reviews arrive all the time and none may fail.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { connect } from '../../kube/connect.ts'
+import { kubeconfig } from '../../kube/kubeconfig.ts'
+import type { Service } from '../../kube/objects.ts'
+import {
+  mutatingWebhookConfigurations,
+  secrets,
+  services,
+  validatingWebhookConfigurations,
+} from '../../kube/resource.ts'
+import { freePorts } from '../../sandbox/ports.ts'
+import { runProduct } from '../../sandbox/product.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { roundRobin } from './round-robin.ts'
+import { openWorld } from './world.ts'
+
+const world = await openWorld()
+const ports = await freePorts(2)
+const door = await roundRobin(ports)
+await runProduct([
+  'install',
+  `--kubeconfig=${world.controlPlane.kubeconfig}`,
+  `--webhook-url=https://127.0.0.1:${door.port}`,
+])
+const replica = (port: number | undefined) => ({
+  env: { METAL_METRO_NAME: 'da' },
+  flags: [`--webhook-secure-port=${port}`, '--shutdown-delay-duration=1s'],
+})
+const replicas = [await world.startSwept(replica(ports[0])), await world.start(replica(ports[1]))]
+const client = connect(kubeconfig({ file: world.controlPlane.kubeconfig }), { userAgent: 'rolling', timeoutMs: 30_000 })
+const authority = { namespace: 'eip-admission', name: 'eip-admission-ca' }
+
+// With Ignore nobody would notice a review that failed.
+for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigurations]) {
+  const stored = await client.get(resource, { name: 'zz-eip-admission' })
+  const webhooks = (stored?.webhooks ?? []).map((webhook) => ({ ...webhook, failurePolicy: 'Fail' }))
+  await client.patch(resource, { name: 'zz-eip-admission', patch: { merge: { webhooks } } })
+}
+
+/** Reviews without a pause while `act` goes on; answers how many passed and what the others said. */
+async function underLoad(act: () => Promise<void>): Promise<{ passed: number; failed: string[] }> {
+  const result = { passed: 0, failed: [] as string[] }
+  const over = new AbortController()
+  const writer = async (n: number) => {
+    const service = { ...loadBalancer(`load-${n}`), metadata: { namespace: 'default', name: `load-${n}` } } as Service
+    while (!over.signal.aborted) {
+      try {
+        await client.create(services, service, { dryRun: true })
+        result.passed += 1
+      } catch (error) {
+        result.failed.push(String(error))
+      }
+    }
+  }
+  const writers = Array.from({ length: 8 }, (_, n) => writer(n))
+  await act()
+  over.abort()
+  await Promise.all(writers)
+  return result
+}
+
+const trusted = async () => {
+  const stored = await client.get(mutatingWebhookConfigurations, { name: 'zz-eip-admission' })
+  return stored?.webhooks?.[0]?.clientConfig.caBundle
+}
+
+test('a rolling restart of both replicas fails no review', async () => {
+  const { passed, failed } = await underLoad(async () => {
+    for (const round of [0, 1, 2, 3]) {
+      const at = round % 2
+      assert.is(await replicas[at]?.stop(), 0)
+      replicas[at] = await world.start(replica(ports[at]))
+    }
+  })
+  assert.equal(failed, [])
+  assert.ok(passed > 100, `${passed} reviews passed`)
+})
+
+for (const { name, harm } of [
+  { name: 'deleted', harm: () => client.remove(secrets, authority) },
+  {
+    name: 'damaged',
+    harm: async () =>
+      void (await client.patch(secrets, { ...authority, patch: { merge: { data: { 'tls.crt': 'bm8=' } } } })),
+  },
+]) {
+  test(`an authority whose Secret is ${name} is made anew, and no review fails meanwhile`, async () => {
+    const before = await trusted()
+    const { passed, failed } = await underLoad(async () => {
+      await harm()
+      await eventually('another authority is trusted', async () => (await trusted()) !== before || undefined, 40_000)
+      await sleep(3_000)
+    })
+    assert.equal(failed, [])
+    assert.ok(passed > 100, `${passed} reviews passed`)
+  })
+}
+
+test('the log shows no missing right and no secret', () => world.close(door))
+
+test.run()
