@@ -4,7 +4,7 @@ import { mergeBundles, sameBundle } from './bundle.ts'
 import type { KeyPair } from './cert-source.ts'
 import { renewalReason, unusableReason } from './renewal.ts'
 
-export const authorityLifetimeMs = 365 * 24 * 60 * 60 * 1000
+const authorityLifetimeMs = 365 * 24 * 60 * 60 * 1000
 export const leafLifetimeMs = 7 * 24 * 60 * 60 * 1000
 
 /** A replica may be cut off for a while and sign one more leaf with an authority that the others have left. */

@@ -45,7 +45,7 @@ export function authoritySecret(deps: Deps): AuthoritySecret {
 }
 
 /** Reads what is there, damaged or not; `planAuthorities` judges it. */
-export function readAuthorities(stored: Secret | undefined, now: number): Authorities {
+function readAuthorities(stored: Secret | undefined, now: number): Authorities {
   const text = (key: string) => Buffer.from(stored?.data?.[key] ?? '', 'base64').toString('utf8')
   const signing = { cert: text('tls.crt'), key: text('tls.key') }
   const next = { cert: text('next.crt'), key: text('next.key') }
@@ -59,7 +59,7 @@ export function readAuthorities(stored: Secret | undefined, now: number): Author
 }
 
 /** The Secret that carries these authorities; whatever else was in the stored one stays. */
-export function formatAuthorities(authorities: Authorities, at: SecretName, stored?: Secret): Secret {
+function formatAuthorities(authorities: Authorities, at: SecretName, stored?: Secret): Secret {
   const { 'next.crt': _cert, 'next.key': _key, ...kept } = stored?.data ?? {}
   const { signing, next, trusted } = authorities
   const data = { 'tls.crt': signing.cert, 'tls.key': signing.key, 'ca.crt': trusted }

@@ -4,7 +4,7 @@ import type { ClientConfig, WebhookConfiguration } from '../kube/objects.ts'
 import { mutatingWebhookConfigurations, type Resource, validatingWebhookConfigurations } from '../kube/resource.ts'
 import { bundleHolds, certificatesIn, fromCaBundle, mergeBundles, sameBundle, toCaBundle } from './bundle.ts'
 
-export const fieldManager = 'eip-admission-certs'
+const fieldManager = 'eip-admission-certs'
 
 /** A webhook configuration that we look after: where it should be, and what is there. */
 export type Target = {

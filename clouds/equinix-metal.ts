@@ -13,7 +13,7 @@ import { vendorHttp, type VendorHttpOptions } from './http.ts'
 import type { Refusal } from './http/faults.ts'
 import { fieldsOf, itemsOf, textOf } from './loose-json.ts'
 
-export const equinixMetalUrl = 'https://api.equinix.com/metal/v1'
+const equinixMetalUrl = 'https://api.equinix.com/metal/v1'
 
 export type EquinixMetalOptions = {
   apiKey: { reveal(): string }

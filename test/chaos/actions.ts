@@ -15,7 +15,7 @@ type Action = {
   run: (arena: Arena, random: Random, tally: Tally) => Promise<void>
 }
 
-export const chaosNamespaces = ['chaos-a', 'chaos-b']
+const chaosNamespaces = ['chaos-a', 'chaos-b']
 const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
 
 const reserve = 'POST /projects/*/ips'
@@ -66,7 +66,7 @@ async function change({ client }: Arena, random: Random, merge: object): Promise
   await client.patch(services, { ...place(random), patch: { merge } })
 }
 
-export const actions: Action[] = [
+const actions: Action[] = [
   {
     often: 30,
     name: 'create',

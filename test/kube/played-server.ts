@@ -24,7 +24,7 @@ export type PlayedServer = {
   stop(): Promise<void>
 }
 
-export async function playServer(play: Play): Promise<PlayedServer> {
+async function playServer(play: Play): Promise<PlayedServer> {
   const asked: Asked[] = []
   const connections = { opened: 0, open: 0 }
   const take = async (request: IncomingMessage, response: ServerResponse) => {
@@ -80,7 +80,7 @@ export function refuse(
 }
 
 /** The same server and token for ever. */
-export function fixed(url: string, token = 'the-secret-token'): Credentials {
+function fixed(url: string, token = 'the-secret-token'): Credentials {
   const access: Access = { url, headers: { authorization: `Bearer ${token}` }, tls: {} }
   return { current: async () => access, renew: async () => access }
 }

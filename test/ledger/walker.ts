@@ -55,7 +55,8 @@ const listMs = 20_000
 
 export function makeWalker(seed: number): Walker {
   const world = makeWorld()
-  const { whole: random } = randomOf(seed)
+  const chance = randomOf(seed)
+  const random = (below: number) => chance.whole(below)
   const log: string[] = []
   const gates: Gate[] = []
   const actors: Actor[] = []
