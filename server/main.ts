@@ -1,7 +1,11 @@
 #!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
 import process from 'node:process'
 import manifest from '../package.json' with { type: 'json' }
-import { run } from './commands/run.ts'
+
+// Compiling is most of a start; what is imported from here on is compiled once a machine.
+enableCompileCache()
+const { run } = await import('./commands/run.ts')
 
 const { version } = manifest
 const stopping = new AbortController()

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
 import { type HealthOptions, addHealth } from './health.ts'
+import { silentConnections } from './silent-connections.ts'
 import { tlsApp } from './tls-app.ts'
 
 export type DoorsOptions = {
@@ -24,6 +25,7 @@ export async function openDoors({ certs, webhooks, health }: DoorsOptions): Prom
   let closing = false
   const drain = { name: 'shutdown', wrong: () => (closing ? 'shutting down' : undefined) }
   const apps: FastifyInstance[] = []
+  const silences: (() => void)[] = []
   const open = async (app: FastifyInstance, at: Address) => {
     // A client that is told to close opens its next connection elsewhere, and meets no door that shuts before its nose.
     app.addHook('onSend', (...[, reply, , done]) => {
@@ -31,6 +33,7 @@ export async function openDoors({ certs, webhooks, health }: DoorsOptions): Prom
       done()
     })
     apps.push(app)
+    silences.push(silentConnections(app.server))
     await app.listen(at)
   }
 
@@ -46,6 +49,7 @@ export async function openDoors({ certs, webhooks, health }: DoorsOptions): Prom
     async close(delayMs) {
       closing = true
       await sleep(delayMs)
+      for (const breakSilence of silences) breakSilence()
       await Promise.all(apps.map((open) => open.close()))
     },
   }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runProduct } from '../../sandbox/product.ts'
@@ -100,6 +102,14 @@ test('a protected Service is neither deleted nor turned into another type until 
   await world.must('annotate', '--overwrite', 'service', 'precious', `${protect}=false`)
   await world.must('delete', 'service', 'precious', '--timeout=20s')
   await world.gone('precious')
+})
+
+test('a connection on which nothing was ever asked does not keep the process from stopping', async () => {
+  const { port } = new URL(await webhookField('mutatingwebhookconfiguration', 'url'))
+  const silent = connect(Number(port), '127.0.0.1')
+  await once(silent, 'connect')
+  assert.is(await product.stop(), 0)
+  silent.destroy()
 })
 
 test('cleanup without --yes says what it would do, and does nothing', async () => {
