@@ -5,7 +5,7 @@ import type { Key } from '../kube/objects.ts'
 import { type AskParts, type Claimed, type Question, ask } from './ask.ts'
 import type { Asking } from './asking.ts'
 import type { Budget } from './budget.ts'
-import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf, reservationOf } from './elastic-ip.ts'
+import { type ElasticIP, type ReclaimPolicy, heldAddress, isUnbound, phaseOf, reservationOf } from './elastic-ip.ts'
 import { assigned, isLeaving, newRecord } from './records.ts'
 
 export type Claim = {
@@ -65,7 +65,7 @@ export function claims(parts: ClaimParts): Claims {
     if (!stored) return busy
     const shared = open.get(stored.metadata.name)
     if (shared) return shared
-    const kept = await keep(parts, stored)
+    const kept = elsewhere(stored, claim) ?? (await keep(parts, stored))
     if (kept) return kept
     if (phaseOf(stored) !== 'Requested' || isLeaving(stored) || parts.asking.underWay(stored)) return busy
     return put({ record: await take(parts, stored, claim), first: false }, budget)
@@ -104,6 +104,17 @@ async function turnAway(parts: ClaimParts, record: ElasticIP, signal: AbortSigna
   if (why === undefined) return undefined
   await parts.records.remove(record)
   return { kind: 'refused', why }
+}
+
+/** An address that waits for its Service, in another place than the Service now asks for. */
+function elsewhere(record: ElasticIP, { location }: Claim): Claimed | undefined {
+  const { name } = record.metadata
+  const { address } = record.status ?? {}
+  const place = record.spec.location
+  const waits = phaseOf(record) === 'Released' || (phaseOf(record) === 'Reserved' && isUnbound(record))
+  if (!waits || address === undefined || place === undefined || place === location) return undefined
+  const how = `ask for ${place}, or give the address back: kubectl delete eip ${name}`
+  return { kind: 'refused', why: `${address} is kept for it in ${place}, and ${location} is asked for; ${how}` }
 }
 
 /** The address of a record that has one, kept or on its way back as it may be; undefined when there is none to keep. */

@@ -21,7 +21,9 @@ export async function writeOff(parts: AskParts, record: ElasticIP, signal: Abort
   const { address } = record.status ?? {}
   parts.log.error({ record: record.metadata.name, address, reservation: id }, 'the cloud no longer has this address')
   if (phaseOf(record) === 'Released') return parts.records.remove(record)
-  const { reservationID: _gone, ...spec } = record.spec
+  // An adopted address may be in no place, and a record has to name one or the other: the next claim says where.
+  const { reservationID: _gone, location = '', ...rest } = record.spec
+  const spec = { ...rest, location }
   const current = record.spec.reservationID === undefined ? record : await parts.records.writeSpec(record, spec)
   await parts.records.writeStatus(current, {
     phase: 'Requested',

@@ -70,10 +70,11 @@ async function writeOffMissing(
   { reservations, missing }: { reservations: Reservation[]; missing: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<Set<string>> {
-  const records = missingFrom(reservations, parts.listRecords())
-  for (const record of records) {
-    if (missing.has(reservationOf(record) ?? '')) await writeOff(parts, record, signal)
-  }
+  const all = parts.listRecords()
+  const records = missingFrom(reservations, all)
+  const twice = records.filter((record) => missing.has(reservationOf(record) ?? ''))
+  const most = Math.max(1, Math.floor(all.length * share))
+  for (const record of twice.slice(0, most)) await writeOff(parts, record, signal)
   return new Set(records.flatMap((record) => reservationOf(record) ?? []))
 }
 

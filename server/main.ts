@@ -3,15 +3,15 @@ import { enableCompileCache } from 'node:module'
 import process from 'node:process'
 import manifest from '../package.json' with { type: 'json' }
 
-// Compiling is most of a start; what is imported from here on is compiled once a machine.
-enableCompileCache()
-const { run } = await import('./commands/run.ts')
-
 const { version } = manifest
 const stopping = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => stopping.abort())
 }
+
+// Compiling is most of a start; what is imported from here on is compiled once a machine.
+enableCompileCache()
+const { run } = await import('./commands/run.ts')
 
 const print = (text: string) => void process.stdout.write(text)
 const world = { env: process.env, version, signal: stopping.signal, print }

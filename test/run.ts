@@ -11,7 +11,7 @@ const { values, positionals: words } = parseArgs({
   allowPositionals: true,
   options: {
     dir: { type: 'string', default: import.meta.dirname },
-    'file-timeout': { type: 'string', default: '240' },
+    'file-timeout': { type: 'string', default: '400' },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
   },
 })

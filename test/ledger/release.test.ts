@@ -169,12 +169,17 @@ test('one that comes too late waits until it is gone, and gets another', async (
   assert.equal(world.held(), ['res-2'])
 })
 
-test('a kept address is given to the next Service of that name, wherever that one wants it', async () => {
+test('a kept address is given to the next Service of that name, and refused where that one wants another place', async () => {
   const world = await reserved()
   const a = world.process('a')
   await bind(a.parts, world.record() as ElasticIP, 'uid-1')
   await retain(a.parts, world.record() as ElasticIP)
-  const claimed = await a.claim({ location: 'sv' })
+  const elsewhere = await a.claim({ location: 'sv' })
+  assert.match(
+    elsewhere.kind === 'refused' ? elsewhere.why : '',
+    '203.0.113.1 is kept for it in da, and sv is asked for; ask for da, or give the address back: kubectl delete eip',
+  )
+  const claimed = await a.claim({ location: 'da' })
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
   assert.equal([world.record()?.status?.phase, world.record()?.spec.location], ['Reserved', 'da'])
   assert.is(world.sky.calls.reserve, 1)

@@ -263,6 +263,19 @@ test('what a process began to give back and did not finish, the next one finishe
   }
 })
 
+test('an adopted address in no place that the cloud has lost is written off like any other', async () => {
+  const world = makeWorld()
+  world.sky.put({ ...old, location: undefined })
+  world.addService(makeService())
+  const process = await sweepTimes(world, 1)
+  await world.sky.cloud.release('res-8', neverAborted)
+  await sweepTimes(world, 2, process)
+  assert.equal([world.record()?.status?.phase, world.record()?.status?.reservationID], ['Requested', undefined])
+  const claimed = await process.claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
+  assert.is(world.record()?.spec.location, 'da')
+})
+
 test('a release that the cloud refuses is tried again by the next sweep', async () => {
   const world = makeWorld()
   world.sky.put(old)

@@ -169,7 +169,7 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
 function brokenRule(before: KubeObject | undefined, after: KubeObject): string | undefined {
   if (after.kind !== 'ElasticIP') return undefined
   const [was, is] = [before as ElasticIP | undefined, after as ElasticIP]
-  if (was?.status?.reservationID !== undefined && was.spec.location !== is.spec.location)
+  if (was?.status?.reservationID !== undefined && (was.spec.location ?? '') !== (is.spec.location ?? ''))
     return 'location is fixed once the address is reserved'
   const { claimRef, location, reservationID } = is.spec
   if (claimRef && is.metadata.name !== `${claimRef.namespace}.${claimRef.name}`) return 'the name is another Service'

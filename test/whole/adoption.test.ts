@@ -83,7 +83,7 @@ test('then the mark is set, and a new Service costs one call', async () => {
   const mark = ['get', 'configmap', 'eip-admission-ledger', '-n', 'eip-admission', '-o=jsonpath={.data.adopted}']
   await eventually('the mark', async () => (await world.kubectl(mark)).stdout === world.project || undefined)
   await product.stop()
-  product = await world.start({ env })
+  product = await world.startSwept({ env })
   calls.clear()
   await world.create(loadBalancer('new'))
   assert.equal([world.calls(routes.list), world.calls(routes.reserve)], [0, 1])
@@ -97,7 +97,7 @@ test('an adopted Service that is deleted gives its address back and loses both f
 
 test('a Service that admission admits and the API server then refuses costs nothing in the end', async () => {
   await product.stop()
-  product = await world.start({ env, flags })
+  product = await world.startSwept({ env, flags })
   const before = world.reserved().length
   const { code, stderr } = await world.kubectl(
     ['create', '-f', '-'],

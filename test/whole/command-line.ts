@@ -6,7 +6,7 @@ const entry = join(import.meta.dirname, '..', '..', 'server', 'main.ts')
 
 /** Types a command of the product, Ctrl-C at a word that it says if one is given, and answers what the terminal shows. */
 export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<Said> {
-  const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

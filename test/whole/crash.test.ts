@@ -10,7 +10,7 @@ import { openWorld, routes } from './world.ts'
 
 const world = await openWorld()
 // Whoever comes after a killed leader waits until its lease, and its questions to the cloud, have run out.
-const patience = ['--cloud-timeout=1s', '--leader-elect-lease-duration=2s', '--leader-elect-renew-deadline=1500ms']
+const patience = ['--cloud-timeout=2s', '--leader-elect-lease-duration=2s', '--leader-elect-renew-deadline=1500ms']
 const running = {
   env: { METAL_METRO_NAME: 'da' },
   flags: [...patience, '--leader-elect-retry-period=300ms', '--unbound-grace=5s'],

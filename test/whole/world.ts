@@ -17,7 +17,7 @@ export type World = Stage & {
   dir: string
   /** Starts the product and waits until it knows the cloud's locations; every line of its log is written. */
   start(running?: Running): Promise<Product>
-  /** Starts it and waits until its first sweep has left its mark. */
+  /** Starts it as the leader, and waits until its first sweep is over and has left its mark. */
   startSwept(running?: Running): Promise<Product>
   /** `kubectl <verb> -f - -o json`, which has to succeed; the object that the terminal shows. */
   send(verb: string[], manifest: object): Promise<Service>
@@ -63,7 +63,10 @@ export async function openWorld(options: { account?: Account } = {}): Promise<Wo
     dir,
     start: (running) => start(stage, running),
     async startSwept(running) {
+      const swept = () => stage.cloud.door.calls.all(routes.list).filter(({ status }) => status === 200).length
+      const before = swept()
       const product = await start(stage, running)
+      await eventually('the first sweep reads the cloud', () => swept() > before || undefined)
       await eventually('the first sweep leaves its mark', () => hasMark(stage))
       return product
     },
