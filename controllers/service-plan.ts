@@ -65,6 +65,8 @@ export function planService(seen: Seen): Plan {
 
 /** The Service is not there: not yet, or no more. */
 function abandon({ recordAgeMs, graceMs }: Seen, record: ElasticIP): Plan {
+  // A person deleted the record: with no Service there to hold it, that is the word that counts.
+  if (record.metadata.deletionTimestamp) return { step: { do: 'release', record } }
   switch (phaseOf(record)) {
     case 'Bound':
       return { step: giveUp(record) }
@@ -76,7 +78,7 @@ function abandon({ recordAgeMs, graceMs }: Seen, record: ElasticIP): Plan {
       return { step: { do: 'release', record } }
     case 'Released':
     case 'Available':
-      return record.metadata.deletionTimestamp ? { step: { do: 'release', record } } : settled
+      return settled
   }
 }
 

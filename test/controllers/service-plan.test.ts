@@ -256,6 +256,17 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'release', record: reserved } },
   },
   {
+    name: 'nor against the word of a person who deletes the record',
+    seen: {
+      service: undefined,
+      wanted: undefined,
+      record: { ...reserved, metadata: { ...reserved.metadata, deletionTimestamp: 'now' } },
+    },
+    plan: {
+      step: { do: 'release', record: { ...reserved, metadata: { ...reserved.metadata, deletionTimestamp: 'now' } } },
+    },
+  },
+  {
     name: 'the address of a Service that was torn away is given back at once',
     seen: { service: undefined, wanted: undefined, record: bound },
     plan: { step: { do: 'release', record: bound } },
