@@ -8,10 +8,14 @@ const entry = join(import.meta.dirname, '..', '..', 'server', 'main.ts')
 export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<Said> {
   const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
   const said = { stdout: '', stderr: '' }
+  let isStopped = false
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
       said[name] += text
-      if (stopAt !== undefined && said[name].includes(stopAt)) child.kill('SIGINT')
+      if (isStopped || stopAt === undefined || !said[name].includes(stopAt)) return
+      // Once: a second Ctrl-C ends a program at once.
+      isStopped = true
+      child.kill('SIGINT')
     })
   }
   return new Promise((resolve, reject) => {
