@@ -54,6 +54,25 @@ export type Service = KubeObject & {
   status?: { loadBalancer?: { ingress?: Ingress[] } }
 }
 
+export type Taint = {
+  key: string
+  value?: string
+  effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
+  timeAdded?: string
+}
+
+export type NodeAddress = {
+  type: 'Hostname' | 'InternalIP' | 'ExternalIP' | 'InternalDNS' | 'ExternalDNS'
+  address: string
+}
+
+export type Node = KubeObject & {
+  apiVersion: 'v1'
+  kind: 'Node'
+  spec: { providerID?: string; taints?: Taint[]; unschedulable?: boolean }
+  status?: { addresses?: NodeAddress[]; conditions?: { type: string; status: 'True' | 'False' | 'Unknown' }[] }
+}
+
 export type Namespace = KubeObject & { apiVersion: 'v1'; kind: 'Namespace' }
 
 export type Secret = KubeObject & { apiVersion: 'v1'; kind: 'Secret'; type?: string; data?: Record<string, string> }

@@ -4,6 +4,7 @@ import type {
   KubeObject,
   Lease,
   Namespace,
+  Node,
   Secret,
   Service,
   WebhookConfiguration,
@@ -28,6 +29,7 @@ export const services = defineResource<Service>({
   plural: 'services',
   namespaced: true,
 })
+export const nodes = defineResource<Node>({ apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
 export const namespaces = defineResource<Namespace>({
   apiVersion: 'v1',
   kind: 'Namespace',

@@ -12,7 +12,7 @@ const law: Record<string, string[]> = {
   announcers: ['kube'],
   ledger: ['kube', 'clouds/cloud.ts'],
   webhooks: ['kube', 'ledger', 'announcers', 'clouds/cloud.ts'],
-  controllers: ['kube', 'ledger', 'announcers', 'clouds/cloud.ts'],
+  controllers: ['kube', 'ledger', 'announcers', 'clouds/cloud.ts', 'clouds/machines.ts', 'clouds/peering.ts'],
   certs: ['kube'],
   manifests: ['kube'],
   server: ['kube', 'clouds', 'announcers', 'ledger', 'webhooks', 'controllers', 'certs', 'manifests', 'package.json'],
