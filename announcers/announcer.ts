@@ -26,28 +26,46 @@ export type Announced = { address: string; services: Key[] }
 /** Everything that the network is to learn. Every state of it is legal: no order, and duplicates are possible. */
 export type Announcements = { addresses: Announced[]; nodes: NodePeers[] }
 
-/** Objects of the cluster that tell the announcing software what to do: all of ours, in canonical order. */
+/** Whose doing an object is, for the one who is told when it is refused. */
+export type Concern = { service: Key } | { node: string }
+
+/** An object that has to be there, as far as we say what is in it, and whom it concerns. */
+export type Wanted = { object: KubeObject; concerns: Concern[] }
+
+/** Something of the state that the announcing software would refuse, and that was therefore left out. */
+export type Problem = { concern: Concern; message: string }
+
+/** Objects of the cluster that tell the announcing software what to do. */
 export type ObjectConfiguration = {
   kind: 'objects'
-  /** Kinds of which objects of ours that are not wanted any more are removed, in this order. */
-  resources: Resource<KubeObject>[]
-  /** By this label ours are known. */
-  label: { name: string; value: string }
   namespace: string
-  objects(state: Announcements, there: KubeObject[]): KubeObject[]
+  /** The kinds that hold our objects, in the order in which they are written; they are removed in the opposite one. */
+  resources: Resource<KubeObject>[]
+  /** Whether an object that is there is ours to remove, or one that a predecessor left us. */
+  isOurs(object: KubeObject): boolean
+  /** All that has to be there, in canonical order. `there` is every object of these kinds, other people's included. */
+  objects(state: Announcements, there: KubeObject[]): { wanted: Wanted[]; problems: Problem[] }
+  /** Whether an object that is there has an address announced. */
+  announces(object: KubeObject, address: string): boolean
 }
 
 /** A document that a person may have written in too: it is edited in place, and nothing of a person's is lost. */
 export type DocumentConfiguration = {
   kind: 'document'
   at: { namespace: string; name: string; key: string }
-  /** The document as it should be; the same text where nothing has to change. Throws where it cannot be read. */
-  edit(document: string, state: Announcements): string
+  /** The document as it should be; the very same text where nothing has to change. Throws where it cannot be read. */
+  edit(document: string, state: Announcements): { document: string; problems: Problem[] }
+  announces(document: string, address: string): boolean
 }
 
 /** How the network learns an address. Pure: a state in, wanted things out; who carries them out is elsewhere. */
 export type Announcer = {
   readonly name: string
   request(address: string): AnnouncementRequest
+  /**
+   * Annotations of a Service that make the announcing software let go of its address, when spec.loadBalancerIP goes at
+   * the same time; the software then clears the status. Absent where nobody but us writes the status.
+   */
+  letGo?: Record<string, string>
   configuration?: ObjectConfiguration | DocumentConfiguration
 }
