@@ -31,6 +31,8 @@ export type Cloud = {
   reservation(id: string, signal: AbortSignal): Promise<Reservation | undefined>
   /** Buys an address. Not idempotent: `CloudError.outcome` says whether a failed call may have bought one. */
   reserve(request: ReservationRequest, signal: AbortSignal): Promise<Reservation>
+  /** Changes these marks and leaves all others; undefined takes one off. A reservation that is gone is no error. */
+  mark(id: string, marks: Record<string, string | undefined>, signal: AbortSignal): Promise<void>
   /** Gives an address back; one that is gone already is success. */
   release(id: string, signal: AbortSignal): Promise<void>
   locations(signal: AbortSignal): Promise<Location[]>

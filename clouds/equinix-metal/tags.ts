@@ -26,3 +26,10 @@ export function parseTags(tags: readonly string[]): Marks {
 export function hasMarks(marks: Marks, wanted: Marks): boolean {
   return Object.entries(wanted).every(([key, value]) => marks[key] === value)
 }
+
+/** A list of tags with some marks changed: an undefined one goes, and tags of others stay as they are. */
+export function changeTags(tags: readonly string[], marks: Record<string, string | undefined>): string[] {
+  const others = tags.filter((tag) => !((tag.split('=')[0] ?? '') in marks))
+  const kept = Object.entries(marks).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))
+  return [...others, ...formatTags(Object.fromEntries(kept))]
+}

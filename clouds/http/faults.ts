@@ -8,7 +8,7 @@ export type CallFacts = {
   method: string
   /** Without the query. */
   path: string
-  /** Credentials of this call, which no message may repeat even where the vendor's words do. */
+  /** Credentials and secrets of this call, which no message may repeat even where the vendor's words do. */
   secrets: string[]
   /** What to do about a fault, said behind the vendor's words. */
   hints: Partial<Record<Fault, string>>

@@ -14,6 +14,8 @@ export type VendorCall = {
   /** Refusals that are an answer to this call: 404 where "gone" is one. */
   accept?: number[]
   lane?: Lane
+  /** What the body holds that no message may repeat, though the vendor does. */
+  secrets?: string[]
   hints?: Partial<Record<Fault, string>>
 }
 
@@ -44,7 +46,7 @@ export function prepare(call: VendorCall, sender: Sender): Request {
     name: call.name,
     method: call.method,
     path,
-    secrets: secretsOf(credentials),
+    secrets: [...secretsOf(credentials), ...(call.secrets ?? [])],
     hints: { ...sender.hints, ...call.hints },
   }
   if (call.path.some((part) => /^\.{0,2}$/.test(part)))

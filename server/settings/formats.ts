@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
+import { Secret } from '../../clouds/secret.ts'
 import { formatDuration, parseDuration } from './duration.ts'
-import { Secret } from './secret.ts'
 import type { Format, Reading } from './setting.ts'
 import { oneOf } from './words.ts'
 

@@ -1,55 +1,10 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { equinixMetal } from '../../clouds/equinix-metal.ts'
-import { startEquinixMetal } from '../../sandbox/clouds/equinix-metal/server.ts'
 import type { Unknowns } from '../../sandbox/clouds/equinix-metal/unknowns.ts'
-import { cloudContract, type Stage } from './contract.ts'
+import { cloudContract, peeringContract } from './contract.ts'
+import { projectId } from './equinix-metal/fixtures.ts'
+import { assign, key, type Metal, startMetal, startStage } from './equinix-metal/stage.ts'
 import { cloudErrorOf, neverAborted } from './scripted-server.ts'
-
-const projectId = '0b9c6f1e-6c1d-4d0e-8f55-0a3c5a1b2c3d'
-const key = 'metal-key-5ecret'
-const readOnlyKey = 'metal-key-read-0nly'
-const unknownKey = 'metal-key-unkn0wn'
-
-async function startMetal(unknowns: Partial<Unknowns> = {}) {
-  const simulator = await startEquinixMetal({
-    projects: [{ id: projectId }],
-    tokens: [
-      { token: key, projects: [projectId] },
-      { token: readOnlyKey, projects: [projectId], readOnly: true },
-    ],
-    unknowns,
-  })
-  const cloudWith = (apiKey: string) =>
-    equinixMetal({
-      apiKey: { reveal: () => apiKey },
-      projectId,
-      baseUrl: simulator.url,
-      userAgent: 'eip-admission/test',
-      retryDelayMs: 5,
-    })
-  return { simulator, door: simulator.door, cloudWith, [Symbol.asyncDispose]: simulator.close }
-}
-
-async function startStage(unknowns: Partial<Unknowns>): Promise<Stage> {
-  const metal = await startMetal(unknowns)
-  const { door, cloudWith } = metal
-  return {
-    cloud: cloudWith(key),
-    withUnknownKey: cloudWith(unknownKey),
-    withReadOnlyKey: cloudWith(readOnlyKey),
-    keys: [key, unknownKey, readOnlyKey],
-    location: 'da',
-    door,
-    routes: { reserve: 'POST /projects/{id}/ips', release: 'DELETE /ips/{id}', list: 'GET /projects/{id}/ips' },
-    grantLate: () => door.setGrants({ mode: 'late' }),
-    grant: (id) => void door.reservations.grant(id),
-    deny: (id) => void door.reservations.deny(id),
-    [Symbol.asyncDispose]: metal[Symbol.asyncDispose],
-  }
-}
-
-cloudContract('Equinix Metal', () => startStage({}))
 
 // The other answer to every question that nobody outside the vendor can answer.
 const otherwise: Partial<Unknowns> = {
@@ -58,24 +13,28 @@ const otherwise: Partial<Unknowns> = {
   unknownLocation: '422',
   foreignProject: '404',
   deleteAssigned: 'cascades',
+  failedDevice: '200',
+  repeatedBgpConfig: '204',
+  emptyBgpConfig: 'nulls',
   assignmentType: 'absent',
 }
-cloudContract('Equinix Metal, if it is otherwise', () => startStage(otherwise))
+for (const { name, unknowns } of [
+  { name: 'Equinix Metal', unknowns: {} },
+  { name: 'Equinix Metal, if it is otherwise', unknowns: otherwise },
+]) {
+  cloudContract(name, () => startStage(unknowns))
+  peeringContract(name, () => startStage(unknowns))
+}
 
 const marks = { usage: 'test-auto', cluster: 'one' }
 
-/** A machine that holds a reserved address, put there as a person would do it. */
-async function assigned({ simulator, door, cloudWith }: Awaited<ReturnType<typeof startMetal>>) {
+/** A machine that holds a reserved address. */
+async function assigned({ simulator, door, cloudWith }: Metal) {
   const cloud = cloudWith(key)
   const { id, address } = await cloud.reserve({ location: 'da', marks }, neverAborted)
   const device = door.devices.add({ hostname: 'node-1' })
-  const response = await fetch(`${simulator.url}/devices/${String(device['id'])}/ips`, {
-    method: 'POST',
-    headers: { 'x-auth-token': key, 'content-type': 'application/json' },
-    body: JSON.stringify({ address }),
-  })
-  const assignment = (await response.json()) as { id: string }
-  return { cloud, reservationId: id, assignmentId: assignment.id }
+  const assignmentId = await assign(simulator.url, String(device['id']), address)
+  return { cloud, reservationId: id, assignmentId }
 }
 
 for (const assignmentType of ['present', 'absent'] as const)
@@ -129,6 +88,36 @@ test('a need for approval is an answer, not a ticket', async () => {
   const error = await cloudErrorOf(cloud.reserve({ location: 'da', marks }, neverAborted))
   assert.equal([error.fault, error.outcome], ['quota', 'nothing'])
   assert.equal(metal.door.reservations.all(), [])
+})
+
+for (const failedDevice of ['403', '200'] as const)
+  test(`a machine that failed is not gone (${failedDevice})`, async () => {
+    await using metal = await startMetal({ failedDevice })
+    const id = String(metal.door.devices.add({ hostname: 'node-1', state: 'failed' })['id'])
+    const found = await metal.cloudWith(key).machine(id, neverAborted)
+    assert.equal([found?.name, found?.state], ['node-1', 'changing'])
+  })
+
+test('BGP that waits for approval is not off, and on no machine', async () => {
+  await using metal = await startMetal()
+  const { peering } = metal.cloudWith(key)
+  await peering.enable({ asn: 65_000, password: undefined }, neverAborted)
+  metal.door.bgp.setStatus(projectId, 'requested')
+  assert.is((await peering.project(neverAborted))?.asn, 65_000)
+  const id = String(metal.door.devices.add({ hostname: 'node-1' })['id'])
+  assert.match((await cloudErrorOf(peering.enableOn(id, neverAborted))).message, 'that BGP is enabled and approved')
+})
+
+test('the private network of a machine is that of its project and metro', async () => {
+  await using metal = await startMetal()
+  const [here, too, elsewhere] = ['da', 'da', 'ny'].map((metro) => metal.door.devices.add({ hostname: 'node', metro }))
+  const networks = new Map(
+    (await metal.cloudWith(key).machines(neverAborted)).map(({ id, privateNetwork }) => [id, privateNetwork]),
+  )
+  const networkOf = (device: Record<string, unknown> | undefined) => networks.get(String(device?.['id']))
+  assert.match(networkOf(here) ?? '', /^10\..*\/25$/)
+  assert.is(networkOf(here), networkOf(too))
+  assert.is.not(networkOf(here), networkOf(elsewhere))
 })
 
 test.run()

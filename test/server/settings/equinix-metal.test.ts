@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { equinixMetal } from '../../../server/settings/dialects/equinix-metal.ts'
 import { readSettings } from '../../../server/settings/resolve.ts'
 import type { Sources } from '../../../server/settings/resolve.ts'
-import { Secret } from '../../../server/settings/secret.ts'
+import { Secret } from '../../../clouds/secret.ts'
 import type { SettingsTable } from '../../../server/settings/setting.ts'
 
 const { rows } = equinixMetal

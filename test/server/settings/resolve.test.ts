@@ -5,7 +5,7 @@ import { asn, boolean, list, namespace, password, text, token, url } from '../..
 import { SettingsError } from '../../../server/settings/problems.ts'
 import { resolveSettings } from '../../../server/settings/resolve.ts'
 import type { Sources } from '../../../server/settings/resolve.ts'
-import type { Secret } from '../../../server/settings/secret.ts'
+import type { Secret } from '../../../clouds/secret.ts'
 import type { SettingsTable } from '../../../server/settings/setting.ts'
 
 const sentence = 'A setting.'

@@ -1,5 +1,7 @@
+import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parsePage } from '../../../clouds/equinix-metal/whole-list.ts'
 import { ips, metalAt, metalReservation } from './fixtures.ts'
 import { cloudErrorOf, neverAborted, type Reply, type Seen, startScript } from '../scripted-server.ts'
 
@@ -12,7 +14,7 @@ function page(items: object[], meta?: Record<string, unknown>): Reply {
 
 /** The list as the client gives it, off a server that answers the pages by this rule. */
 async function listFrom(script: (asked: number, nth: number, request: Seen) => Reply, marks = {}) {
-  await using server = await startScript((request, nth) => script(Number(request.query.get('page')), nth, request))
+  await using server = await startScript((request, nth) => script(Number(request.query.get('page') ?? 1), nth, request))
   const reservations = await metalAt(server.url).reservations(marks, neverAborted)
   return { ids: reservations.map(({ id }) => id), requests: server.seen }
 }
@@ -22,7 +24,7 @@ test('a list of one page is one call, for public addresses only, a hundred at a 
   assert.equal(ids, ['a', 'b'])
   assert.is(requests.length, 1)
   assert.is(requests[0]?.path, ips)
-  assert.is(requests[0]?.query.toString(), 'types=public_ipv4&types=global_ipv4&per_page=100&page=1')
+  assert.is(requests[0]?.query.toString(), 'types=public_ipv4&types=global_ipv4&per_page=100')
 })
 
 test('every page is read', async () => {
@@ -133,6 +135,24 @@ test('a list without end ends', async () => {
   )
   assert.match(error.message, 'it does not end after 1000 pages')
   assert.is(asked, 1000)
+})
+
+const pages = [
+  { name: 'a page', meta: { current_page: 2, last_page: 3, total: 250 }, page: { current: 2, last: 3, total: 250 } },
+  { name: 'a page without meta', meta: undefined, page: { current: 2, last: 2, total: undefined } },
+  { name: 'a page with an empty meta', meta: null, page: { current: 2, last: 2, total: undefined } },
+  { name: 'numbers that are strings', meta: { last_page: '9' }, page: { current: 2, last: 2, total: undefined } },
+]
+for (const { name, meta, page } of pages)
+  test(`${name} is read`, () =>
+    assert.equal(parsePage({ ips: [], meta }, { field: 'ips', asked: 2 }), { items: [], ...page }))
+
+for (const body of [undefined, null, [], {}, { ips: null }, { ips: {} }, 'text'])
+  test(`${JSON.stringify(body)} is no page, not an empty one`, () =>
+    assert.is(parsePage(body, { field: 'ips', asked: 1 }), undefined))
+
+test('whatever JSON comes, looking for a page in it does not fail', () => {
+  fc.assert(fc.property(fc.jsonValue(), (value) => void parsePage(value, { field: 'ips', asked: 1 })))
 })
 
 test.run()

@@ -1,7 +1,7 @@
 import { format, inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { Secret } from '../../../server/settings/secret.ts'
+import { Secret } from '../../clouds/secret.ts'
 
 const secret = new Secret('s3cret')
 

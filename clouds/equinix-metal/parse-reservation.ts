@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
-import type { Location, Reservation } from '../cloud.ts'
-import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import type { Reservation } from '../cloud.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import { parseTags } from './tags.ts'
 
 /** The kinds of block that hold public IPv4 addresses; the rest of a project's list is private, IPv6 or VRF. */
@@ -15,18 +15,6 @@ export type ReservationBody = {
   tags: string[]
   /** Over quota the API would otherwise open a support ticket and answer with a reservation that has no address. */
   fail_on_approval_required: true
-}
-
-/** One page of a project's addresses. */
-export type Page = { items: Fields[]; current: number; last: number; total: number | undefined }
-
-/** The page in an answer; undefined where it holds no list, which is not the same as an empty one. */
-export function parsePage(body: unknown, asked: number): Page | undefined {
-  const { ip_addresses, meta } = fieldsOf(body)
-  const items = itemsOf(ip_addresses)?.map(fieldsOf)
-  const { current_page, last_page, total } = fieldsOf(meta)
-  const current = countOf(current_page) ?? asked
-  return items && { items, current, last: countOf(last_page) ?? current, total: countOf(total) }
 }
 
 /** Whether an object of `/ips` is a block of public addresses, and not an assignment, which shares path and ids with it. */
@@ -68,14 +56,4 @@ function locationOf(item: Fields): string | undefined {
   const facility = fieldsOf(item.facility)
   const code = textOf(fieldsOf(item.metro).code) ?? textOf(fieldsOf(facility.metro).code) ?? textOf(facility.code)
   return code?.toLowerCase()
-}
-
-/** The places in a list of metros or facilities; undefined where it holds no list. */
-export function parseLocations(kind: 'metro' | 'facility', list: unknown): Location[] | undefined {
-  return itemsOf(list)
-    ?.map(fieldsOf)
-    .flatMap((place) => {
-      const code = textOf(place.code)?.toLowerCase()
-      return code === undefined ? [] : { code, name: textOf(place.name) ?? code, kind }
-    })
 }

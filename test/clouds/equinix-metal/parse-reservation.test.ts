@@ -1,13 +1,8 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  isReservation,
-  kindOf,
-  parseLocations,
-  parsePage,
-  parseReservation,
-} from '../../../clouds/equinix-metal/wire.ts'
+import { parseLocations } from '../../../clouds/equinix-metal/locations.ts'
+import { isReservation, kindOf, parseReservation } from '../../../clouds/equinix-metal/parse-reservation.ts'
 import { fieldsOf } from '../../../clouds/loose-json.ts'
 import { dallas, metalReservation, reserved } from './fixtures.ts'
 
@@ -93,22 +88,9 @@ for (const { changes, is, says } of kinds)
     if (says) assert.is(kindOf(item), says)
   })
 
-const pages = [
-  { name: 'a page', meta: { current_page: 2, last_page: 3, total: 250 }, page: { current: 2, last: 3, total: 250 } },
-  { name: 'a page without meta', meta: undefined, page: { current: 2, last: 2, total: undefined } },
-  { name: 'a page with an empty meta', meta: null, page: { current: 2, last: 2, total: undefined } },
-  { name: 'numbers that are strings', meta: { last_page: '9' }, page: { current: 2, last: 2, total: undefined } },
-]
-for (const { name, meta, page } of pages)
-  test(`${name} is read`, () => assert.equal(parsePage({ ip_addresses: [], meta }, 2), { items: [], ...page }))
-
-for (const body of [undefined, null, [], {}, { ip_addresses: null }, { ip_addresses: {} }, 'text'])
-  test(`${JSON.stringify(body)} is no page, not an empty one`, () => assert.is(parsePage(body, 1), undefined))
-
 test('whatever JSON comes, reading it does not fail', () => {
   const property = fc.property(fc.jsonValue(), (value) => {
     parseReservation(value)
-    parsePage(value, 1)
     parseLocations('metro', value)
     isReservation(fieldsOf(value))
     assert.type(kindOf(fieldsOf(value)), 'string')

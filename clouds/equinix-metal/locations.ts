@@ -1,0 +1,37 @@
+import { CloudError, type Location } from '../cloud.ts'
+import { fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import { type Project, unreadable } from './project.ts'
+
+/** The places in which a project may reserve addresses. */
+export async function listLocations(project: Project, signal: AbortSignal): Promise<Location[]> {
+  return (await Promise.all([listMetros(project, signal), listFacilities(project, signal)])).flat()
+}
+
+async function listMetros({ http }: Project, signal: AbortSignal): Promise<Location[]> {
+  const { body } = await http.call({ name: 'locations', method: 'GET', path: ['locations', 'metros'] }, signal)
+  const metros = parseLocations('metro', fieldsOf(body).metros)
+  if (!metros) throw unreadable('locations', 'no list of metros', 'nothing')
+  return metros
+}
+
+/** Facilities were announced as switched off in 2023. Where they still answer they are welcome; the metros do not depend on them. */
+async function listFacilities({ http, id }: Project, signal: AbortSignal): Promise<Location[]> {
+  const path = ['projects', id, 'facilities']
+  try {
+    const { body } = await http.call({ name: 'facilities', method: 'GET', path, timeoutMs: 3_000 }, signal)
+    return parseLocations('facility', fieldsOf(body).facilities) ?? []
+  } catch (error) {
+    if (error instanceof CloudError) return []
+    throw error
+  }
+}
+
+/** The places in a list of metros or facilities; undefined where it holds no list. */
+export function parseLocations(kind: 'metro' | 'facility', list: unknown): Location[] | undefined {
+  return itemsOf(list)
+    ?.map(fieldsOf)
+    .flatMap((place) => {
+      const code = textOf(place.code)?.toLowerCase()
+      return code === undefined ? [] : { code, name: textOf(place.name) ?? code, kind }
+    })
+}

@@ -1,0 +1,58 @@
+import { CloudError } from '../cloud.ts'
+import type { VendorCall } from '../http/request.ts'
+import { fieldsOf, itemsOf } from '../loose-json.ts'
+import type { Machine, Machines } from '../machines.ts'
+import { parseMachine } from './parse-machine.ts'
+import { type Project, projectHints, unreadable } from './project.ts'
+import { type List, wholeList } from './whole-list.ts'
+
+/** Without it the private network is a reference; this is the form that is known to have worked. */
+const include = 'ip_addresses.parent_block,parent_block'
+
+/** The machines of a project. */
+export function machinesOf(project: Project): Machines {
+  return {
+    machines: async (signal) => (await listed(project, signal)).filter((machine) => machine !== undefined),
+    machine: (id, signal) => findMachine(project, id, signal),
+  }
+}
+
+async function findMachine(project: Project, id: string, signal: AbortSignal): Promise<Machine | undefined> {
+  const call: VendorCall = { name: 'machine', method: 'GET', path: ['devices', id], query: { include } }
+  const { status, body } = await project.http.call({ ...call, accept: [403, 404] }, signal)
+  if (status === 403) return findForbidden(project, id, signal)
+  if (status === 404) return confirmGone(project, signal)
+  const machine = parseMachine(body)
+  if (!machine) throw unreadable('machine', 'an object without an id')
+  return machine
+}
+
+/** 404 is also what a key sees everywhere that has lost the project: only one that still sees it knows what is gone. */
+async function confirmGone(project: Project, signal: AbortSignal): Promise<undefined> {
+  const { name, path, hints, field } = listOf(project)
+  const { body } = await project.http.call({ name, method: 'GET', path, hints, query: { per_page: 1 } }, signal)
+  if (!itemsOf(fieldsOf(body)[field])) throw unreadable(name, `no ${field}`)
+}
+
+/** 403 comes for machines that are gone, for some that failed, and to keys without the right: the list tells them apart. */
+async function findForbidden(project: Project, id: string, signal: AbortSignal): Promise<Machine | undefined> {
+  const machines = await listed(project, signal)
+  const found = machines.find((machine) => machine?.id === id)
+  if (found) return found
+  if (machines.length > 0 && !machines.includes(undefined)) return undefined
+  const message = `Equinix Metal: machine ${id} may not be read, and the list of machines does not prove that it is gone`
+  throw new CloudError(`${message}; check that the API key may read project ${project.id}`, {
+    fault: 'auth',
+    outcome: 'nothing',
+  })
+}
+
+/** Every machine, and undefined for each that cannot be told from another. */
+async function listed(project: Project, signal: AbortSignal): Promise<(Machine | undefined)[]> {
+  return (await wholeList(project.http, listOf(project), signal)).map(parseMachine)
+}
+
+function listOf({ id }: Project): List {
+  const path = ['projects', id, 'devices']
+  return { name: 'machines', path, query: { include, per_page: 100 }, hints: projectHints, field: 'devices' }
+}

@@ -1,0 +1,72 @@
+import { CloudError } from '../cloud.ts'
+import type { Peer, Peering, ProjectPeering } from '../peering.ts'
+import { isIpv4, machineOf, parsePeers, parseProjectPeering } from './parse-peering.ts'
+import { type Project, projectHints, unreadable } from './project.ts'
+import { wholeList } from './whole-list.ts'
+
+/** By the book it has no pages, so it is asked for without any. */
+const sessionList = { name: 'sessions', query: {}, field: 'bgp_sessions' }
+
+/** BGP of a project and, for IPv4, of its machines. */
+export function peeringOf(project: Project): Peering {
+  return {
+    project: (signal) => findPeering(project, signal),
+    enable: (wanted, signal) => enable(project, wanted, signal),
+    machines: (signal) => listMachines(project, signal),
+    enableOn: (machine, signal) => enableOn(project, machine, signal),
+    peers: (machine, signal) => listPeers(project, machine, signal),
+  }
+}
+
+async function findPeering({ http, id }: Project, signal: AbortSignal): Promise<ProjectPeering | undefined> {
+  const path = ['projects', id, 'bgp-config']
+  const { body } = await http.call({ name: 'peering', method: 'GET', path, hints: projectHints }, signal)
+  const peering = parseProjectPeering(body)
+  if (!peering) throw unreadable('peering', 'no BGP configuration')
+  return peering === 'off' ? undefined : peering
+}
+
+async function enable(project: Project, { asn, password }: ProjectPeering, signal: AbortSignal): Promise<void> {
+  const md5 = password?.reveal()
+  const body = { deployment_type: 'local', asn, use_case: 'kubernetes-load-balancer', ...(md5 && { md5 }) }
+  const path = ['projects', project.id, 'bgp-configs']
+  const hints = {
+    invalid: 'check the project id, the ASN, and that a password is 10 to 20 letters, lower and upper case, and digits',
+  }
+  const secrets = md5 ? [md5] : []
+  const call = project.http.call({ name: 'enable-peering', method: 'POST', path, body, hints, secrets }, signal)
+  await unlessSo(call, async () => (await findPeering(project, signal)) !== undefined)
+}
+
+async function listMachines({ http, id }: Project, signal: AbortSignal): Promise<Set<string>> {
+  const path = ['projects', id, 'bgp', 'sessions']
+  const sessions = await wholeList(http, { ...sessionList, path, hints: projectHints }, signal)
+  return new Set(sessions.filter(isIpv4).flatMap((session) => machineOf(session) ?? []))
+}
+
+async function enableOn({ http, id }: Project, machine: string, signal: AbortSignal): Promise<void> {
+  const path = ['devices', machine, 'bgp', 'sessions']
+  const body = { address_family: 'ipv4' }
+  const hints = { invalid: `check that the machine is there, and that BGP is enabled and approved on project ${id}` }
+  const call = http.call({ name: 'enable-session', method: 'POST', path, body, hints }, signal)
+  await unlessSo(call, async () => (await wholeList(http, { ...sessionList, path, hints }, signal)).some(isIpv4))
+}
+
+async function listPeers({ http }: Project, machine: string, signal: AbortSignal): Promise<Peer[]> {
+  const path = ['devices', machine, 'bgp', 'neighbors']
+  const hints = { invalid: 'check that the machine is there' }
+  const { body } = await http.call({ name: 'peers', method: 'GET', path, hints }, signal)
+  const peers = parsePeers(body)
+  if (!peers) throw unreadable('peers', 'no whole list of BGP neighbors')
+  return peers
+}
+
+/** A refusal of what is so already is success. Whether it is, the refusal tells in words alone, so we look. */
+async function unlessSo(change: Promise<unknown>, isSo: () => Promise<boolean>): Promise<void> {
+  try {
+    await change
+  } catch (error) {
+    const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
+    if (!isRefused || !(await isSo())) throw error
+  }
+}

@@ -1,0 +1,88 @@
+import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../cloud.ts'
+import { fieldsOf } from '../loose-json.ts'
+import { mark } from './mark.ts'
+import { type Project, projectHints, unreadable } from './project.ts'
+import { formatTags, hasMarks } from './tags.ts'
+import { type List, wholeList } from './whole-list.ts'
+import { isReservation, kindOf, parseReservation, publicTypes, type ReservationBody } from './parse-reservation.ts'
+
+/** The reservations of a project. */
+export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'locations'> {
+  return {
+    reservations: async (marks, signal) =>
+      (await wholeList(project.http, addressesOf(project), signal))
+        .filter(isReservation)
+        .flatMap((item) => parseReservation(item) ?? [])
+        .filter((reservation) => hasMarks(reservation.marks, marks)),
+    reservation: (id, signal) => findReservation(project, id, signal),
+    reserve: (request, signal) => reserve(project, request, signal),
+    mark: (id, marks, signal) => mark(project, { id, marks }, signal),
+    release: (id, signal) => release(project, id, signal),
+  }
+}
+
+function addressesOf({ id }: Project): List {
+  const query = { types: publicTypes, per_page: 100 }
+  return { name: 'reservations', path: ['projects', id, 'ips'], query, hints: projectHints, field: 'ip_addresses' }
+}
+
+async function findReservation({ http }: Project, id: string, signal: AbortSignal): Promise<Reservation | undefined> {
+  const answer = await http.call({ name: 'reservation', method: 'GET', path: ['ips', id], accept: [404] }, signal)
+  if (answer.status === 404) return undefined
+  const item = fieldsOf(answer.body)
+  if (isReservation(item)) return parseReservation(item)
+  throw new CloudError(`Equinix Metal: ${id} is ${kindOf(item)}, not a reservation of public addresses`, {
+    fault: 'invalid',
+    outcome: 'nothing',
+  })
+}
+
+async function reserve(
+  project: Project,
+  { location, marks }: ReservationRequest,
+  signal: AbortSignal,
+): Promise<Reservation> {
+  const body: ReservationBody = {
+    type: 'public_ipv4',
+    quantity: 1,
+    ...placeOf(location),
+    details: 'Reserved by eip-admission',
+    tags: formatTags(marks),
+    fail_on_approval_required: true,
+  }
+  const hints = {
+    invalid: `check that "${location}" is a metro of Equinix Metal and ${project.id} the id of a project`,
+  }
+  const path = ['projects', project.id, 'ips']
+  const answer = await project.http.call({ name: 'reserve', method: 'POST', path, body, hints }, signal)
+  const reservation = parseReservation(answer.body)
+  if (!reservation) throw unreadable('reserve', 'an object without an id', 'unknown')
+  return reservation
+}
+
+/**
+ * Looks before it deletes: DELETE on the id of an assignment would take the address from a running machine. That costs
+ * one read per release, which nobody waits for.
+ */
+async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
+  const found = await findReservation(project, id, signal)
+  if (!found) return
+  try {
+    await project.http.call({ name: 'release', method: 'DELETE', path: ['ips', id], accept: [404] }, signal)
+  } catch (error) {
+    // A 403 after a successful read is either a key that may only read, or an address that went in between.
+    const forbidden = error instanceof CloudError && error.fault === 'auth'
+    if (!forbidden || (await isListed(project, id, signal))) throw error
+  }
+}
+
+async function isListed(project: Project, id: string, signal: AbortSignal): Promise<boolean> {
+  const items = await wholeList(project.http, addressesOf(project), signal)
+  return items.some((item) => item.id === id)
+}
+
+/** Metros have codes of two letters, facilities longer ones: `da` and `da11`, `ewr1`. */
+function placeOf(location: string): { metro: string } | { facility: string } {
+  const code = location.trim().toLowerCase()
+  return /^[a-z]{2}$/.test(code) ? { metro: code } : { facility: code }
+}

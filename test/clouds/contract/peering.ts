@@ -1,0 +1,124 @@
+import { inspect } from 'node:util'
+import * as assert from 'uvu/assert'
+import type { Peer } from '../../../clouds/peering.ts'
+import { neverAborted } from '../scripted-server.ts'
+import { asn, enable, enableOn, machines, peers, project } from './enable.ts'
+import { type On, type PeeringStage, refusalOf } from './stage.ts'
+
+/** BGP of a project, of its machines, and with whom they speak. */
+export function peeringRules(on: On<PeeringStage>): void {
+  ofProjects(on)
+  ofMachines(on)
+  ofPeers(on)
+}
+
+function ofProjects(on: On<PeeringStage>): void {
+  on('BGP is off until it is enabled', async (stage) => {
+    assert.is(await project(stage), undefined)
+    await enable(stage)
+    assert.equal(await project(stage), { asn, password: undefined })
+  })
+
+  on('a project has the password that BGP was enabled with, and shows it to nobody by itself', async (stage) => {
+    await enable(stage, stage.peering.password)
+    assert.equal(await project(stage), { asn, password: stage.peering.password })
+    const shown = await stage.cloud.peering.project(neverAborted)
+    assert.not.match(JSON.stringify(shown) + inspect(shown), stage.peering.password)
+  })
+
+  on('an empty password is none', async (stage) => {
+    await enable(stage, '')
+    assert.equal(await project(stage), { asn, password: undefined })
+  })
+
+  on('BGP that is on is enabled again without harm, and keeps what it has', async (stage) => {
+    await enable(stage, stage.peering.password)
+    await stage.cloud.peering.enable({ asn: asn + 1, password: undefined }, neverAborted)
+    assert.equal(await project(stage), { asn, password: stage.peering.password })
+  })
+
+  on('a password that the cloud does not take is refused without being told', async (stage) => {
+    const error = await refusalOf({ keys: [...stage.keys, 'no-good'] }, enable(stage, 'no-good'))
+    assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
+    assert.is(await project(stage), undefined)
+  })
+}
+
+function ofMachines(on: On<PeeringStage>): void {
+  on('BGP is on for the machines that it was enabled on', async (stage) => {
+    const [one = '', two = '', three = ''] = ['node-1', 'node-2', 'node-3'].map((name) => stage.machines.add(name))
+    await enable(stage)
+    assert.equal(await machines(stage), new Set())
+    await enableOn(stage, one)
+    await enableOn(stage, three)
+    assert.equal([...(await machines(stage))].toSorted(), [one, three].toSorted())
+    assert.not.ok((await machines(stage)).has(two))
+  })
+
+  on('all machines with BGP are known by one call', async (stage) => {
+    await enable(stage)
+    const ids = Array.from({ length: 40 }, (_, n) => stage.machines.add(`node-${n}`))
+    await Promise.all(ids.map((id) => enableOn(stage, id)))
+    stage.door.calls.clear()
+    assert.equal([...(await machines(stage))].toSorted(), ids.toSorted())
+    assert.is(stage.door.calls.count(), 1)
+  })
+
+  on('BGP that is on for a machine is enabled again without harm', async (stage) => {
+    const id = stage.machines.add('node-1')
+    await enable(stage)
+    await enableOn(stage, id)
+    await enableOn(stage, id)
+    assert.equal([...(await machines(stage))], [id])
+  })
+
+  on('a machine that is gone has BGP no more', async (stage) => {
+    const id = stage.machines.add('node-1')
+    await enable(stage)
+    await enableOn(stage, id)
+    stage.machines.remove(id)
+    assert.equal(await machines(stage), new Set())
+    assert.is((await refusalOf(stage, peers(stage, id))).fault, 'invalid')
+    assert.is((await refusalOf(stage, enableOn(stage, id))).fault, 'invalid')
+  })
+
+  on('BGP is not enabled on a machine before its project', async (stage) => {
+    const error = await refusalOf(stage, enableOn(stage, stage.machines.add('node-1')))
+    assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
+    assert.match(error.message, 'on project')
+    assert.equal(await machines(stage), new Set())
+  })
+}
+
+function ofPeers(on: On<PeeringStage>): void {
+  on('a machine has no peers before its BGP is enabled', async (stage) => {
+    const id = stage.machines.add('node-1')
+    assert.equal(await peers(stage, id), [])
+    await enable(stage)
+    assert.equal(await peers(stage, id), [])
+  })
+
+  on('a machine speaks with each of its peers from the address that they expect', async (stage) => {
+    const id = stage.machines.add('node-1')
+    await enable(stage)
+    await enableOn(stage, id)
+    const own = (await stage.cloud.machine(id, neverAborted))?.addresses.map(({ address }) => address) ?? []
+    const found = await peers(stage, id)
+    assert.ok(found.length > 0)
+    assert.is(new Set(found.map(({ peerAddress }) => peerAddress)).size, found.length)
+    for (const { localAsn, peerAsn, sourceAddress, password } of found) {
+      assert.equal([localAsn, peerAsn, password], [asn, stage.peering.peerAsn, undefined])
+      assert.ok(own.includes(sourceAddress))
+    }
+  })
+
+  on('the peers of a machine know the password of its project', async (stage) => {
+    const id = stage.machines.add('node-1')
+    await enable(stage, stage.peering.password)
+    await enableOn(stage, id)
+    const found: Peer[] = await peers(stage, id)
+    assert.ok(found.length > 0)
+    for (const peer of found) assert.is(peer.password?.reveal(), stage.peering.password)
+    assert.not.match(JSON.stringify(found), stage.peering.password)
+  })
+}

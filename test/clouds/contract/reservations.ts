@@ -1,0 +1,119 @@
+import * as assert from 'uvu/assert'
+import type { CloudError } from '../../../clouds/cloud.ts'
+import { neverAborted } from '../scripted-server.ts'
+import { crowd, idsOf, list, marks, reserve } from './reserve.ts'
+import { type On, refusalOf } from './stage.ts'
+
+/** Reserving, listing and giving back, as they go well. */
+export function reservationRules(on: On): void {
+  reserving(on)
+  listing(on)
+  releasing(on)
+}
+
+function reserving(on: On): void {
+  on('an address is reserved in one call, and found by id and marks', async (stage) => {
+    const reservation = await reserve(stage)
+    assert.is(stage.door.calls.count(), 1)
+    assert.is(reservation.state, 'reserved')
+    assert.match(reservation.address ?? '', /^\d+\.\d+\.\d+\.\d+$/)
+    assert.is(reservation.location, stage.location)
+    assert.equal({ ...reservation.marks }, marks)
+    assert.ok(Math.abs(Date.parse(reservation.createdAt ?? '') - Date.now()) < 60_000)
+    assert.equal(await stage.cloud.reservation(reservation.id, neverAborted), reservation)
+    assert.equal(await list(stage, marks), [reservation])
+  })
+
+  on('an address that is granted late is requested first, and reserved in the end', async (stage) => {
+    stage.grantLate()
+    const { id, state, address } = await reserve(stage)
+    assert.equal([state, address], ['requested', undefined])
+    assert.equal((await list(stage, marks))[0]?.state, 'requested')
+    stage.grant(id)
+    const granted = await stage.cloud.reservation(id, neverAborted)
+    assert.is(granted?.state, 'reserved')
+    assert.ok(granted?.address)
+  })
+
+  on('an address that is never granted is denied, and can be given back', async (stage) => {
+    stage.grantLate()
+    const { id } = await reserve(stage)
+    stage.deny(id)
+    const denied = await stage.cloud.reservation(id, neverAborted)
+    assert.equal([denied?.state, denied?.address], ['denied', undefined])
+    await stage.cloud.release(id, neverAborted)
+    assert.equal(await list(stage), [])
+  })
+
+  on('locations have the codes that addresses are reserved by, and each one name', async (stage) => {
+    const locations = await stage.cloud.locations(neverAborted)
+    const codes = locations.map(({ code }) => code)
+    assert.ok(codes.includes(stage.location))
+    assert.is(new Set(codes).size, codes.length)
+    assert.ok(locations.every(({ name }) => name !== ''))
+  })
+}
+
+function listing(on: On): void {
+  on('two clusters in one project see their own addresses alone', async (stage) => {
+    const one = await reserve(stage, { cluster: 'one' })
+    const two = await reserve(stage, { cluster: 'two' })
+    const { usage } = marks
+    assert.equal(idsOf(await list(stage, { usage, cluster: 'one' })), [one.id])
+    assert.equal(idsOf(await list(stage, { usage, cluster: 'two' })), [two.id])
+    assert.equal(idsOf(await list(stage, { usage })), [one.id, two.id].toSorted())
+    assert.equal(await list(stage, { usage, cluster: 'three' }), [])
+  })
+
+  on('270 addresses are all listed, and the last one found', async (stage) => {
+    const ids = await crowd(stage, 270)
+    assert.equal(idsOf(await list(stage, { usage: marks.usage })), ids)
+    for (const n of [0, 135, 269]) assert.is((await list(stage, { ...marks, service: `s${n}` })).length, 1)
+  })
+
+  on('a cloud that gives shorter pages than it was asked for gives them all', async (stage) => {
+    const ids = await crowd(stage, 12)
+    stage.door.faults.add({ on: stage.routes.list, answer: 'short-pages', perPage: 5 })
+    assert.equal(idsOf(await list(stage)), ids)
+  })
+
+  on('a cloud that gives shorter pages in between gives them all', async (stage) => {
+    const ids = await crowd(stage, 12)
+    stage.door.faults.add({ on: stage.routes.list, answer: 'short-pages', perPage: 5, times: 1 })
+    assert.equal(idsOf(await list(stage)), ids)
+  })
+
+  on('pages that do not fit together are never taken for the whole', async (stage) => {
+    const ids = await crowd(stage, 120)
+    stage.door.faults.add({ on: stage.routes.list, answer: 'shuffled-list' })
+    const listed = await list(stage).catch((error: CloudError) => error.fault)
+    assert.equal(Array.isArray(listed) ? idsOf(listed) : listed, Array.isArray(listed) ? ids : 'unavailable')
+  })
+}
+
+function releasing(on: On): void {
+  on('an address that is given back is gone, and giving it back again is fine', async (stage) => {
+    const kept = await reserve(stage, { service: 'kept' })
+    const { id } = await reserve(stage)
+    await stage.cloud.release(id, neverAborted)
+    assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
+    assert.equal(idsOf(await list(stage)), [kept.id])
+    await stage.cloud.release(id, neverAborted)
+    assert.equal(idsOf(await list(stage)), [kept.id])
+  })
+
+  on('an address that never was is gone', async (stage) => {
+    const id = '00000000-0000-4000-8000-000000000000'
+    assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
+    await stage.cloud.release(id, neverAborted)
+  })
+
+  on('a release whose answer is lost can be asked for again', async (stage) => {
+    const { id } = await reserve(stage)
+    stage.door.faults.add({ on: stage.routes.release, answer: 'reset', done: true, times: 1 })
+    const error = await refusalOf(stage, stage.cloud.release(id, neverAborted))
+    assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
+    await stage.cloud.release(id, neverAborted)
+    assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
+  })
+}

@@ -1,0 +1,70 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { CloudError } from '../../../clouds/cloud.ts'
+import type { Vendor } from '../../../clouds/vendor.ts'
+import type { Door } from '../../../sandbox/clouds/door.ts'
+import { cloudErrorOf } from '../scripted-server.ts'
+
+/** A vendor's client before a simulated cloud in which nothing is reserved, and no machine runs. */
+export type Stage<V extends Vendor = Vendor> = AsyncDisposable & {
+  cloud: V
+  /** The same client with a key that the cloud does not know, with one that may only read, and with one that lost the project. */
+  withUnknownKey: V
+  withReadOnlyKey: V
+  withForeignKey: V
+  /** Every key in use here: no message may hold one. */
+  keys: string[]
+  location: string
+  door: Door
+  routes: Record<Route, string>
+  /** From now on the cloud takes its time; then a person decides. */
+  grantLate(): void
+  grant(id: string): void
+  deny(id: string): void
+  machines: MachineRoom
+}
+
+type Route = 'reserve' | 'release' | 'list' | 'machines' | 'machine'
+
+/** What is done to machines behind the client's back. */
+export type MachineRoom = {
+  /** One that runs, and its id. */
+  add(name: string): string
+  turnOff(id: string): void
+  turnOn(id: string): void
+  /** It is between on and off for long. */
+  reinstall(id: string): void
+  remove(id: string): void
+  /** Lends a reserved address to it. */
+  lend(id: string, address: string): Promise<void>
+}
+
+/** A vendor with BGP. */
+export type PeeringStage = Stage<Required<Vendor>> & { peering: PeeringRoom }
+
+/** How the vendor's BGP is called, and what its routers expect. */
+export type PeeringRoom = {
+  routes: Record<'project' | 'enable' | 'machines' | 'enableOn' | 'peers', string>
+  /** A password that the cloud takes. */
+  password: string
+  peerAsn: number
+}
+
+/** Adds a rule to the suite: the test gets a stage of its own. */
+export type On<S = Stage> = (title: string, run: (stage: S) => Promise<void>) => void
+
+/** Rules under a vendor's name, each on a stage of its own. */
+export function rulesOn<S extends Stage>(name: string, start: () => Promise<S>): On<S> {
+  return (title, run) =>
+    test(`${name}: ${title}`, async () => {
+      await using stage = await start()
+      await run(stage)
+    })
+}
+
+/** The refusal of a call, which has to keep every secret. */
+export async function refusalOf({ keys }: Pick<Stage, 'keys'>, work: Promise<unknown>): Promise<CloudError> {
+  const error = await cloudErrorOf(work)
+  for (const key of keys) assert.not.match(`${error.message} ${error.stack} ${JSON.stringify(error)}`, key)
+  return error
+}

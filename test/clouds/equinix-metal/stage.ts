@@ -1,0 +1,94 @@
+import { equinixMetal } from '../../../clouds/equinix-metal.ts'
+import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
+import type { Unknowns } from '../../../sandbox/clouds/equinix-metal/unknowns.ts'
+import type { PeeringStage } from '../contract.ts'
+import { projectId } from './fixtures.ts'
+
+const otherProjectId = '1c8d7f2e-7d2e-4e1f-9f66-1b4d6b2c3d4e'
+export const key = 'metal-key-5ecret'
+const readOnlyKey = 'metal-key-read-0nly'
+const unknownKey = 'metal-key-unkn0wn'
+const foreignKey = 'metal-key-f0reign'
+
+/** A simulated Equinix Metal with one project, and clients with all kinds of keys. */
+export async function startMetal(unknowns: Partial<Unknowns> = {}) {
+  const simulator = await startEquinixMetal({
+    projects: [{ id: projectId }, { id: otherProjectId }],
+    tokens: [
+      { token: key, projects: [projectId] },
+      { token: readOnlyKey, projects: [projectId], readOnly: true },
+      { token: foreignKey, projects: [otherProjectId] },
+    ],
+    unknowns,
+  })
+  const cloudWith = (apiKey: string) =>
+    equinixMetal({
+      apiKey: { reveal: () => apiKey },
+      projectId,
+      baseUrl: simulator.url,
+      userAgent: 'eip-admission/test',
+      retryDelayMs: 5,
+    })
+  return { simulator, door: simulator.door, cloudWith, [Symbol.asyncDispose]: simulator.close }
+}
+
+/** The same as the contract wants it. */
+export async function startStage(unknowns: Partial<Unknowns>): Promise<PeeringStage> {
+  const metal = await startMetal(unknowns)
+  const { door, cloudWith } = metal
+  return {
+    cloud: cloudWith(key),
+    withUnknownKey: cloudWith(unknownKey),
+    withReadOnlyKey: cloudWith(readOnlyKey),
+    withForeignKey: cloudWith(foreignKey),
+    keys: [key, unknownKey, readOnlyKey, foreignKey],
+    location: 'da',
+    door,
+    routes,
+    grantLate: () => door.setGrants({ mode: 'late' }),
+    grant: (id) => void door.reservations.grant(id),
+    deny: (id) => void door.reservations.deny(id),
+    machines: machineRoom(metal),
+    peering: { routes: peeringRoutes, password: 'Secret1234', peerAsn: 65_530 },
+    [Symbol.asyncDispose]: metal[Symbol.asyncDispose],
+  }
+}
+
+export type Metal = Awaited<ReturnType<typeof startMetal>>
+
+function machineRoom({ simulator, door }: Metal): PeeringStage['machines'] {
+  return {
+    add: (hostname) => String(door.devices.add({ hostname })['id']),
+    turnOff: (id) => void door.devices.powerOff(id),
+    turnOn: (id) => void door.devices.powerOn(id),
+    reinstall: (id) => void door.devices.setState(id, 'reinstalling'),
+    remove: (id) => door.devices.remove(id),
+    lend: async (id, address) => void (await assign(simulator.url, id, address)),
+  }
+}
+
+/** Gives an address to a machine, as a person would. */
+export async function assign(url: string, device: string, address: string | undefined): Promise<string> {
+  const response = await fetch(`${url}/devices/${device}/ips`, {
+    method: 'POST',
+    headers: { 'x-auth-token': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ address }),
+  })
+  const { id } = (await response.json()) as { id: string }
+  return id
+}
+
+const routes = {
+  reserve: 'POST /projects/{id}/ips',
+  release: 'DELETE /ips/{id}',
+  list: 'GET /projects/{id}/ips',
+  machines: 'GET /projects/{id}/devices',
+  machine: 'GET /devices/{id}',
+}
+const peeringRoutes = {
+  project: 'GET /projects/{id}/bgp-config',
+  enable: 'POST /projects/{id}/bgp-configs',
+  machines: 'GET /projects/{id}/bgp/sessions',
+  enableOn: 'POST /devices/{id}/bgp/sessions',
+  peers: 'GET /devices/{id}/bgp/neighbors',
+}
