@@ -39,12 +39,18 @@ export type Problem = { concern: Concern; message: string }
 export type ObjectConfiguration = {
   kind: 'objects'
   namespace: string
-  /** The kinds that hold our objects, in the order in which they are written; they are removed in the opposite one. */
-  resources: Resource<KubeObject>[]
+  /**
+   * The kinds of our objects, in the order in which they are written; they are removed in the opposite one. Of a kind
+   * with `only` we may touch nothing but the object of that name.
+   */
+  kinds: { resource: Resource<KubeObject>; only?: string }[]
   /** Whether an object that is there is ours to remove, or one that a predecessor left us. */
   isOurs(object: KubeObject): boolean
   /** All that has to be there, in canonical order. `there` is every object of these kinds, other people's included. */
   objects(state: Announcements, there: KubeObject[]): { wanted: Wanted[]; problems: Problem[] }
+  /** Kinds in which the software says how it likes its configuration; we only read them. */
+  reports: Resource<KubeObject>[]
+  verdict(reports: KubeObject[], state: Announcements): Problem[]
   /** Whether an object that is there has an address announced. */
   announces(object: KubeObject, address: string): boolean
 }
@@ -63,9 +69,9 @@ export type Announcer = {
   readonly name: string
   request(address: string): AnnouncementRequest
   /**
-   * Annotations of a Service that make the announcing software let go of its address, when spec.loadBalancerIP goes at
-   * the same time; the software then clears the status. Absent where nobody but us writes the status.
+   * Annotations, null for one that goes, that make the software let go of a Service's address when spec.loadBalancerIP
+   * goes with them. It then clears the status itself, or leaves that to us. Absent where nobody but us shows the address.
    */
-  letGo?: Record<string, string>
+  letGo?: { annotations: Record<string, string | null>; clearsStatus: boolean }
   configuration?: ObjectConfiguration | DocumentConfiguration
 }

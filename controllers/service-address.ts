@@ -6,7 +6,7 @@ import { services } from '../kube/resource.ts'
 import type { ElasticIP } from '../ledger/elastic-ip.ts'
 import type { Want } from '../ledger/want.ts'
 import type { Outcome, Reconciler } from './reconciler.ts'
-import { type Plan, type Seen, planService } from './service-plan.ts'
+import { type Plan, type Seen, type Step, planService } from './service-plan.ts'
 import type { CarryOut } from './service-steps.ts'
 
 export type ServiceAddressDeps = {
@@ -15,10 +15,15 @@ export type ServiceAddressDeps = {
   getRecord: (key: Key, signal: AbortSignal) => Promise<ElasticIP | undefined>
   want: (service: Service) => Want
   announcer: Announcer
+  /** Whether the network may still learn an address from us. */
+  isAnnounced: (address: string, signal: AbortSignal) => Promise<boolean>
   carryOut: CarryOut
   graceMs: number
   now: () => Date
 }
+
+/** How soon it is looked again whether the network has forgotten an address. */
+const withdrawingMs = 500
 
 /** More steps than any Service needs from nothing to settled: beyond it two writers undo each other. */
 const mostSteps = 20
@@ -34,6 +39,7 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
         const seen = await look(deps, key, signal)
         const next = plan(deps, seen)
         if (!next.step) return outcomeOf(next)
+        if (await isTooEarly(deps, next.step, { ...seen, signal })) return { againInMs: withdrawingMs }
         const done = await deps.carryOut(next.step, { key, service: seen.service }, signal)
         if (done) return done
       }
@@ -53,12 +59,27 @@ async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Pr
   return { service, record }
 }
 
+/** An address goes back, and a Service that shows it goes, only when nobody announces it any more. */
+async function isTooEarly(
+  { isAnnounced }: ServiceAddressDeps,
+  step: Step,
+  { service, signal }: World & { signal: AbortSignal },
+): Promise<boolean> {
+  const address = addressLeft(step, service)
+  return address !== undefined && isAnnounced(address, signal)
+}
+
+function addressLeft(step: Step, service: Service | undefined): string | undefined {
+  if (step.do === 'release' || step.do === 'retain') return step.record.status?.address
+  return step.do === 'remove-finalizers' ? service?.spec.loadBalancerIP : undefined
+}
+
 function plan(deps: ServiceAddressDeps, { service, record }: World): Plan {
   return planService({
     service,
     record,
     wanted: service && deps.want(service),
-    request: (address) => deps.announcer.request(address),
+    announcer: deps.announcer,
     recordAgeMs: record ? deps.now().getTime() - lastWritten(record) : 0,
     graceMs: deps.graceMs,
   })

@@ -1,13 +1,15 @@
-import type { AnnouncementRequest } from '../announcers/announcer.ts'
+import type { AnnouncementRequest, Announcer } from '../announcers/announcer.ts'
 import type { Service } from '../kube/objects.ts'
+import { type Wish, wishOf } from '../ledger/claim.ts'
 import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf } from '../ledger/elastic-ip.ts'
 import { addressAnnotation, reclaimAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
 import type { Want } from '../ledger/want.ts'
+import { isLetGo } from './service-withdrawal.ts'
 
 /** One change to the world. Each is safe to repeat, and none needs another to have worked. */
 export type Step =
   | { do: 'add-finalizer' }
-  | { do: 'claim'; location: string; reclaim: ReclaimPolicy }
+  | ({ do: 'claim' } & Wish)
   | { do: 'show-address'; address: string }
   | { do: 'hide-address' }
   | { do: 'bind'; record: ElasticIP; uid: string }
@@ -30,8 +32,7 @@ export type Seen = {
   service: Service | undefined
   wanted: Want | undefined
   record: ElasticIP | undefined
-  /** How the announcer wants an address to be shown. */
-  request: (address: string) => AnnouncementRequest
+  announcer: Pick<Announcer, 'request'>
   /** How long ago the record was last written. */
   recordAgeMs: number
   /** How long a reserved address waits for its Service: it may be rejected after we admitted it, or be on its way. */
@@ -39,13 +40,14 @@ export type Seen = {
 }
 
 const settled: Plan = {}
+const noWant: Want = { kind: 'nothing', why: '' }
 
 /** The next step from what is seen to what is wanted, for one Service and its record. Pure. */
 export function planService(seen: Seen): Plan {
   const { service, wanted, record } = seen
   if (record && phaseOf(record) === 'Releasing') return { step: { do: 'release', record } }
   if (!service || !wanted) return record ? abandon(seen, record) : settled
-  if (service.metadata.deletionTimestamp) return leave(service, wanted, record)
+  if (service.metadata.deletionTimestamp) return leave(seen, service, record)
   switch (wanted.kind) {
     case 'ignored':
       return settled
@@ -59,6 +61,7 @@ export function planService(seen: Seen): Plan {
     case 'own':
       return showOwn(seen, service, wanted.address)
     case 'reserve':
+    case 'named':
       return showReserved(seen, service, wanted)
   }
 }
@@ -99,10 +102,9 @@ function reclaimSaid({ metadata }: Service, wanted: Want): ReclaimPolicy | undef
 
 /** The Service, as it is stored, wants no address. */
 function forgo(seen: Seen, service: Service, record: ElasticIP | undefined): Plan {
-  const { wanted = { kind: 'nothing', why: '' } } = seen
   const againInMs = awaitedForMs(seen)
-  if (againInMs === undefined) return leave(service, wanted, record)
-  const { step } = leave(service, wanted, undefined)
+  if (againInMs === undefined) return leave(seen, service, record)
+  const { step } = leave(seen, service, undefined)
   return step ? { step } : { againInMs }
 }
 
@@ -116,11 +118,11 @@ function awaitedForMs({ record, recordAgeMs, graceMs }: Seen): number | undefine
 }
 
 /** First nobody announces the address, then it goes back, and the Service may go last. */
-function leave(service: Service, wanted: Want, record: ElasticIP | undefined): Plan {
+function leave({ wanted = noWant }: Seen, service: Service, record: ElasticIP | undefined): Plan {
   const isOurs = holdsForUs(service, wanted)
   if (isOurs && service.status?.loadBalancer?.ingress?.length) return { step: { do: 'withdraw' } }
   if (record && phaseOf(record) !== 'Released') return { step: giveUp(record, reclaimSaid(service, wanted)) }
-  const shows = service.metadata.annotations?.[addressAnnotation] !== undefined
+  const shows = service.metadata.annotations?.[addressAnnotation] !== undefined || isLetGo(service)
   if (shows && !service.metadata.deletionTimestamp) return { step: { do: 'hide-address' } }
   return isOurs ? { step: { do: 'remove-finalizers' } } : settled
 }
@@ -128,7 +130,7 @@ function leave(service: Service, wanted: Want, record: ElasticIP | undefined): P
 /** Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that is now ours to serve. */
 function holdsForUs({ metadata }: Service, wanted: Want): boolean {
   if (metadata.finalizers?.includes(serviceFinalizer)) return true
-  const served = wanted.kind === 'reserve' || wanted.kind === 'own'
+  const served = ['reserve', 'named', 'own'].includes(wanted.kind)
   return served && (metadata.finalizers?.includes(upstreamFinalizer) ?? false)
 }
 
@@ -137,22 +139,22 @@ function showOwn(seen: Seen, service: Service, address: string): Plan {
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
   // Not brought by a person after all: a predecessor wrote it, or our annotation was taken off.
   if (record && heldAddress(record) === address) return { step: { do: 'show-address', address } }
-  if (service.metadata.annotations?.[addressAnnotation] !== undefined) return { step: { do: 'hide-address' } }
+  const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
+  if (isShown || isLetGo(service)) return { step: { do: 'hide-address' } }
   const announced = announce(seen, service, address)
   if (announced.step || !record || phaseOf(record) === 'Released') return announced
   const againInMs = awaitedForMs(seen)
   return againInMs === undefined ? { step: giveUp(record) } : { againInMs }
 }
 
-function showReserved(seen: Seen, service: Service, wanted: Extract<Want, { kind: 'reserve' }>): Plan {
+function showReserved(seen: Seen, service: Service, wanted: Extract<Want, { kind: 'reserve' | 'named' }>): Plan {
   const { record } = seen
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
-  const { location, reclaim } = wanted
   if (!record || heldAddress(record) === undefined) {
     // What it shows is no address of its own any more: nobody may announce it while another one is found.
     const announced = service.metadata.annotations?.[addressAnnotation]
     if (record && announced !== undefined && ingressOf(service) === announced) return { step: { do: 'withdraw' } }
-    return { step: { do: 'claim', location, reclaim } }
+    return { step: { do: 'claim', ...wishOf(wanted) } }
   }
   const held = showHeld(seen, service, record)
   const said = reclaimSaid(service, wanted) ?? record.spec.reclaimPolicy
@@ -163,15 +165,16 @@ function showHeld(seen: Seen, service: Service, record: ElasticIP): Plan {
   const address = heldAddress(record) ?? ''
   const { annotations, uid = '' } = service.metadata
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
-  if (service.spec.loadBalancerIP !== address || annotations?.[addressAnnotation] !== address) {
+  const isShown = service.spec.loadBalancerIP === address && annotations?.[addressAnnotation] === address
+  if (!isShown || isLetGo(service)) {
     return { step: { do: 'show-address', address } }
   }
   if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
   return announce(seen, service, address)
 }
 
-function announce({ request }: Seen, service: Service, address: string): Plan {
-  const asked = request(address)
+function announce({ announcer }: Seen, service: Service, address: string): Plan {
+  const asked = announcer.request(address)
   const annotated = Object.entries(asked.annotations).every(
     ([name, value]) => service.metadata.annotations?.[name] === value,
   )

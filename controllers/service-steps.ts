@@ -1,7 +1,6 @@
+import type { Announcer } from '../announcers/announcer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Key, Service } from '../kube/objects.ts'
-import { keyOf, splitKey } from '../kube/objects.ts'
-import { services } from '../kube/resource.ts'
 import type { Claimed } from '../ledger/ask.ts'
 import type { Claim } from '../ledger/claim.ts'
 import type { ElasticIP, ReclaimPolicy } from '../ledger/elastic-ip.ts'
@@ -9,6 +8,8 @@ import type { Released } from '../ledger/release.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
 import { type Outcome, Terminal } from './reconciler.ts'
 import type { Step } from './service-plan.ts'
+import { patch, patchStatus } from './patch-service.ts'
+import { notLetGo, withdraw } from './service-withdrawal.ts'
 
 /** The upstream service controller's reasons: dashboards know them. */
 export type Reason =
@@ -20,11 +21,13 @@ export type Reason =
 
 export type StepDeps = {
   client: KubeClient
+  announcer: Pick<Announcer, 'name' | 'letGo'>
   claim: (claim: Claim, signal: AbortSignal) => Promise<Claimed>
   bind: (record: ElasticIP, uid: string) => Promise<void>
   setReclaim: (record: ElasticIP, reclaim: ReclaimPolicy) => Promise<void>
   release: (record: ElasticIP, signal: AbortSignal) => Promise<Released>
   retain: (record: ElasticIP) => Promise<void>
+  now: () => Date
   event: (service: Service, said: { type: 'Normal' | 'Warning'; reason: Reason; message: string }) => void
 }
 
@@ -69,16 +72,15 @@ async function onService(
       })
     case 'show-address':
       return write({
-        metadata: { annotations: { [addressAnnotation]: step.address } },
+        metadata: { annotations: { ...notLetGo(deps, service), [addressAnnotation]: step.address } },
         spec: { loadBalancerIP: step.address },
       })
     case 'hide-address':
-      return write(hidden(service))
+      return write(hidden(deps, service))
     case 'announce':
       return announce(deps, service, step)
     case 'withdraw':
-      deps.event(service, withdrawal(service))
-      return patchStatus(deps.client, service, { loadBalancer: { ingress: null } })
+      return withdraw(deps, service)
     case 'claim':
       return claim(deps, { step, key, service }, signal)
     case 'complain':
@@ -92,9 +94,9 @@ async function claim(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   deps.event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' })
-  const { location, reclaim } = step
+  const { do: _claim, ...wish } = step
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
-  const claimed = await deps.claim({ key, location, reclaim, isShown, wait: false }, signal)
+  const claimed = await deps.claim({ ...wish, key, isShown, wait: false }, signal)
   switch (claimed.kind) {
     case 'held':
       return undefined
@@ -108,17 +110,6 @@ async function claim(
     case 'refused':
       throw new Error(`no address: ${claimed.why}`)
   }
-}
-
-function withdrawal({ metadata, spec }: Service): Parameters<StepDeps['event']>[1] {
-  const isLeaving = metadata.deletionTimestamp !== undefined || spec.type !== 'LoadBalancer'
-  return isLeaving
-    ? { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' }
-    : {
-        type: 'Warning',
-        reason: 'SyncLoadBalancerFailed',
-        message: `Address ${spec.loadBalancerIP} is lost; another one is reserved`,
-      }
 }
 
 async function announce(
@@ -149,24 +140,11 @@ async function release(
   return { againInMs: pollMs }
 }
 
-function hidden({ metadata, spec }: Service): object {
+function hidden(deps: StepDeps, service: Service): object {
+  const { metadata, spec } = service
   const shown = metadata.annotations?.[addressAnnotation]
   return {
-    metadata: { annotations: { [addressAnnotation]: null } },
+    metadata: { annotations: { ...notLetGo(deps, service), [addressAnnotation]: null } },
     ...(spec.loadBalancerIP === shown ? { spec: { loadBalancerIP: null } } : {}),
   }
-}
-
-/** Changes a Service only if it still is the one that the step was planned for. */
-async function patch(client: KubeClient, service: Service, change: object): Promise<undefined> {
-  const { resourceVersion } = service.metadata
-  const merge = {
-    ...change,
-    metadata: { ...('metadata' in change ? (change.metadata as object) : {}), resourceVersion },
-  }
-  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } })
-}
-
-async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
-  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge: { status } } }, { subresource: 'status' })
 }

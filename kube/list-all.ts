@@ -1,4 +1,4 @@
-import type { CallOptions, KubeClient } from './client.ts'
+import type { KubeClient, ListOptions } from './client.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 
@@ -6,7 +6,7 @@ import type { Resource } from './resource.ts'
 export async function listAll<T extends KubeObject>(
   client: Pick<KubeClient, 'list'>,
   resource: Resource<T>,
-  options: CallOptions = {},
+  options: Omit<ListOptions, 'limit' | 'continue'> = {},
 ): Promise<T[]> {
   const items: T[] = []
   let next: string | undefined

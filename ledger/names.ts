@@ -18,8 +18,23 @@ export const reclaimAnnotation = 'eip-admission.dev/reclaim-policy'
 /** `true` keeps a Service from being deleted, and from leaving LoadBalancer, until somebody sets it to `false`. */
 export const protectAnnotation = 'eip-admission.dev/protect'
 
+/** Names the ElasticIP, provisioned by a person, whose address the Service gets. */
+export const elasticIPAnnotation = 'eip-admission.dev/elastic-ip'
+
+/** Since when the announcing software has been asked to let go of the Service's address. */
+export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
+
 /** Prefix of all annotations that are ours. */
 export const ownPrefix = 'eip-admission.dev/'
 
 /** Every annotation of ours that a Service may carry. */
-export const ownAnnotations = [addressAnnotation, reclaimAnnotation, protectAnnotation]
+export const ownAnnotations = [
+  addressAnnotation,
+  elasticIPAnnotation,
+  reclaimAnnotation,
+  protectAnnotation,
+  withdrawingAnnotation,
+]
+
+/** Label of the ElasticIPs that are reserved beforehand, for whichever Service comes. */
+export const warmLabel = 'eip-admission.dev/warm'

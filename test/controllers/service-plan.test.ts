@@ -21,7 +21,7 @@ const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-
 const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
 const base = {
   wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
-  request: (ip) => empty().request(ip),
+  announcer: empty(),
   recordAgeMs: 0,
   graceMs: 900_000,
 } satisfies Omit<Seen, 'service' | 'record'>

@@ -1,9 +1,13 @@
 // One cluster and one project, and as many processes of ours in front of them as a test wants.
+import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
 import type { Cloud } from '../../clouds/cloud.ts'
 import type { Outcome } from '../../controllers/reconciler.ts'
 import { serviceAddress } from '../../controllers/service-address.ts'
 import { serviceSteps } from '../../controllers/service-steps.ts'
+import { stockAddress } from '../../controllers/stock-address.ts'
+import { stockSteps } from '../../controllers/stock-steps.ts'
+import { warmPool, warmPoolKey } from '../../controllers/warm-pool.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { KubeObject, Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
@@ -14,11 +18,17 @@ import type { Budget } from '../../ledger/budget.ts'
 import { type Claim, type ClaimParts, type Claims, claims } from '../../ledger/claim.ts'
 import { bind, setReclaim } from '../../ledger/bind.ts'
 import { type ElasticIP, elasticIPs, recordName } from '../../ledger/elastic-ip.ts'
+import { inspector } from '../../ledger/inspect.ts'
+import { type Limits, overLimit } from '../../ledger/limits.ts'
 import { serviceMarks } from '../../ledger/marks.ts'
 import { records } from '../../ledger/records.ts'
 import { type ReleaseParts, type Released, release, retain } from '../../ledger/release.ts'
+import { shelf } from '../../ledger/shelf.ts'
+import { isFree, isWarm } from '../../ledger/stock.ts'
 import { type Sweep, sweep } from '../../ledger/sweep.ts'
 import { type Want, want } from '../../ledger/want.ts'
+import { addWarm } from '../../ledger/warm.ts'
+import { planWarm } from '../../ledger/warm-plan.ts'
 import { makePolicy } from '../builders.ts'
 import { type ApiServer, apiServer } from '../fakes/api-server.ts'
 import { type Hooks, interposed } from '../fakes/interposed.ts'
@@ -41,11 +51,25 @@ export type Process = {
   sweep: Sweep
   /** The Service controller's look at one key. */
   reconcile(key: string): Promise<Outcome>
+  /** The stock controller's look at one ElasticIP. */
+  tend(name: string): Promise<Outcome>
+  /** The warm pool's look at all. */
+  fill(): Promise<Outcome>
   /** Its own clock: what it is told to be ahead of the others'. */
   clock: { aheadMs: number }
 }
 
-export type ProcessOptions = { kube?: Hooks; sky?: Hooks; budget?: () => Budget }
+export type ProcessOptions = {
+  kube?: Hooks
+  sky?: Hooks
+  budget?: () => Budget
+  announcer?: Announcer
+  /** The network's knowledge of an address; it has none unless a test says so. */
+  isAnnounced?: (address: string) => boolean
+  limits?: Limits
+  /** How many addresses wait in da. */
+  warmPool?: number
+}
 
 export type World = {
   api: ApiServer
@@ -96,6 +120,7 @@ const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps'
 type Ground = { api: ApiServer; sky: ScriptedCloud; now: () => Date; elapsedMs: () => number }
 
 function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, options: ProcessOptions): Process {
+  const { announcer = empty(), isAnnounced = () => false } = options
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(sky.cloud, options.sky ?? {})
   const clock = { aheadMs: 0 }
@@ -104,11 +129,13 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
   const parts = {
     records: records(client),
     cloud,
+    shelf: shelf(() => api.stored(elasticIPs).filter((record) => isWarm(record) && isFree(record))),
     scheme,
     identity,
     asking: asking({ timeoutMs, monotonicMs: elapsedMs }),
     adopted: (signal: AbortSignal) => mark.isSet(signal),
-    overLimit: () => Promise.resolve(undefined),
+    overLimit: async (record: ElasticIP, signal: AbortSignal) =>
+      options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
     budget: options.budget ?? (() => ({ signal: neverAborted, isSpent: () => false })),
     now: ownNow,
     log: silentLog,
@@ -128,11 +155,14 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
     cached: { service: (key) => api.stored(services).find((one) => keyOf(one) === key), record: cachedRecord },
     getRecord: (key, signal) => parts.records.get(key, { signal }),
     want: wanted,
-    announcer: empty(),
+    announcer,
+    isAnnounced: (address) => Promise.resolve(isAnnounced(address)),
     graceMs,
     now: ownNow,
     carryOut: serviceSteps({
       client,
+      announcer,
+      now: ownNow,
       claim: (claim, signal) => own.claim(claim, signal),
       bind: (record, uid) => bind(parts, record, uid),
       setReclaim: (record, reclaim) => setReclaim(parts, record, reclaim),
@@ -141,14 +171,34 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
       event: () => {},
     }),
   })
+  const tender = stockAddress({
+    getRecord: (name, signal) => parts.records.get(name, { signal }),
+    takerOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.from?.name === name)?.metadata.name,
+    carryOut: stockSteps(parts),
+    check: inspector(parts, { everyMs: 300_000, monotonicMs: elapsedMs }),
+  })
+  const filler = warmPool({
+    plan: () => {
+      const { warmPool: size = 0 } = options
+      return planWarm({ records: api.stored(elasticIPs), locations: new Set(['da']), size, now: ownNow(), graceMs })
+    },
+    add: (one, signal) => addWarm(parts, one, signal),
+    release: (lot) => parts.records.writeStatus(lot, { phase: 'Releasing' }),
+    tell: () => {},
+    intervalMs: 300_000,
+  })
   return {
     parts,
     claims: own,
     mark,
     client,
     clock,
-    claim: (claim, signal = neverAborted) =>
-      own.claim({ key: 'default/web', location: 'da', reclaim: 'Delete', wait: false, ...claim }, signal),
+    claim: (claim = {}, signal = neverAborted) => {
+      const { key = 'default/web', elasticIP, location = 'da', reclaim = 'Delete', isShown = false, wait = false } = claim
+      return own.claim({ ...(elasticIP ? { elasticIP } : { location, reclaim }), key, isShown, wait }, signal)
+    },
+    tend: (name) => tender.reconcile(name, neverAborted),
+    fill: () => filler.reconcile(warmPoolKey, neverAborted),
     async release(key = 'default/web') {
       const record = await parts.records.get(key)
       return record ? (await release(parts, record, neverAborted)).outcome : 'no record'
@@ -171,7 +221,9 @@ function brokenRule(before: KubeObject | undefined, after: KubeObject): string |
   const [was, is] = [before as ElasticIP | undefined, after as ElasticIP]
   if (was?.status?.reservationID !== undefined && (was.spec.location ?? '') !== (is.spec.location ?? ''))
     return 'location is fixed once the address is reserved'
-  const { claimRef, location, reservationID } = is.spec
-  if (claimRef && is.metadata.name !== `${claimRef.namespace}.${claimRef.name}`) return 'the name is another Service'
-  return location === undefined && reservationID === undefined ? 'neither location nor reservationID' : undefined
+  const { claimRef, location, reservationID, from } = is.spec
+  const { name } = is.metadata
+  if (/^[^.]+[.][^.]+$/.test(name) && name !== `${claimRef?.namespace}.${claimRef?.name}`)
+    return 'the name is that of a Service'
+  return location ?? reservationID ?? from ? undefined : 'neither location nor reservationID'
 }

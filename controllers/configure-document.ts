@@ -1,0 +1,31 @@
+import type { DocumentConfiguration } from '../announcers/announcer.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { ConfigMap } from '../kube/objects.ts'
+import { configMaps } from '../kube/resource.ts'
+import type { Configurator } from './configurator.ts'
+
+type Deps = { client: KubeClient; configuration: DocumentConfiguration }
+
+/** Configures announcing software that reads a document in a ConfigMap. One that is not there is not ours to make. */
+export function configureDocument({ client, configuration }: Deps): Configurator {
+  const { key, ...at } = configuration.at
+  const read = (signal: AbortSignal) => client.get<ConfigMap>(configMaps, at, { signal })
+  return {
+    async carryOut(state, signal) {
+      const there = await read(signal)
+      if (!there) return { problems: [], isChanged: false }
+      const before = there.data?.[key] ?? ''
+      const { document, problems } = configuration.edit(before, state)
+      // With the resourceVersion: what a person wrote in between is looked at again, not lost.
+      const isChanged = document !== before
+      if (isChanged) {
+        await client.replace(configMaps, { ...there, data: { ...there.data, [key]: document } }, { signal })
+      }
+      return { problems, isChanged }
+    },
+    async announces(address, signal) {
+      const there = await read(signal)
+      return there ? configuration.announces(there.data?.[key] ?? '', address) : false
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ObjectConfiguration, Problem, Wanted } from '../announcers/announcer.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import { listAll } from '../kube/list-all.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import type { Resource } from '../kube/resource.ts'
+import type { Configurator } from './configurator.ts'
+
+const fieldManager = 'eip-admission-announcer'
+const writesAtOnce = 8
+
+type Deps = { client: KubeClient; configuration: ObjectConfiguration }
+
+/** Configures announcing software that reads objects of the cluster. */
+export function configureObjects(deps: Deps): Configurator {
+  const { configuration } = deps
+  return {
+    async carryOut(state, signal) {
+      const there = await thereNow(deps, signal)
+      const { wanted, problems } = configuration.objects(state, there)
+      const changes = changesFrom(deps, there, wanted)
+      const refusals = []
+      for (const group of changes) refusals.push(...(await severalAtOnce(group, (change) => change(signal))))
+      const reports = await Promise.all(configuration.reports.map((resource) => listKnown(deps, resource, signal)))
+      return {
+        problems: [...problems, ...refusals, ...configuration.verdict(reports.flat(), state)],
+        isChanged: changes.some((group) => group.length > 0),
+      }
+    },
+    async announces(address, signal) {
+      return (await thereNow(deps, signal)).some((object) => configuration.announces(object, address))
+    },
+  }
+}
+
+/** One write; what was refused of it comes back. */
+type Change = (signal: AbortSignal) => Promise<Problem[]>
+
+/** What differs, kind by kind: first what is to be there in the order of the kinds, then the strays in the opposite one. */
+function changesFrom(deps: Deps, there: KubeObject[], wanted: Wanted[]): Change[][] {
+  const { configuration } = deps
+  const writes = configuration.kinds.map(({ resource }) =>
+    wanted
+      .filter(({ object }) => isOf(resource, object) && !there.some((one) => fulfils(one, object)))
+      .map(
+        (one): Change =>
+          (signal) =>
+            write(deps, { ...one, resource }, signal),
+      ),
+  )
+  const removals = configuration.kinds.toReversed().map(({ resource }) =>
+    there
+      .filter(
+        (one) => isOf(resource, one) && configuration.isOurs(one) && !wanted.some(({ object }) => isSame(one, object)),
+      )
+      .map(
+        (object): Change =>
+          (signal) =>
+            remove(deps, { object, resource }, signal),
+      ),
+  )
+  return [...writes, ...removals]
+}
+
+/** Every object that may matter. */
+async function thereNow(deps: Deps, signal: AbortSignal): Promise<KubeObject[]> {
+  const { client, configuration } = deps
+  const { kinds, namespace } = configuration
+  const found = kinds.map(async ({ resource, only }) =>
+    only === undefined
+      ? listKnown(deps, resource, signal)
+      : [await client.get(resource, { namespace, name: only }, { signal })],
+  )
+  return (await Promise.all(found)).flat().filter((object) => object !== undefined)
+}
+
+/** All objects of a kind. One that the cluster does not know has none. */
+async function listKnown(
+  { client, configuration }: Deps,
+  resource: Resource<KubeObject>,
+  signal: AbortSignal,
+): Promise<KubeObject[]> {
+  try {
+    // Items of a list do not say of which kind they are.
+    const { apiVersion, kind } = resource
+    const items = await listAll(client, resource, { namespace: configuration.namespace, signal })
+    return items.map((item) => ({ ...item, apiVersion, kind }))
+  } catch (error) {
+    if (error instanceof KubeError && error.reason === 'UnknownKind') return []
+    throw error
+  }
+}
+
+type Write = { object: KubeObject; resource: Resource<KubeObject> }
+
+/** What the API server, or a webhook behind it, refuses is a problem of somebody's; what did not get through is an error. */
+async function write({ client }: Deps, { object, resource, concerns }: Write & Wanted, signal: AbortSignal) {
+  try {
+    await client.apply(resource, object, { fieldManager, signal })
+    return []
+  } catch (error) {
+    if (!(error instanceof KubeError) || !isRefusal(error)) throw error
+    return concerns.map((concern) => ({ concern, message: error.message }))
+  }
+}
+
+async function remove({ client }: Deps, { object, resource }: Write, signal: AbortSignal): Promise<Problem[]> {
+  const { namespace, name, uid } = object.metadata
+  await client.remove(resource, { namespace, name, uid }, { signal })
+  return []
+}
+
+function isRefusal({ status }: KubeError): boolean {
+  return status === 400 || status === 403 || status === 422
+}
+
+/** Carries all of it out whatever fails of it; then the first failure counts. */
+async function severalAtOnce<T>(items: T[], work: (item: T) => Promise<Problem[]>): Promise<Problem[]> {
+  const problems: Problem[] = []
+  const failures: unknown[] = []
+  for (let at = 0; at < items.length; at += writesAtOnce) {
+    const results = await Promise.allSettled(items.slice(at, at + writesAtOnce).map(work))
+    for (const result of results) {
+      if (result.status === 'fulfilled') problems.push(...result.value)
+      else failures.push(result.reason)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+  return problems
+}
+
+function isOf(resource: Resource<KubeObject>, object: KubeObject): boolean {
+  return object.kind === resource.kind && object.apiVersion === resource.apiVersion
+}
+
+function isSame(one: KubeObject, other: KubeObject): boolean {
+  return one.kind === other.kind && one.metadata.name === other.metadata.name
+}
+
+/** Whether an object that is there says all that it should; what the API server or a person added is theirs. */
+function fulfils(there: KubeObject, wanted: KubeObject): boolean {
+  return isSame(there, wanted) && includes(there, wanted)
+}
+
+function includes(there: unknown, wanted: unknown): boolean {
+  if (!isFields(wanted)) return isDeepStrictEqual(there, wanted)
+  return isFields(there) && Object.entries(wanted).every(([name, value]) => includes(there[name], value))
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

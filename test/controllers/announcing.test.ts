@@ -1,0 +1,81 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Announcements, Problem } from '../../announcers/announcer.ts'
+import { announcing, announcingKey } from '../../controllers/announcing.ts'
+import type { Configured } from '../../controllers/configurator.ts'
+
+const signal = new AbortController().signal
+const address = '203.0.113.40'
+const shown: Announcements = { addresses: [{ address, services: ['default/web'] }], nodes: [] }
+const nothing: Announcements = { addresses: [], nodes: [] }
+
+function scene(answer: () => Promise<Configured> = () => Promise.resolve({ problems: [], isChanged: false })) {
+  const told: Problem[] = []
+  const world = { state: shown, written: nothing }
+  const reconciler = announcing({
+    state: () => world.state,
+    complain: (problem) => told.push(problem),
+    resyncMs: 60_000,
+    configurator: {
+      async carryOut(state) {
+        const configured = await answer()
+        world.written = state
+        return configured
+      },
+      announces: (asked) => Promise.resolve(world.written.addresses.some((one) => one.address === asked)),
+    },
+  })
+  return {
+    world,
+    told,
+    pass: () => reconciler.reconcile(announcingKey, signal),
+    holds: () => reconciler.holds(address, signal),
+  }
+}
+
+test('an address is held while our copies say so, and while it is written', async () => {
+  const { world, pass, holds } = scene()
+  assert.is(await holds(), true)
+  await pass()
+  world.state = nothing
+  assert.is(await holds(), true, 'not taken back yet')
+  await pass()
+  assert.is(await holds(), false)
+})
+
+test('an address is held while a pass is under way that began when it was still shown', async () => {
+  let finish = (_: Configured) => {}
+  const { world, pass, holds } = scene(() => new Promise((resolve) => (finish = resolve)))
+  const running = pass()
+  world.state = nothing
+  assert.is(await holds(), true)
+  finish({ problems: [], isChanged: true })
+  await running
+  assert.is(await holds(), true, 'that pass has written it')
+})
+
+test('a failed pass holds nothing by itself', async () => {
+  const { world, pass, holds } = scene(() => Promise.reject(new Error('no API server')))
+  await pass().catch(() => undefined)
+  world.state = nothing
+  assert.is(await holds(), false)
+})
+
+test('a problem is told once, and again when it was away', async () => {
+  const problem = { concern: { service: 'default/web' }, message: 'refused' }
+  const answers = [[problem], [problem], [], [problem]]
+  const { pass, told } = scene(() => Promise.resolve({ problems: answers.shift() ?? [], isChanged: false }))
+  for (const counted of [1, 1, 1, 2]) {
+    await pass()
+    assert.is(told.length, counted)
+  }
+})
+
+test('what was written is looked at again soon, for what the software thinks of it', async () => {
+  const changes = [true, false]
+  const { pass } = scene(() => Promise.resolve({ problems: [], isChanged: changes.shift() ?? false }))
+  assert.equal(await pass(), { againInMs: 2_000 })
+  assert.equal(await pass(), { againInMs: 60_000 })
+})
+
+test.run()

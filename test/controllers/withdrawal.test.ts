@@ -1,0 +1,124 @@
+// What the network is told is taken back before the address is: by the Service controller's own steps, on the ledger.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Announcer } from '../../announcers/announcer.ts'
+import type { Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { serviceFinalizer, withdrawingAnnotation } from '../../ledger/names.ts'
+import { makeService } from '../builders.ts'
+import { makeWorld, type World } from '../ledger/world.ts'
+
+const disabled = { 'metallb.universe.tf/address-pool': 'disabled' }
+const software: Announcer = {
+  name: 'metallb',
+  letGo: { annotations: disabled, clearsStatus: true },
+  request: () => ({ annotations: {} }),
+}
+const letGo = { ...disabled, [withdrawingAnnotation]: '2026-01-31T09:00:00Z' }
+const at = { namespace: 'default', name: 'web' }
+
+type Play = World & {
+  address: string
+  look(): Promise<number | undefined>
+  service(): Service | undefined
+  change(change: (service: Service) => Service): void
+  network: Set<string>
+}
+
+/** A Service that has its address, which the announcing software shows. */
+async function announced(): Promise<Play> {
+  const world = makeWorld()
+  world.adopted()
+  const network = new Set<string>()
+  const process = world.process('a', { announcer: software, isAnnounced: (address) => network.has(address) })
+  const service = () => world.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
+  const change: Play['change'] = (changed) => {
+    const stored = service()
+    if (stored) world.api.put(services, changed(stored))
+  }
+  world.addService(makeService())
+  await process.reconcile('default/web')
+  const address = service()?.spec.loadBalancerIP ?? ''
+  network.add(address)
+  change((stored) => ({ ...stored, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
+  const look = async () => (await process.reconcile('default/web')).againInMs
+  return { ...world, address, look, service, change, network }
+}
+
+const leaving = (service: Service): Service => ({
+  ...service,
+  metadata: { ...service.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' },
+})
+const cleared = (service: Service): Service => ({ ...service, status: { loadBalancer: {} } })
+
+test('the software is told to let go, and the address waits until it did', async () => {
+  const play = await announced()
+  play.change(leaving)
+  assert.is(await play.look(), 500)
+  const asked = play.service()
+  assert.is(asked?.metadata.annotations?.['metallb.universe.tf/address-pool'], 'disabled')
+  assert.is(asked?.spec.loadBalancerIP, undefined)
+  assert.ok(asked?.metadata.annotations?.[withdrawingAnnotation], 'a person sees since when')
+  assert.is(play.held().length, 1)
+
+  play.change(cleared)
+  assert.is(await play.look(), 500, 'shown by nobody, but still to be learnt from what is written')
+  assert.is(play.held().length, 1)
+  assert.equal(play.service()?.metadata.finalizers, [serviceFinalizer])
+
+  play.network.clear()
+  await play.look()
+  assert.is(play.held().length, 0)
+  assert.is(play.service(), undefined)
+})
+
+test('software that is gone for good holds a Service for a minute, not for ever', async () => {
+  const play = await announced()
+  play.change(leaving)
+  play.network.clear()
+  assert.is(await play.look(), 500)
+  play.pass(59_000)
+  assert.is(await play.look(), 500)
+  assert.is(play.held().length, 1)
+  play.pass(2_000)
+  await play.look()
+  assert.is(play.held().length, 0)
+  assert.is(play.service(), undefined)
+})
+
+test('a Service that vanished without its finalizer keeps its address from being given back while it is announced', async () => {
+  const play = await announced()
+  play.change((service) => leaving({ ...service, metadata: { ...service.metadata, finalizers: [] } }))
+  assert.is(play.service(), undefined)
+  assert.is(await play.look(), 500)
+  assert.is(play.held().length, 1)
+  play.network.clear()
+  await play.look()
+  assert.is(play.held().length, 0)
+})
+
+test('a lost address is let go, and the next one is shown without a trace of it', async () => {
+  const play = await announced()
+  play.change((service) => ({
+    ...service,
+    metadata: { ...service.metadata, annotations: { ...service.metadata.annotations, ...letGo } },
+  }))
+  await play.look()
+  const { annotations } = play.service()?.metadata ?? {}
+  assert.is(annotations?.['metallb.universe.tf/address-pool'], undefined)
+  assert.is(play.service()?.spec.loadBalancerIP, play.address)
+})
+
+test("a person's own address stays on the Service when it is let go, and the traces go when it stays", async () => {
+  const play = await announced()
+  const own = '198.51.100.7'
+  play.addService({
+    ...makeService({ ...at, name: 'web', uid: 'uid-2', loadBalancerIP: own, finalizers: [serviceFinalizer] }),
+    metadata: { ...at, uid: 'uid-2', finalizers: [serviceFinalizer], annotations: letGo },
+  })
+  await play.look()
+  assert.is(play.service()?.spec.loadBalancerIP, own)
+  assert.is(play.service()?.metadata.annotations?.['metallb.universe.tf/address-pool'], undefined)
+})
+
+test.run()
