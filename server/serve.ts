@@ -16,8 +16,9 @@ export async function serve(settings: ServeSettings, surroundings: Surroundings)
   // Outlives the signal: the copies are needed until the last review is answered.
   const running = new AbortController()
   try {
-    for (const view of Object.values(parts.views)) view.start(running.signal)
+    for (const view of followed(parts)) view.start(running.signal)
     parts.locations.start(running.signal)
+    parts.clients?.authorities.start(running.signal)
     await parts.certs.start(signal)
     if (signal.aborted) return
     await workBehind(await open(ground, parts), { parts, settings, signal })
@@ -27,6 +28,12 @@ export async function serve(settings: ServeSettings, surroundings: Surroundings)
   } finally {
     running.abort()
   }
+}
+
+/** Nodes are the controllers' alone. */
+function followed({ views, leadership }: Parts) {
+  const { nodes, ...ofAll } = views
+  return leadership ? [nodes, ...Object.values(ofAll)] : Object.values(ofAll)
 }
 
 type Work = { parts: Parts; settings: ServeSettings; signal: AbortSignal }
@@ -57,6 +64,7 @@ async function open(ground: Ground, { webhooks, ...parts }: Parts): Promise<Door
     certs: parts.certs,
     webhooks: webhooks && {
       at: { host: webhookBindAddress, port: webhookSecurePort },
+      clients: parts.clients,
       webhooks,
       pathSecret,
       log,
@@ -73,15 +81,20 @@ async function open(ground: Ground, { webhooks, ...parts }: Parts): Promise<Door
   return doors
 }
 
-function liveness({ views }: Pick<Parts, 'views'>): Check[] {
-  return Object.entries(views).map(([name, view]) => ({
+/** What reviews are decided on. Nodes are not among it: reviews must be answered where nodes cannot be read. */
+function reviewed({ views: { services, records } }: Pick<Parts, 'views'>) {
+  return Object.entries({ services, records })
+}
+
+function liveness(parts: Pick<Parts, 'views'>): Check[] {
+  return reviewed(parts).map(([name, view]) => ({
     name: `watch-${name}`,
     wrong: () => (view.silentForMs() > silenceMs ? 'the API server was not heard for 10 minutes' : undefined),
   }))
 }
 
-function readiness({ views }: Pick<Parts, 'views'>): Check[] {
-  return Object.entries(views).map(([name, view]) => ({
+function readiness(parts: Pick<Parts, 'views'>): Check[] {
+  return reviewed(parts).map(([name, view]) => ({
     name: `synced-${name}`,
     wrong: () => (view.hasSynced() ? undefined : 'the first list is not in yet'),
   }))

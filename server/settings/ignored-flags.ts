@@ -1,6 +1,5 @@
 import type { Flag } from './setting.ts'
 
-const nodes = 'it belongs to the node controllers, which this version does not have'
 const routes = "pods' routes and networks are not ours"
 const callers = 'callers of the health and metrics port are not looked up in the cluster'
 const pace = 'calls to the API server have no limit of ours'
@@ -17,8 +16,7 @@ export const ignoredFlags: Readonly<Record<Flag, string>> = {
   '--cidr-allocator-type': routes,
   '--cluster-cidr': routes,
   '--cluster-name': 'the cluster is known by the UID of its namespace kube-system',
-  '--concurrent-node-status-updates': nodes,
-  '--concurrent-node-syncs': nodes,
+  '--concurrent-node-status-updates': 'addresses and all else of a node are written together: --concurrent-node-syncs',
   '--configure-cloud-routes': routes,
   '--external-cloud-volume-plugin': 'volumes are not ours',
   '--feature-gates': 'there are no feature gates',
@@ -27,9 +25,7 @@ export const ignoredFlags: Readonly<Record<Flag, string>> = {
   '--kube-api-qps': pace,
   '--log-flush-frequency': 'log lines are not held back',
   '--min-resync-period': 'what a watch may have missed is found by the sweep',
-  '--node-monitor-period': nodes,
-  '--node-status-update-frequency': nodes,
-  '--node-sync-period': nodes,
+  '--node-sync-period': 'nodes are looked at as they change, and at --node-status-update-frequency',
   '--profiling': 'there is no profiling over HTTP',
   '--route-reconciliation-period': routes,
   '--use-service-account-credentials': 'there is one service account for all controllers',

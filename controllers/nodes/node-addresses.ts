@@ -1,0 +1,62 @@
+import { isIPv6 } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
+import type { Machine, MachineAddress } from '../../clouds/machines.ts'
+import type { Node, NodeAddress } from '../../kube/objects.ts'
+import { canonicalIp, isUnspecified, providedNodeIps } from './node-ips.ts'
+
+/**
+ * The addresses that a node is to show; undefined where it shows them already. What the kubelet was told with --node-ip
+ * comes first, whether the cloud knows it (a VLAN's it does not) or not, and takes the place of others of its type and
+ * family. Elastic addresses are not the node's: they move, and whoever remembers one talks to another machine tomorrow.
+ */
+export function nodeAddresses(node: Node, machine: Machine): NodeAddress[] | undefined {
+  const provided = providedNodeIps(node)
+  const first = provided.filter((ip) => !isUnspecified(ip)).map((ip) => asProvided(ip, machine))
+  const own = machine.addresses.filter(({ isElastic }) => !isElastic).map(nodeAddress)
+  const others = own.filter((one) => !first.some((other) => isAlike(one, other)))
+  // A cloud that knows no address of the machine has nothing to say about them.
+  if (first.length + others.length === 0) return undefined
+  const now = node.status?.addresses ?? []
+  const wanted = onceEach([
+    ...first,
+    ...names(node),
+    ...internalKept(now, [...first, ...others]),
+    ...ordered(others, provided[0]),
+  ])
+  return isDeepStrictEqual(wanted, now) ? undefined : wanted
+}
+
+function asProvided(ip: string, { addresses }: Machine): NodeAddress {
+  const known = addresses.find(({ address }) => canonicalIp(address) === ip)
+  return known ? nodeAddress(known) : { type: 'InternalIP', address: ip }
+}
+
+function nodeAddress({ address, isPublic }: MachineAddress): NodeAddress {
+  return { type: isPublic ? 'ExternalIP' : 'InternalIP', address: canonicalIp(address) }
+}
+
+function isAlike(one: NodeAddress, other: NodeAddress): boolean {
+  return one.type === other.type && isIPv6(one.address) === isIPv6(other.address)
+}
+
+/** Names are the kubelet's to say: the machine's may be another one, and certificates are checked by the node's. */
+function names({ metadata, status }: Node): NodeAddress[] {
+  const said = (status?.addresses ?? []).filter(({ type }) => type !== 'InternalIP' && type !== 'ExternalIP')
+  return said.some(({ type }) => type === 'Hostname') ? said : [{ type: 'Hostname', address: metadata.name }, ...said]
+}
+
+/** Where the cloud knows no private address, what the kubelet found on the machine stays. */
+function internalKept(now: NodeAddress[], known: NodeAddress[]): NodeAddress[] {
+  return known.some(({ type }) => type === 'InternalIP') ? [] : now.filter(({ type }) => type === 'InternalIP')
+}
+
+function ordered(addresses: NodeAddress[], preferred: string | undefined): NodeAddress[] {
+  const prefersIpv6 = preferred !== undefined && isIPv6(preferred)
+  const place = ({ type, address }: NodeAddress) =>
+    Number(type === 'ExternalIP') * 2 + Number(isIPv6(address) !== prefersIpv6)
+  return addresses.toSorted((one, other) => place(one) - place(other))
+}
+
+function onceEach(addresses: NodeAddress[]): NodeAddress[] {
+  return addresses.filter((one, n) => addresses.findIndex(({ address }) => address === one.address) === n)
+}

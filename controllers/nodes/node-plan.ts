@@ -1,0 +1,27 @@
+import type { Machine } from '../../clouds/machines.ts'
+import type { Node, NodeAddress, Taint } from '../../kube/objects.ts'
+import { nodeAddresses } from './node-addresses.ts'
+import { missingLabels } from './node-labels.ts'
+import { type ProviderIds, formatProviderId } from './provider-id.ts'
+import { initializedTaints, isUninitialized } from './taints.ts'
+
+/** One write to a node. Addresses come first: with the taint gone, pods come, and what they read has to be there. */
+export type NodeStep =
+  | { do: 'set-addresses'; addresses: NodeAddress[] }
+  | { do: 'identify'; providerID?: string; labels: Record<string, string>; taints?: Taint[] }
+
+/** The next write to a node whose machine is known; undefined where it says all of that. Pure. */
+export function planNode(node: Node, machine: Machine, ids: ProviderIds): NodeStep | undefined {
+  const addresses = nodeAddresses(node, machine)
+  if (addresses) return { do: 'set-addresses', addresses }
+  const labels = missingLabels(node, machine)
+  const isNew = isUninitialized(node)
+  const isNameless = !node.spec.providerID
+  if (!isNew && !isNameless && Object.keys(labels).length === 0) return undefined
+  return {
+    do: 'identify',
+    labels,
+    ...(isNameless && { providerID: formatProviderId(machine.id, ids) }),
+    ...(isNew && { taints: initializedTaints(node) }),
+  }
+}

@@ -1,0 +1,40 @@
+import type { Node, Taint } from '../../kube/objects.ts'
+
+/** Set by a kubelet with `--cloud-provider=external`: nothing may run there until we know the machine. */
+export const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized'
+
+const shutdownTaint: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' }
+
+/** Whether a kubelet waits for us to say what its node is. */
+export function isUninitialized(node: Node): boolean {
+  return taintsOf(node).some(({ key }) => key === uninitialized)
+}
+
+/** Whether the node is marked as switched off. */
+export function isShutDown(node: Node): boolean {
+  return taintsOf(node).some(isShutdownTaint)
+}
+
+/** Whether the kubelet is heard of, and well. */
+export function isReady({ status }: Node): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
+}
+
+/** The taints of a node once it is initialized. */
+export function initializedTaints(node: Node): Taint[] {
+  return taintsOf(node).filter(({ key }) => key !== uninitialized)
+}
+
+/** The taints of a node that is switched off, or on again. */
+export function shutdownTaints(node: Node, isOff: boolean): Taint[] {
+  const others = taintsOf(node).filter((taint) => !isShutdownTaint(taint))
+  return isOff ? [...others, shutdownTaint] : others
+}
+
+function taintsOf({ spec }: Node): Taint[] {
+  return spec.taints ?? []
+}
+
+function isShutdownTaint({ key, effect }: Taint): boolean {
+  return key === shutdownTaint.key && effect === shutdownTaint.effect
+}

@@ -1,0 +1,180 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Machine } from '../../../clouds/machines.ts'
+import { machineList } from '../../../controllers/nodes/machine-list.ts'
+import { nodeIdentity } from '../../../controllers/nodes/node-identity.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import { nodes } from '../../../kube/resource.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+import { fakeMachines, ids, makeMachine, makeNode, waiting } from './builders.ts'
+
+const { signal } = new AbortController()
+
+function makeCluster(...machines: Machine[]) {
+  const { cloud, port } = fakeMachines(...machines)
+  const api = apiServer()
+  const time = { ms: 0 }
+  const said: string[] = []
+  const written: string[] = []
+  const list = machineList({ machines: port, now: () => time.ms })
+  const watched: Pick<KubeClient, 'get' | 'patch'> = {
+    get: (...at) => api.client.get(...at),
+    patch: (resource, target, options) => {
+      written.push(options?.subresource ?? 'node')
+      return api.client.patch(resource, target, options)
+    },
+  }
+  const seenAtMs = new Map<string, number>()
+  const find = (name: string) => api.stored(nodes).find(({ metadata }) => metadata.name === name)
+  const identity = nodeIdentity({
+    client: watched,
+    cached: { node: find, nodes: () => api.stored(nodes) },
+    machines: list,
+    seenAtMs: (name) => seenAtMs.get(name) ?? Infinity,
+    ids,
+    event: (node, { reason }) => said.push(`${node.metadata.name} ${reason}`),
+  })
+  return {
+    cloud,
+    time,
+    said,
+    written,
+    list,
+    find,
+    register: (facts: Parameters<typeof makeNode>[0]) => {
+      const { metadata } = api.put(nodes, makeNode(facts))
+      seenAtMs.set(metadata.name, time.ms)
+    },
+    look: (name = 'worker-1') => identity.reconcile(name, signal),
+  }
+}
+
+const problemOf = async (look: Promise<unknown>) => String(await look.catch((error: unknown) => error))
+
+test('a new node takes two writes, and a second look none', async () => {
+  const { register, look, written, said, find } = makeCluster(makeMachine())
+  register({ taints: [waiting], ready: 'False' })
+  await look()
+  assert.equal(written, ['status', 'node'])
+  assert.equal(find('worker-1')?.spec, { taints: [], providerID: 'equinixmetal://m-1' })
+  await look()
+  assert.equal([written.length, said], [2, ['worker-1 Synced']])
+})
+
+test('fifty new nodes cost one list', async () => {
+  const names = Array.from({ length: 50 }, (_, n) => `worker-${n}`)
+  const { register, look, cloud, find } = makeCluster(
+    ...names.map((name, n) => makeMachine({ id: `m-${n}`, name, addresses: [] })),
+  )
+  for (const name of names) register({ name, taints: [waiting] })
+  await Promise.all(names.map(look))
+  assert.equal(cloud.asked, ['list'])
+  assert.ok(names.every((name, n) => find(name)?.spec.providerID === `equinixmetal://m-${n}`))
+})
+
+test('who is not in an older list is looked for in a new one', async () => {
+  const { register, look, cloud, list, time, find } = makeCluster()
+  await list.within(0, signal)
+  cloud.all = [makeMachine()]
+  time.ms = 5_000
+  register({ taints: [waiting] })
+  await look()
+  assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-1')
+})
+
+test('a machine found in a list that is older than the node is confirmed by a call of its own', async () => {
+  const { register, look, cloud, list, time, find } = makeCluster(makeMachine())
+  await list.within(0, signal)
+  time.ms = 5_000
+  register({ taints: [waiting] })
+  await look()
+  assert.equal([cloud.asked, find('worker-1')?.spec.providerID], [['list', 'm-1'], 'equinixmetal://m-1'])
+})
+
+for (const { what, now } of [
+  { what: 'gone', now: [] },
+  { what: 'another', now: [makeMachine({ id: 'm-8', name: 'renamed', addresses: [] })] },
+])
+  test(`an address that has passed on is not followed to a machine that is ${what}`, async () => {
+    const { register, look, cloud, list, time, find } = makeCluster(makeMachine({ id: 'm-8', name: 'old' }))
+    await list.within(0, signal)
+    cloud.all = [...now, makeMachine({ id: 'm-9' })]
+    time.ms = 5_000
+    register({ nodeIp: '10.66.1.3', taints: [waiting] })
+    await look()
+    assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-9')
+  })
+
+test('an old list decides nothing: the name may have passed to another machine', async () => {
+  const { register, look, cloud, list, time, find } = makeCluster(makeMachine({ id: 'm-8' }))
+  await list.within(0, signal)
+  cloud.all = [makeMachine({ id: 'm-9' })]
+  time.ms = 60_000
+  register({ taints: [waiting] })
+  await look()
+  assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-9')
+})
+
+test('a settled node costs no call, and before the first list it waits for that', async () => {
+  const { register, look, cloud, list, written } = makeCluster(makeMachine())
+  register({ providerID: 'packet://m-1' })
+  await look()
+  assert.equal([cloud.asked, written], [[], []])
+  await list.within(0, signal)
+  await look()
+  assert.equal([cloud.asked, written], [['list'], ['status', 'node']])
+})
+
+test('a machine that the list does not hold is asked for by its id', async () => {
+  const { register, look, cloud, find } = makeCluster(makeMachine())
+  cloud.listed = []
+  register({ providerID: 'm-1', taints: [waiting] })
+  await look()
+  assert.equal([cloud.asked, find('worker-1')?.spec.taints], [['list', 'm-1'], []])
+})
+
+test('a machine that was replaced under its name: the person is told what to do', async () => {
+  const { register, look, list } = makeCluster(makeMachine({ id: 'm-2' }))
+  await list.within(0, signal)
+  register({ providerID: 'equinixmetal://m-1' })
+  assert.match(await problemOf(look()), /m-1 does not exist any more, but m-2 has the name worker-1 too/)
+})
+
+test('a machine that is gone: said of a node that is ready, left to others where it is not', async () => {
+  const { register, look, list } = makeCluster(makeMachine({ id: 'm-2', name: 'other' }))
+  await list.within(0, signal)
+  register({ providerID: 'equinixmetal://m-1' })
+  assert.match(await problemOf(look()), /its machine m-1 does not exist/)
+  register({ providerID: 'equinixmetal://m-1', ready: 'Unknown' })
+  assert.equal(await look(), {})
+})
+
+test('a providerID that cannot be one is said', async () => {
+  const { register, look } = makeCluster(makeMachine())
+  register({ providerID: 'equinixmetal://worker-1', taints: [waiting] })
+  assert.match(await problemOf(look()), /its providerID equinixmetal:\/\/worker-1 is not that of a machine/)
+})
+
+for (const { what, facts } of [
+  { what: 'of another cloud', facts: { providerID: 'aws:///eu-west-1a/i-01', taints: [waiting] } },
+  { what: 'whose kubelet waits for nobody', facts: {} },
+]) {
+  test(`a node ${what} costs nothing and is left alone`, async () => {
+    const { register, look, cloud, written } = makeCluster(makeMachine())
+    register(facts)
+    assert.equal([await look(), cloud.asked, written], [{}, [], []])
+  })
+}
+
+test('while the cloud is down a new node waits, and is told why', async () => {
+  const { register, look, cloud, time, find } = makeCluster(makeMachine())
+  cloud.trouble = new Error('down')
+  register({ taints: [waiting] })
+  assert.match(await problemOf(look()), 'down')
+  cloud.trouble = undefined
+  time.ms = 5_000
+  await look()
+  assert.is(find('worker-1')?.spec.providerID, 'equinixmetal://m-1')
+})
+
+test.run()

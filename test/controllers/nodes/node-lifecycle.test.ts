@@ -1,0 +1,269 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CloudError } from '../../../clouds/cloud.ts'
+import { machineList } from '../../../controllers/nodes/machine-list.ts'
+import { nodeLifecycle } from '../../../controllers/nodes/node-lifecycle.ts'
+import { removalBrake } from '../../../controllers/nodes/removal-brake.ts'
+import type { Node } from '../../../kube/objects.ts'
+import { nodes } from '../../../kube/resource.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+import { silentLog } from '../../fakes/log.ts'
+import { fakeMachines, ids, makeMachine, makeNode } from './builders.ts'
+
+const { signal } = new AbortController()
+const graceMs = 30_000
+const monitorMs = 5_000
+const shutdown = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' } as const
+
+/** A cluster of so many nodes, worker-1 and on, all ready, each on its machine. */
+function makeCluster(size: number, mode: 'delete' | 'report' = 'delete') {
+  const numbers = Array.from({ length: size }, (_, n) => n + 1)
+  const { cloud, port } = fakeMachines(...numbers.map((n) => makeMachine({ id: `m-${n}`, name: `worker-${n}` })))
+  const api = apiServer()
+  const time = { ms: 0 }
+  const said: string[] = []
+  const find = (name: string) => api.stored(nodes).find(({ metadata }) => metadata.name === name)
+  const now = () => time.ms
+  const lifecycle = nodeLifecycle({
+    client: api.client,
+    cached: { node: find, nodes: () => api.stored(nodes) },
+    machines: machineList({ machines: port, now }),
+    ids,
+    brake: removalBrake({ most: 5, now }),
+    event: (node, { reason, message }) => said.push(`${node.metadata.name} ${reason} ${message}`),
+    log: silentLog,
+    now,
+    monitorMs,
+    graceMs,
+    mode,
+  })
+  const is = (n: number, facts: Parameters<typeof makeNode>[0]) =>
+    api.put(nodes, makeNode({ name: `worker-${n}`, providerID: `equinixmetal://m-${n}`, ...facts }))
+  for (const n of numbers) is(n, {})
+  return {
+    cloud,
+    client: api.client,
+    time,
+    said,
+    is,
+    isGone: (n: number) => (cloud.all = cloud.all.filter(({ id }) => id !== `m-${n}`)),
+    look: (n: number) => lifecycle.reconcile(`worker-${n}`, signal),
+    node: (n: number): Node | undefined => find(`worker-${n}`),
+    taints: (n: number) => find(`worker-${n}`)?.spec.taints ?? [],
+  }
+}
+
+test('a node that is ready costs no call, whatever became of its machine', async () => {
+  const { look, cloud, isGone, node } = makeCluster(3)
+  isGone(1)
+  assert.equal(await look(1), {})
+  assert.equal(cloud.asked, [])
+  assert.ok(node(1))
+})
+
+test('a node goes when its machine is gone at two looks, some time apart', async () => {
+  const { look, isGone, is, node, said, time } = makeCluster(4)
+  isGone(1)
+  is(1, { ready: 'Unknown' })
+  assert.equal(await look(1), { againInMs: graceMs })
+  time.ms = graceMs - 1
+  assert.equal(await look(1), { againInMs: 1 })
+  assert.ok(node(1))
+  time.ms = 2 * graceMs
+  await look(1)
+  assert.is(node(1), undefined)
+  assert.equal(said, ['worker-1 DeletingNode Deleting node worker-1 because it does not exist in the cloud provider'])
+})
+
+test('a machine that is seen in between starts the time anew', async () => {
+  const { look, cloud, is, isGone, node, time } = makeCluster(4)
+  const [machine] = cloud.all
+  isGone(1)
+  is(1, { ready: 'Unknown' })
+  await look(1)
+  time.ms = 10_000
+  cloud.all = machine ? [...cloud.all, machine] : cloud.all
+  await look(1)
+  isGone(1)
+  time.ms = 40_000
+  assert.equal(await look(1), { againInMs: graceMs })
+  assert.ok(node(1))
+})
+
+const troubles = [
+  { what: '401', error: new CloudError('no such key', { fault: 'auth', outcome: 'nothing' }) },
+  { what: '500 or a time-out', error: new CloudError('down', { fault: 'unavailable', outcome: 'nothing' }) },
+  { what: '429', error: new CloudError('slowly', { fault: 'rate-limit', outcome: 'nothing', retryAfterMs: 9_000 }) },
+]
+for (const { what, error } of troubles)
+  test(`${what} deletes nothing, and what was seen before counts no more`, async () => {
+    const { look, cloud, is, isGone, node, time } = makeCluster(4)
+    isGone(1)
+    is(1, { ready: 'Unknown' })
+    await look(1)
+    cloud.trouble = error
+    time.ms = 40_000
+    assert.is(await look(1).catch((thrown: unknown) => thrown), error)
+    cloud.trouble = undefined
+    time.ms = 80_000
+    assert.equal(await look(1), { againInMs: graceMs })
+    assert.ok(node(1))
+  })
+
+const lies = [
+  { what: 'lists no machine at all', listed: [], says: /lists no machine at all, which proves nothing/ },
+  {
+    what: 'lists none whose nodes are ready: another project',
+    listed: [makeMachine({ id: 'm-99', name: 'other' })],
+    says: /lists none of the machines whose nodes are ready either/,
+  },
+]
+for (const { what, listed, says } of lies)
+  test(`no node goes where the cloud ${what}`, async () => {
+    const { look, cloud, is, isGone, node, said, time } = makeCluster(4)
+    isGone(1)
+    cloud.listed = listed
+    is(1, { ready: 'Unknown' })
+    for (const ms of [0, 40_000, 80_000]) {
+      time.ms = ms
+      await look(1)
+    }
+    assert.ok(node(1))
+    assert.ok(said.every((text) => says.test(text) && text.startsWith('worker-1 NodeNotDeleted')))
+    assert.is(said.length, 3)
+  })
+
+test('no node goes that the cloud calls gone and lists', async () => {
+  const { look, cloud, is, isGone, node } = makeCluster(4)
+  cloud.listed = cloud.all
+  isGone(1)
+  is(1, { ready: 'Unknown' })
+  assert.match(String(await look(1).catch((error: unknown) => error)), /does not exist, and lists it/)
+  assert.ok(node(1))
+})
+
+test('a machine that was replaced under its name is for a person to sort out', async () => {
+  const { look, cloud, is, isGone, node, said, time } = makeCluster(4)
+  isGone(1)
+  cloud.all = [...cloud.all, makeMachine({ id: 'm-77', name: 'worker-1' })]
+  is(1, { ready: 'Unknown' })
+  for (const ms of [0, 40_000]) {
+    time.ms = ms
+    await look(1)
+  }
+  assert.ok(node(1))
+  assert.match(
+    said[0] ?? '',
+    /machine m-1 does not exist any more, but m-77 has the name worker-1 too\..*kubectl delete/,
+  )
+})
+
+test('many at once are a mistake until a person has looked; who deletes some by hand has looked', async () => {
+  const { look, is, isGone, node, said, time, client } = makeCluster(20)
+  const lost = [1, 2, 3, 4, 5, 6]
+  for (const n of lost) {
+    isGone(n)
+    is(n, { ready: 'Unknown' })
+  }
+  for (const ms of [0, 40_000, 3_600_000]) {
+    time.ms = ms
+    for (const n of lost) await look(n)
+  }
+  assert.ok(lost.every((n) => node(n)))
+  assert.match(
+    said.at(-1) ?? '',
+    /worker-6 NodeNotDeleted .*6 nodes .*until a person has looked\. .*kubectl delete node/,
+  )
+  for (const n of lost) await client.remove(nodes, { name: `worker-${n}` })
+  for (const n of lost) await look(n)
+  isGone(7)
+  is(7, { ready: 'Unknown' })
+  for (const ms of [3_700_000, 3_800_000]) {
+    time.ms = ms
+    await look(7)
+  }
+  assert.is(node(7), undefined)
+})
+
+test('with --node-removal=report it is only told', async () => {
+  const { look, is, isGone, node, said, time } = makeCluster(4, 'report')
+  isGone(1)
+  is(1, { ready: 'Unknown' })
+  for (const ms of [0, 40_000]) {
+    time.ms = ms
+    await look(1)
+  }
+  assert.ok(node(1))
+  assert.match(said[0] ?? '', /--node-removal=report/)
+})
+
+test('a node that registers anew while it is judged stays', async () => {
+  const { look, is, isGone, node, time } = makeCluster(4)
+  isGone(1)
+  is(1, { ready: 'Unknown' })
+  await look(1)
+  is(1, { ready: 'Unknown', uid: 'uid-new' })
+  time.ms = 40_000
+  assert.equal(await look(1), { againInMs: graceMs })
+  assert.ok(node(1))
+})
+
+test('off and on are written on the node, beside what others wrote', async () => {
+  const mine = { key: 'example.com/mine', effect: 'NoExecute' } as const
+  const { look, cloud, is, taints, time } = makeCluster(2)
+  const becomes = (state: 'on' | 'off' | 'changing') => {
+    cloud.all = cloud.all.map((machine) => ({ ...machine, state }))
+    time.ms += 10_000
+  }
+  is(1, { ready: 'Unknown', taints: [mine] })
+  becomes('off')
+  await look(1)
+  assert.equal(taints(1), [mine, shutdown])
+  becomes('changing')
+  await look(1)
+  assert.equal(taints(1), [mine, shutdown])
+  becomes('on')
+  await look(1)
+  assert.equal(taints(1), [mine])
+})
+
+test('a node that is ready is on, and to see that costs no call', async () => {
+  const { look, cloud, is, taints } = makeCluster(2)
+  is(1, { taints: [shutdown] })
+  await look(1)
+  assert.equal([taints(1), cloud.asked], [[], []])
+})
+
+for (const providerID of ['aws:///eu-west-1a/i-01', 'i-01', ''])
+  test(`a node of another cloud costs nothing and is left alone: ${providerID || 'none'}`, async () => {
+    const { look, cloud, is, node } = makeCluster(2)
+    is(1, { providerID, ready: 'Unknown', taints: [shutdown] })
+    const before = node(1)
+    assert.equal([await look(1), node(1), cloud.asked], [{}, before, []])
+  })
+
+test('events of a node that is away cost nothing between two looks, and looks get rarer', async () => {
+  const { look, cloud, is, time } = makeCluster(2)
+  is(1, { ready: 'Unknown' })
+  assert.equal(await look(1), { againInMs: monitorMs })
+  time.ms = 1_000
+  assert.equal(await look(1), { againInMs: monitorMs - 1_000 })
+  time.ms = 40_000
+  assert.equal(await look(1), { againInMs: 20_000 })
+  time.ms = 900_000
+  assert.equal(await look(1), { againInMs: 12 * monitorMs })
+  assert.equal(cloud.asked, ['m-1', 'm-1', 'm-1'])
+})
+
+test('many that are away share one list', async () => {
+  const { look, cloud, is, time } = makeCluster(50)
+  const all = Array.from({ length: 50 }, (_, n) => n + 1)
+  for (const n of all) is(n, { ready: 'Unknown' })
+  for (const n of all) await look(n)
+  time.ms = 10_000
+  cloud.asked.length = 0
+  for (const n of all) await look(n)
+  assert.equal(cloud.asked, ['list'])
+})
+
+test.run()

@@ -1,0 +1,117 @@
+// Machines that stop, vanish, and are mistaken for vanished.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { eventually } from './eventually.ts'
+import { cloudTaints, machineRoom } from './kubelet.ts'
+import { openWorld } from './world.ts'
+
+const world = await openWorld()
+const { comesUp, device, say, seen, node, events } = machineRoom(world)
+const { devices, faults } = world.cloud.door
+const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
+const quick = ['--node-monitor-period=1s', '--node-removal-delay=1s']
+const shutdown = 'node.cloudprovider.kubernetes.io/shutdown'
+const gone = (name: string) => seen('it is deleted', name, (one) => one === undefined)
+
+let product = await world.start({ env, flags: [...quick, '--most-node-removals=100'] })
+// So many that a node that goes is never half of them.
+await Promise.all(Array.from({ length: 15 }, (_, n) => comesUp(`bystander-${n}`)))
+
+test('a machine that is switched off marks its node, and back on the mark goes', async () => {
+  const { id } = await comesUp('sleeper')
+  devices.powerOff(id)
+  await say('sleeper', 'Unknown')
+  await seen('it is marked', 'sleeper', (one) => cloudTaints(one).includes(`${shutdown}:NoSchedule`))
+  devices.powerOn(id)
+  await seen('the mark is gone', 'sleeper', (one) => cloudTaints(one).length === 0)
+  devices.powerOff(id)
+  await seen('it is marked again', 'sleeper', (one) => cloudTaints(one).length === 1)
+  await say('sleeper', 'True')
+  await seen('the mark is gone for who is ready', 'sleeper', (one) => cloudTaints(one).length === 0)
+})
+
+test('a node goes when its machine is gone, but not while it is ready', async () => {
+  const { id } = await comesUp('mortal')
+  devices.remove(id)
+  await sleep(3000)
+  assert.ok(await node('mortal'))
+  await say('mortal', 'Unknown')
+  await gone('mortal')
+  assert.match(
+    await events('mortal'),
+    'cloud-node-lifecycle-controller: Normal DeletingNode Deleting node mortal because it does not exist in the cloud provider',
+  )
+})
+
+type Fault = Parameters<typeof faults.add>[0]
+const notFound: Fault = { on: '/devices/*', answer: 404 }
+const doubts: { what: string; faults: Fault[] }[] = [
+  { what: 'the key is refused', faults: [{ on: 'GET', answer: 401 }] },
+  { what: 'the key has no rights', faults: [{ on: 'GET', answer: 403 }] },
+  { what: 'the cloud is broken', faults: [{ on: 'GET', answer: 500 }] },
+  { what: 'connections are cut', faults: [{ on: 'GET', answer: 'reset' }] },
+  { what: 'no list of the machines comes', faults: [{ on: '/projects/*/devices', answer: 500 }] },
+  { what: 'the list of the machines is empty', faults: [{ on: '/projects/*/devices', answer: 'empty-list' }] },
+]
+for (const [n, doubt] of doubts.entries()) {
+  test(`no node goes while ${doubt.what}, even where its machine is gone`, async () => {
+    const name = `doubted-${n}`
+    const { id } = await comesUp(name)
+    for (const fault of doubt.faults) faults.add(fault)
+    devices.remove(id)
+    await say(name, 'Unknown')
+    await sleep(4000)
+    assert.ok(await node(name))
+    faults.clear()
+    // The person who mended it touches the node, so as not to wait.
+    await world.must('annotate', 'node', name, 'example.com/mended=true')
+    await gone(name)
+  })
+}
+
+test('no node goes whose machine the cloud calls gone and lists', async () => {
+  await comesUp('listed')
+  faults.add(notFound)
+  await say('listed', 'Unknown')
+  await sleep(4000)
+  assert.ok(await node('listed'))
+  faults.clear()
+  await say('listed', 'True')
+})
+
+test('a machine that was replaced under its name: a person is told what to do, and the node stays', async () => {
+  const { id } = await comesUp('phoenix')
+  devices.remove(id)
+  const { id: now } = device('phoenix')
+  await say('phoenix', 'Unknown')
+  const told = await eventually('it is said', async (see) => {
+    const said = see(await events('phoenix'))
+    return said.includes('NodeNotDeleted') ? said : undefined
+  })
+  assert.match(told, `machine ${id} does not exist any more, but ${now} has the name phoenix too`)
+  assert.match(told, 'kubectl delete node phoenix')
+  await sleep(3000)
+  assert.ok(await node('phoenix'))
+})
+
+test('many machines that are gone at once are not believed, until a person has looked', async () => {
+  const names = Array.from({ length: 8 }, (_, n) => `crowd-${n}`)
+  await product.stop()
+  product = await world.start({ env, flags: quick })
+  const machines = await Promise.all(names.map(comesUp))
+  for (const { id } of machines) devices.remove(id)
+  await Promise.all(names.map((name) => say(name, 'Unknown')))
+  await eventually('it is said on every node', async () => {
+    const said = await Promise.all(names.map(events))
+    return said.every((text) => text.includes('until a person has looked')) || undefined
+  })
+  assert.match(readFileSync(world.logOf('eip-admission'), 'utf8'), 'node not deleted')
+  const left = await Promise.all(names.map(node))
+  assert.ok(left.every((one) => one !== undefined))
+})
+
+test('what was run is taken down', () => world.close())
+
+test.run()

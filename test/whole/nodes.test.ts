@@ -1,0 +1,161 @@
+// Nodes as kubelets register them, and what they are told of their machines.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { uninitialized } from '../../controllers/nodes/taints.ts'
+import type { Node } from '../../kube/objects.ts'
+import type { Product } from '../../sandbox/product.ts'
+import { eventually } from './eventually.ts'
+import { cloudTaints, ipOf, machineRoom } from './kubelet.ts'
+import { loadBalancer } from './manifests.ts'
+import { openWorld } from './world.ts'
+
+const world = await openWorld()
+const { register, settled, comesUp, device, node, events } = machineRoom(world)
+const { devices, calls } = world.cloud.door
+const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
+const addressesOf = ({ status }: Node) => status?.addresses?.map(({ type, address }) => `${type} ${address}`)
+
+test('a replica that only answers reviews does not look at nodes', async () => {
+  const replica = await world.start({ env, flags: ['--only=webhooks'] })
+  try {
+    device('early')
+    await register('early')
+    await sleep(1000)
+    assert.equal(cloudTaints(await node('early')), [`${uninitialized}:NoSchedule`])
+    assert.not.match(readFileSync(world.logOf('eip-admission'), 'utf8'), '"kind":"Node"')
+  } finally {
+    await replica.stop()
+  }
+})
+
+let product: Product | undefined
+test('a node that waited is initialized as soon as somebody runs the controllers, load balancer or not', async () => {
+  product = await world.start({ env, flags: ['--node-monitor-period=1s'] })
+  await settled('early')
+})
+
+test('a node gets its id, labels and addresses, and loses its taint', async () => {
+  const machine = device('full')
+  await register('full', { nodeIp: ipOf(machine, 4, 'private') })
+  const ready = await settled('full')
+  assert.is(ready.spec.providerID, `equinixmetal://${machine.id}`)
+  assert.equal(addressesOf(ready), [
+    `InternalIP ${ipOf(machine, 4, 'private')}`,
+    'Hostname full',
+    `ExternalIP ${ipOf(machine, 4, 'public')}`,
+    `ExternalIP ${ipOf(machine, 6, 'public')}`,
+  ])
+  const { labels = {} } = ready.metadata
+  for (const name of ['node.kubernetes.io/instance-type', 'beta.kubernetes.io/instance-type'])
+    assert.is(labels[name], 'c3.small.x86')
+  for (const name of ['topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/region'])
+    assert.is(labels[name], 'da')
+  assert.is(labels['topology.kubernetes.io/zone'], labels['failure-domain.beta.kubernetes.io/zone'])
+  await eventually(
+    'it is said',
+    async () =>
+      (await events('full')).includes('cloud-node-controller: Normal Synced Node synced successfully') || undefined,
+  )
+})
+
+test('a node whose kubelet reports nothing is found by its name', async () => {
+  const machine = device('silent')
+  await register('silent')
+  assert.equal(addressesOf(await settled('silent')), [
+    'Hostname silent',
+    `InternalIP ${ipOf(machine, 4, 'private')}`,
+    `ExternalIP ${ipOf(machine, 4, 'public')}`,
+    `ExternalIP ${ipOf(machine, 6, 'public')}`,
+  ])
+})
+
+test('an address of a VLAN, which the cloud does not know, comes first and once, in both families', async () => {
+  const machine = device('vlan')
+  await register('vlan', { nodeIp: '192.168.7.9,fd00:0::9' })
+  assert.equal(addressesOf(await settled('vlan')), [
+    'InternalIP 192.168.7.9',
+    'InternalIP fd00::9',
+    'Hostname vlan',
+    `ExternalIP ${ipOf(machine, 4, 'public')}`,
+    `ExternalIP ${ipOf(machine, 6, 'public')}`,
+  ])
+})
+
+test('a node that has another name than its machine is found by its address', async () => {
+  const machine = device('machine-name')
+  await register('node-name', { nodeIp: ipOf(machine, 4, 'private') })
+  assert.is((await settled('node-name')).spec.providerID, `equinixmetal://${machine.id}`)
+})
+
+for (const [form, write] of Object.entries({
+  'packet://': (id: string) => `packet://${id}`,
+  bare: (id: string) => id,
+})) {
+  test(`an id that a predecessor wrote is read and kept: ${form}`, async () => {
+    const name = `older-${form.replace(/\W/g, '')}`
+    const { id } = device(`${name}-machine`)
+    await register(name, { providerID: write(id) })
+    assert.is((await settled(name)).spec.providerID, write(id))
+  })
+}
+
+test('of two machines with one name neither is guessed, and the node says so', async () => {
+  const [one, other] = [device('twin'), device('twin')]
+  await register('twin')
+  await eventually(
+    'it is said',
+    async () => (await events('twin')).includes('2 machines have the name twin') || undefined,
+  )
+  assert.equal(cloudTaints(await node('twin')), [`${uninitialized}:NoSchedule`])
+  devices.remove(other.id)
+  // Whoever changes something on the node need not wait for the next look.
+  await sleep(2000)
+  await world.must('annotate', 'node', 'twin', 'example.com/one=left')
+  assert.is((await settled('twin')).spec.providerID, `equinixmetal://${one.id}`)
+})
+
+const foreigners = {
+  'another cloud': { providerID: 'aws:///eu-west-1a/i-0123456789' },
+  'no cloud': { cloudProvider: 'internal' },
+} as const
+for (const [whose, started] of Object.entries(foreigners)) {
+  test(`a node of ${whose} is never touched, whatever machines are called`, async () => {
+    const name = `foreign-${whose.replace(' ', '-')}`
+    const { id } = device(name)
+    await register(name, { nodeIp: '192.0.2.9', ...started })
+    const before = await node(name)
+    devices.remove(id)
+    await comesUp(`after-${name}`)
+    await sleep(1000)
+    assert.equal(await node(name), before)
+  })
+}
+
+test('fifty nodes that come up at once cost a list, not a call each', async () => {
+  const names = Array.from({ length: 50 }, (_, n) => `herd-${n}`)
+  for (const name of names) device(name)
+  calls.clear()
+  await Promise.all(names.map((name) => register(name)))
+  for (const name of names) await settled(name)
+  const asked = calls.count('GET /projects/{id}/devices') + calls.count('GET /devices/{id}')
+  assert.ok(asked <= 70, `${asked} calls`)
+})
+
+test('where nodes may not be read, Services still get their addresses', async () => {
+  world.checkLog()
+  const role = JSON.parse(await world.must('get', 'clusterrole', 'eip-admission', '-o', 'json')) as {
+    rules: { resources: string[] }[]
+  }
+  const rules = role.rules.filter(({ resources }) => !resources.some((one) => one.startsWith('nodes')))
+  await world.must('patch', 'clusterrole', 'eip-admission', '--type=merge', '-p', JSON.stringify({ rules }))
+  await product?.stop()
+  await world.start({ env: { METAL_METRO_NAME: 'da' } })
+  await world.create(loadBalancer('web'))
+  await world.settled('web')
+})
+
+test('what was run is taken down', () => world.stop())
+
+test.run()
