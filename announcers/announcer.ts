@@ -55,7 +55,10 @@ export type ObjectConfiguration = {
   announces(object: KubeObject, address: string): boolean
 }
 
-/** A document that a person may have written in too: it is edited in place, and nothing of a person's is lost. */
+/**
+ * A document that a person may have written in too: it is edited in place, and nothing of a person's is lost. Passwords
+ * are in it as plain text: no part of it may reach a log or an Event.
+ */
 export type DocumentConfiguration = {
   kind: 'document'
   at: { namespace: string; name: string; key: string }
@@ -73,5 +76,7 @@ export type Announcer = {
    * goes with them. It then clears the status itself, or leaves that to us. Absent where nobody but us shows the address.
    */
   letGo?: { annotations: Record<string, string | null>; clearsStatus: boolean }
+  /** Nothing on a Service that is being deleted makes the software let go: only that the Service is no more. */
+  letsGoWhenGone?: true
   configuration?: ObjectConfiguration | DocumentConfiguration
 }

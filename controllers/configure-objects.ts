@@ -37,7 +37,10 @@ export function configureObjects(deps: Deps): Configurator {
 /** One write; what was refused of it comes back. */
 type Change = (signal: AbortSignal) => Promise<Problem[]>
 
-/** What differs, kind by kind: first what is to be there in the order of the kinds, then the strays in the opposite one. */
+/**
+ * What differs, kind by kind. The strays go first: the software judges each write by everything that is there, and would
+ * refuse a session that an old one already has.
+ */
 function changesFrom(deps: Deps, there: KubeObject[], wanted: Wanted[]): Change[][] {
   const { configuration } = deps
   const writes = configuration.kinds.map(({ resource }) =>
@@ -60,7 +63,7 @@ function changesFrom(deps: Deps, there: KubeObject[], wanted: Wanted[]): Change[
             remove(deps, { object, resource }, signal),
       ),
   )
-  return [...writes, ...removals]
+  return [...removals, ...writes]
 }
 
 /** Every object that may matter. */

@@ -3,7 +3,7 @@ import type { Service } from '../kube/objects.ts'
 import { type Wish, wishOf } from '../ledger/claim.ts'
 import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf } from '../ledger/elastic-ip.ts'
 import { addressAnnotation, reclaimAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
-import type { Want } from '../ledger/want.ts'
+import { type Want, isWanted } from '../ledger/want.ts'
 import { isLetGo } from './service-withdrawal.ts'
 
 /** One change to the world. Each is safe to repeat, and none needs another to have worked. */
@@ -32,7 +32,7 @@ export type Seen = {
   service: Service | undefined
   wanted: Want | undefined
   record: ElasticIP | undefined
-  announcer: Pick<Announcer, 'request'>
+  announcer: Pick<Announcer, 'request' | 'letsGoWhenGone'>
   /** How long ago the record was last written. */
   recordAgeMs: number
   /** How long a reserved address waits for its Service: it may be rejected after we admitted it, or be on its way. */
@@ -118,8 +118,12 @@ function awaitedForMs({ record, recordAgeMs, graceMs }: Seen): number | undefine
 }
 
 /** First nobody announces the address, then it goes back, and the Service may go last. */
-function leave({ wanted = noWant }: Seen, service: Service, record: ElasticIP | undefined): Plan {
+function leave({ wanted = noWant, announcer }: Seen, service: Service, record: ElasticIP | undefined): Plan {
   const isOurs = holdsForUs(service, wanted)
+  // Its record, which is bound, goes on without it.
+  if (isOurs && service.metadata.deletionTimestamp && announcer.letsGoWhenGone) {
+    return { step: { do: 'remove-finalizers' } }
+  }
   if (isOurs && service.status?.loadBalancer?.ingress?.length) return { step: { do: 'withdraw' } }
   if (record && phaseOf(record) !== 'Released') return { step: giveUp(record, reclaimSaid(service, wanted)) }
   const shows = service.metadata.annotations?.[addressAnnotation] !== undefined || isLetGo(service)
@@ -150,6 +154,10 @@ function showOwn(seen: Seen, service: Service, address: string): Plan {
 function showReserved(seen: Seen, service: Service, wanted: Extract<Want, { kind: 'reserve' | 'named' }>): Plan {
   const { record } = seen
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
+  if (record && heldAddress(record) !== undefined && isForAnother(record, { service, wanted })) {
+    const againInMs = awaitedForMs(seen)
+    return againInMs === undefined ? { step: giveUp(record) } : { againInMs }
+  }
   if (!record || heldAddress(record) === undefined) {
     // What it shows is no address of its own any more: nobody may announce it while another one is found.
     const announced = service.metadata.annotations?.[addressAnnotation]
@@ -159,6 +167,11 @@ function showReserved(seen: Seen, service: Service, wanted: Extract<Want, { kind
   const held = showHeld(seen, service, record)
   const said = reclaimSaid(service, wanted) ?? record.spec.reclaimPolicy
   return held.step || record.spec.reclaimPolicy === said ? held : { step: { do: 'set-reclaim', record, reclaim: said } }
+}
+
+/** An address that was claimed for the name before, from somewhere else than this Service has chosen. */
+function isForAnother(record: ElasticIP, { service, wanted }: { service: Service; wanted: Want }): boolean {
+  return record.spec.claimRef?.uid !== service.metadata.uid && !isWanted(record, wanted)
 }
 
 function showHeld(seen: Seen, service: Service, record: ElasticIP): Plan {

@@ -11,6 +11,16 @@ const service = (name: string, annotations: Record<string, string>) => ({
   spec: { type: 'LoadBalancer', selector: { app: name }, ports: [{ port: 80 }] },
 })
 
+/** As a kubelet with --cloud-provider=external registers itself: nothing is scheduled there until its machine is found. */
+const node = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+  spec: { taints: [{ key: uninitialized, value: 'true', effect: 'NoSchedule' }] },
+})
+
+const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized'
+
 function headline(text: string): void {
   console.log(`\n${styleText('bold', text)}`)
 }
@@ -20,11 +30,14 @@ function expect(isTrue: boolean, what: string): void {
   console.log(styleText('green', `ok: ${what}`))
 }
 
+type Manifest = { metadata: { name: string; annotations?: Record<string, string> } }
+
 /** Types a command as a person would, and shows what the terminal says. */
-async function type({ stage }: Scene, args: string[], manifest?: ReturnType<typeof service>): Promise<Said> {
+async function type({ stage }: Scene, args: string[], manifest?: Manifest): Promise<Said> {
   const quoted = args.map((arg) => (/[\s{}()]/.test(arg) ? `'${arg}'` : arg)).join(' ')
-  const annotations = manifest ? `   # annotations: ${JSON.stringify(manifest.metadata.annotations)}` : ''
-  console.log(styleText('dim', `$ kubectl ${quoted}${annotations}`))
+  const { annotations } = manifest?.metadata ?? {}
+  const beside = annotations ? `   # annotations: ${JSON.stringify(annotations)}` : ''
+  console.log(styleText('dim', `$ kubectl ${quoted}${beside}`))
   const said = await stage.kubectl(args, manifest)
   process.stdout.write(said.stdout.replace(/([^\n])$/, '$1\n'))
   process.stdout.write(said.stderr)
@@ -52,7 +65,10 @@ async function saysWhoHoldsWhat(scene: Scene): Promise<void> {
   headline('Two more, one of them in Silicon Valley; who holds which address?')
   await type(scene, ['create', '-f', '-'], service('shop', {}))
   await type(scene, ['create', '-f', '-'], service('mail', { 'metal.equinix.com/eip-metro': 'sv' }))
-  await bound(scene, 3)
+  await eventually(async () => {
+    const { stdout: phases } = await scene.stage.kubectl(['get', 'eip', '-o', 'jsonpath={.items[*].status.phase}'])
+    return phases === 'Bound Bound Bound'
+  })
   const { stdout } = await type(scene, ['get', 'eip'])
   expect(/mail\s+\S+\s+sv\s+Bound/.test(stdout), 'three Services hold three addresses, one of them in sv')
   await type(scene, ['get', 'services'])
@@ -80,16 +96,37 @@ async function givesBack(scene: Scene): Promise<void> {
   expect(reserved(scene) === 0, 'the cloud has none reserved')
 }
 
-/** The controller binds a moment after create; a person who types is slower than it. */
-async function bound({ stage }: Scene, count: number): Promise<void> {
+async function knowsMachines(scene: Scene): Promise<void> {
+  headline('A machine joins the cluster: its node learns where it is, and whom it speaks BGP with')
+  const { cloud, project } = scene.stage
+  cloud.door.devices.add({ project, hostname: 'worker-0', metro: 'da' })
+  await type(scene, ['create', '-f', '-'], node('worker-0'))
+  const taints = ['get', 'node', 'worker-0', '-o', 'jsonpath={.spec.taints[*].key}']
+  await eventually(async () => !(await scene.stage.kubectl(taints)).stdout.includes(uninitialized))
+  const peer = 'jsonpath={.metadata.annotations.metal\\.equinix\\.com/bgp-peers-0-peer-ip}'
+  await eventually(async () => (await scene.stage.kubectl(['get', 'node', 'worker-0', '-o', peer])).stdout !== '')
+  const columns = [
+    'ID:.spec.providerID',
+    'TYPE:.metadata.labels.node\\.kubernetes\\.io/instance-type',
+    `ADDRESSES:${every}`,
+  ]
+  const { stdout } = await type(scene, ['get', 'node', 'worker-0', '-o', `custom-columns=${columns.join()}`])
+  expect(stdout.includes('equinixmetal://'), 'its machine was found, and pods may be scheduled there')
+  const said = await type(scene, ['get', 'node', 'worker-0', '-o', peer])
+  expect(/^\d+\.\d+\.\d+\.\d+$/.test(said.stdout), 'BGP is on for it, and the address of its router is there')
+}
+
+const every = '.status.addresses[*].address'
+
+/** The controllers act a moment after the terminal; a person who types is slower than they are. */
+async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
-    const { stdout } = await stage.kubectl(['get', 'eip', '-o', 'jsonpath={.items[*].status.phase}'])
-    if (stdout.split(' ').filter((phase) => phase === 'Bound').length === count) return
+    if (await isSo()) return
     await sleep(100)
   }
 }
 
-const acts = [leavesCreateWithAddress, saysWhoHoldsWhat, refusesMistakes, givesBack]
+const acts = [leavesCreateWithAddress, saysWhoHoldsWhat, refusesMistakes, givesBack, knowsMachines]
 
 await withScene(async (scene, interrupted) => {
   try {

@@ -1,23 +1,79 @@
 import type { Announcer } from '../announcers/announcer.ts'
 import { elsewhere } from '../announcers/elsewhere.ts'
 import { empty } from '../announcers/empty.ts'
+import { kubeVip } from '../announcers/kube-vip.ts'
+import { metallb } from '../announcers/metallb.ts'
+import { metallbDocument } from '../announcers/metallb/document.ts'
+import { metallbObjects } from '../announcers/metallb/objects.ts'
+import { ipAddressPools } from '../announcers/metallb/resources.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { isNotFound } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
+import { configMaps } from '../kube/resource.ts'
+import { names } from '../manifests/names.ts'
+import { awaited } from './awaited.ts'
 import type { LoadBalancer } from './settings/load-balancer.ts'
 import { SettingsError } from './settings/problems.ts'
 
-/** The announcer of the load balancer setting. What this version cannot do yet is said, or refused where it would cost. */
-export function announcerOf(loadBalancer: LoadBalancer, log: Log): Announcer {
-  const { kind } = loadBalancer
-  if (kind === 'emlb') {
-    const wrong = 'managed load balancers are not in this version, and Elastic IPs would be bought instead'
-    throw new SettingsError([{ setting: 'load balancer', wrong, right: 'leave it unset, or choose another one' }])
+/** How MetalLB's objects of a dialect were marked by its predecessor. */
+export type AnnouncerMarks = {
+  label: { name: string; value: string }
+  advertisement: string
+  /** The domain of the labels by which a peer in a ConfigMap counts its Services. */
+  counting: string
+}
+
+type Tools = { client: KubeClient; marks: AnnouncerMarks; log: Log; signal: AbortSignal }
+
+/** The announcer of the load balancer setting. What this version cannot do is refused where it would cost. */
+export async function announcerOf(loadBalancer: LoadBalancer, tools: Tools): Promise<Announcer> {
+  const choice = { what: 'the API server', log: tools.log, signal: tools.signal }
+  const chosen =
+    loadBalancer.kind === 'metallb' ? await awaited(() => chosenBy(loadBalancer, tools), choice) : loadBalancer
+  const { label, advertisement, counting } = tools.marks
+  switch (chosen.kind) {
+    case 'none':
+      return elsewhere('none')
+    case 'empty':
+      return empty({ ipAnnotation: chosen.ipAnnotation })
+    case 'kube-vip':
+      return kubeVip()
+    case 'metallb-crd': {
+      const { namespace, peerMode } = chosen
+      return metallb(metallbObjects({ namespace, peerMode, label, advertisement, passwordSecret: names.bgpSecret }))
+    }
+    case 'metallb-configmap':
+      return metallb(metallbDocument({ namespace: chosen.namespace, name: chosen.name, counting }))
+    case 'emlb': {
+      const wrong = 'managed load balancers are not in this version, and Elastic IPs would be bought instead'
+      throw new SettingsError([{ setting: 'load balancer', wrong, right: 'leave it unset, or choose another one' }])
+    }
   }
-  if (kind === 'empty') return empty({ ipAnnotation: loadBalancer.ipAnnotation })
-  if (kind !== 'none') {
-    log.warn(
-      { loadBalancer: kind },
-      'addresses are reserved and written to spec.loadBalancerIP; this version does not configure who announces them',
-    )
+}
+
+type Undecided = Extract<LoadBalancer, { kind: 'metallb' }>
+type Decided = Extract<LoadBalancer, { kind: 'metallb-crd' | 'metallb-configmap' }>
+
+/** What MetalLB reads in this cluster: custom resources where there are any, as a ConfigMap may be a leftover. */
+async function chosenBy({ namespace, name, peerMode }: Undecided, { client, log, signal }: Tools): Promise<Decided> {
+  const choose = (decided: Decided, why: string): Decided => {
+    log.info({ chosen: decided.kind, why }, 'MetalLB is told what to do by')
+    return decided
   }
-  return elsewhere(kind)
+  const objects: Decided = { kind: 'metallb-crd', namespace, peerMode }
+  if (await hasPools(client, namespace, signal)) return choose(objects, 'the cluster has its custom resources')
+  if (await client.get(configMaps, { namespace, name }, { signal })) {
+    return choose({ kind: 'metallb-configmap', namespace, name }, `there is a ConfigMap ${namespace}/${name}`)
+  }
+  return choose(objects, `there are neither custom resources nor a ConfigMap ${namespace}/${name} yet`)
+}
+
+async function hasPools(client: KubeClient, namespace: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.list(ipAddressPools, { namespace, limit: 1, signal })
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
 }

@@ -1,4 +1,5 @@
 import { runController } from '../../controllers/controller.ts'
+import type { Announcing } from '../../controllers/announcing.ts'
 import type { Reconciler } from '../../controllers/reconciler.ts'
 import { serviceAddress } from '../../controllers/service-address.ts'
 import { serviceSteps } from '../../controllers/service-steps.ts'
@@ -8,12 +9,11 @@ import { queue } from '../../kube/queue.ts'
 import { bind, setReclaim } from '../../ledger/bind.ts'
 import { type ElasticIP, claimKey, recordName } from '../../ledger/elastic-ip.ts'
 import { release, retain } from '../../ledger/release.ts'
-import { announcerOf } from '../announcers.ts'
 import type { World } from '../world.ts'
 import { type Controller, said } from './controller.ts'
 
 /** Gives Services their addresses and takes them back. */
-export function addresses(world: World): Controller {
+export function addresses(world: World, announcing: Pick<Announcing, 'holds'>): Controller {
   const { views, metrics, log, settings } = world
   const concurrency = settings.process.concurrentServiceSyncs
   const keys = queue({ concurrency, firstMs: 500, mostMs: 300_000, log })
@@ -24,7 +24,7 @@ export function addresses(world: World): Controller {
   views.services.onChange((key) => keys.add(key))
   views.records.onChange((_name, current, previous) => addRecord(current ?? previous))
   metrics.gauge('queue_length', 'Services that wait for a look.', () => keys.length)
-  const reconciler = makeServiceAddress(world)
+  const reconciler = makeServiceAddress(world, announcing)
   return {
     async run(signal) {
       await Promise.all([views.services.synced(signal), views.records.synced(signal)])
@@ -35,7 +35,8 @@ export function addresses(world: World): Controller {
   }
 }
 
-function makeServiceAddress({ client, ledger, views, want, events, settings, vendor, log }: World): Reconciler {
+function makeServiceAddress(world: World, announcing: Pick<Announcing, 'holds'>): Reconciler {
+  const { client, ledger, views, want, events, settings, announcer } = world
   const { parts, claims } = ledger
   return serviceAddress({
     client,
@@ -45,11 +46,14 @@ function makeServiceAddress({ client, ledger, views, want, events, settings, ven
     },
     getRecord: (key, signal) => parts.records.get(key, { signal }),
     want,
-    announcer: announcerOf(vendor.loadBalancer, log),
+    announcer,
+    isAnnounced: (address, signal) => announcing.holds(address, signal),
     graceMs: settings.cloud.settings.unboundGraceMs,
     now: parts.now,
     carryOut: serviceSteps({
       client,
+      announcer,
+      now: parts.now,
       claim: (claim, signal) => claims.claim(claim, signal),
       bind: (record, uid) => bind(parts, record, uid),
       setReclaim: (record, reclaim) => setReclaim(parts, record, reclaim),

@@ -6,6 +6,7 @@ import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { serviceFinalizer, withdrawingAnnotation } from '../../ledger/names.ts'
 import { makeService } from '../builders.ts'
+import type { Hooks } from '../fakes/interposed.ts'
 import { makeWorld, type World } from '../ledger/world.ts'
 
 const disabled = { 'metallb.universe.tf/address-pool': 'disabled' }
@@ -23,14 +24,16 @@ type Play = World & {
   service(): Service | undefined
   change(change: (service: Service) => Service): void
   network: Set<string>
+  cloudHooks: Hooks
 }
 
 /** A Service that has its address, which the announcing software shows. */
-async function announced(): Promise<Play> {
+async function announced(announcer: Announcer = software): Promise<Play> {
   const world = makeWorld()
   world.adopted()
   const network = new Set<string>()
-  const process = world.process('a', { announcer: software, isAnnounced: (address) => network.has(address) })
+  const cloudHooks: Hooks = {}
+  const process = world.process('a', { announcer, sky: cloudHooks, isAnnounced: (address) => network.has(address) })
   const service = () => world.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
   const change: Play['change'] = (changed) => {
     const stored = service()
@@ -42,7 +45,7 @@ async function announced(): Promise<Play> {
   network.add(address)
   change((stored) => ({ ...stored, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
   const look = async () => (await process.reconcile('default/web')).againInMs
-  return { ...world, address, look, service, change, network }
+  return { ...world, cloudHooks, address, look, service, change, network }
 }
 
 const leaving = (service: Service): Service => ({
@@ -94,6 +97,19 @@ test('a Service that vanished without its finalizer keeps its address from being
   assert.is(play.held().length, 1)
   play.network.clear()
   await play.look()
+  assert.is(play.held().length, 0)
+})
+
+test('software that lets go only of a Service that is gone sees it go first, and the address follows', async () => {
+  const play = await announced({ name: 'kube-vip', letsGoWhenGone: true, request: () => ({ annotations: {} }) })
+  play.network.clear()
+  let wasThere: boolean | undefined
+  play.cloudHooks.before = ({ verb }) => {
+    if (verb === 'release') wasThere = play.service() !== undefined
+  }
+  play.change(leaving)
+  await play.look()
+  assert.is(wasThere, false)
   assert.is(play.held().length, 0)
 })
 

@@ -1,0 +1,84 @@
+import type { Condition, KubeObject } from '../../kube/objects.ts'
+import { defineResource } from '../../kube/resource.ts'
+
+export type LabelSelector = {
+  matchLabels?: Record<string, string>
+  matchExpressions?: { key: string; operator: string; values?: string[] }[]
+}
+
+/** The fields of MetalLB's custom resources that we write, or that what we write could clash with. */
+export type IPAddressPool = KubeObject & {
+  apiVersion: 'metallb.io/v1beta1'
+  kind: 'IPAddressPool'
+  spec: { addresses: string[]; autoAssign?: boolean }
+}
+
+export type BGPPeer = KubeObject & {
+  apiVersion: 'metallb.io/v1beta2'
+  kind: 'BGPPeer'
+  spec: {
+    myASN: number
+    peerASN?: number
+    peerAddress?: string
+    sourceAddress?: string
+    routerID?: string
+    vrf?: string
+    holdTime?: string
+    ebgpMultiHop?: boolean
+    passwordSecret?: { name: string }
+    nodeSelectors?: LabelSelector[]
+  }
+}
+
+export type BGPAdvertisement = KubeObject & {
+  apiVersion: 'metallb.io/v1beta1'
+  kind: 'BGPAdvertisement'
+  spec?: {
+    ipAddressPools?: string[]
+    ipAddressPoolSelectors?: LabelSelector[]
+    aggregationLength?: number
+    aggregationLengthV6?: number
+    localPref?: number
+    nodeSelectors?: LabelSelector[]
+    peers?: string[]
+    serviceSelectors?: LabelSelector[]
+  }
+}
+
+/** What a part of MetalLB makes of its configuration, from 0.15.3 on. */
+export type ConfigurationState = KubeObject & {
+  apiVersion: 'metallb.io/v1beta1'
+  kind: 'ConfigurationState'
+  status?: { result?: 'Valid' | 'Invalid' | 'Unknown'; errorSummary?: string; conditions?: Condition[] }
+}
+
+export const ipAddressPools = defineResource<IPAddressPool>({
+  apiVersion: 'metallb.io/v1beta1',
+  kind: 'IPAddressPool',
+  plural: 'ipaddresspools',
+  namespaced: true,
+})
+/** Not v1beta1: that one knows no Secret for the password, and needs a webhook of MetalLB for every read. */
+export const bgpPeers = defineResource<BGPPeer>({
+  apiVersion: 'metallb.io/v1beta2',
+  kind: 'BGPPeer',
+  plural: 'bgppeers',
+  namespaced: true,
+})
+export const bgpAdvertisements = defineResource<BGPAdvertisement>({
+  apiVersion: 'metallb.io/v1beta1',
+  kind: 'BGPAdvertisement',
+  plural: 'bgpadvertisements',
+  namespaced: true,
+})
+export const configurationStates = defineResource<ConfigurationState>({
+  apiVersion: 'metallb.io/v1beta1',
+  kind: 'ConfigurationState',
+  plural: 'configurationstates',
+  namespaced: true,
+})
+
+export const isPool = (object: KubeObject): object is IPAddressPool => object.kind === ipAddressPools.kind
+export const isPeer = (object: KubeObject): object is BGPPeer => object.kind === bgpPeers.kind
+export const isAdvertisement = (object: KubeObject): object is BGPAdvertisement =>
+  object.kind === bgpAdvertisements.kind

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Stage } from '../sandbox/stage.ts'
+import type { Node } from '../kube/objects.ts'
+import { nodes, services } from '../kube/resource.ts'
+import { inFlight } from './in-flight.ts'
+import type { Row } from './measure.ts'
+import { announced, installMetallb, joinNodes, metallbEnv, nodeNames } from './metallb-stage.ts'
+import { type Admin, bound, createWithAddress, onStage, swept } from './stage.ts'
+
+const count = { services: 500, nodes: 50 }
+const clients = 8
+/** Longer than any wait between two looks that a change brings about. */
+const restMs = 5_000
+
+/** What the cloud is asked until a cluster has settled, and when something small happens in it afterwards. */
+export function settle(): Promise<Row[]> {
+  return onStage(async (stage, admin) => {
+    const { quota, calls } = stage.cloud.door
+    quota.set(2 * count.services)
+    await installMetallb(stage, admin)
+    await joinNodes(stage, admin, nodeNames(count.nodes))
+    calls.clear()
+    const product = await stage.serve({ env: metallbEnv })
+    await swept(admin)
+    await inFlight(clients, count.services, async (place) => void (await createWithAddress(admin, `web-${place}`)))
+    await settled(admin, count.nodes)
+    const first = calls.count()
+    const small = await smallThings(stage, admin)
+    await product.stop()
+    const again = await counted(stage, async () => {
+      await stage.serve({ env: metallbEnv })
+      await settled(admin, count.nodes + 1)
+    })
+    return [
+      {
+        measure: `${count.services} Services and ${count.nodes} nodes settle`,
+        unit: 'calls',
+        ours: [first],
+        beside: { what: 'one a Service', samples: [count.services] },
+        goal: { of: 'ours', atMost: count.services + 3 * count.nodes + 20 },
+      },
+      ...small,
+      {
+        measure: 'a restart when all is settled, reads',
+        unit: 'calls',
+        ours: [again.reads],
+        goal: { of: 'ours', atMost: count.nodes + 1 + 10 },
+      },
+      { measure: 'the same, writes', unit: 'calls', ours: [again.writes], goal: { of: 'ours', atMost: 0 } },
+    ]
+  })
+}
+
+async function settled(admin: Admin, nodeCount: number): Promise<void> {
+  await bound(admin, count.services)
+  await announced(admin, { addresses: count.services, nodes: nodeCount })
+  await sleep(restMs)
+}
+
+/** A handful of calls each, whatever the size of the cluster. */
+async function smallThings(stage: Stage, admin: Admin): Promise<Row[]> {
+  const things: Record<string, () => Promise<unknown>> = {
+    'a node goes NotReady and comes back': async () => {
+      for (const status of ['Unknown', 'True'] as const) await report(admin, 'node-0', status)
+    },
+    'a node is added': () => joinNodes(stage, admin, nodeNames(1, count.nodes)),
+    'an annotation of a Service is edited': () =>
+      admin.patch(services, {
+        namespace: 'default',
+        name: 'web-0',
+        patch: { merge: { metadata: { annotations: { 'example.com/note': 'edited' } } } },
+      }),
+  }
+  const rows: Row[] = []
+  for (const [measure, happens] of Object.entries(things)) {
+    const { reads, writes } = await counted(stage, async () => {
+      await happens()
+      await sleep(restMs)
+    })
+    rows.push({ measure, unit: 'calls', ours: [reads + writes], goal: { of: 'ours', atMost: 5 } })
+  }
+  return rows
+}
+
+async function report(admin: Admin, name: string, status: 'True' | 'Unknown'): Promise<void> {
+  const patch = { merge: { status: { conditions: [{ type: 'Ready', status }] } } }
+  await admin.patch<Node>(nodes, { name, patch }, { subresource: 'status' })
+  await sleep(restMs)
+}
+
+async function counted({ cloud }: Stage, work: () => Promise<void>): Promise<{ reads: number; writes: number }> {
+  const { calls } = cloud.door
+  calls.clear()
+  await work()
+  const all = calls.all()
+  const reads = all.filter(({ route }) => route.startsWith('GET ')).length
+  return { reads, writes: all.length - reads }
+}

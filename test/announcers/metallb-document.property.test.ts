@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
+import { metallbDocument } from '../../announcers/metallb/document.ts'
+import { objectionsTo } from './document-rules.ts'
+import { leftDocument, written } from './documents.ts'
+import { reordered, states } from './states.ts'
+
+const configuration = metallbDocument({
+  namespace: 'metallb-system',
+  name: 'config',
+  counting: 'nomatch.metal.equinix.com',
+})
+const edit = (...given: Parameters<typeof configuration.edit>) => configuration.edit(...given).document
+const nothing = { addresses: [], nodes: [] }
+
+/** The documents as another tool would write them: what they say is kept, their layout cannot be. */
+const inJson = written.map((document) => JSON.stringify(parse(document, { version: '1.1' }) ?? {}))
+
+/** What a document says, lists that are empty left out. */
+function says(document: string): object {
+  const all: object = parse(document, { version: '1.1', merge: true }) ?? {}
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && String(value) !== ''))
+}
+
+/** Without the words for a list that is empty: they go when it gets an item. */
+function unsaid(document: string): string {
+  return document.replaceAll(/^(peers|address-pools):( \[\]| null)/gm, '$1:')
+}
+
+/** Whether all lines of the one text are in the other one, in their order. */
+function survives(before: string, after: string): boolean {
+  const lines = after.split('\n').values()
+  return before.split('\n').every((line) => lines.some((one) => one === line))
+}
+
+test('whatever was written and is wanted, MetalLB takes the document that comes of it', () => {
+  fc.assert(
+    fc.property(fc.oneof(written, inJson, fc.constant(leftDocument)), states, states, (document, before, after) => {
+      assert.equal(objectionsTo(document), [])
+      const once = edit(document, before)
+      assert.equal(objectionsTo(once), [], once)
+      const twice = edit(once, after)
+      assert.equal(objectionsTo(twice), [], twice)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a document that is as it should be is left as it is, byte for byte', () => {
+  fc.assert(
+    fc.property(fc.oneof(written, inJson, fc.constant(leftDocument)), states, (document, state) => {
+      const once = edit(document, state)
+      assert.is(edit(once, state), once)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('every line that a person wrote is still there, and what the document says without ours is what it said', () => {
+  fc.assert(
+    fc.property(written, states, states, (document, before, after) => {
+      const edited = edit(edit(document, before), after)
+      assert.ok(survives(unsaid(document).trimEnd(), unsaid(edited)), edited)
+      assert.equal(says(edit(edited, nothing)), says(document))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a document in the form of JSON says afterwards what it said before', () => {
+  fc.assert(
+    fc.property(inJson, states, (document, state) =>
+      assert.equal(says(edit(edit(document, state), nothing)), says(document)),
+    ),
+  )
+})
+
+test('the order in which facts come changes nothing', () => {
+  const pairs = states.chain((state) => fc.tuple(written, fc.constant(state), reordered(state)))
+  fc.assert(
+    fc.property(pairs, ([document, state, other]) => {
+      assert.equal(configuration.edit(document, other), configuration.edit(document, state))
+    }),
+  )
+})
+
+test('what is announced is known by the document, and nothing of what a predecessor left outlives the last Service', () => {
+  assert.is(configuration.announces(leftDocument, '198.51.100.9'), true)
+  assert.is(configuration.announces(leftDocument, '198.51.100.8'), false)
+  assert.equal(says(edit(leftDocument, nothing)), {})
+})
+
+test.run()

@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Announcements } from '../../announcers/announcer.ts'
+import { metallbObjects } from '../../announcers/metallb/objects.ts'
+import type { PeerMode } from '../../announcers/metallb/peers.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import { inherited, marks, peoples } from './cluster.ts'
+import { type LabelledNode, type Rules, objections } from './metallb-rules.ts'
+import { reordered, states } from './states.ts'
+
+const modes: { peerMode: PeerMode; rules: Rules }[] = [
+  { peerMode: 'native', rules: 'native' },
+  { peerMode: 'frr', rules: 'frr-old' },
+  { peerMode: 'frr', rules: 'frr-new' },
+  { peerMode: 'none', rules: 'native' },
+  { peerMode: 'none', rules: 'frr-old' },
+]
+
+function configured(peerMode: PeerMode) {
+  const configuration = metallbObjects({ ...marks, peerMode })
+  const all = (state: Announcements, there: KubeObject[]) => configuration.objects(state, there)
+  const objects = (state: Announcements, there: KubeObject[]) => all(state, there).wanted.map(({ object }) => object)
+  const isStray = (one: KubeObject, wanted: KubeObject[]) =>
+    configuration.isOurs(one) && !wanted.some((other) => isSame(one, other))
+  return { kinds: configuration.kinds, all, objects, isStray }
+}
+
+function isSame(one: KubeObject, other: KubeObject): boolean {
+  return one.kind === other.kind && one.metadata.name === other.metadata.name
+}
+
+type Stored = KubeObject & { spec?: object }
+
+/** The cluster after an object was applied: labels add up, a field of spec that is not said stays. */
+function applied(there: Stored[], object: Stored): Stored[] {
+  const known = there.find((one) => isSame(one, object))
+  const labels = { ...known?.metadata.labels, ...object.metadata.labels }
+  const merged = {
+    ...known,
+    ...object,
+    metadata: { ...object.metadata, labels },
+    spec: { ...known?.spec, ...object.spec },
+  }
+  return [...there.filter((one) => one !== known), merged]
+}
+
+function nodesOf(...seen: Announcements[]): LabelledNode[] {
+  const hostnames = seen.flatMap(({ nodes }) => nodes.map(({ hostname }) => hostname))
+  return hostnames.map((hostname) => ({ labels: { 'kubernetes.io/hostname': hostname } }))
+}
+
+for (const { peerMode, rules } of modes) {
+  const { kinds, isStray, objects } = configured(peerMode)
+
+  test(`whatever is wanted and there, none of our writes for ${peerMode} is refused by MetalLB (${rules})`, () => {
+    let tried = 0
+    const property = fc.property(states, states, fc.tuple(peoples, peoples, inherited), (before, after, others) => {
+      const [theirs, later, left] = others
+      const nodes = nodesOf(before, after)
+      const begun = objects(before, [...theirs, ...left]).reduce(applied, [...theirs, ...left])
+      let now = later.reduce(
+        applied,
+        begun.filter((one) => !isStray(one, objects(before, begun)) || left.includes(one)),
+      )
+      fc.pre(objections([...theirs, ...later], rules, nodes).length === 0)
+      tried += 1
+      const wanted = objects(after, now)
+      now = now.filter((one) => !isStray(one, wanted))
+      fc.pre(objections(now, rules, nodes).length === 0)
+      for (const { resource } of kinds) {
+        for (const object of wanted.filter(({ kind }) => kind === resource.kind)) {
+          now = applied(now, object)
+          assert.equal(objections(now, rules, nodes), [], `after ${object.kind} ${object.metadata.name}`)
+        }
+      }
+      assert.equal(objects(after, now), wanted, 'a second look at it wants the same')
+    })
+    fc.assert(property, { numRuns: 300 })
+    assert.ok(tried > 200, `${tried} tried`)
+  })
+}
+
+test('the order in which facts come changes nothing', () => {
+  for (const peerMode of ['native', 'frr'] as const) {
+    const { all } = configured(peerMode)
+    const pairs = states.chain((state) => fc.tuple(fc.constant(state), reordered(state), peoples))
+    fc.assert(
+      fc.property(pairs, ([state, other, there]) => {
+        assert.equal(all(other, there), all(state, there))
+      }),
+    )
+  }
+})
+
+test('nothing is wanted where there is no address, and nothing is wanted twice', () => {
+  const { objects } = configured('native')
+  fc.assert(
+    fc.property(states, peoples, (state, there) => {
+      assert.equal(objects({ ...state, addresses: [] }, there), [])
+      const names = objects(state, there).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+      assert.is(new Set(names).size, names.length)
+    }),
+  )
+})
+
+test.run()

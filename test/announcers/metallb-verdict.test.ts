@@ -1,0 +1,128 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { verdict } from '../../announcers/metallb/verdict.ts'
+import type { ConfigurationState } from '../../announcers/metallb/resources.ts'
+import type { KubeEvent } from '../../kube/objects.ts'
+import { marks } from './cluster.ts'
+import { makeNode } from './states.ts'
+
+const state = {
+  addresses: [
+    { address: '198.51.100.7', services: ['default/web'] },
+    { address: '198.51.100.70', services: ['default/api', 'shop/api'] },
+  ],
+  nodes: [makeNode('node-a'), makeNode('node-b')],
+}
+
+function report(name: string, status: ConfigurationState['status'], node?: string): ConfigurationState {
+  const labels = node === undefined ? {} : { 'metallb.io/node-name': node }
+  return {
+    apiVersion: 'metallb.io/v1beta1',
+    kind: 'ConfigurationState',
+    metadata: { name, namespace: marks.namespace, labels },
+    ...(status ? { status } : {}),
+  }
+}
+
+function event(service: string, reason: string, facts: Partial<KubeEvent> = {}): KubeEvent {
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: 'x', namespace: 'default' },
+    type: 'Warning',
+    reason,
+    message: 'why',
+    involvedObject: { apiVersion: 'v1', kind: 'Service', namespace: 'default', name: service },
+    count: 1,
+    firstTimestamp: '2026-01-31T09:00:00Z',
+    lastTimestamp: '2026-01-31T09:00:00Z',
+    source: { component: 'metallb-controller' },
+    reportingComponent: '',
+    reportingInstance: '',
+    ...facts,
+  }
+}
+
+const overlap = 'CIDR "198.51.100.7/32" in pool "office" overlaps with already defined CIDR "198.51.100.0/24"'
+const heard: { name: string; reports: (ConfigurationState | KubeEvent)[]; concerns: object[] }[] = [
+  { name: 'a configuration that is valid', reports: [report('controller', { result: 'Valid' })], concerns: [] },
+  { name: 'a part that has not said anything yet', reports: [report('controller', undefined)], concerns: [] },
+  {
+    name: 'a refusal that names an address, and not a longer one that begins alike',
+    reports: [report('controller', { result: 'Invalid', errorSummary: overlap })],
+    concerns: [{ service: 'default/web' }],
+  },
+  {
+    name: 'a refusal that names a pool as a predecessor called it',
+    reports: [report('controller', { result: 'Invalid', errorSummary: 'parsing address pool default.web: no' })],
+    concerns: [{ service: 'default/web' }],
+  },
+  {
+    name: 'a refusal that names a pool with a longer name than ours',
+    reports: [report('speaker-x', { result: 'Invalid', errorSummary: 'address pool default.web.old: no' }, 'node-b')],
+    concerns: [{ node: 'node-b' }],
+  },
+  {
+    name: 'a refusal that names the peer of a node',
+    reports: [report('speaker-node-b', { result: 'Invalid', errorSummary: 'peer node-a.169.254.255.1: no' }, 'node-b')],
+    concerns: [{ node: 'node-a' }],
+  },
+  {
+    name: 'a refusal by a node, that names nobody',
+    reports: [report('speaker-node-b', { result: 'Invalid', errorSummary: 'bfd profiles section set' }, 'node-b')],
+    concerns: [{ node: 'node-b' }],
+  },
+  {
+    name: 'a refusal of everything, that names nobody',
+    reports: [report('controller', { result: 'Invalid', errorSummary: 'parsing community x' })],
+    concerns: [{ service: 'default/api' }, { service: 'default/web' }, { service: 'shop/api' }],
+  },
+  {
+    name: 'a Service that got no address',
+    reports: [event('web', 'AllocationFailed')],
+    concerns: [{ service: 'default/web' }],
+  },
+  {
+    name: 'a Service that got its address later',
+    reports: [
+      event('web', 'IPAllocated', { type: 'Normal', lastTimestamp: '2026-01-31T09:00:01Z' }),
+      event('web', 'AllocationFailed'),
+    ],
+    concerns: [],
+  },
+  {
+    name: 'a Service that was to let go of its address',
+    reports: [
+      event('web', 'AllocationFailed', { message: 'unknown pool "disabled-metallb-do-not-use-any-address-pool"' }),
+    ],
+    concerns: [],
+  },
+  {
+    name: 'what another program reports of a Service',
+    reports: [event('web', 'AllocationFailed', { source: { component: 'other' } })],
+    concerns: [],
+  },
+]
+for (const { name, reports, concerns } of heard) {
+  test(`heard of MetalLB: ${name}`, () => {
+    assert.equal(
+      verdict(reports, state).map(({ concern }) => concern),
+      concerns,
+    )
+  })
+}
+
+test('the words of MetalLB reach whom they are about', () => {
+  const lastTransitionTime = '2026-01-31T09:00:00Z'
+  const status = 'False'
+  const type = 'poolReconcilerValid'
+  const conditions = [{ type, status, reason: 'ConfigurationError', message: overlap, lastTransitionTime } as const]
+  assert.equal(verdict([report('controller', { result: 'Invalid', conditions })], state), [
+    {
+      concern: { service: 'default/web' },
+      message: `MetalLB (controller) refuses its configuration: ${overlap}`,
+    },
+  ])
+})
+
+test.run()
