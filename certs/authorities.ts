@@ -2,13 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { issueAuthority } from './authority.ts'
 import { mergeBundles, sameBundle } from './bundle.ts'
 import type { KeyPair } from './cert-source.ts'
+import { type Lifetimes, paceOf } from './lifetimes.ts'
 import { renewalReason, unusableReason } from './renewal.ts'
-
-const authorityLifetimeMs = 365 * 24 * 60 * 60 * 1000
-export const leafLifetimeMs = 7 * 24 * 60 * 60 * 1000
-
-/** A replica may be cut off for a while and sign one more leaf with an authority that the others have left. */
-const retireAfterMs = leafLifetimeMs + 24 * 60 * 60 * 1000
 
 /** The certificate authorities of an installation, as its replicas share them. */
 export type Authorities = {
@@ -31,6 +26,7 @@ export type Step =
 /** What one replica knows when it plans. */
 export type View = {
   now: number
+  lifetimes: Lifetimes
   mayRotate: boolean
   /** Whether the API server has had the time to trust a certificate. */
   settled(cert: string): boolean
@@ -50,6 +46,7 @@ export function planAuthorities(authorities: Authorities, view: View): Step | un
   }
   const ageing = renewalReason(signing, view.now)
   if (ageing !== undefined) return { do: 'publish', why: ageing }
+  const { retireAfterMs } = paceOf(view.lifetimes)
   if (view.now < authorities.signingSinceMs + retireAfterMs || sameBundle(authorities.trusted, signing.cert)) {
     return undefined
   }
@@ -60,9 +57,9 @@ export function planAuthorities(authorities: Authorities, view: View): Step | un
 export async function takeStep(
   step: Step,
   authorities: Authorities,
-  { now, commonName, strays }: { now: number; commonName: string; strays: string },
+  { now, lifetimes, commonName, strays }: Pick<View, 'now' | 'lifetimes'> & { commonName: string; strays: string },
 ): Promise<Authorities> {
-  const issue = () => issueAuthority({ commonName, now, lifetimeMs: authorityLifetimeMs })
+  const issue = () => issueAuthority({ commonName, now, lifetimeMs: lifetimes.authorityMs })
   switch (step.do) {
     case 'make': {
       const signing = await issue()

@@ -3,9 +3,8 @@ import { isIP } from 'node:net'
 import { promisify } from 'node:util'
 import forge from 'node-forge'
 import type { KeyPair } from './cert-source.ts'
+import { backdateMs } from './lifetimes.ts'
 
-// A machine whose clock is behind must not find a fresh certificate "not yet valid".
-const backdateMs = 60 * 60 * 1000
 // Nobody reads it: clients compare the alternative names. A Service's name could be longer than a common name may be.
 const leafName = [{ name: 'commonName', value: 'eip-admission' }]
 
@@ -18,7 +17,7 @@ export async function issueAuthority(wanted: {
   const keys = await newKeys()
   const name = [{ name: 'commonName', value: wanted.commonName }]
   const cert = draft(keys.publicKey, { subject: name, issuer: name })
-  setValidity(cert, wanted.now, wanted.now + wanted.lifetimeMs)
+  setValidity(cert, wanted, wanted.now + wanted.lifetimeMs)
   cert.setExtensions([
     { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
     { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
@@ -41,7 +40,7 @@ export async function issueLeaf(wanted: {
   const authority = forge.pki.certificateFromPem(wanted.authority.cert)
   const cert = draft(keys.publicKey, { subject: leafName, issuer: authority.subject.attributes })
   const authorityEndsMs = new X509Certificate(wanted.authority.cert).validToDate.getTime()
-  setValidity(cert, wanted.now, Math.min(wanted.now + wanted.lifetimeMs, authorityEndsMs))
+  setValidity(cert, wanted, Math.min(wanted.now + wanted.lifetimeMs, authorityEndsMs))
   cert.setExtensions([
     { name: 'basicConstraints', critical: true, cA: false },
     { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
@@ -82,8 +81,8 @@ function newSerial(): string {
   return bytes.toString('hex')
 }
 
-function setValidity(cert: forge.pki.Certificate, now: number, endsMs: number): void {
-  cert.validity.notBefore = new Date(now - backdateMs)
+function setValidity(cert: forge.pki.Certificate, from: { now: number; lifetimeMs: number }, endsMs: number): void {
+  cert.validity.notBefore = new Date(from.now - backdateMs(from.lifetimeMs))
   cert.validity.notAfter = new Date(endsMs)
 }
 

@@ -16,6 +16,7 @@ import {
   type Target,
   verifiedHosts,
 } from './inject.ts'
+import { type Lifetimes, type Pace, paceOf, usualLifetimes } from './lifetimes.ts'
 import { type Publication, publication } from './publication.ts'
 import { unusableReason } from './renewal.ts'
 import { servingLeaf, type ServingLeaf } from './serving-leaf.ts'
@@ -23,12 +24,6 @@ import { servingLeaf, type ServingLeaf } from './serving-leaf.ts'
 const commonName = 'eip-admission CA'
 const subject = `CN=${commonName}`
 const loopback = ['localhost', '127.0.0.1', '::1']
-
-/** How often the Secret, the configurations and the clock are looked at. */
-const checkMs = 10_000
-/** How long an authority is published before anything is signed with it: the API server learns of it with a delay. */
-const overlapMs = 30_000
-const patience = { firstMs: 500, mostMs: 30_000 }
 
 export type SelfSignedOptions = {
   client: KubeClient
@@ -40,6 +35,7 @@ export type SelfSignedOptions = {
   hosts?: string[]
   /** Whether this replica rotates the authority. Where no replica leads each may: the Secret decides between them. */
   mayRotate?: () => boolean
+  lifetimes?: Lifetimes
   clock?: Clock
 }
 
@@ -53,6 +49,8 @@ class SelfSigned implements CertSource {
   readonly #clock: Clock
   readonly #mayRotate: () => boolean
   readonly #ownHosts: string[]
+  readonly #lifetimes: Lifetimes
+  readonly #pace: Pace
   readonly #secret: AuthoritySecret
   readonly #injector: Injector
   readonly #publication: Publication
@@ -72,8 +70,10 @@ class SelfSigned implements CertSource {
     this.#ownHosts = [...loopback, ...(options.hosts ?? [])]
     this.#secret = authoritySecret({ client, log, at: secret, commonName })
     this.#injector = injector({ client, log, names: configurations })
-    this.#publication = publication(overlapMs)
-    this.#leaf = servingLeaf(log)
+    this.#lifetimes = options.lifetimes ?? usualLifetimes
+    this.#pace = paceOf(this.#lifetimes)
+    this.#publication = publication(this.#pace.overlapMs)
+    this.#leaf = servingLeaf({ log, lifetimeMs: this.#lifetimes.leafMs })
   }
 
   current(): KeyPair | undefined {
@@ -108,6 +108,8 @@ class SelfSigned implements CertSource {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
+    const { checkMs, overlapMs } = this.#pace
+    const patience = { firstMs: Math.min(500, checkMs), mostMs: overlapMs }
     let failures = 0
     while (!signal.aborted) {
       failures = (await this.#succeeds(signal)) ? 0 : failures + 1
@@ -150,7 +152,7 @@ class SelfSigned implements CertSource {
     this.#publication.observe(bundlesOf(targets), now)
     const settled = (cert: string) => this.#publication.settled(cert, now)
     const strays = mergeBundles([authoritiesIn(targets, subject), this.#signer?.cert ?? ''], now)
-    const view = { now, mayRotate: this.#mayRotate(), settled, strays }
+    const view = { now, lifetimes: this.#lifetimes, mayRotate: this.#mayRotate(), settled, strays }
     const authorities = await this.#secret.advance(view, signal)
     this.#targets = targets
     this.#hosts = [...new Set([...this.#ownHosts, ...verifiedHosts(targets)])]

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto'
 import type { Log } from '../kube/log.ts'
-import { leafLifetimeMs } from './authorities.ts'
 import { type Keys, issueLeaf, newKeys } from './authority.ts'
 import type { KeyPair } from './cert-source.ts'
 import { renewalReason } from './renewal.ts'
@@ -14,7 +13,7 @@ export type ServingLeaf = {
 }
 
 /** A serving certificate that is issued when it is first asked for. */
-export function servingLeaf(log: Log): ServingLeaf {
+export function servingLeaf({ log, lifetimeMs }: { log: Log; lifetimeMs: number }): ServingLeaf {
   let leaf: KeyPair | undefined
   // Begun now: it takes as long as all that a start asks of the API server, and not the event loop.
   let keys: Promise<Keys> | undefined = newKeys()
@@ -24,7 +23,7 @@ export function servingLeaf(log: Log): ServingLeaf {
     async renew({ authority, hosts, now }) {
       const why = leaf ? renewalReason(leaf, now, { hosts, authority: authority.cert }) : 'there is none yet'
       if (why === undefined) return false
-      leaf = await issueLeaf({ authority, hosts, now, lifetimeMs: leafLifetimeMs, keys })
+      leaf = await issueLeaf({ authority, hosts, now, lifetimeMs, keys })
       keys = undefined
       const { serialNumber, validTo } = new X509Certificate(leaf.cert)
       log.info({ why, hosts, serial: serialNumber, notAfter: validTo }, 'serving certificate issued')

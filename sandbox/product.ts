@@ -75,7 +75,7 @@ export async function runProduct(args: string[], env: Record<string, string> = {
 function get(url: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     // Its certificate is for the API server to check; we ask only for its health.
-    const call = request(url, { rejectUnauthorized: false, timeout: 2000 }, (answer) => {
+    const call = request(url, { rejectUnauthorized: false, timeout: 10_000 }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part

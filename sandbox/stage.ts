@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { serviceAccountUser } from '../manifests/names.ts'
 import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
-import { type ControlPlane, startControlPlane } from './control-plane/start.ts'
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane/start.ts'
 import { type Kubectl, kubectlOf } from './kubectl.ts'
 import { freePorts } from './ports.ts'
 import { type Product, type ProductOptions, ready, runProduct, startProduct } from './product.ts'
@@ -23,19 +23,18 @@ const namespace = 'eip-admission'
 const user = serviceAccountUser(namespace)
 const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
 
-export type StageOptions = {
-  dir: string
-  /** Users beside the administrator and the product, by name, with their groups. */
-  users?: Record<string, string[]>
+/** `users` are those beside the administrator and the product. */
+export type StageOptions = ControlPlaneOptions & {
   /** A cloud that is there already, for clusters that share one; whoever opened it closes it. */
   account?: Account
 }
 
 /** A control plane, a simulated cloud, and the product installed into the one with its webhooks at a loopback port. */
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { dir } = options
-  const { cloud, project, token } = options.account ?? (await openAccount())
-  const controlPlane = await startControlPlane({ dir, users: { [user]: groups, ...options.users } })
+  const { account, ...wanted } = options
+  const { dir } = wanted
+  const { cloud, project, token } = account ?? (await openAccount())
+  const controlPlane = await startControlPlane({ ...wanted, users: { [user]: groups, ...wanted.users } })
   const logOf = (name: string) => join(dir, 'logs', `${name}.log`)
   const [webhook = 0] = await freePorts(1)
   await runProduct(['install', `--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${webhook}`])
@@ -63,7 +62,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     async stop() {
       for (const product of products) await product.stop('SIGTERM', 5_000)
       await controlPlane.stop()
-      if (!options.account) await cloud.close()
+      if (!account) await cloud.close()
     },
   }
 }

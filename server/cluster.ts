@@ -1,11 +1,10 @@
-import pRetry from 'p-retry'
 import type { KubeClient } from '../kube/client.ts'
 import type { Credentials } from '../kube/credentials.ts'
 import { inCluster } from '../kube/in-cluster.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
-import { lacksCredentials } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import { namespaces } from '../kube/resource.ts'
+import { awaited } from './awaited.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -22,12 +21,5 @@ export function clusterId(client: KubeClient, log: Log, signal: AbortSignal): Pr
     if (!system?.metadata.uid) throw new Error('namespace kube-system is not there')
     return system.metadata.uid
   }
-  return pRetry(read, {
-    retries: Number.POSITIVE_INFINITY,
-    minTimeout: 200,
-    maxTimeout: 10_000,
-    signal,
-    shouldRetry: ({ error }) => !lacksCredentials(error),
-    onFailedAttempt: ({ error }) => log.warn({ error: error.message }, 'waiting for the API server'),
-  })
+  return awaited(read, { what: 'the API server', log, signal })
 }

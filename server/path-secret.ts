@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import pRetry from 'p-retry'
 import type { KubeClient } from '../kube/client.ts'
-import { lacksCredentials } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import { secrets } from '../kube/resource.ts'
 import { names } from '../manifests/names.ts'
+import { awaited } from './awaited.ts'
 
 /** A path segment that nobody guesses. */
 export function newPathSecret(): string {
@@ -32,12 +31,5 @@ export function awaitPathSecret(
     if (found) return found
     throw new Error(`Secret ${namespace}/${names.webhookSecret} is not there: run eip-admission install`)
   }
-  return pRetry(read, {
-    retries: Number.POSITIVE_INFINITY,
-    minTimeout: 200,
-    maxTimeout: 10_000,
-    signal,
-    shouldRetry: ({ error }) => !lacksCredentials(error),
-    onFailedAttempt: ({ error }) => log.warn({ error: error.message }, 'waiting for the installation'),
-  })
+  return awaited(read, { what: 'the installation', log, signal })
 }

@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from '../child.ts'
 import { freePorts } from '../ports.ts'
-import { apiserverArgs, controllerManagerArgs, etcdArgs } from './args.ts'
+import { type Ports, apiserverArgs, controllerManagerArgs, etcdArgs } from './args.ts'
 import { controlPlanePrograms } from './build.ts'
 import { type User, kubeconfig } from './kubeconfig.ts'
 import { ready } from './ready.ts'
+import { type ClientPair, webhookClientArgs } from './webhook-client.ts'
 
 export type ControlPlane = {
   url: string
@@ -16,7 +17,11 @@ export type ControlPlane = {
   kubeconfigFor(user: string): string
   kubectl: string
   dir: string
+  /** Where etcd answers its clients, over plain HTTP. */
+  etcdUrl: string
   apiserver: { stop(): Promise<void>; start(): Promise<void> }
+  /** Stops everything, lets `work` have the folder with etcd's data, and starts everything again. */
+  whileDown(work: (data: string) => void): Promise<void>
   stop(): Promise<void>
 }
 
@@ -25,6 +30,8 @@ export type ControlPlaneOptions = {
   /** Users beside `admin`, by name, with their groups: RBAC decides what they may. */
   users?: Record<string, string[]>
   controllers?: string[]
+  /** What the API server shows to webhooks that ask for a client certificate. */
+  webhookClient?: ClientPair
 }
 
 const controllers = ['namespace-controller', 'garbage-collector-controller', 'endpointslice-controller']
@@ -40,36 +47,62 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const users = [admin, ...Object.entries(options.users ?? {}).map(([name, groups]) => makeUser(name, groups))]
   prepare(dir, users)
 
-  const logFile = (name: string) => join(dir, 'logs', `${name}.log`)
-  const start = (name: string, args: string[]): Child =>
-    startChild([join(programs, name), ...args], { logFile: logFile(name) })
-  const startApiserver = async () => {
-    const child = start('kube-apiserver', apiserverArgs(dir, ports))
-    await ready({ url, token: admin.token, child, log: logFile('kube-apiserver') })
-    return child
-  }
-  const etcd = start('etcd', etcdArgs(dir, ports))
-  let apiserver = await startApiserver()
+  const start = starters({ options, programs, ports, ready: { url, token: admin.token } })
+  let etcd = start.etcd()
+  let apiserver = await start.apiserver()
   const kubeconfigFor = kubeconfigWriter({ dir, url, users })
   const adminFile = kubeconfigFor('admin')
-  const wanted = [...controllers, ...(options.controllers ?? [])]
-  const manager = start('kube-controller-manager', controllerManagerArgs(adminFile, wanted))
+  let manager = start.manager(adminFile)
+  // Clients first: an apiserver whose etcd is gone hangs for minutes after SIGTERM; nothing here is worth flushing.
+  const stop = async () => {
+    for (const child of [manager, apiserver, etcd]) await child.stop('SIGKILL')
+  }
   return {
     url,
     kubeconfig: adminFile,
     kubeconfigFor,
     kubectl: join(programs, 'kubectl'),
     dir,
+    etcdUrl: `http://127.0.0.1:${etcdPort}`,
     apiserver: {
       stop: async () => void (await apiserver.stop('SIGKILL')),
-      start: async () => {
-        apiserver = await startApiserver()
-      },
+      start: async () => void (apiserver = await start.apiserver()),
     },
-    // Clients first: an apiserver whose etcd is gone hangs for minutes after SIGTERM; nothing here is worth flushing.
-    async stop() {
-      for (const child of [manager, apiserver, etcd]) await child.stop('SIGKILL')
+    async whileDown(work) {
+      await stop()
+      work(join(dir, 'etcd'))
+      etcd = start.etcd()
+      apiserver = await start.apiserver()
+      manager = start.manager(adminFile)
     },
+    stop,
+  }
+}
+
+type Plan = {
+  options: ControlPlaneOptions
+  programs: string
+  ports: Ports
+  /** How the API server is asked whether it is ready. */
+  ready: { url: string; token: string }
+}
+
+/** How each of the programs is started, and started again. */
+function starters({ options, programs, ports, ready: at }: Plan) {
+  const { dir, webhookClient } = options
+  const logFile = (name: string) => join(dir, 'logs', `${name}.log`)
+  const start = (name: string, args: string[]): Child =>
+    startChild([join(programs, name), ...args], { logFile: logFile(name) })
+  const shown = webhookClient ? webhookClientArgs(dir, webhookClient) : []
+  const wanted = [...controllers, ...(options.controllers ?? [])]
+  return {
+    etcd: () => start('etcd', etcdArgs(dir, ports)),
+    async apiserver() {
+      const child = start('kube-apiserver', [...apiserverArgs(dir, ports), ...shown])
+      await ready({ ...at, child, log: logFile('kube-apiserver') })
+      return child
+    },
+    manager: (kubeconfig: string) => start('kube-controller-manager', controllerManagerArgs(kubeconfig, wanted)),
   }
 }
 

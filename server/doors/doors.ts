@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
+import type { KnownClients } from './client-certificates.ts'
 import { type HealthOptions, addHealth } from './health.ts'
 import { silentConnections } from './silent-connections.ts'
 import { tlsApp } from './tls-app.ts'
@@ -9,7 +10,7 @@ import { tlsApp } from './tls-app.ts'
 export type DoorsOptions = {
   certs: CertSource
   /** Absent where this process answers no webhooks. */
-  webhooks: ({ at: Address } & AdmissionOptions) | undefined
+  webhooks: ({ at: Address; clients: KnownClients | undefined } & AdmissionOptions) | undefined
   health: { at: Address } & HealthOptions
 }
 
@@ -38,7 +39,7 @@ export async function openDoors({ certs, webhooks, health }: DoorsOptions): Prom
   }
 
   if (webhooks) {
-    const app = tlsApp(certs)
+    const app = tlsApp(certs, webhooks.clients)
     await app.register(admission, webhooks)
     await open(app, webhooks.at)
   }

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { type Authorities, foreignReason, planAuthorities, takeStep } from '../../certs/authorities.ts'
 import { issueAuthority, issueLeaf } from '../../certs/authority.ts'
 import { mergeBundles, sameBundle } from '../../certs/bundle.ts'
+import { usualLifetimes } from '../../certs/lifetimes.ts'
 import { day } from './replica.ts'
 
 const now = Date.UTC(2026, 0, 1)
@@ -18,7 +19,7 @@ const broken = { ...fresh, key: 'no key' }
 const nothing = { cert: '', key: '' }
 
 const base: Authorities = { signing: fresh, next: undefined, trusted: fresh.cert, signingSinceMs: now }
-const leader = { now, mayRotate: true, settled: () => true }
+const leader = { now, lifetimes: usualLifetimes, mayRotate: true, settled: () => true }
 
 const cases = [
   { name: 'a fresh authority needs nothing', authorities: {}, view: {}, step: undefined },
@@ -96,7 +97,7 @@ for (const { name, authorities, view, step } of cases) {
 }
 
 test('a rotation trusts the old and the new from its first step until the old one is retired', async () => {
-  const options = { now, commonName: 'a CA', strays: '' }
+  const options = { now, lifetimes: usualLifetimes, commonName: 'a CA', strays: '' }
   const start: Authorities = { ...base, signing: ageing, trusted: ageing.cert, signingSinceMs: now - 300 * day }
   const published = await takeStep({ do: 'publish', why: '' }, start, options)
   const next = published.next ?? nothing
@@ -113,6 +114,7 @@ test('a new authority pushes nothing out of the trust', async () => {
   const damaged: Authorities = { ...base, signing: broken, trusted: earlier.cert }
   const made = await takeStep({ do: 'make', why: '' }, damaged, {
     now,
+    lifetimes: usualLifetimes,
     commonName: 'a CA',
     strays: ageing.cert + expired.cert,
   })

@@ -4,6 +4,7 @@ import type { Authorities } from '../../certs/authorities.ts'
 import { authoritySecret } from '../../certs/authority-secret.ts'
 import { issueAuthority, issueLeaf } from '../../certs/authority.ts'
 import { sameBundle, toCaBundle } from '../../certs/bundle.ts'
+import { usualLifetimes } from '../../certs/lifetimes.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Secret } from '../../kube/objects.ts'
 import { fakeKube, interposed } from './fake-kube.ts'
@@ -11,7 +12,7 @@ import { day, secretName } from './replica.ts'
 
 const now = Date.UTC(2026, 0, 1)
 const signal = new AbortController().signal
-const view = { now, mayRotate: true, settled: () => true, strays: '' }
+const view = { now, lifetimes: usualLifetimes, mayRotate: true, settled: () => true, strays: '' }
 const [first, second] = await Promise.all([
   issueAuthority({ commonName: 'a CA', now, lifetimeMs: 365 * day }),
   issueAuthority({ commonName: 'a CA', now, lifetimeMs: 365 * day }),

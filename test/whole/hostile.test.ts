@@ -8,7 +8,7 @@ import { openWorld, routes } from './world.ts'
 
 const world = await openWorld()
 const most = 10
-const product = await world.startSwept({
+let product = await world.startSwept({
   env: { METAL_METRO_NAME: 'da' },
   flags: [`--most-unbound=${most}`, '--unbound-grace=3s', '--sweep-interval=1s'],
 })
@@ -90,6 +90,15 @@ test('a flood of reviews for a namespace that is not there buys few addresses, a
   await world.settled('real')
   await eventually('the flood has run off', () => world.reserved().length === 1 || undefined, 40_000)
   assert.ok(await isAlive())
+})
+
+test('Services that are stored are no flood, however many wait for their controller', async () => {
+  await product.stop()
+  product = await world.start({ env: { METAL_METRO_NAME: 'da' }, flags: ['--only=webhooks', `--most-unbound=${most}`] })
+  for (let n = 0; n < 2 * most; n += 1) {
+    const { spec } = await world.create(loadBalancer(`stored-${n}`))
+    assert.ok(spec.loadBalancerIP, `Service stored-${n} has its address`)
+  }
 })
 
 test('what was run is taken down', () => world.close())

@@ -70,8 +70,8 @@ test('a leader that is told to stop hands over at once, and no review is lost me
     assert.ok(spec.loadBalancerIP, `Service during-${n} has its address`)
   }
   assert.is(await stopping, 0)
-  await eventually('the other leads', async () => (await leads(other)) || undefined, 3_000)
-  assert.is.not(await holder(), before)
+  assert.is.not(await holder(), before, 'who stopped has let go of the lease')
+  await eventually('the other leads', async () => (await leads(other)) || undefined)
   await world.settled('during-0')
 })
 
@@ -80,8 +80,8 @@ test('a replica that comes back waits for its turn', async () => {
   assert.equal([await leads(leader), await leads(other)], [false, true])
   const from = await holder()
   await other.stop()
-  await eventually('the first leads again', async () => (await leads(leader)) || undefined, 3_000)
-  assert.is.not(await holder(), from)
+  assert.is.not(await holder(), from, 'who stopped has let go of the lease')
+  await eventually('the first leads again', async () => (await leads(leader)) || undefined)
   other = await world.start(replica(second))
 })
 

@@ -1,7 +1,11 @@
 // Replicas come and go and certificates change, while reviews arrive all the time and none may fail.
+import type { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import tls from 'node:tls'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { certificatesIn, fromCaBundle } from '../../certs/bundle.ts'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import type { Service } from '../../kube/objects.ts'
@@ -26,9 +30,9 @@ await runProduct([
   `--kubeconfig=${world.controlPlane.kubeconfig}`,
   `--webhook-url=https://127.0.0.1:${door.port}`,
 ])
-const replica = (port: number | undefined) => ({
+const replica = (port: number | undefined, ...flags: string[]) => ({
   env: { METAL_METRO_NAME: 'da' },
-  flags: [`--webhook-secure-port=${port}`, '--shutdown-delay-duration=1s'],
+  flags: [`--webhook-secure-port=${port}`, '--shutdown-delay-duration=1s', ...flags],
 })
 const replicas = [await world.startSwept(replica(ports[0])), await world.start(replica(ports[1]))]
 const client = connect(kubeconfig({ file: world.controlPlane.kubeconfig }), { userAgent: 'rolling', timeoutMs: 30_000 })
@@ -42,7 +46,7 @@ for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigur
 }
 
 /** Reviews without a pause while `act` goes on; answers how many passed and what the others said. */
-async function underLoad(act: () => Promise<void>): Promise<{ passed: number; failed: string[] }> {
+async function underLoad(act: () => Promise<void>, people = 8): Promise<{ passed: number; failed: string[] }> {
   const result = { passed: 0, failed: [] as string[] }
   const over = new AbortController()
   const writer = async (n: number) => {
@@ -56,16 +60,29 @@ async function underLoad(act: () => Promise<void>): Promise<{ passed: number; fa
       }
     }
   }
-  const writers = Array.from({ length: 8 }, (_, n) => writer(n))
-  await act()
-  over.abort()
-  await Promise.all(writers)
+  const writers = Array.from({ length: people }, (_, n) => writer(n))
+  try {
+    await act()
+  } finally {
+    over.abort()
+    await Promise.all(writers)
+  }
   return result
 }
 
 const trusted = async () => {
   const stored = await client.get(mutatingWebhookConfigurations, { name: 'zz-eip-admission' })
   return stored?.webhooks?.[0]?.clientConfig.caBundle
+}
+
+/** The certificate that a replica shows to who connects now. */
+async function shown(port: number): Promise<X509Certificate> {
+  const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const certificate = socket.getPeerX509Certificate()
+  socket.destroy()
+  assert.ok(certificate)
+  return certificate
 }
 
 test('a rolling restart of both replicas fails no review', async () => {
@@ -99,6 +116,46 @@ for (const { name, harm } of [
     assert.ok(passed > 100, `${passed} reviews passed`)
   })
 }
+
+test('authority and certificates that age are exchanged again and again, and no review fails meanwhile', async () => {
+  const shortLived = ['--webhook-ca-lifetime=1m', '--webhook-cert-lifetime=20s']
+  for (const [at, port] of ports.entries()) {
+    await replicas[at]?.stop()
+    replicas[at] = await world.start(replica(port, ...shortLived))
+  }
+  // The one that is there lasts for a year.
+  await client.remove(secrets, authority)
+  const [signers, leaves, sizes] = [new Set<string>(), new Set<string>(), new Set<number>()]
+  const inAnHour = new Date(Date.now() + 3_600_000)
+  const look = async () => {
+    const authorities = certificatesIn(fromCaBundle(await trusted()))
+    for (const port of ports) {
+      const leaf = await shown(port)
+      const signer = authorities.find(({ publicKey }) => leaf.verify(publicKey))
+      assert.ok(signer, 'whoever signed what is shown is trusted')
+      signers.add(signer.fingerprint256)
+      leaves.add(leaf.fingerprint256)
+    }
+    sizes.add(authorities.filter(({ validToDate }) => validToDate < inAnHour).length)
+  }
+  const { passed, failed } = await underLoad(async () => {
+    await eventually(
+      'two authorities of a minute have signed',
+      async () => {
+        await look()
+        return signers.size >= 3 || undefined
+      },
+      150_000,
+    )
+  }, 2)
+  assert.equal(failed, [])
+  assert.ok(passed > 100, `${passed} reviews passed`)
+  assert.ok(sizes.has(2), 'old and new are trusted while both live')
+  assert.ok(leaves.size >= 4, `${leaves.size} certificates were shown`)
+  const [, metric = ''] =
+    /^eip_admission_cert_not_after_seconds (\S+)$/m.exec((await replicas[0]?.health('/metrics'))?.text ?? '') ?? []
+  assert.ok(Number(metric) * 1000 < Date.now() + 21_000)
+})
 
 test('the log shows no missing right and no secret', () => world.close(door))
 

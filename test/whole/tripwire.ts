@@ -15,8 +15,10 @@ export type Write = {
 }
 
 export type Tripwire = {
-  /** Runs `act` at the next write that matches; the write itself goes through, whatever becomes of its author. */
+  /** Runs `act` at the next write that matches, which goes through, whatever becomes of its author. */
   arm(matches: (write: Write) => boolean, act: () => void): void
+  /** Refuses the next write that matches, in these words. */
+  refuse(matches: (write: Write) => boolean, words: string): void
   /** Whether what was armed last has happened. */
   sprung(): boolean
   close(): Promise<void>
@@ -24,12 +26,12 @@ export type Tripwire = {
 
 const dayMs = 86_400_000
 
-/** A webhook of the test's own, which sees every write of Services and ElasticIPs on its way into the store. */
+/** A webhook of the test's own, which sees every write of Services and ElasticIPs on its way into the store, and may refuse it. */
 export async function stretchTripwire(world: Pick<World, 'must' | 'kubectl'>): Promise<Tripwire> {
   const now = Date.now()
   const authority = await issueAuthority({ commonName: 'tripwire', now, lifetimeMs: dayMs })
   const leaf = await issueLeaf({ authority, hosts: ['127.0.0.1'], now, lifetimeMs: dayMs })
-  let armed: { matches: (write: Write) => boolean; act: () => void } | undefined
+  let armed: { matches: (write: Write) => boolean; act?: () => void; words?: string } | undefined
 
   const server = createServer(leaf, (request, response) => {
     let body = ''
@@ -38,13 +40,14 @@ export async function stretchTripwire(world: Pick<World, 'must' | 'kubectl'>): P
     })
     request.on('end', () => {
       const { request: write } = JSON.parse(body) as { request: Write & { uid: string } }
-      if (armed?.matches(write)) {
-        const { act } = armed
-        armed = undefined
-        act()
-      }
+      const sprung = armed?.matches(write) ? armed : undefined
+      if (sprung) armed = undefined
+      sprung?.act?.()
+      const { words } = sprung ?? {}
+      const verdict =
+        words === undefined ? { allowed: true } : { allowed: false, status: { code: 403, message: words } }
       const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' }
-      response.end(JSON.stringify({ ...review, response: { uid: write.uid, allowed: true } }))
+      response.end(JSON.stringify({ ...review, response: { uid: write.uid, ...verdict } }))
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -53,6 +56,9 @@ export async function stretchTripwire(world: Pick<World, 'must' | 'kubectl'>): P
   return {
     arm: (matches, act) => {
       armed = { matches, act }
+    },
+    refuse(matches, words) {
+      armed = { matches, words }
     },
     sprung: () => armed === undefined,
     async close() {

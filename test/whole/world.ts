@@ -7,7 +7,7 @@ import type { KubeObject, Service } from '../../kube/objects.ts'
 import type { ElasticIP } from '../../ledger/elastic-ip.ts'
 import type { Said } from '../../sandbox/kubectl.ts'
 import type { Product, ProductOptions } from '../../sandbox/product.ts'
-import { type Account, type Stage, setStage } from '../../sandbox/stage.ts'
+import { type Stage, type StageOptions, setStage } from '../../sandbox/stage.ts'
 import { type Reservation, reservationsIn } from './cloud-view.ts'
 import { eventually } from './eventually.ts'
 
@@ -17,7 +17,7 @@ export type World = Stage & {
   dir: string
   /** Starts the product and waits until it knows the cloud's locations; every line of its log is written. */
   start(running?: Running): Promise<Product>
-  /** Starts it as the leader, and waits until its first sweep is over and has left its mark. */
+  /** Starts it as the leader, and waits until all is over that the cloud is asked at a start. */
   startSwept(running?: Running): Promise<Product>
   /** `kubectl <verb> -f - -o json`, which has to succeed; the object that the terminal shows. */
   send(verb: string[], manifest: object): Promise<Service>
@@ -47,7 +47,7 @@ export const routes = {
 } as const
 
 /** Sets a stage in a folder of its own, which goes when the file's tests were all good and stays for its logs else. */
-export async function openWorld(options: { account?: Account } = {}): Promise<World> {
+export async function openWorld(options: Omit<StageOptions, 'dir'> = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
   process.once('exit', (code) => {
     if (code === 0) rmSync(dir, { recursive: true, force: true })
@@ -68,6 +68,7 @@ export async function openWorld(options: { account?: Account } = {}): Promise<Wo
       const product = await start(stage, running)
       await eventually('the first sweep reads the cloud', () => swept() > before || undefined)
       await eventually('the first sweep leaves its mark', () => hasMark(stage))
+      if (running?.env?.['METAL_LOAD_BALANCER'] === undefined) await peered(product)
       return product
     },
     reserved: cloud,
@@ -146,6 +147,14 @@ async function start(stage: Stage, { env, flags = [] }: Running = {}): Promise<P
     () => answered().every((count, n) => count > (before[n] ?? 0)) || undefined,
   )
   return product
+}
+
+/** With a load balancer the project's BGP is looked at once, at the start. */
+async function peered(product: Product): Promise<void> {
+  await eventually('the project is looked at', async () => {
+    const { text } = await product.health('/metrics')
+    return text.includes('controller="project-peering"') || undefined
+  })
 }
 
 async function hasMark({ kubectl }: Stage): Promise<true | undefined> {

@@ -1,0 +1,115 @@
+// Where the API server shows a client certificate, nobody else is answered, not even who knows the path.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { issueAuthority } from '../../certs/authority.ts'
+import type { KeyPair } from '../../certs/cert-source.ts'
+import { issueClient } from '../fakes/client-certificate.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { openWorld } from './world.ts'
+
+const name = 'kube-apiserver'
+const newAuthority = (commonName: string) => issueAuthority({ commonName, now: Date.now(), lifetimeMs: 86_400_000 })
+const [ours, theirs] = (await Promise.all(['the cluster', 'another'].map(newAuthority))) as [KeyPair, KeyPair]
+const worker = issueClient({ authority: ours, name: 'system:node:worker-1' })
+const stranger = issueClient({ authority: theirs, name })
+
+const webhookClient = issueClient({ authority: ours, name })
+const world = await openWorld({ webhookClient })
+const file = `${world.dir}/clients.crt`
+writeFileSync(file, ours.cert)
+const product = await world.startSwept({
+  env: { METAL_METRO_NAME: 'da' },
+  flags: [`--webhook-client-ca-file=${file}`, `--webhook-client-allowed-names=${name}`],
+})
+const { calls } = world.cloud.door
+const path = '-o=jsonpath={.webhooks[0].clientConfig.url}'
+const url = await world.must('get', 'mutatingwebhookconfiguration', 'zz-eip-admission', path)
+
+/** What somebody hears who knows the path and sends a review. */
+function send(client: KeyPair | undefined): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' }
+    const options = { method: 'POST', agent: false, rejectUnauthorized: false, headers }
+    const call = request(url, { ...options, ...client }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (part: string) => (text += part))
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+    })
+    call.on('error', reject)
+    call.end(review)
+  })
+}
+
+const object = { ...loadBalancer('stolen'), metadata: { name: 'stolen', namespace: 'default' } }
+const review = JSON.stringify({
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: {
+    uid: 'u',
+    operation: 'CREATE',
+    namespace: 'default',
+    name: 'stolen',
+    object,
+    oldObject: null,
+    dryRun: true,
+  },
+})
+
+const answersUnderNewFile = (client: KeyPair, status: number) =>
+  eventually(`the file counts: ${status}`, async (see) => see(await send(client)).status === status || undefined)
+
+test('a Service that is created by way of the API server has its address at once', async () => {
+  const { spec } = await world.create(loadBalancer('web'))
+  assert.ok(spec.loadBalancerIP)
+  assert.is(await world.settled('web'), spec.loadBalancerIP)
+})
+
+for (const { who, client, said } of [
+  { who: 'nothing', client: undefined, said: 'no client certificate was shown' },
+  { who: "another authority's certificate", client: stranger, said: 'the client certificate cannot be used' },
+  { who: 'the certificate of a machine of the cluster', client: worker, said: 'system:node:worker-1' },
+]) {
+  test(`who knows the path and shows ${who} is not answered`, async () => {
+    calls.clear()
+    const { status, text } = await send(client)
+    assert.is(status, 403)
+    assert.match(text, said)
+    assert.equal(calls.all(), [])
+  })
+}
+
+test('who shows the right one is', async () => assert.is((await send(webhookClient)).status, 200))
+
+test('health and metrics are told without a certificate', async () => {
+  for (const at of ['/healthz', '/readyz', '/metrics']) assert.is((await product.health(at)).status, 200)
+})
+
+test('when the file is written anew its authorities count', async () => {
+  writeFileSync(file, theirs.cert)
+  await answersUnderNewFile(stranger, 200)
+  assert.is((await send(webhookClient)).status, 403)
+})
+
+test('an API server that is not known any more creates Services all the same; their addresses follow', async () => {
+  // The connections that were open are closed with their next answer.
+  await eventually('a Service comes without an address', async () => {
+    const { spec } = await world.create({ ...loadBalancer(''), metadata: { generateName: 'unknown-' } })
+    return spec.loadBalancerIP === undefined || undefined
+  })
+  const names = (await world.must('get', 'services', '-o=jsonpath={.items[*].metadata.name}')).split(' ')
+  for (const one of names.filter((each) => each.startsWith('unknown-'))) await world.settled(one)
+  assert.match(readFileSync(world.logOf('eip-admission'), 'utf8'), 'caller of a webhook turned away')
+})
+
+test('when it is known again they have their addresses at once again', async () => {
+  writeFileSync(file, ours.cert + theirs.cert)
+  await answersUnderNewFile(webhookClient, 200)
+  assert.ok((await world.create(loadBalancer('again'))).spec.loadBalancerIP)
+})
+
+test('the log shows no missing right and no secret', () => world.close())
+
+test.run()

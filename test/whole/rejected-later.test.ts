@@ -1,0 +1,162 @@
+// We admit a Service, its address is reserved, and then something after us rejects it.
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { eventually } from './eventually.ts'
+import { type Facts, loadBalancer } from './manifests.ts'
+import { stretchTripwire } from './tripwire.ts'
+import { openWorld, routes } from './world.ts'
+
+const world = await openWorld()
+const { kubectl } = world
+const must = (...args: string[]) => world.must(...args)
+const { calls, latency } = world.cloud.door
+const env = { METAL_METRO_NAME: 'da' }
+let product = await world.startSwept({ env })
+const tripwire = await stretchTripwire(world)
+
+const isReserved = (address: string) => world.reserved().some((one) => one.address === address)
+const create = (name: string, facts?: Facts) => kubectl(['create', '-f', '-'], loadBalancer(name, facts))
+
+type Rejection = {
+  why: string
+  namespace?: string
+  /** Tries to create the Service; answers what the terminal says. */
+  attempt: (name: string) => Promise<string>
+  said: string
+  /** Takes away what was in the way. */
+  clear?: () => Promise<unknown>
+}
+
+const refusedAs = (facts: Facts) => async (name: string) => (await create(name, facts)).stderr
+
+const rejections: Rejection[] = [
+  {
+    why: 'its port is none',
+    attempt: refusedAs({ spec: { ports: [{ port: 70_000 }] } }),
+    said: 'Invalid value: 70000',
+  },
+  {
+    why: 'its nodePort is taken',
+    attempt: refusedAs({ spec: { ports: [{ port: 80, nodePort: 30_080 }] } }),
+    said: 'provided port is already allocated',
+  },
+  {
+    why: "its namespace's quota is used up",
+    namespace: 'poor',
+    attempt: refusedAs({ namespace: 'poor' }),
+    said: 'exceeded quota: no-load-balancers',
+    clear: () => must('delete', 'resourcequota', '-n', 'poor', 'no-load-balancers'),
+  },
+  {
+    why: 'another webhook is against it',
+    async attempt(name) {
+      tripwire.refuse(({ object }) => object?.metadata.name === name, 'not on a Friday')
+      return (await create(name)).stderr
+    },
+    said: 'not on a Friday',
+  },
+  {
+    why: 'its author may update Services and not create them',
+    attempt: async (name) => {
+      const path = `/api/v1/namespaces/default/services/${name}`
+      const manifest = { ...loadBalancer(name), metadata: { name, namespace: 'default' } }
+      return (await kubectl(['replace', '--as=updater', `--raw=${path}`, '-f', '-'], manifest)).stderr
+    },
+    said: 'cannot create resource "services"',
+  },
+  { why: 'its author hangs up', attempt: hangUp, said: 'socket hang up' },
+]
+
+/** Creates a Service and leaves while the cloud is still thinking. */
+async function hangUp(name: string): Promise<string> {
+  latency.set({ on: routes.reserve, ms: 1_000 })
+  const { url, dir } = world.controlPlane
+  const [token] = readFileSync(`${dir}/tokens.csv`, 'utf8').split(',')
+  const before = calls.count(routes.reserve)
+  const call = request(`${url}/api/v1/namespaces/default/services`, {
+    method: 'POST',
+    rejectUnauthorized: false,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  })
+  const said = new Promise<string>((resolve) => call.on('error', ({ message }) => resolve(message)))
+  call.end(JSON.stringify(loadBalancer(name)))
+  await eventually('the cloud is asked', () => calls.count(routes.reserve) > before || undefined)
+  call.destroy()
+  const words = await said
+  await eventually('the cloud has answered', async () => (await world.record(name))?.status?.address)
+  latency.clear()
+  return words
+}
+
+/** A Service that we admitted and that is not there: its reservation waits. Answers the address. */
+async function rejected({ attempt, said, namespace = 'default' }: Rejection, name: string): Promise<string> {
+  const before = world.reserved().length
+  assert.match(await attempt(name), said)
+  assert.is(await world.service(name, namespace), undefined)
+  const record = await world.record(name, namespace)
+  assert.is(record?.status?.phase, 'Reserved')
+  assert.is(world.reserved().length, before + 1)
+  return record?.status?.address ?? ''
+}
+
+test('the ground is laid for what rejects Services', async () => {
+  await must('create', 'namespace', 'poor')
+  await must('create', 'quota', 'no-load-balancers', '-n', 'poor', '--hard=services.loadbalancers=0')
+  // The controller that would write it does not run.
+  const status = '{"status":{"hard":{"services.loadbalancers":"0"},"used":{"services.loadbalancers":"0"}}}'
+  await must('patch', 'quota', 'no-load-balancers', '-n', 'poor', '--subresource=status', '--type=merge', '-p', status)
+  await must('create', 'clusterrole', 'updater', '--verb=get,update', '--resource=services')
+  await must('create', 'clusterrolebinding', 'updater', '--clusterrole=updater', '--user=updater')
+  await world.create(loadBalancer('first', { spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] } }))
+  await eventually('the quota counts', async () => {
+    const dry = await kubectl(['create', '--dry-run=server', '-f', '-'], loadBalancer('x', { namespace: 'poor' }))
+    return dry.stderr.includes('exceeded quota') || undefined
+  })
+  await eventually(
+    'the role counts',
+    async () => (await kubectl(['auth', 'can-i', 'update', 'services', '--as=updater'])).code === 0 || undefined,
+  )
+})
+
+test('a headless Service can have no address, so nothing is reserved before it is rejected', async () => {
+  calls.clear()
+  assert.match((await create('headless', { spec: { clusterIP: 'None' } })).stderr, "may not be set to 'None'")
+  assert.equal([calls.all(), await world.record('headless')], [[], undefined])
+})
+
+for (const [n, rejection] of rejections.entries()) {
+  test(`a Service that is rejected because ${rejection.why} has the address that was reserved for it when it comes again`, async () => {
+    calls.clear()
+    const { namespace = 'default' } = rejection
+    const [gone, again] = [`gone-${n}`, `again-${n}`]
+    await rejected(rejection, gone)
+    const address = await rejected(rejection, again)
+    await rejection.clear?.()
+    await eventually('it is let in', async () => (await create(again, { namespace })).code === 0 || undefined)
+    assert.is(await world.settled(again, namespace), address)
+    assert.is(calls.count(routes.reserve), 2)
+  })
+}
+
+test('what was reserved for those that never came again waits for the grace period', async () => {
+  assert.is(world.reserved().length, 2 * rejections.length)
+  await product.stop()
+  product = await world.startSwept({ env, flags: ['--unbound-grace=1s', '--sweep-interval=1s'] })
+  calls.clear()
+  await eventually('half of them go back', () => world.reserved().length === rejections.length || undefined)
+  for (const [n, { namespace = 'default' }] of rejections.entries()) {
+    assert.ok(isReserved(await world.settled(`again-${n}`, namespace)))
+    await world.gone(`gone-${n}`, namespace)
+  }
+  await eventually('three more sweeps', () => world.calls(routes.list) > 3 || undefined)
+  assert.is(world.reserved().length, rejections.length)
+})
+
+test('the log shows no missing right and no secret', async () => {
+  await tripwire.close()
+  await world.close()
+})
+
+test.run()
