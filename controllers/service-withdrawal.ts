@@ -36,12 +36,13 @@ export function notLetGo({ announcer }: Pick<StepDeps, 'announcer'>, service: Se
   return Object.fromEntries(names.map((name) => [name, null]))
 }
 
-/** What a person brought stays on the Service; what we wrote goes. */
+/** What we wrote goes. What a person brought stays on a Service that stays: MetalLB 0.11 then waits for the type to change. */
 function lettingGo(annotations: Record<string, string | null>, { metadata, spec }: Service, now: Date): object {
   const isOurs = spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
+  const goes = isOurs || metadata.deletionTimestamp !== undefined
   return {
     metadata: { annotations: { ...annotations, [withdrawingAnnotation]: now.toISOString() } },
-    ...(isOurs ? { spec: { loadBalancerIP: null } } : {}),
+    ...(goes ? { spec: { loadBalancerIP: null } } : {}),
   }
 }
 
