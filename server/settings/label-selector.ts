@@ -1,12 +1,6 @@
+import type { LabelRequirement } from '../../kube/selector.ts'
 import { isQualifiedName } from './formats.ts'
 import type { Format } from './setting.ts'
-
-/** One condition of a label selector, in the words of a selector's `matchExpressions`. */
-export type LabelRequirement = {
-  key: string
-  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
-  values: string[]
-}
 
 const operators = { in: 'In', notin: 'NotIn', '=': 'In', '==': 'In', '!=': 'NotIn', '>': 'Gt', '<': 'Lt' } as const
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { LabelRequirement } from '../../../kube/selector.ts'
 import { parseLabelSelector } from '../../../server/settings/label-selector.ts'
-import type { LabelRequirement } from '../../../server/settings/label-selector.ts'
 
 const selectors: [text: string, requirements: LabelRequirement[] | undefined][] = [
   ['role=edge', [{ key: 'role', operator: 'In', values: ['edge'] }]],

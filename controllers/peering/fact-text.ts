@@ -1,0 +1,70 @@
+import type { Password, Peer } from '../../clouds/peering.ts'
+import type { PeerFact } from './peer-facts.ts'
+
+type Fields = Record<string, unknown>
+
+/** A fact as text, its passwords included: equal facts are equal texts. */
+export function factText({ node, hostname, machine, privateNetwork, peers }: PeerFact): string {
+  const kept = peers.map(({ localAsn, peerAsn, peerAddress, sourceAddress, isMultihop, password }) => {
+    return { localAsn, peerAsn, peerAddress, sourceAddress, isMultihop, password: password?.reveal() }
+  })
+  return JSON.stringify({ node, hostname, machine, privateNetwork, peers: kept })
+}
+
+/** Facts in one text, whatever order they come in: each begins with the name of its node. */
+export function listText(facts: string[]): string {
+  return `[${facts.toSorted().join(',\n')}]`
+}
+
+/** The facts in such a text; undefined where it is none, whole or in part. */
+export function parseFacts(text: string): PeerFact[] | undefined {
+  try {
+    return wholeList(JSON.parse(text), parseFact)
+  } catch {
+    return undefined
+  }
+}
+
+function parseFact(value: unknown): PeerFact | undefined {
+  const { node, hostname, machine, privateNetwork, peers } = fieldsOf(value)
+  const parsed = wholeList(peers, parsePeer)
+  if (typeof node !== 'string' || typeof hostname !== 'string' || typeof machine !== 'string' || !parsed)
+    return undefined
+  return {
+    node,
+    hostname,
+    machine,
+    privateNetwork: typeof privateNetwork === 'string' ? privateNetwork : undefined,
+    peers: parsed,
+  }
+}
+
+function parsePeer(value: unknown): Peer | undefined {
+  const { localAsn, peerAsn, peerAddress, sourceAddress, isMultihop, password } = fieldsOf(value)
+  if (typeof localAsn !== 'number' || typeof peerAsn !== 'number' || typeof isMultihop !== 'boolean') return undefined
+  if (typeof peerAddress !== 'string' || typeof sourceAddress !== 'string') return undefined
+  return {
+    localAsn,
+    peerAsn,
+    peerAddress,
+    sourceAddress,
+    isMultihop,
+    password: typeof password === 'string' ? hidden(password) : undefined,
+  }
+}
+
+/** A list whose every item can be read: half a fact is none. */
+function wholeList<T>(value: unknown, parse: (item: unknown) => T | undefined): T[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const items = value.map(parse)
+  return items.every((item) => item !== undefined) ? items : undefined
+}
+
+/** Nothing that prints an object sees into a closure. */
+function hidden(text: string): Password {
+  return { reveal: () => text }
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}

@@ -1,0 +1,39 @@
+import { announcedAddresses } from '../../controllers/announced.ts'
+import { runController } from '../../controllers/controller.ts'
+import { prefixLimit, prefixLimitKey } from '../../controllers/peering/prefix-limit.ts'
+import { eventRecorder } from '../../kube/events.ts'
+import { queue } from '../../kube/queue.ts'
+import type { World } from '../world.ts'
+import { shown } from './announcing.ts'
+import { type Controller, said } from './controller.ts'
+
+/** A burst of Services is counted once. */
+const gatherMs = 1_000
+
+/** Warns of more addresses than the routers of the cloud take from a node. */
+export function prefixLimits(world: World): Controller {
+  const { client, identity: instance, log, peerFacts, vendor, views } = world
+  const { bgp, peering } = vendor
+  if (!peering || !bgp.isOn) return { run: () => Promise.resolve() }
+  const events = eventRecorder({ client, component: 'node-peering', instance, log })
+  const keys = queue({ log })
+  for (const view of [views.services, views.records]) view.onChange(() => keys.addAfter(prefixLimitKey, gatherMs))
+  const warn = (message: string) => {
+    log.warn({ warning: message }, 'too many addresses')
+    for (const { node: name } of peerFacts.all()) {
+      const node = views.nodes.get(name)
+      if (node) events.record(node, { type: 'Warning', reason: 'TooManyAddresses', message })
+    }
+  }
+  const announced = () => announcedAddresses(shown(world)).length
+  const reconciler = prefixLimit({ announced, most: bgp.mostPrefixes, warn })
+  return {
+    async run(signal) {
+      await Promise.all([views.services.synced(signal), views.records.synced(signal)])
+      await peerFacts.loaded(signal)
+      keys.add(prefixLimitKey)
+      await runController({ ...said(world), queue: keys, reconciler }, signal)
+      await events.written()
+    },
+  }
+}

@@ -1,0 +1,274 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CloudError } from '../../../clouds/cloud.ts'
+import { machineList } from '../../../controllers/nodes/machine-list.ts'
+import type { AnnotationScheme } from '../../../controllers/peering/node-annotations.ts'
+import { nodePeering } from '../../../controllers/peering/node-peering.ts'
+import { peerFacts } from '../../../controllers/peering/peer-facts.ts'
+import { sharedAnswer } from '../../../controllers/shared-answer.ts'
+import type { LabelRequirement } from '../../../kube/selector.ts'
+import { silentLog } from '../../fakes/log.ts'
+import { fakeMachines, ids, makeMachine, makeNode } from '../nodes/builders.ts'
+import { annotated, fakeNodes, fakePeering, makePeer, password, scheme, twoPeers } from './builders.ts'
+
+const { signal } = new AbortController()
+const minute = 60_000
+const edge: LabelRequirement[] = [{ key: 'role', operator: 'In', values: ['edge'] }]
+
+type Wanted = { selector?: LabelRequirement[]; scheme?: AnnotationScheme }
+
+function makeCluster(wanted: Wanted = {}) {
+  const time = { ms: 1_000 }
+  const now = () => time.ms
+  const nodes = fakeNodes()
+  const { cloud, peering } = fakePeering({ asn: 65_000, password: undefined })
+  const machines = fakeMachines(makeMachine())
+  const facts = peerFacts()
+  const reconciler = nodePeering({
+    client: nodes.client,
+    cached: { node: nodes.get },
+    ids,
+    selector: wanted.selector ?? [],
+    scheme: wanted.scheme ?? scheme,
+    project: sharedAnswer({ ask: async () => void cloud.asked.push('project'), now }),
+    enabled: sharedAnswer({ ask: (aborted) => peering.machines(aborted), now }),
+    peering,
+    machines: machineList({ machines: machines.port, now }),
+    facts,
+    refreshMs: 30 * minute,
+    now,
+    log: silentLog,
+  })
+  return {
+    time,
+    nodes,
+    cloud,
+    machines: machines.cloud,
+    facts,
+    register: (n = 1, labels?: Record<string, string>) => {
+      const name = `worker-${n}`
+      nodes.put(makeNode({ name, providerID: `equinixmetal://m-${n}`, ...(labels && { labels }) }))
+      return name
+    },
+    look: (name = 'worker-1') => reconciler.reconcile(name, signal),
+  }
+}
+
+type Cluster = ReturnType<typeof makeCluster>
+
+async function settled(cluster: Cluster): Promise<Cluster> {
+  cluster.register()
+  await cluster.look()
+  cluster.cloud.asked.length = 0
+  cluster.nodes.writes.length = 0
+  return cluster
+}
+
+const broken = new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
+
+test('a new node costs a call that turns BGP on, one that reads its peers, and one write', async () => {
+  const { cloud, facts, look, nodes, register } = makeCluster()
+  register()
+  await look()
+  assert.equal(cloud.asked, ['project', 'machines', 'enable m-1', 'peers m-1'])
+  assert.equal(nodes.annotationsOf('worker-1'), annotated)
+  assert.equal(
+    facts.all().map(({ node, peers }) => [node, peers]),
+    [['worker-1', twoPeers]],
+  )
+  assert.equal(nodes.writes, ['apply worker-1'])
+})
+
+test('a machine that speaks BGP already costs one read', async () => {
+  const { cloud, look, register } = makeCluster()
+  cloud.on.add('m-1')
+  register()
+  await look()
+  assert.equal(cloud.asked, ['project', 'machines', 'peers m-1'])
+})
+
+test('fifty nodes share what is the same for all', async () => {
+  const { cloud, look, register, machines } = makeCluster()
+  const names = Array.from({ length: 50 }, (_, n) => register(n))
+  machines.all = names.map((name, n) => makeMachine({ id: `m-${n}`, name }))
+  await Promise.all(names.map(look))
+  assert.is(cloud.asked.length, 2 + 2 * 50)
+  assert.equal(machines.asked, ['list'])
+})
+
+test('a settled node costs nothing until it is time, and then a read', async () => {
+  const { cloud, look, nodes, time } = await settled(makeCluster())
+  const { againInMs = 0 } = await look()
+  assert.ok(againInMs >= 15 * minute && againInMs <= 30 * minute, `${againInMs}`)
+  assert.equal([cloud.asked, nodes.writes], [[], []])
+  time.ms += againInMs
+  await look()
+  assert.equal([cloud.asked, nodes.writes], [['peers m-1'], []])
+})
+
+test('not all nodes are asked about at the same time', async () => {
+  const { look, register } = makeCluster()
+  const names = Array.from({ length: 20 }, (_, n) => register(n))
+  const waits = await Promise.all(names.map(async (name) => (await look(name)).againInMs ?? 0))
+  assert.ok(Math.max(...waits) - Math.min(...waits) > minute)
+})
+
+test('a node that is not ready for a while costs nothing', async () => {
+  const { cloud, look, nodes } = await settled(makeCluster())
+  for (const ready of ['Unknown', 'True'] as const) {
+    const { metadata } = makeNode({ providerID: 'equinixmetal://m-1' })
+    const annotations = nodes.annotationsOf('worker-1')
+    nodes.put({ ...makeNode({ providerID: 'equinixmetal://m-1', ready }), metadata: { ...metadata, annotations } })
+    await look()
+  }
+  assert.equal([cloud.asked, nodes.writes], [[], []])
+})
+
+test('what a person does to our annotations is put right without a call, also while the cloud is broken', async () => {
+  const { cloud, look, nodes } = await settled(makeCluster())
+  cloud.trouble = broken
+  nodes.annotate('worker-1', { 'metal.equinix.com/bgp-peers-0-peer-ip': '192.0.2.1', mine: 'kept' })
+  nodes.annotate('worker-1', { 'metal.equinix.com/bgp-peers-1-peer-ip': null })
+  await look()
+  assert.equal(nodes.annotationsOf('worker-1'), { ...annotated, mine: 'kept' })
+  assert.equal([cloud.asked, nodes.writes], [[], ['apply worker-1']])
+})
+
+test('peers that changed in the cloud are told of, and so are peers that are gone', async () => {
+  const { cloud, facts, look, nodes, time } = await settled(makeCluster())
+  cloud.peers = [makePeer({ peerAddress: '169.254.255.9' })]
+  time.ms += 30 * minute
+  await look()
+  assert.is(nodes.annotationsOf('worker-1')['metal.equinix.com/bgp-peers-0-peer-ip'], '169.254.255.9')
+  assert.is(nodes.annotationsOf('worker-1')['metal.equinix.com/bgp-peers-1-peer-ip'], undefined)
+  cloud.peers = []
+  time.ms += 30 * minute
+  await look()
+  assert.equal(nodes.annotationsOf('worker-1'), { 'metal.equinix.com/network-4-private': '10.66.1.0/25' })
+  assert.equal(facts.get('worker-1')?.peers, [])
+})
+
+for (const fault of ['auth', 'unavailable', 'rate-limit', 'invalid'] as const) {
+  test(`a cloud that says "${fault}" takes nothing back`, async () => {
+    const { cloud, facts, look, nodes, time } = await settled(makeCluster())
+    time.ms += 30 * minute
+    cloud.trouble = new CloudError('no', { fault, outcome: 'nothing' })
+    const refusal = await look().catch((error: unknown) => error)
+    assert.instance(refusal, CloudError)
+    assert.equal(facts.get('worker-1')?.peers, twoPeers)
+    assert.equal([nodes.annotationsOf('worker-1'), nodes.writes], [annotated, []])
+    cloud.trouble = undefined
+    await look()
+    assert.is(cloud.asked.at(-1), 'peers m-1')
+  })
+}
+
+test('a session that was taken away in the cloud is made again', async () => {
+  const { cloud, look, time } = await settled(makeCluster())
+  cloud.on.clear()
+  time.ms += 15 * minute
+  const { againInMs = 0 } = await look().then(() => look())
+  time.ms += 30 * minute
+  await look()
+  await look()
+  assert.ok(againInMs > 0)
+  assert.ok(cloud.asked.includes('enable m-1'))
+  assert.ok(cloud.on.has('m-1'))
+})
+
+test('while the cloud has not decided, it is asked again soon, and more and more rarely', async () => {
+  const { cloud, look, register, time } = makeCluster()
+  cloud.peers = []
+  register()
+  const waits: number[] = []
+  for (let n = 0; n < 8; n += 1) {
+    const { againInMs = 0 } = await look()
+    waits.push(againInMs)
+    time.ms += againInMs
+  }
+  assert.ok((waits[0] ?? 0) <= 2_000)
+  assert.ok(waits.every((ms) => ms > 0 && ms <= minute))
+  assert.ok((waits.at(-1) ?? 0) >= 30_000)
+  cloud.peers = twoPeers
+  await look()
+  const { againInMs = 0 } = await look()
+  assert.ok(againInMs >= 15 * minute)
+})
+
+test('a node that the selector does not match any more says nothing, and is forgotten', async () => {
+  const { cloud, facts, look, nodes, register } = makeCluster({ selector: edge })
+  register(1, { role: 'edge' })
+  await look()
+  assert.equal(nodes.annotationsOf('worker-1'), annotated)
+  const { metadata, ...rest } = makeNode({ providerID: 'equinixmetal://m-1', labels: { role: 'core' } })
+  nodes.put({ ...rest, metadata: { ...metadata, annotations: { ...annotated, mine: 'kept' } } })
+  cloud.asked.length = 0
+  await look()
+  assert.equal(nodes.annotationsOf('worker-1'), { mine: 'kept' })
+  assert.equal([facts.all(), cloud.asked], [[], []])
+})
+
+test('what a predecessor applied is taken off a node too, where it is not true', async () => {
+  const { look, nodes, register } = makeCluster()
+  register()
+  nodes.annotate('worker-1', { ...annotated, 'metal.equinix.com/bgp-peers-2-peer-ip': '169.254.255.3', mine: 'kept' })
+  await look()
+  assert.equal(nodes.annotationsOf('worker-1'), { ...annotated, mine: 'kept' })
+  assert.equal(nodes.writes, ['apply worker-1', 'patch worker-1'])
+})
+
+test('a password that was shown goes from the node when the settings change to MetalLB', async () => {
+  const secret = makePeer({ password: password('Secret12345') })
+  const shown = makeCluster({ scheme: { ...scheme, showsPasswords: true } })
+  shown.cloud.peers = [secret]
+  shown.register()
+  await shown.look()
+  const annotations = shown.nodes.annotationsOf('worker-1')
+  assert.is(annotations['metal.equinix.com/bgp-peers-0-bgp-pass'], 'U2VjcmV0MTIzNDU=')
+  const hidden = makeCluster()
+  hidden.cloud.peers = [secret]
+  hidden.register()
+  hidden.nodes.annotate('worker-1', annotations)
+  await hidden.look()
+  assert.is(hidden.nodes.annotationsOf('worker-1')['metal.equinix.com/bgp-peers-0-bgp-pass'], undefined)
+})
+
+test('a node is not made anew by the write that is too late for it', async () => {
+  const { cloud, look, nodes, register, facts } = makeCluster()
+  register()
+  cloud.on.add('m-1')
+  const looking = look().catch((error: unknown) => error)
+  nodes.remove('worker-1')
+  assert.instance(await looking, Error)
+  await look()
+  assert.equal([nodes.get('worker-1'), facts.all()], [undefined, []])
+})
+
+test('peers are known although the machines cannot be listed, and the network follows', async () => {
+  const { facts, look, machines, nodes, register, time } = makeCluster()
+  machines.trouble = broken
+  register()
+  assert.is(await look().catch((error: unknown) => error), broken)
+  assert.equal(facts.get('worker-1')?.peers, twoPeers)
+  machines.trouble = undefined
+  time.ms += minute
+  await look()
+  assert.equal(nodes.annotationsOf('worker-1'), annotated)
+})
+
+test('a machine that is in no list keeps the network that is known', async () => {
+  const { look, machines, nodes, time } = await settled(makeCluster())
+  machines.all = []
+  time.ms += 30 * minute
+  await look()
+  assert.equal(nodes.annotationsOf('worker-1'), annotated)
+})
+
+test('a node with nothing that says its machine waits, and asks for nothing', async () => {
+  const { cloud, look, nodes } = makeCluster()
+  nodes.put(makeNode())
+  assert.equal(await look(), {})
+  assert.equal(cloud.asked, [])
+})
+
+test.run()

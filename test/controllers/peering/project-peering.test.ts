@@ -1,0 +1,86 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { ProjectPeering } from '../../../clouds/peering.ts'
+import { overruled, projectKey, projectPeering, projectRefresh } from '../../../controllers/peering/project-peering.ts'
+import { sharedAnswer } from '../../../controllers/shared-answer.ts'
+import { fakePeering, password } from './builders.ts'
+
+const { signal } = new AbortController()
+const secret = password('Secret12345')
+const usual: ProjectPeering = { asn: 65_000, password: undefined }
+
+function makeProject(wanted: ProjectPeering, found?: ProjectPeering) {
+  const { cloud, peering } = fakePeering(found)
+  const warnings: string[] = []
+  const ignore = () => {}
+  const log = {
+    debug: ignore,
+    info: ignore,
+    error: ignore,
+    warn: (fields: object) => void warnings.push(JSON.stringify(fields)),
+  }
+  return { cloud, warnings, look: () => projectPeering({ peering, wanted, log })(signal), peering, log }
+}
+
+test('BGP is turned on with what the settings say where it is off', async () => {
+  const { cloud, look } = makeProject({ asn: 65_010, password: secret })
+  await look()
+  assert.equal(cloud.asked, ['project', 'enable'])
+  assert.equal([cloud.project?.asn, cloud.project?.password?.reveal()], [65_010, 'Secret12345'])
+})
+
+test('a project that has BGP costs one read, and is not changed', async () => {
+  const { cloud, look, warnings } = makeProject(usual, { asn: 65_100, password: secret })
+  await look()
+  assert.equal([cloud.asked, cloud.project?.asn, warnings], [['project'], 65_100, []])
+})
+
+test('what the settings say in vain is told once', async () => {
+  const { peering, log, warnings } = makeProject(usual, usual)
+  const look = projectPeering({ peering, log, wanted: { asn: 65_001, password: secret } })
+  await look(signal)
+  await look(signal)
+  assert.is(warnings.length, 1)
+  assert.match(warnings[0] ?? '', 'its ASN is 65000 and not 65001, and it has no password')
+  assert.not.match(warnings[0] ?? '', 'Secret12345')
+})
+
+const cases: { name: string; wanted: ProjectPeering; found: ProjectPeering; said: RegExp | undefined }[] = [
+  {
+    name: 'the same',
+    wanted: { asn: 65_001, password: secret },
+    found: { asn: 65_001, password: secret },
+    said: undefined,
+  },
+  { name: 'nothing', wanted: usual, found: { asn: 65_100, password: secret }, said: undefined },
+  { name: 'another ASN', wanted: { ...usual, asn: 65_001 }, found: usual, said: /65000 and not 65001/ },
+  { name: 'a password', wanted: { ...usual, password: secret }, found: usual, said: /it has no password/ },
+  {
+    name: 'another password',
+    wanted: { ...usual, password: secret },
+    found: { ...usual, password: password('Secret54321') },
+    said: /its password is another one/,
+  },
+]
+for (const { name, wanted, found, said } of cases) {
+  test(`settings that say ${name}: ${said ? 'a person is told' : 'nothing to tell'}`, () => {
+    const warning = overruled(wanted, found)
+    if (said) assert.match(warning ?? '', said)
+    else assert.is(warning, undefined)
+    assert.not.match(warning ?? '', /Secret/)
+  })
+}
+
+test('the project is looked at again after each interval, unless somebody has just done so', async () => {
+  const time = { ms: 0 }
+  const { cloud, peering, log } = makeProject(usual, usual)
+  const project = sharedAnswer({ ask: projectPeering({ peering, wanted: usual, log }), now: () => time.ms })
+  const refresh = projectRefresh({ project, refreshMs: 1_000 })
+  assert.equal(await refresh.reconcile(projectKey, signal), { againInMs: 1_000 })
+  time.ms = 1_001
+  await project.within(1_000, signal)
+  await refresh.reconcile(projectKey, signal)
+  assert.equal(cloud.asked, ['project', 'project'])
+})
+
+test.run()

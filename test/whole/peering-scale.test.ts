@@ -1,0 +1,88 @@
+// What fifty nodes cost the cloud: when they come up, while nothing happens, and when the process is started again.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { uninitialized } from '../../controllers/nodes/taints.ts'
+import type { Node } from '../../kube/objects.ts'
+import type { Product } from '../../sandbox/product.ts'
+import { eventually } from './eventually.ts'
+import { openWorld } from './world.ts'
+
+const most = 50
+const world = await openWorld()
+const { devices, calls } = world.cloud.door
+const env = { METAL_METRO_NAME: 'da' }
+
+let product: Product | undefined
+async function run(): Promise<void> {
+  await product?.stop()
+  product = await world.startSwept({ env })
+}
+
+const names = Array.from({ length: most }, (_, n) => `worker-${n}`)
+const manifest = (name: string): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+  spec: { taints: [{ key: uninitialized, value: 'true', effect: 'NoSchedule' }] },
+  status: { conditions: [{ type: 'Ready', status: 'True' }] },
+})
+
+const nodes = async (): Promise<Node[]> => {
+  const { items } = JSON.parse(await world.must('get', 'nodes', '-o', 'json')) as { items: Node[] }
+  return items
+}
+const count = (method: string) =>
+  Object.entries(calls.counts())
+    .filter(([route]) => route.startsWith(method))
+    .reduce((sum, [, times]) => sum + times, 0)
+const annotationsOf = ({ metadata }: Node) => Object.keys(metadata.annotations ?? {})
+const settled = () =>
+  eventually('every node says its peers', async () => {
+    const all = await nodes()
+    return all.every((node) => annotationsOf(node).some((name) => name.endsWith('1-peer-ip'))) || undefined
+  })
+
+test(`${most} nodes that come up at once cost at most 3 calls each, and 20 for all of them`, async () => {
+  await run()
+  for (const hostname of names) devices.add({ hostname })
+  calls.clear()
+  const made = await world.kubectl(['create', '-f', '-'], {
+    apiVersion: 'v1',
+    kind: 'List',
+    items: names.map(manifest),
+  })
+  assert.is(made.code, 0, made.stderr)
+  await settled()
+  assert.is(calls.count('POST /devices/{id}/bgp/sessions'), most)
+  assert.ok(count('') <= 3 * most + 20, JSON.stringify(calls.counts()))
+})
+
+test('a settled cluster costs nothing', async () => {
+  const before = (await nodes()).map(({ metadata }) => metadata.resourceVersion)
+  calls.clear()
+  await sleep(3000)
+  assert.equal(calls.counts(), {})
+  assert.equal(
+    (await nodes()).map(({ metadata }) => metadata.resourceVersion),
+    before,
+  )
+})
+
+test('a start on a settled cluster reads each node once, and writes nothing', async () => {
+  const before = (await nodes()).map(({ metadata }) => metadata.resourceVersion)
+  calls.clear()
+  await run()
+  await eventually('every node was read', () => calls.count('GET /devices/{id}/bgp/neighbors') >= most || undefined)
+  await sleep(2000)
+  assert.is(count(''), count('GET'))
+  assert.ok(count('GET') <= most + 10, JSON.stringify(calls.counts()))
+  assert.equal(
+    (await nodes()).map(({ metadata }) => metadata.resourceVersion),
+    before,
+  )
+})
+
+test('what was run is taken down', () => world.close())
+
+test.run()
