@@ -18,6 +18,7 @@ export function announcedAddress({ service, wanted, record }: Shown): string | u
     // What is none of our business any more keeps what it has.
     case 'ignored':
     case 'reserve':
+    case 'named':
     case 'wrong': {
       const held = record && heldAddress(record)
       return held === service.spec.loadBalancerIP ? held : undefined

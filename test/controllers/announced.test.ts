@@ -9,6 +9,7 @@ const shown = makeService({ loadBalancerIP: address })
 const held = makeRecord({ phase: 'Bound', address })
 const reserve: Want = { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] }
 const wrong: Want = { kind: 'wrong', problems: ['a problem'] }
+const named: Want = { kind: 'named', elasticIP: 'office', warnings: [] }
 const own: Want = { kind: 'own', address }
 
 const cases: { name: string; shown: Shown; is: string | undefined }[] = [
@@ -51,6 +52,11 @@ const cases: { name: string; shown: Shown; is: string | undefined }[] = [
   {
     name: 'a Service in a namespace that was excluded after it got its address',
     shown: { service: shown, wanted: { kind: 'ignored', why: 'its namespace is excluded' }, record: held },
+    is: address,
+  },
+  {
+    name: 'an address that was provisioned, and chosen by its name',
+    shown: { service: shown, wanted: named, record: held },
     is: address,
   },
   {

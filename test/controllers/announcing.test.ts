@@ -44,7 +44,7 @@ test('an address is held while our copies say so, and while it is written', asyn
 })
 
 test('an address is held while a pass is under way that began when it was still shown', async () => {
-  let finish = (_: Configured) => {}
+  let finish: (configured: Configured) => void = () => undefined
   const { world, pass, holds } = scene(() => new Promise((resolve) => (finish = resolve)))
   const running = pass()
   world.state = nothing

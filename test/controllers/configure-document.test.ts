@@ -23,9 +23,9 @@ const configuration: DocumentConfiguration = {
 }
 
 function withDocument(data?: Record<string, string>) {
-  const { client, put, stored } = apiServer()
-  if (data) put<ConfigMap>(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data })
-  return { client, put, document: () => stored<ConfigMap>(configMaps)[0] }
+  const api = apiServer()
+  if (data) api.put<ConfigMap>(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data })
+  return { ...api, document: () => api.stored<ConfigMap>(configMaps)[0] }
 }
 
 test('a document is edited in place, once, and what else is in the ConfigMap stays', async () => {
@@ -47,12 +47,12 @@ test('a ConfigMap that is not there is not made, and announces nothing', async (
 })
 
 test('what a person writes while we edit is not overwritten', async () => {
-  const { client, put, document } = withDocument({ config: 'a person' })
+  const { client, document, ...api } = withDocument({ config: 'a person' })
   const there = document()
   const quick: DocumentConfiguration = {
     ...configuration,
     edit: (text, wanted) => {
-      if (there) put<ConfigMap>(configMaps, { ...there, data: { config: 'a person, again' } })
+      if (there) api.put<ConfigMap>(configMaps, { ...there, data: { config: 'a person, again' } })
       return configuration.edit(text, wanted)
     },
   }

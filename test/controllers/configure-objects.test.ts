@@ -51,7 +51,7 @@ const announcements = (...addresses: string[]): Announcements => ({
   nodes: [],
 })
 
-type Cluster = { client: KubeClient; writes: string[]; namespace(): Promise<string> }
+type Cluster = { client: KubeClient; writes: string[]; namespace: () => Promise<string> }
 
 async function inCluster(play: (cluster: Cluster) => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
