@@ -1,4 +1,4 @@
-export type Unit = 'ms' | 'MiB' | 'calls' | 'Services' | 'per s'
+export type Unit = 'ms' | 'MiB' | 'calls' | 'Services' | 'objects' | 'per s'
 
 /** What a figure should be: the ratio to what it was measured beside, or the figure itself. */
 export type Goal = { of: 'ratio' | 'ours' } & ({ atMost: number } | { atLeast: number })

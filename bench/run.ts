@@ -1,14 +1,17 @@
 // node bench/run.ts [measure...]: measures the product on this machine, and prints every figure beside its goal.
+import { announce } from './announce.ts'
 import { burst } from './burst.ts'
 import { create } from './create.ts'
 import { handover } from './handover.ts'
 import type { Measure, Row } from './measure.ts'
 import { memory } from './memory.ts'
+import { settle } from './settle.ts'
 import { start } from './start.ts'
 import { table } from './table.ts'
+import { warm } from './warm.ts'
 import { webhook } from './webhook.ts'
 
-const measures: Record<string, Measure> = { create, burst, webhook, start, handover, memory }
+const measures: Record<string, Measure> = { create, warm, burst, webhook, start, handover, memory, announce, settle }
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in measures))

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stage } from '../sandbox/stage.ts'
-import type { Node } from '../kube/objects.ts'
+import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../announcers/metallb/resources.ts'
+import { listAll } from '../kube/list-all.ts'
+import type { KubeObject, Node } from '../kube/objects.ts'
 import { nodes, services } from '../kube/resource.ts'
+import { elasticIPs } from '../ledger/elastic-ip.ts'
 import { inFlight } from './in-flight.ts'
 import type { Row } from './measure.ts'
 import { announced, installMetallb, joinNodes, metallbEnv, nodeNames } from './metallb-stage.ts'
@@ -27,6 +30,7 @@ export function settle(): Promise<Row[]> {
     const first = calls.count()
     const small = await smallThings(stage, admin)
     await product.stop()
+    const before = await versions(admin)
     const again = await counted(stage, async () => {
       await stage.serve({ env: metallbEnv })
       await settled(admin, count.nodes + 1)
@@ -47,6 +51,12 @@ export function settle(): Promise<Row[]> {
         goal: { of: 'ours', atMost: count.nodes + 1 + 10 },
       },
       { measure: 'the same, writes', unit: 'calls', ours: [again.writes], goal: { of: 'ours', atMost: 0 } },
+      {
+        measure: 'the same, written to the API server',
+        unit: 'objects',
+        ours: [(await versions(admin)).filter((version) => !before.includes(version)).length],
+        goal: { of: 'ours', atMost: 0 },
+      },
     ]
   })
 }
@@ -55,6 +65,13 @@ async function settled(admin: Admin, nodeCount: number): Promise<void> {
   await bound(admin, count.services)
   await announced(admin, { addresses: count.services, nodes: nodeCount })
   await sleep(restMs)
+}
+
+/** Every object that we write for a Service or a node, as it is stored. */
+async function versions(admin: Admin): Promise<string[]> {
+  const kinds = [services, nodes, elasticIPs, ipAddressPools, bgpPeers, bgpAdvertisements]
+  const lists = await Promise.all(kinds.map((kind) => listAll<KubeObject>(admin, kind)))
+  return lists.flat().map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
 }
 
 /** A handful of calls each, whatever the size of the cluster. */

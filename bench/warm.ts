@@ -1,0 +1,54 @@
+import type { Service } from '../kube/objects.ts'
+import { services } from '../kube/resource.ts'
+import { elasticIPs } from '../ledger/elastic-ip.ts'
+import { isFree } from '../ledger/stock.ts'
+import type { Row } from './measure.ts'
+import { inRounds, time } from './samples.ts'
+import { type Admin, createWithAddress, env, loadBalancer, onStage, swept, until } from './stage.ts'
+
+const rounds = 15
+const latencyMs = 250
+const size = 2
+
+/** The same as `create`, with an address that waits; beside a Service of another class, of which no webhook is told. */
+export function warm(): Promise<Row[]> {
+  return onStage(async (stage, admin) => {
+    await stage.serve({ env: { ...env, EIP_WARM_POOL: String(size) } })
+    await swept(admin)
+    await filled(admin)
+    await createWithAddress(admin, 'first')
+    await createOfOthers(admin, 'first-of-others')
+    stage.cloud.door.latency.set({ ms: latencyMs })
+    const ours: number[] = []
+    const bare: number[] = []
+    await inRounds(rounds, {
+      async ours(round) {
+        await filled(admin)
+        ours.push(await time(async () => mustHave(await createWithAddress(admin, `web-${round}`))))
+      },
+      async bare(round) {
+        await filled(admin)
+        bare.push(await time(() => createOfOthers(admin, `others-${round}`)))
+      },
+    })
+    const beside = { what: 'a create with no webhook', samples: bare }
+    return [{ measure: 'create to address, warm pool', unit: 'ms', ours, beside, goal: { of: 'ours', atMost: 30 } }]
+  })
+}
+
+/** Nobody is at work for an earlier round any more. */
+function filled(admin: Admin): Promise<void> {
+  return until('the warm pool is full', async () => {
+    const { items } = await admin.list(elasticIPs)
+    return items.filter(isFree).length === size && items.every(({ spec }) => spec.from === undefined)
+  })
+}
+
+function createOfOthers(admin: Admin, name: string): Promise<Service> {
+  const { spec, ...service } = loadBalancer(name)
+  return admin.create(services, { ...service, spec: { ...spec, loadBalancerClass: 'example.com/others' } })
+}
+
+function mustHave(address: boolean): void {
+  if (!address) throw new Error('a Service came back from its creation without an address')
+}
