@@ -15,13 +15,25 @@ export type Reservation = {
   state: 'requested' | 'reserved' | 'denied'
   location: string | undefined
   marks: Marks
+  /** When it was made or, where the cloud does not say that, when it was first seen. */
   createdAt: string | undefined
 }
 
 export type ReservationRequest = { location: string; marks: Marks }
 
-/** A place where addresses can be reserved: the code that people write, the name they know it by, what the vendor calls such a place. */
-export type Location = { code: string; name: string; kind: string }
+/** A place where addresses can be reserved. */
+export type Location = {
+  /** What the cloud takes, letter for letter. */
+  code: string
+  /** What people know it by. */
+  name: string
+  /** What the vendor calls such a place. */
+  kind: string
+  /** What else people may write for it. */
+  aliases?: string[]
+  /** What it was called before: understood, and not to be used any more. */
+  formerNames?: string[]
+}
 
 export type Cloud = {
   /** The vendor's name, for people. */

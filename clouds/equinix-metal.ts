@@ -3,6 +3,7 @@ import { listLocations } from './equinix-metal/locations.ts'
 import { machinesOf } from './equinix-metal/machines.ts'
 import { peeringOf } from './equinix-metal/peering.ts'
 import { reservationsOf } from './equinix-metal/reservations.ts'
+import type { ProjectOptions } from './equinix-metal/project.ts'
 import { vendorHttp, type VendorHttpOptions } from './http.ts'
 import type { Refusal } from './http/faults.ts'
 import { fieldsOf, itemsOf, textOf } from './loose-json.ts'
@@ -15,10 +16,12 @@ export type EquinixMetalOptions = {
   projectId: string
   userAgent: string
   baseUrl?: string | undefined
-} & Pick<VendorHttpOptions, 'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'observe'>
+} & ProjectOptions &
+  Pick<VendorHttpOptions, 'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'observe'>
 
 /** One Equinix Metal project: its addresses, its machines and their BGP. */
-export function equinixMetal({ apiKey, projectId, baseUrl, ...tuning }: EquinixMetalOptions): Required<Vendor> {
+export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
+  const { apiKey, projectId, baseUrl, places, peerAsn, ...tuning } = options
   const http = vendorHttp({
     ...tuning,
     vendor: 'Equinix Metal',
@@ -31,7 +34,7 @@ export function equinixMetal({ apiKey, projectId, baseUrl, ...tuning }: EquinixM
       quota: 'release addresses that nobody needs, or have the limit of the project raised',
     },
   })
-  const project = { http, id: projectId }
+  const project = { http, id: projectId, places, peerAsn }
   return {
     name: 'Equinix Metal',
     ...reservationsOf(project),

@@ -3,7 +3,7 @@ import { CloudError, type Fault } from './cloud.ts'
 import { type RawAnswer, readAnswer } from './http/answer.ts'
 import { parseBaseUrl } from './http/base-url.ts'
 import { brokenOff, givenUp, isOwn, type Reading, refused, timedOut } from './http/faults.ts'
-import { type LaneOptions, makeLanes } from './http/lanes.ts'
+import { type LaneOptions, makeLanes, type Pace } from './http/lanes.ts'
 import { prepare, type Request, type Sender, type VendorCall } from './http/request.ts'
 
 export type VendorHttpOptions = Sender &
@@ -37,7 +37,8 @@ export function vendorHttp(options: VendorHttpOptions): VendorHttp {
     async call(call, signal) {
       const request = prepare(call, { ...options, baseUrl })
       const left = (reason: unknown) => givenUp(request.facts, { sent: false, reason })
-      const carryOutInTime = () => within(request, signal, (ends) => carryOut(request, options, ends))
+      const carryOutInTime = (pace: Pace) =>
+        within(request, signal, (ends) => carryOut(request, { ...options, pace }, ends))
       return inTurn(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, left })
     },
   }
@@ -65,7 +66,11 @@ async function within<T>(
 }
 
 /** Waits for its retries in its place in the queue: fewer calls go out while the cloud has trouble. */
-async function carryOut(request: Request, options: VendorHttpOptions, ends: AbortSignal): Promise<VendorAnswer> {
+async function carryOut(
+  request: Request,
+  options: VendorHttpOptions & { pace: Pace },
+  ends: AbortSignal,
+): Promise<VendorAnswer> {
   const endsAt = performance.now() + request.timeoutMs
   for (let attempt = 1; ; attempt++) {
     const result = await exchange(request, options, ends)
@@ -75,6 +80,7 @@ async function carryOut(request: Request, options: VendorHttpOptions, ends: Abor
     const again = request.init.method === 'GET' && result.passing && attempt < tries
     if (!again || performance.now() + waitMs >= endsAt) throw result.error
     await sleep(waitMs, undefined, { signal: ends })
+    await options.pace(ends)
   }
 }
 

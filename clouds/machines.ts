@@ -3,8 +3,11 @@ export type Machine = {
   id: string
   /** What its owner called it: as a rule the name of the node that runs on it. */
   name: string
-  /** `changing`: between the two, as while it is installed or rebooted. */
-  state: 'on' | 'off' | 'changing'
+  /**
+   * `changing`: between the two, as while it is installed or rebooted. `unsaid`: a list may not tell on from off where
+   * that costs a call for each machine; one that is asked for by its id always has a state.
+   */
+  state: 'on' | 'off' | 'changing' | 'unsaid'
   /** The vendor's name for its make. */
   type: string | undefined
   region: string | undefined

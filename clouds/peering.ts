@@ -13,7 +13,11 @@ export type Peer = {
 export type Password = { reveal(): string }
 
 /** BGP of a project: the autonomous system and the password that its machines share. */
-export type ProjectPeering = { asn: number; password: Password | undefined }
+export type ProjectPeering = {
+  /** Undefined while the cloud has not chosen one, where the choice is its own. */
+  asn: number | undefined
+  password: Password | undefined
+}
 
 /** BGP where a cloud speaks it with each machine. */
 export type Peering = {

@@ -22,7 +22,7 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   const { status, body } = await project.http.call({ ...call, accept: [403, 404] }, signal)
   if (status === 403) return findForbidden(project, id, signal)
   if (status === 404) return confirmGone(project, signal)
-  const machine = parseMachine(body)
+  const machine = parseMachine(body, project)
   if (!machine) throw unreadable('machine', 'an object without an id')
   return machine
 }
@@ -49,7 +49,7 @@ async function findForbidden(project: Project, id: string, signal: AbortSignal):
 
 /** Every machine, and undefined for each that cannot be told from another. */
 async function listed(project: Project, signal: AbortSignal): Promise<(Machine | undefined)[]> {
-  return (await wholeList(project.http, listOf(project), signal)).map(parseMachine)
+  return (await wholeList(project.http, listOf(project), signal)).map((device) => parseMachine(device, project))
 }
 
 function listOf({ id }: Project): List {

@@ -2,9 +2,10 @@ import { isIPv4 } from 'node:net'
 import { canonicalAddress } from '../ip-address.ts'
 import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import type { Machine, MachineAddress } from '../machines.ts'
+import type { ProjectOptions } from './project.ts'
 
 /** The machine in an answer; undefined where it has no id to know it by. */
-export function parseMachine(body: unknown): Machine | undefined {
+export function parseMachine(body: unknown, { places }: ProjectOptions = {}): Machine | undefined {
   const device = fieldsOf(body)
   const id = textOf(device.id)
   if (id === undefined) return undefined
@@ -15,8 +16,8 @@ export function parseMachine(body: unknown): Machine | undefined {
     state: stateOf(device.state),
     type: textOf(fieldsOf(device.plan).slug),
     region: regionOf(device),
-    // A facility would be one. Nodes of a metro never had a zone: one that appears parts volumes from their pods.
-    zone: undefined,
+    // Nodes of a metro never had a zone: one that appears parts volumes from their pods.
+    zone: places === 'facilities' ? textOf(fieldsOf(device.facility).code)?.toLowerCase() : undefined,
     addresses: assignments.flatMap((assignment) => parseAddress(assignment) ?? []),
     privateNetwork: assignments.filter(isPrivate).map(networkOf).find(Boolean),
   }

@@ -1,7 +1,8 @@
-import { isIPv4 } from 'node:net'
-import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import { asnOf, isAddress, peerAddressesOf } from '../loose-bgp.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import type { Peer, ProjectPeering } from '../peering.ts'
 import { Secret } from '../secret.ts'
+import type { ProjectOptions } from './project.ts'
 
 /** BGP of a project as its configuration tells it: `off` where it was never turned on; undefined where it says neither. */
 export function parseProjectPeering(body: unknown): ProjectPeering | 'off' | undefined {
@@ -26,18 +27,18 @@ export function machineOf(session: Fields): string | undefined {
 }
 
 /** The IPv4 peers in an answer, in the order of their addresses; undefined where one of them is not whole. */
-export function parsePeers(body: unknown): Peer[] | undefined {
+export function parsePeers(body: unknown, options: ProjectOptions = {}): Peer[] | undefined {
   const neighbors = itemsOf(fieldsOf(body).bgp_neighbors)?.map(fieldsOf)
   if (!neighbors) return undefined
   const neighbor = neighbors.find(isIpv4)
-  return neighbor ? peersOf(neighbor) : []
+  return neighbor ? peersOf(neighbor, options) : []
 }
 
-function peersOf(neighbor: Fields): Peer[] | undefined {
+function peersOf(neighbor: Fields, options: ProjectOptions): Peer[] | undefined {
   const localAsn = asnOf(neighbor.customer_as)
-  const peerAsn = asnOf(neighbor.peer_as)
+  const peerAsn = asnOf(neighbor.peer_as ?? options.peerAsn)
   const sourceAddress = neighbor.customer_ip
-  const addresses = addressesOf(neighbor.peer_ips)
+  const addresses = peerAddressesOf(neighbor.peer_ips)
   const hasPassword = neighbor.md5_enabled === true
   const password = hasPassword ? secretOf(neighbor.md5_password) : undefined
   if (!localAsn || !peerAsn || !isAddress(sourceAddress) || !addresses || hasPassword !== Boolean(password))
@@ -46,28 +47,7 @@ function peersOf(neighbor: Fields): Peer[] | undefined {
   return addresses.map((peerAddress) => ({ localAsn, peerAsn, peerAddress, sourceAddress, isMultihop, password }))
 }
 
-/** Each once and in the order of their numbers; undefined where one of them is no address. */
-function addressesOf(value: unknown): string[] | undefined {
-  const addresses = itemsOf(value)
-  if (!addresses?.every(isAddress)) return undefined
-  return [...new Set(addresses)].toSorted((one, other) => numberOf(one) - numberOf(other))
-}
-
-/** Zero is reserved, and no router takes it. */
-function asnOf(value: unknown): number | undefined {
-  const number = countOf(value) ?? 0
-  return number >= 1 && number <= 4_294_967_295 ? number : undefined
-}
-
-function isAddress(value: unknown): value is string {
-  return typeof value === 'string' && isIPv4(value)
-}
-
 function secretOf(value: unknown): Secret | undefined {
   const text = textOf(value)
   return text === undefined ? undefined : new Secret(text)
-}
-
-function numberOf(ipv4: string): number {
-  return ipv4.split('.').reduce((number, part) => number * 256 + Number(part), 0)
 }

@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net'
 import type { Reservation } from '../cloud.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import type { ProjectOptions } from './project.ts'
 import { parseTags } from './tags.ts'
 
 /** The kinds of block that hold public IPv4 addresses; the rest of a project's list is private, IPv6 or VRF. */
@@ -29,7 +30,7 @@ export function kindOf(item: Fields): string {
 }
 
 /** The reservation in an answer; undefined where it has no id to know it by. */
-export function parseReservation(body: unknown): Reservation | undefined {
+export function parseReservation(body: unknown, options: ProjectOptions = {}): Reservation | undefined {
   const item = fieldsOf(body)
   const id = textOf(item.id)
   if (id === undefined) return undefined
@@ -38,7 +39,7 @@ export function parseReservation(body: unknown): Reservation | undefined {
     id,
     address: state === 'reserved' ? textOf(item.address) : undefined,
     state,
-    location: locationOf(item),
+    location: locationOf(item, options),
     marks: parseTags(itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []),
     createdAt: textOf(item.created_at),
   }
@@ -52,8 +53,9 @@ function stateOf({ state, address }: Fields): Reservation['state'] {
 }
 
 /** A metro where there is one, the facility's on very old blocks; a global address is in no place. */
-function locationOf(item: Fields): string | undefined {
+function locationOf(item: Fields, { places }: ProjectOptions): string | undefined {
   const facility = fieldsOf(item.facility)
-  const code = textOf(fieldsOf(item.metro).code) ?? textOf(fieldsOf(facility.metro).code) ?? textOf(facility.code)
-  return code?.toLowerCase()
+  const metro = textOf(fieldsOf(item.metro).code) ?? textOf(fieldsOf(facility.metro).code)
+  const own = textOf(facility.code)
+  return (places === 'facilities' ? (own ?? metro) : (metro ?? own))?.toLowerCase()
 }

@@ -28,7 +28,12 @@ async function findPeering({ http, id }: Project, signal: AbortSignal): Promise<
 
 async function enable(project: Project, { asn, password }: ProjectPeering, signal: AbortSignal): Promise<void> {
   const md5 = password?.reveal()
-  const body = { deployment_type: 'local', asn, use_case: 'kubernetes-load-balancer', ...(md5 && { md5 }) }
+  const body = {
+    deployment_type: 'local',
+    ...(asn && { asn }),
+    use_case: 'kubernetes-load-balancer',
+    ...(md5 && { md5 }),
+  }
   const path = ['projects', project.id, 'bgp-configs']
   const hints = {
     invalid: 'check the project id, the ASN, and that a password is 10 to 20 letters, lower and upper case, and digits',
@@ -52,11 +57,11 @@ async function enableOn({ http, id }: Project, machine: string, signal: AbortSig
   await unlessSo(call, async () => (await wholeList(http, { ...sessionList, path, hints }, signal)).some(isIpv4))
 }
 
-async function listPeers({ http }: Project, machine: string, signal: AbortSignal): Promise<Peer[]> {
+async function listPeers(project: Project, machine: string, signal: AbortSignal): Promise<Peer[]> {
   const path = ['devices', machine, 'bgp', 'neighbors']
   const hints = { invalid: 'check that the machine is there' }
-  const { body } = await http.call({ name: 'peers', method: 'GET', path, hints }, signal)
-  const peers = parsePeers(body)
+  const { body } = await project.http.call({ name: 'peers', method: 'GET', path, hints }, signal)
+  const peers = parsePeers(body, project)
   if (!peers) throw unreadable('peers', 'no whole list of BGP neighbors')
   return peers
 }

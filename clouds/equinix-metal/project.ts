@@ -1,8 +1,16 @@
 import { CloudError } from '../cloud.ts'
 import type { VendorHttp } from '../http.ts'
 
+/** What of a project is said in words of its own time. */
+export type ProjectOptions = {
+  /** Where something is said to be: in a metro, or in a facility, as long as it has one. A facility is a zone, too. */
+  places?: 'metros' | 'facilities' | undefined
+  /** The ASN of the routers that machines speak with, where the API does not say it. */
+  peerAsn?: number | undefined
+}
+
 /** A project, and the door to it. */
-export type Project = { http: VendorHttp; id: string }
+export type Project = ProjectOptions & { http: VendorHttp; id: string }
 
 /** What to look at when a call about the project itself is refused. */
 export const projectHints = { invalid: 'check the project id' }

@@ -1,8 +1,9 @@
 import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../cloud.ts'
 import { fieldsOf } from '../loose-json.ts'
+import { hasMarks } from '../marks.ts'
 import { mark } from './mark.ts'
 import { type Project, projectHints, unreadable } from './project.ts'
-import { formatTags, hasMarks } from './tags.ts'
+import { formatTags } from './tags.ts'
 import { type List, wholeList } from './whole-list.ts'
 import { isReservation, kindOf, parseReservation, publicTypes, type ReservationBody } from './parse-reservation.ts'
 
@@ -12,7 +13,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'location
     reservations: async (marks, signal) =>
       (await wholeList(project.http, addressesOf(project), signal))
         .filter(isReservation)
-        .flatMap((item) => parseReservation(item) ?? [])
+        .flatMap((item) => parseReservation(item, project) ?? [])
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: (id, signal) => findReservation(project, id, signal),
     reserve: (request, signal) => reserve(project, request, signal),
@@ -26,11 +27,14 @@ function addressesOf({ id }: Project): List {
   return { name: 'reservations', path: ['projects', id, 'ips'], query, hints: projectHints, field: 'ip_addresses' }
 }
 
-async function findReservation({ http }: Project, id: string, signal: AbortSignal): Promise<Reservation | undefined> {
-  const answer = await http.call({ name: 'reservation', method: 'GET', path: ['ips', id], accept: [404] }, signal)
+async function findReservation(project: Project, id: string, signal: AbortSignal): Promise<Reservation | undefined> {
+  const answer = await project.http.call(
+    { name: 'reservation', method: 'GET', path: ['ips', id], accept: [404] },
+    signal,
+  )
   if (answer.status === 404) return undefined
   const item = fieldsOf(answer.body)
-  if (isReservation(item)) return parseReservation(item)
+  if (isReservation(item)) return parseReservation(item, project)
   throw new CloudError(`Equinix Metal: ${id} is ${kindOf(item)}, not a reservation of public addresses`, {
     fault: 'invalid',
     outcome: 'nothing',
@@ -55,7 +59,7 @@ async function reserve(
   }
   const path = ['projects', project.id, 'ips']
   const answer = await project.http.call({ name: 'reserve', method: 'POST', path, body, hints }, signal)
-  const reservation = parseReservation(answer.body)
+  const reservation = parseReservation(answer.body, project)
   if (!reservation) throw unreadable('reserve', 'an object without an id', 'unknown')
   return reservation
 }

@@ -22,11 +22,6 @@ export function parseTags(tags: readonly string[]): Marks {
   return Object.fromEntries([...marks].filter(([key]) => key !== '' && !contradicted.has(key)))
 }
 
-/** Whether all wanted marks are there. */
-export function hasMarks(marks: Marks, wanted: Marks): boolean {
-  return Object.entries(wanted).every(([key, value]) => marks[key] === value)
-}
-
 /** A list of tags with some marks changed: an undefined one goes, and tags of others stay as they are. */
 export function changeTags(tags: readonly string[], marks: Record<string, string | undefined>): string[] {
   const others = tags.filter((tag) => !((tag.split('=')[0] ?? '') in marks))

@@ -12,19 +12,23 @@ export type LaneOptions = {
   rate?: { calls: number; perMs: number } | undefined
 }
 
-/** Runs work when its turn comes; when the signal aborts before that, rejects at once with what `left` makes of the reason. */
+/**
+ * Runs work when its turn comes; when the signal aborts before that, rejects at once with what `left` makes of the reason.
+ * Work that calls the cloud once more waits for `pace` first, which rejects with the reason when its signal aborts.
+ */
 export type InTurn = <T>(
   lane: Lane,
-  work: () => Promise<T>,
+  work: (pace: Pace) => Promise<T>,
   wait: { signal: AbortSignal; left: (reason: unknown) => Error },
 ) => Promise<T>
 
+/** Waits until the cloud may be called again. */
+export type Pace = (signal: AbortSignal) => Promise<void>
+
 /** A queue that bounds how hard one cloud is used, and keeps a place free of reads: slow lists never hold up a reservation. */
 export function makeLanes({ inFlight, rate }: LaneOptions): InTurn {
-  const all = new PQueue({
-    concurrency: inFlight,
-    ...(rate && { intervalCap: rate.calls, interval: rate.perMs, strict: true }),
-  })
+  const all = new PQueue({ concurrency: inFlight })
+  const starts = rate && new PQueue({ intervalCap: rate.calls, interval: rate.perMs, strict: true })
   const reads = new PQueue({ concurrency: Math.max(1, inFlight - 1) })
 
   return async (lane, work, { signal, left }) => {
@@ -35,9 +39,11 @@ export function makeLanes({ inFlight, rate }: LaneOptions): InTurn {
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
 
-    const begin = () => {
+    const pace: Pace = async (ends) => starts?.add(async () => {}, { priority: priorities[lane], signal: ends })
+    const begin = async () => {
+      await pace(waiting.signal)
       stay()
-      return work()
+      return work(pace)
     }
     const turn = () => all.add(begin, { priority: priorities[lane], signal: waiting.signal })
     try {

@@ -8,3 +8,10 @@ export class ControlError extends Error {
     this.status = status
   }
 }
+
+/** What has an id, for a command that names it. */
+export function found<Id, T>(all: Map<Id, T>, id: Id, kind: string): T {
+  const one = all.get(id)
+  if (one === undefined) throw new ControlError(`no ${kind} has the id "${String(id)}"`, 404)
+  return one
+}

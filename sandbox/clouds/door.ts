@@ -9,6 +9,31 @@ import type { Quota } from './quota.ts'
 /** What every simulated cloud can be told and asked, in the same process or, as commands, over HTTP. */
 export type Door = { latency: Latency; faults: Faults; calls: CallLog; quota: Quota }
 
+/** An object as a vendor's API shows it. */
+export type Json = Record<string, unknown>
+
+/** What it can be told and asked about the account behind it, in words that fit every vendor. */
+export type AccountDoor = Door & {
+  reservations: {
+    /** Every reserved address of every project, as the API shows it; the vendor's own blocks may be among them. */
+    all(): Json[]
+    /** It is gone, and nobody deleted it. */
+    vanish(id: string): void
+  }
+  devices: {
+    all(): Json[]
+    /** A machine that runs at once, in the first project unless said otherwise. */
+    add(device: { hostname: string; project?: string }): Json
+    powerOff(id: string): Json
+    powerOn(id: string): Json
+    remove(id: string): void
+  }
+  /** How long a deleted object is still shown, from now on. */
+  setDeletion(deletion: Deletion): void
+}
+
+export type Deletion = { reservationsMs?: number; devicesMs?: number }
+
 type Schema = Record<string, unknown>
 
 /** One thing that the door does over HTTP. */

@@ -1,8 +1,17 @@
 import { ControlError } from './control-error.ts'
 import { routeMatcher, type RouteMatcher } from './route-matcher.ts'
 
-/** What a call meets instead of its answer. Statuses 502, 503 and 504 come as the HTML page of an edge server. */
-export const answers = ['reset', 'hang', 'slow', 'empty-list', 'short-pages', 'shuffled-list'] as const
+/** What a call meets instead of its answer. Statuses 502, 503 and 504 come as the HTML page of an edge server, `web-page` as one with status 200. */
+export const answers = [
+  'reset',
+  'hang',
+  'slow',
+  'redirect',
+  'web-page',
+  'empty-list',
+  'short-pages',
+  'shuffled-list',
+] as const
 
 export type Fault = {
   /** The calls meant, like `POST /projects/{id}/ips`; every call when absent. */
@@ -15,6 +24,8 @@ export type Fault = {
   times?: number
   /** `slow`: how long the answer is held back. */
   ms?: number
+  /** `redirect`: where to; the same address by plain HTTP when absent. */
+  location?: string
   /** `short-pages`: the most that a page holds, whatever the client asks for. */
   perPage?: number
   /** A status: the Retry-After header, none when absent. */

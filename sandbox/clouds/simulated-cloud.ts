@@ -1,5 +1,5 @@
 import { type FastifyInstance, fastify } from 'fastify'
-import { type Command, type Door, openDoor } from './door.ts'
+import { type AccountDoor, type Command, type Door, openDoor } from './door.ts'
 import { doorCommands } from './door-commands.ts'
 import { makeCallLog } from './call-log.ts'
 import { makeFaults } from './faults.ts'
@@ -22,6 +22,9 @@ export type RunningCloud = {
   controlUrl: string
   close: () => Promise<void>
 }
+
+/** A simulated cloud, for those who need not know whose it is. */
+export type SimulatedCloud = RunningCloud & { door: AccountDoor }
 
 /** The parts of the door that all vendors share. */
 export function makeDoor(quota: number): Door {

@@ -84,20 +84,28 @@ async function spoil(fault: ActiveFault, { request, reply, wording, closing }: V
     return never
   }
   if (fault.answer === 'slow') await sleepMs(fault.ms ?? 0, closing)
+  if (fault.answer === 'web-page') return webPage(reply.code(200), 'Welcome')
+  if (fault.answer === 'redirect')
+    return webPage(reply.code(301).header('location', fault.location ?? plainUrl(request)), '301 Moved Permanently')
   if (typeof fault.answer !== 'number') return undefined
   reply.code(fault.answer).removeHeader('content-length')
   if (fault.retryAfterSeconds !== undefined) reply.header('retry-after', String(fault.retryAfterSeconds))
   const title = edgeTitles[fault.answer]
-  reply.type(title ? 'text/html' : 'application/json; charset=utf-8')
-  return title ? edgePage(fault.answer, title) : JSON.stringify(wording.errorBody(fault.answer, fault.message))
+  if (title) return webPage(reply, `${fault.answer} ${title}`)
+  reply.type('application/json; charset=utf-8')
+  return JSON.stringify(wording.errorBody(fault.answer, fault.message))
+}
+
+function plainUrl({ host, url }: FastifyRequest): string {
+  return `http://${host}${url}`
 }
 
 function isEdgeAnswer(reply: FastifyReply): boolean {
   return reply.getHeader('content-type') === 'text/html'
 }
 
-function edgePage(status: number, title: string): string {
-  const heading = `${status} ${title}`
+function webPage(reply: FastifyReply, heading: string): string {
+  reply.type('text/html').removeHeader('content-length')
   return `<html>\r\n<head><title>${heading}</title></head>\r\n<body>\r\n<center><h1>${heading}</h1></center>\r\n</body>\r\n</html>\r\n`
 }
 

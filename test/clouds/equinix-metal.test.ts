@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Unknowns } from '../../sandbox/clouds/equinix-metal/unknowns.ts'
-import { cloudContract, peeringContract } from './contract.ts'
+import { cloudContract, grantContract, passwordContract, peeringContract } from './contract.ts'
 import { projectId } from './equinix-metal/fixtures.ts'
 import { assign, key, type Metal, startMetal, startStage } from './equinix-metal/stage.ts'
 import { cloudErrorOf, neverAborted } from './scripted-server.ts'
@@ -22,8 +22,11 @@ for (const { name, unknowns } of [
   { name: 'Equinix Metal', unknowns: {} },
   { name: 'Equinix Metal, if it is otherwise', unknowns: otherwise },
 ]) {
-  cloudContract(name, () => startStage(unknowns))
-  peeringContract(name, () => startStage(unknowns))
+  const start = () => startStage(unknowns)
+  cloudContract(name, start)
+  grantContract(name, start)
+  peeringContract(name, start)
+  passwordContract(name, start)
 }
 
 const marks = { usage: 'test-auto', cluster: 'one' }
@@ -56,16 +59,6 @@ test('an address that a machine holds stays until the machine lets go', async ()
   const { cloud, reservationId } = await assigned(metal)
   assert.is((await cloudErrorOf(cloud.release(reservationId, neverAborted))).fault, 'conflict')
   assert.ok(await cloud.reservation(reservationId, neverAborted))
-})
-
-test('an address that the cloud still shows after its deletion can be given back again', async () => {
-  await using metal = await startMetal()
-  metal.door.setDeletion({ reservationsMs: 60_000 })
-  const cloud = metal.cloudWith(key)
-  const { id } = await cloud.reserve({ location: 'da', marks }, neverAborted)
-  await cloud.release(id, neverAborted)
-  assert.is((await cloud.reservations(marks, neverAborted)).length, 1)
-  await cloud.release(id, neverAborted)
 })
 
 test('blocks that come with a machine are no reservations of ours', async () => {

@@ -12,8 +12,9 @@ import {
 } from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Lease, makeAddressSpace, makePool } from '../../sandbox/clouds/equinix-metal/address-space.ts'
-import { formatIpv4, parseRange, sizeOf } from '../../sandbox/clouds/equinix-metal/ipv4.ts'
+import { type Lease, makePool } from '../../sandbox/clouds/address-pool.ts'
+import { makeAddressSpace } from '../../sandbox/clouds/equinix-metal/address-space.ts'
+import { formatIpv4, parseRange, sizeOf } from '../../sandbox/clouds/ipv4.ts'
 
 type Step = { do: 'first' | 'last'; cidr: number } | { do: 'give back'; nth: number }
 

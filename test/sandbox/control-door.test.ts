@@ -141,6 +141,30 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
+    name: 'a redirect leads to the same address by plain HTTP, or where it was told to, and nothing is done',
+    async check({ metal, call }) {
+      const post = async () =>
+        await fetch(`${metal.url}${ips}`, { method: 'POST', redirect: 'manual', headers: { 'x-auth-token': 'full' } })
+      metal.door.faults.add({ on: 'POST', answer: 'redirect', times: 1 })
+      metal.door.faults.add({ on: 'POST', answer: 'redirect', location: 'https://elsewhere.test/', times: 1 })
+      for (const location of [`${metal.url}${ips}`, 'https://elsewhere.test/']) {
+        const { status, headers } = await post()
+        assert.equal([status, headers.get('location')], [301, location])
+      }
+      assert.equal((await call(`GET ${ips}`)).body['ip_addresses'], [])
+    },
+  },
+  {
+    name: 'a web page can come where JSON should, as if all were well',
+    async check({ metal, call }) {
+      metal.door.faults.add({ on: 'POST', answer: 'web-page', done: true, times: 1 })
+      const { status, headers, text } = await call(`POST ${ips}`, order)
+      assert.equal([status, headers.get('content-type')], [200, 'text/html'])
+      assert.match(text, /^<html>/)
+      assert.is(listIn((await call(`GET ${ips}`)).body, 'ip_addresses').length, 1)
+    },
+  },
+  {
     name: 'a list can answer that it is empty',
     async check({ metal, call, reserve }) {
       const { id } = await reserve()

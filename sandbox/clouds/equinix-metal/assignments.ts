@@ -1,6 +1,6 @@
 import { blockOf, ipv6Link } from './blocks.ts'
 import { unprocessable } from './errors.ts'
-import { formatIpv4, netmask, parseIpv4, parseRange, sizeOf, split } from './ipv4.ts'
+import { formatIpv4, netmask, parseIpv4, parseRange, sizeOf, split } from '../ipv4.ts'
 import { ipv6Space, privateBlock, publicLink, vanish } from './reservations.ts'
 import {
   type Assignment,

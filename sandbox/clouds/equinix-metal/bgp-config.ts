@@ -1,5 +1,5 @@
 import { unprocessable } from './errors.ts'
-import { objectOf, textOf } from './request-body.ts'
+import { objectOf, textOf } from '../request-body.ts'
 import { type BgpConfig, type State, newId } from './state.ts'
 
 /** 10 to 20 letters and digits, a lower-case one, an upper-case one and a digit among them. */

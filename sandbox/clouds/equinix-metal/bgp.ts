@@ -7,7 +7,7 @@ import { href } from './hrefs.ts'
 import { type Metal, inListOrder, viewFor } from './metal.ts'
 import { type Json, renderProject } from './render.ts'
 import { renderDevice } from './render-device.ts'
-import { objectOf } from './request-body.ts'
+import { objectOf } from '../request-body.ts'
 import { type Project, type Session, type State, newId, sessionsOf } from './state.ts'
 import type { View } from './includes.ts'
 

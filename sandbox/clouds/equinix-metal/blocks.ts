@@ -1,5 +1,5 @@
-import type { Lease } from './address-space.ts'
-import { formatIpv4, netmask } from './ipv4.ts'
+import type { Lease } from '../address-pool.ts'
+import { formatIpv4, netmask } from '../ipv4.ts'
 import type { Block } from './state.ts'
 
 /** An IPv4 block as the API shows it: the gateway is its first address, which in a /32 is the only one. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { unprocessable } from './errors.ts'
 import { facilities, findFacility, findMetro, metros, plans } from './locations.ts'
 import type { Json } from './render.ts'
-import { objectOf, textOf } from './request-body.ts'
+import { objectOf, textOf } from '../request-body.ts'
 
 /** How many servers there are to be had. Nothing tells how many addresses there are. */
 export function capacityRoutes(app: FastifyInstance): void {

@@ -3,7 +3,8 @@ import type { DeviceOrder } from './device-records.ts'
 import { unprocessable } from './errors.ts'
 import { facilities, findFacility, plans } from './locations.ts'
 import { findPlace } from './place.ts'
-import { listOfText, objectOf, textOf } from './request-body.ts'
+import { objectOf, textOf } from '../request-body.ts'
+import { listOfText } from './request-body.ts'
 import type { DeviceSettings, Project, State } from './state.ts'
 
 /** Reads the body of `POST /projects/{id}/devices`; throws with everything that is wrong in it. */

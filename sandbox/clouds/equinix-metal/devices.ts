@@ -8,7 +8,7 @@ import { metadataOf } from './metadata.ts'
 import { type Metal, inListOrder, viewFor } from './metal.ts'
 import { pageOf } from './paging.ts'
 import { renderDevice } from './render-device.ts'
-import { objectOf } from './request-body.ts'
+import { objectOf } from '../request-body.ts'
 
 /** Devices: the servers of a project. */
 export function deviceRoutes(app: FastifyInstance, metal: Metal): void {

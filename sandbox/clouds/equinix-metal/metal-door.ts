@@ -1,5 +1,5 @@
-import { ControlError } from '../control-error.ts'
-import type { Door } from '../door.ts'
+import { ControlError, found } from '../control-error.ts'
+import type { AccountDoor, Door } from '../door.ts'
 import { addDevice, removeDevice, setDeviceState } from './device-records.ts'
 import { plain } from './includes.ts'
 import { findMetro, plans } from './locations.ts'
@@ -19,23 +19,15 @@ export type NewDevice = {
 }
 
 /** What a simulated Equinix Metal can be told, beside what every simulated cloud can. */
-export type EquinixMetalDoor = Door & {
+export type EquinixMetalDoor = AccountDoor & {
   reservations: {
-    /** Every reservation of every project, blocks of single devices included, as the API shows them. */
-    all(): Json[]
     grant(id: string): Json
     deny(id: string): Json
-    /** It is gone, and nobody deleted it. */
-    vanish(id: string): void
   }
   devices: {
-    all(): Json[]
-    /** A device that is active at once; in metro `da` and the first project unless said otherwise. */
+    /** In metro `da` unless said otherwise. */
     add(device: NewDevice): Json
     setState(id: string, state: DeviceState): Json
-    powerOff(id: string): Json
-    powerOn(id: string): Json
-    remove(id: string): void
   }
   bgp: {
     /** What a session shows of itself: a word a switch (`up,up`), and the routes it has learned. */
@@ -45,8 +37,6 @@ export type EquinixMetalDoor = Door & {
   }
   /** How reservations are granted from now on: see `State.grants`. */
   setGrants(grants: State['grants']): void
-  /** How long a deleted object is still shown, from now on. */
-  setDeletion(deletion: Partial<State['deletion']>): void
   unknowns(): Unknowns
   setUnknowns(given: Partial<Unknowns>): void
 }
@@ -134,10 +124,4 @@ function bgpDoor(state: State): EquinixMetalDoor['bgp'] {
       bgpConfig.status = status
     },
   }
-}
-
-function found<T>(all: Map<string, T>, id: string, kind: string): T {
-  const one = all.get(id)
-  if (one === undefined) throw new ControlError(`no ${kind} has the id "${id}"`, 404)
-  return one
 }

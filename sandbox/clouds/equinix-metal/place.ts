@@ -1,6 +1,6 @@
 import { notFound, unprocessable } from './errors.ts'
 import { type Facility, type Metro, findFacility, findMetro } from './locations.ts'
-import { textOf } from './request-body.ts'
+import { textOf } from '../request-body.ts'
 import type { State } from './state.ts'
 
 /** Where a request says that a thing shall be: in a metro, or in a facility, which lies in one. */

@@ -1,7 +1,8 @@
 import { unprocessable } from './errors.ts'
 import type { Facility, Metro } from './locations.ts'
 import { findPlace } from './place.ts'
-import { listOfText, objectOf } from './request-body.ts'
+import { objectOf } from '../request-body.ts'
+import { listOfText } from './request-body.ts'
 import type { State } from './state.ts'
 
 /** What `POST /projects/{id}/ips` asks for, checked. */

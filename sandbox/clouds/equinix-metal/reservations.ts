@@ -1,4 +1,4 @@
-import { type Lease, makePool } from './address-space.ts'
+import { type Lease, makePool } from '../address-pool.ts'
 import { blockOf, ipv6Block } from './blocks.ts'
 import { unprocessable } from './errors.ts'
 import type { Metro } from './locations.ts'

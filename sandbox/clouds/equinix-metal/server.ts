@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { type RateLimit, makeRateCounter } from '../rate-limit.ts'
-import { makeDoor, startSimulatedCloud } from '../simulated-cloud.ts'
+import { type RunningCloud, makeDoor, startSimulatedCloud } from '../simulated-cloud.ts'
 import type { Traffic, Wording } from '../traffic.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
 import { bgpRoutes } from './bgp.ts'
@@ -35,13 +35,7 @@ export type EquinixMetalOptions = {
   now?: () => number
 }
 
-export type EquinixMetal = {
-  /** The base URL of the API, `/metal/v1` included. */
-  url: string
-  controlUrl: string
-  door: EquinixMetalDoor
-  close: () => Promise<void>
-}
+export type EquinixMetal = RunningCloud & { door: EquinixMetalDoor }
 
 /** Starts a simulated Equinix Metal on a loopback port; its state is in memory. */
 export async function startEquinixMetal(options: EquinixMetalOptions): Promise<EquinixMetal> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Quota } from '../quota.ts'
-import { type AddressSpace, type Lease, type Pool, makeAddressSpace } from './address-space.ts'
+import type { Lease, Pool } from '../address-pool.ts'
+import { type Agenda, makeAgenda } from '../agenda.ts'
+import { type AddressSpace, makeAddressSpace } from './address-space.ts'
 import { type Facility, type Metro, type Plan, metros } from './locations.ts'
 import type { Unknowns } from './unknowns.ts'
 
@@ -115,7 +117,7 @@ export type Session = {
   updatedAt: string
 }
 
-export type State = {
+export type State = Agenda & {
   projects: Map<string, Project>
   devices: Map<string, Device>
   reservations: Map<string, Reservation>
@@ -131,10 +133,6 @@ export type State = {
   provisioningMs: number
   now(): number
   timestamp(): string
-  /** Carries something out when `ms` have passed, before the next call that comes after. */
-  later(ms: number, what: () => void): void
-  /** Carries out what has fallen due. */
-  settle(): void
 }
 
 export type StateOptions = {
@@ -147,7 +145,6 @@ export type StateOptions = {
 
 /** An account with projects in which nothing is yet. */
 export function makeState({ projects, quota, unknowns, provisioningMs, now }: StateOptions): State {
-  let due: { atMs: number; what: () => void }[] = []
   const timestamp = () => `${new Date(now()).toISOString().slice(0, 19)}Z`
   return {
     projects: new Map(projects.map(({ id, name = 'sandbox' }) => [id, { id, name, createdAt: timestamp() }])),
@@ -163,12 +160,7 @@ export function makeState({ projects, quota, unknowns, provisioningMs, now }: St
     provisioningMs,
     now,
     timestamp,
-    later: (ms, what) => void due.push({ atMs: now() + ms, what }),
-    settle() {
-      const ripe = due.filter(({ atMs }) => atMs <= now())
-      due = due.filter(({ atMs }) => atMs > now())
-      for (const { what } of ripe) what()
-    },
+    ...makeAgenda(now),
   }
 }
 

@@ -1,3 +1,5 @@
+import { type AnswersTo, answer } from '../open-questions.ts'
+
 /**
  * What nobody outside the vendor knows for sure, or what differed over the years: each question with its possible
  * answers. The first is the default; tests of a client should pass with all of them.
@@ -23,17 +25,7 @@ export const questions = {
   assignmentType: ['present', 'absent'],
 } as const
 
-type Question = keyof typeof questions
-
-export type Unknowns = { -readonly [Q in Question]: (typeof questions)[Q][number] }
+export type Unknowns = AnswersTo<typeof questions>
 
 /** The default answer to every question, with those that are given. */
-export function answerUnknowns(given: Partial<Unknowns> = {}): Unknowns {
-  for (const [question, answer] of Object.entries(given)) {
-    const allowed: readonly string[] | undefined = questions[question as Question]
-    if (!allowed) throw new Error(`unknown "${question}": expected one of ${Object.keys(questions).join(', ')}`)
-    if (!allowed.includes(answer)) throw new Error(`${question}=${answer}: expected one of ${allowed.join(', ')}`)
-  }
-  const defaults = Object.entries(questions).map(([question, [first]]) => [question, first])
-  return { ...(Object.fromEntries(defaults) as Unknowns), ...given }
-}
+export const answerUnknowns = (given?: Partial<Unknowns>): Unknowns => answer(questions, given)

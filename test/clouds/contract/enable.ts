@@ -10,6 +10,8 @@ const told = (one: { password: Password | undefined } | undefined) =>
 
 export const enable = ({ cloud }: PeeringStage, password?: string) =>
   cloud.peering.enable({ asn, password: password === undefined ? undefined : hidden(password) }, neverAborted)
+/** The number of the project once its machines speak BGP. */
+export const asnOf = ({ peering }: PeeringStage) => peering.chosenAsn ?? asn
 export const project = async ({ cloud }: PeeringStage) => told(await cloud.peering.project(neverAborted))
 export const enableOn = ({ cloud }: PeeringStage, id: string) => cloud.peering.enableOn(id, neverAborted)
 export const peers = ({ cloud }: PeeringStage, id: string) => cloud.peering.peers(id, neverAborted)

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Fault } from '../../../clouds/cloud.ts'
 import { neverAborted } from '../scripted-server.ts'
-import { asn, enable, machines, project } from './enable.ts'
+import { asn, asnOf, enable, machines, project } from './enable.ts'
 import { type On, type PeeringStage, refusalOf } from './stage.ts'
 
 /** BGP as it is refused, and as it fails. */
@@ -79,7 +79,7 @@ function failing(on: On<PeeringStage>): void {
         assert.is(stage.door.calls.count(stage.peering.routes[name]), 1)
         await calls[name](stage.cloud, id)
       }
-      assert.equal(await project(stage), { asn, password: undefined })
+      assert.equal(await project(stage), { asn: asnOf(stage), password: undefined })
       assert.equal([...(await machines(stage))], [id])
     })
 

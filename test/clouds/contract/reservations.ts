@@ -8,6 +8,7 @@ import { type On, refusalOf } from './stage.ts'
 export function reservationRules(on: On): void {
   reserving(on)
   listing(on)
+  marking(on)
   releasing(on)
 }
 
@@ -22,27 +23,6 @@ function reserving(on: On): void {
     assert.ok(Math.abs(Date.parse(reservation.createdAt ?? '') - Date.now()) < 60_000)
     assert.equal(await stage.cloud.reservation(reservation.id, neverAborted), reservation)
     assert.equal(await list(stage, marks), [reservation])
-  })
-
-  on('an address that is granted late is requested first, and reserved in the end', async (stage) => {
-    stage.grantLate()
-    const { id, state, address } = await reserve(stage)
-    assert.equal([state, address], ['requested', undefined])
-    assert.equal((await list(stage, marks))[0]?.state, 'requested')
-    stage.grant(id)
-    const granted = await stage.cloud.reservation(id, neverAborted)
-    assert.is(granted?.state, 'reserved')
-    assert.ok(granted?.address)
-  })
-
-  on('an address that is never granted is denied, and can be given back', async (stage) => {
-    stage.grantLate()
-    const { id } = await reserve(stage)
-    stage.deny(id)
-    const denied = await stage.cloud.reservation(id, neverAborted)
-    assert.equal([denied?.state, denied?.address], ['denied', undefined])
-    await stage.cloud.release(id, neverAborted)
-    assert.equal(await list(stage), [])
   })
 
   on('locations have the codes that addresses are reserved by, and each one name', async (stage) => {
@@ -91,6 +71,26 @@ function listing(on: On): void {
   })
 }
 
+function marking(on: On): void {
+  on('marks are changed and taken off, and the others stay', async (stage) => {
+    const { id } = await reserve(stage, { team: 'edge', waiting: 'yes' })
+    await stage.cloud.mark(id, { service: 'other==', waiting: undefined }, neverAborted)
+    const found = await stage.cloud.reservation(id, neverAborted)
+    assert.equal({ ...found?.marks }, { ...marks, service: 'other==', team: 'edge' })
+    assert.equal(idsOf(await list(stage, { service: 'other==' })), [id])
+  })
+
+  on('marks that are there already need no second write, and what is gone none at all', async (stage) => {
+    const { id } = await reserve(stage)
+    stage.door.calls.clear()
+    await stage.cloud.mark(id, marks, neverAborted)
+    assert.is(stage.door.calls.count(), 1)
+    await stage.cloud.release(id, neverAborted)
+    await stage.cloud.mark(id, { service: 'other==' }, neverAborted)
+    assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
+  })
+}
+
 function releasing(on: On): void {
   on('an address that is given back is gone, and giving it back again is fine', async (stage) => {
     const kept = await reserve(stage, { service: 'kept' })
@@ -104,6 +104,29 @@ function releasing(on: On): void {
 
   on('an address that never was is gone', async (stage) => {
     const id = '00000000-0000-4000-8000-000000000000'
+    assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
+    await stage.cloud.release(id, neverAborted)
+  })
+
+  on(
+    'an address that the cloud still shows after its deletion can be given back again, until it is gone',
+    async (stage) => {
+      stage.door.setDeletion({ reservationsMs: 60_000 })
+      const reservation = await reserve(stage)
+      await stage.cloud.release(reservation.id, neverAborted)
+      assert.equal(await list(stage, marks), [reservation])
+      await stage.cloud.release(reservation.id, neverAborted)
+      stage.door.reservations.vanish(reservation.id)
+      assert.is(await stage.cloud.reservation(reservation.id, neverAborted), undefined)
+      assert.equal(await list(stage), [])
+      await stage.cloud.release(reservation.id, neverAborted)
+      await stage.cloud.mark(reservation.id, { service: 'other' }, neverAborted)
+    },
+  )
+
+  on('an address that somebody else gave back is gone', async (stage) => {
+    const { id } = await reserve(stage)
+    stage.door.reservations.vanish(id)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
     await stage.cloud.release(id, neverAborted)
   })

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CloudError } from '../../../clouds/cloud.ts'
 import type { Vendor } from '../../../clouds/vendor.ts'
-import type { Door } from '../../../sandbox/clouds/door.ts'
+import type { AccountDoor } from '../../../sandbox/clouds/door.ts'
 import { cloudErrorOf } from '../scripted-server.ts'
 
 /** A vendor's client before a simulated cloud in which nothing is reserved, and no machine runs. */
@@ -15,13 +15,19 @@ export type Stage<V extends Vendor = Vendor> = AsyncDisposable & {
   /** Every key in use here: no message may hold one. */
   keys: string[]
   location: string
-  door: Door
+  door: AccountDoor
   routes: Record<Route, string>
-  /** From now on the cloud takes its time; then a person decides. */
-  grantLate(): void
-  grant(id: string): void
-  deny(id: string): void
   machines: MachineRoom
+}
+
+/** A cloud that may take its time over an address. */
+export type GrantStage = Stage & {
+  grants: {
+    /** From now on it does; then a person decides. */
+    late(): void
+    grant(id: string): void
+    deny(id: string): void
+  }
 }
 
 type Route = 'reserve' | 'release' | 'list' | 'machines' | 'machine'
@@ -45,9 +51,15 @@ export type PeeringStage = Stage<Required<Vendor>> & { peering: PeeringRoom }
 /** How the vendor's BGP is called, and what its routers expect. */
 export type PeeringRoom = {
   routes: Record<'project' | 'enable' | 'machines' | 'enableOn' | 'peers', string>
-  /** A password that the cloud takes. */
-  password: string
+  /** The number that the cloud chooses for the project; undefined where it takes ours. */
+  chosenAsn: number | undefined
   peerAsn: number
+}
+
+/** A vendor whose routers may want a password. */
+export type PasswordStage = PeeringStage & {
+  /** One that the cloud takes. */
+  password: string
 }
 
 /** Adds a rule to the suite: the test gets a stage of its own. */

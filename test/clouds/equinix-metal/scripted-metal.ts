@@ -1,25 +1,13 @@
 import type { Vendor } from '../../../clouds/vendor.ts'
-import { type Reply, type Seen, startScript } from '../scripted-server.ts'
+import { type Routes, withClient } from '../scripted-routes.ts'
+import type { Reply, Seen } from '../scripted-server.ts'
 import { metalAt } from './fixtures.ts'
 
-/** Answers by `METHOD /path`. */
-export type Routes = Record<string, Reply | ((request: Seen, nth: number) => Reply)>
+export { asked, type Routes } from '../scripted-routes.ts'
 
-/** Runs a client before a server that answers by these routes; what is not in the table is a mistake of the test. */
-export async function withRoutes<T>(
-  routes: Routes,
-  use: (cloud: Required<Vendor>, seen: Seen[]) => Promise<T>,
-): Promise<T> {
-  await using server = await startScript((request, nth) => {
-    const asked = `${request.method} ${request.path}`
-    const route = routes[asked] ?? { status: 418, json: { error: `${asked} is not scripted` } }
-    return typeof route === 'function' ? route(request, nth) : route
-  })
-  return await use(metalAt(server.url), server.seen)
-}
+/** Runs a client before a server that answers by these routes. */
+export const withRoutes = <T>(routes: Routes, use: (cloud: Required<Vendor>, seen: Seen[]) => Promise<T>): Promise<T> =>
+  withClient(metalAt, routes, use)
 
 /** A refusal in the API's usual form. */
 export const errors = (status: number, ...texts: string[]): Reply => ({ status, json: { errors: texts } })
-
-/** What was asked for, in order. */
-export const asked = (seen: Seen[]) => seen.map(({ method, path }) => `${method} ${path}`)

@@ -1,7 +1,7 @@
 import { equinixMetal } from '../../../clouds/equinix-metal.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import type { Unknowns } from '../../../sandbox/clouds/equinix-metal/unknowns.ts'
-import type { PeeringStage } from '../contract.ts'
+import type { GrantStage, PasswordStage, Stage } from '../contract.ts'
 import { projectId } from './fixtures.ts'
 
 const otherProjectId = '1c8d7f2e-7d2e-4e1f-9f66-1b4d6b2c3d4e'
@@ -33,7 +33,7 @@ export async function startMetal(unknowns: Partial<Unknowns> = {}) {
 }
 
 /** The same as the contract wants it. */
-export async function startStage(unknowns: Partial<Unknowns>): Promise<PeeringStage> {
+export async function startStage(unknowns: Partial<Unknowns>): Promise<GrantStage & PasswordStage> {
   const metal = await startMetal(unknowns)
   const { door, cloudWith } = metal
   return {
@@ -45,18 +45,21 @@ export async function startStage(unknowns: Partial<Unknowns>): Promise<PeeringSt
     location: 'da',
     door,
     routes,
-    grantLate: () => door.setGrants({ mode: 'late' }),
-    grant: (id) => void door.reservations.grant(id),
-    deny: (id) => void door.reservations.deny(id),
+    grants: {
+      late: () => door.setGrants({ mode: 'late' }),
+      grant: (id) => void door.reservations.grant(id),
+      deny: (id) => void door.reservations.deny(id),
+    },
     machines: machineRoom(metal),
-    peering: { routes: peeringRoutes, password: 'Secret1234', peerAsn: 65_530 },
+    peering: { routes: peeringRoutes, chosenAsn: undefined, peerAsn: 65_530 },
+    password: 'Secret1234',
     [Symbol.asyncDispose]: metal[Symbol.asyncDispose],
   }
 }
 
 export type Metal = Awaited<ReturnType<typeof startMetal>>
 
-function machineRoom({ simulator, door }: Metal): PeeringStage['machines'] {
+function machineRoom({ simulator, door }: Metal): Stage['machines'] {
   return {
     add: (hostname) => String(door.devices.add({ hostname })['id']),
     turnOff: (id) => void door.devices.powerOff(id),

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { formatTags, hasMarks, parseTags } from '../../../clouds/equinix-metal/tags.ts'
+import { formatTags, parseTags } from '../../../clouds/equinix-metal/tags.ts'
 
 test('marks are written as the predecessors wrote them', () => {
   assert.equal(formatTags({ usage: 'cloud-provider-equinix-metal-auto', service: 'l7Rn+K/8=', 'my-tag': '' }), [
@@ -29,14 +29,5 @@ const lists = [
   { name: 'a tag without a key says nothing', tags: ['=x', ''], marks: {} },
 ]
 for (const { name, tags, marks } of lists) test(name, () => assert.equal(parseTags(tags), marks))
-
-test('marks match when all that are wanted are there', () => {
-  const marks = { usage: 'u', cluster: 'c', extra: 'e' }
-  assert.ok(hasMarks(marks, { usage: 'u', cluster: 'c' }))
-  assert.ok(hasMarks(marks, {}))
-  assert.not.ok(hasMarks(marks, { usage: 'u', cluster: 'other' }))
-  assert.not.ok(hasMarks(marks, { usage: 'u', service: 's' }))
-  assert.not.ok(hasMarks({}, { toString: '' }))
-})
 
 test.run()

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type InTurn, type Lane, makeLanes } from '../../../clouds/http/lanes.ts'
+import { type InTurn, type Lane, makeLanes, type Pace } from '../../../clouds/http/lanes.ts'
 import { failureOf, neverAborted } from '../scripted-server.ts'
 
 /** Work that begins when its turn comes and ends when the test says so. */
@@ -95,6 +95,46 @@ test('no more calls begin in a span of time than the cloud allows', async () => 
   const [first = 0, , third = 0, , fifth = 0] = begunAt
   assert.ok(third - first >= 90, `third after ${third - first} ms`)
   assert.ok(fifth - third >= 90, `fifth after ${fifth - third} ms`)
+})
+
+test('a move goes first also where calls wait for the cloud', async () => {
+  const inTurn = makeLanes({ inFlight: 10, rate: { calls: 1, perMs: 30 } })
+  const begun: string[] = []
+  const wait = { signal: neverAborted, left: () => new Error('left') }
+  const add = (lane: Lane, name: string) => inTurn(lane, async () => void begun.push(name), wait)
+  await Promise.all([add('write', 'first'), add('read', 'read'), add('write', 'write'), add('move', 'move')])
+  assert.equal(begun, ['first', 'move', 'write', 'read'])
+})
+
+test('a call that is made once more counts as one', async () => {
+  const inTurn = makeLanes({ inFlight: 10, rate: { calls: 2, perMs: 100 } })
+  const begunAt: number[] = []
+  const work = async (pace: Pace) => {
+    begunAt.push(performance.now())
+    await pace(neverAborted)
+    begunAt.push(performance.now())
+  }
+  const wait = { signal: neverAborted, left: () => new Error('left') }
+  await Promise.all([1, 2].map(() => inTurn('read', work, wait)))
+  const [first = 0, , third = 0] = begunAt
+  assert.is(begunAt.length, 4)
+  assert.ok(third - first >= 90, `third after ${third - first} ms`)
+})
+
+test('whoever waits for the cloud to be called again can be called off', async () => {
+  const inTurn = makeLanes({ inFlight: 10, rate: { calls: 1, perMs: 60_000 } })
+  const caller = new AbortController()
+  const wait = { signal: caller.signal, left: (reason: unknown) => new Error(`left: ${String(reason)}`) }
+  const begun = Promise.withResolvers<void>()
+  const ends = new AbortController()
+  const again = inTurn('read', async (pace) => (begun.resolve(), pace(ends.signal)), wait)
+  await begun.promise
+  const notBegun = inTurn('write', () => Promise.reject(new Error('begun')), wait)
+  await settled()
+  ends.abort(new Error('deadline'))
+  caller.abort('over')
+  assert.match(String(await failureOf(again)), 'deadline')
+  assert.match(String(await failureOf(notBegun)), 'left: over')
 })
 
 test.run()

@@ -1,0 +1,74 @@
+import { isIPv4 } from 'node:net'
+import { CloudError } from '../cloud.ts'
+import { asnOf } from '../loose-bgp.ts'
+import { fieldsOf } from '../loose-json.ts'
+import type { Peer, Peering, ProjectPeering } from '../peering.ts'
+import type { Server } from './parse-server.ts'
+import { type Project, projectHints, unreadable } from './project.ts'
+
+/** BGP of a project and of its machines. The project's number is the cloud's to choose, and there are no passwords. */
+export function peeringOf(project: Project): Peering {
+  return {
+    project: (signal) => findPeering(project, signal),
+    enable: (_wanted, signal) => enable(project, signal),
+    async machines(signal) {
+      const servers = await project.servers.fresh(signal)
+      return new Set(servers.filter(({ bgp }) => bgp.isOn).map(({ machine }) => machine.id))
+    },
+    enableOn: (machine, signal) => enableOn(project, machine, signal),
+    peers: (machine, signal) => listPeers(project, machine, signal),
+  }
+}
+
+/** Its number comes a while after the first machine that speaks BGP. */
+async function findPeering({ http, id }: Project, signal: AbortSignal): Promise<ProjectPeering | undefined> {
+  const path = ['projects', id]
+  const { body } = await http.call({ name: 'peering', method: 'GET', path, hints: projectHints }, signal)
+  const { enabled, local_asn } = fieldsOf(fieldsOf(body).bgp)
+  if (typeof enabled !== 'boolean') throw unreadable('peering', 'no word about BGP')
+  return enabled ? { asn: asnOf(local_asn), password: undefined } : undefined
+}
+
+/** A PUT changes what it names and nothing else; a tool that names too much is how BGP goes off again. */
+async function enable({ http, id }: Project, signal: AbortSignal): Promise<void> {
+  const path = ['projects', id]
+  const body = { bgp: true }
+  await http.call({ name: 'enable-peering', method: 'PUT', path, body, hints: projectHints }, signal)
+}
+
+async function enableOn({ http, id, servers }: Project, machine: string, signal: AbortSignal): Promise<void> {
+  const hints = { invalid: `check that the machine is there, and that BGP is enabled on project ${id}` }
+  const path = ['servers', machine]
+  try {
+    await http.call({ name: 'enable-session', method: 'PUT', path, body: { bgp: true }, hints }, signal)
+  } finally {
+    servers.changed()
+  }
+}
+
+async function listPeers(project: Project, machine: string, signal: AbortSignal): Promise<Peer[]> {
+  const server = await findServer(project, machine, signal)
+  if (!server.bgp.isOn) return []
+  const localAsn = server.bgp.localAsn ?? (await findPeering(project, signal))?.asn
+  if (localAsn === undefined) return []
+  const peers = peersOf(server, localAsn)
+  if (!peers) throw unreadable('peers', 'a server that does not tell with whom, and from where, it speaks BGP')
+  return peers
+}
+
+/** Everybody asks about their own machine at the same time, and one list holds them all. */
+async function findServer(project: Project, id: string, signal: AbortSignal): Promise<Server> {
+  const isIt = ({ machine }: Server) => machine.id === id
+  const found = (await project.servers.recent(signal)).find(isIt) ?? (await project.servers.fresh(signal)).find(isIt)
+  if (found) return found
+  const message = `Cherry Servers has no server ${id} in project ${project.id}; check that the machine is there`
+  throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
+}
+
+/** Undefined where a part of them is not told. The routers are on another network than the server. */
+function peersOf({ machine, bgp: { peerAsn, peerAddresses } }: Server, localAsn: number): Peer[] | undefined {
+  const own = machine.addresses.find(({ address, isPublic, isElastic }) => isPublic && !isElastic && isIPv4(address))
+  if (peerAsn === undefined || peerAddresses === undefined || own === undefined) return undefined
+  const session = { localAsn, peerAsn, sourceAddress: own.address, isMultihop: true, password: undefined }
+  return peerAddresses.map((peerAddress) => ({ ...session, peerAddress }))
+}

@@ -1,0 +1,88 @@
+import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../cloud.ts'
+import { hasMarks } from '../marks.ts'
+import { findAddress, findListed } from './find-address.ts'
+import { firstSeen } from './first-seen.ts'
+import { listLocations, locationBy } from './locations.ts'
+import { mark } from './mark.ts'
+import { type Address, parseReservation } from './parse-address.ts'
+import { type Project, unreadable } from './project.ts'
+
+/** The reservations of a project. One that was given back stays in its lists, as it was, for a minute or so. */
+export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'locations'> {
+  const seen = firstSeen()
+  const dated = (told: Address['reservation']): Reservation => ({ ...told, createdAt: seen.of(told.id) })
+  return {
+    async reservations(marks, signal) {
+      const told = (await project.addresses.fresh(signal)).map(({ reservation }) => reservation)
+      seen.keep(told.map(({ id }) => id))
+      return told.map(dated).filter((reservation) => hasMarks(reservation.marks, marks))
+    },
+    async reservation(id, signal) {
+      const found = await findAddress(project, id, signal)
+      return found && dated(found.reservation)
+    },
+    reserve: async (request, signal) => dated(await reserve(project, request, signal)),
+    mark: (id, marks, signal) => mark(project, { id, marks }, signal),
+    release: (id, signal) => release(project, id, signal),
+  }
+}
+
+/** A region that is refused may be one that people know by another name, or knew by an older one. */
+async function reserve(
+  project: Project,
+  request: ReservationRequest,
+  signal: AbortSignal,
+): Promise<Address['reservation']> {
+  const { location, marks } = request
+  try {
+    return await order(project, request, signal)
+  } catch (error) {
+    const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
+    const slug = isRefused ? await slugOf(project, location, signal) : undefined
+    if (slug === undefined || slug === location) throw error
+    return order(project, { location: slug, marks }, signal)
+  }
+}
+
+async function slugOf(project: Project, word: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return locationBy(word, await listLocations(project, signal))?.code
+  } catch (error) {
+    // What was refused stays refused: that is what its caller has to know.
+    if (error instanceof CloudError) return undefined
+    throw error
+  }
+}
+
+async function order(
+  { http, id }: Project,
+  { location, marks }: ReservationRequest,
+  signal: AbortSignal,
+): Promise<Address['reservation']> {
+  const body = { region: location, tags: marks }
+  const hints = { invalid: `check that "${location}" is a region of Cherry Servers and ${id} the id of a project` }
+  const path = ['projects', id, 'ips']
+  const answer = await http.call({ name: 'reserve', method: 'POST', path, body, hints }, signal)
+  const reservation = parseReservation(answer.body)
+  if (!reservation) throw unreadable('reserve', 'an object without an id', 'unknown')
+  return reservation
+}
+
+/** Looks before it deletes: `/ips` holds the addresses of servers too, and what becomes of one in use is not documented. */
+async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
+  const found = await findAddress(project, id, signal)
+  if (!found) return
+  if (found.holder !== undefined) throw inUse(id, found.holder)
+  try {
+    await project.http.call({ name: 'release', method: 'DELETE', path: ['ips', id], accept: [404] }, signal)
+  } catch (error) {
+    // A 403 after a successful read is either a key that may only read, or an address that went in between.
+    const isForbidden = error instanceof CloudError && error.fault === 'auth'
+    if (!isForbidden || (await findListed(project, id, signal))) throw error
+  }
+}
+
+function inUse(id: string, holder: string): CloudError {
+  const message = `Cherry Servers: address ${id} goes to ${holder}; it is given back once that is undone`
+  return new CloudError(message, { fault: 'conflict', outcome: 'nothing' })
+}

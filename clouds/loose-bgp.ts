@@ -1,0 +1,24 @@
+import { isIPv4 } from 'node:net'
+import { countOf, itemsOf } from './loose-json.ts'
+
+/** The number of an autonomous system. Zero is reserved, and no router takes it. */
+export function asnOf(value: unknown): number | undefined {
+  const number = countOf(value) ?? 0
+  return number >= 1 && number <= 4_294_967_295 ? number : undefined
+}
+
+/** Peers' addresses, each once and in the order of their numbers; undefined where one of them is no address. */
+export function peerAddressesOf(value: unknown): string[] | undefined {
+  const addresses = itemsOf(value)
+  if (!addresses?.every(isAddress)) return undefined
+  return [...new Set(addresses)].toSorted((one, other) => numberOf(one) - numberOf(other))
+}
+
+/** Whether it is an address that a BGP session can be between. */
+export function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && isIPv4(value)
+}
+
+function numberOf(ipv4: string): number {
+  return ipv4.split('.').reduce((number, part) => number * 256 + Number(part), 0)
+}

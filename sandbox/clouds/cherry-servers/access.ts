@@ -1,0 +1,72 @@
+import type { FastifyRequest } from 'fastify'
+import { forbidden, notFound, unauthorized } from './errors.ts'
+import type { Ip, Project, Server, State } from './state.ts'
+
+export type Token = {
+  token: string
+  /** What the log of calls says in its place. */
+  label?: string
+  /** The ids of the projects that it may use; those that it makes are added. */
+  projects: number[]
+  readOnly?: boolean
+}
+
+/** Finds what a call is about: 404 where it does not exist, 403 where the token may not do this to it. */
+export type Finders = {
+  project(request: FastifyRequest): Project
+  server(request: FastifyRequest): Server
+  ip(request: FastifyRequest): Ip
+}
+
+/** The rights of the tokens. */
+export function makeAccess(tokens: Token[]) {
+  const known = new Map(
+    tokens.map((one, n) => [one.token, { ...one, projects: [...one.projects], label: one.label ?? `token-${n + 1}` }]),
+  )
+  const find = (request: FastifyRequest) => known.get(tokenOf(request) ?? '')
+  return {
+    /** The label of a request's token. */
+    caller: (request: FastifyRequest) => find(request)?.label ?? (tokenOf(request) ? 'unknown' : 'none'),
+    authenticate(request: FastifyRequest): Token {
+      const token = find(request)
+      if (!token) throw unauthorized()
+      if (token.readOnly && request.method !== 'GET') throw forbidden()
+      return token
+    },
+  }
+}
+
+export type Access = ReturnType<typeof makeAccess>
+
+/** The finders of one team. */
+export function makeFinders(state: State, access: Access): Finders {
+  const allowed = <T>(request: FastifyRequest, { found, project }: { found: T; project: Project }): T => {
+    if (access.authenticate(request).projects.includes(project.id)) return found
+    throw state.unknowns.foreignProject === '403' ? forbidden() : notFound()
+  }
+  return {
+    project(request) {
+      const project = state.projects.get(Number(idIn(request)))
+      if (!project) throw notFound()
+      return allowed(request, { found: project, project })
+    },
+    server(request) {
+      const server = state.servers.get(Number(idIn(request)))
+      if (!server) throw notFound()
+      return allowed(request, { found: server, project: server.project })
+    },
+    ip(request) {
+      const ip = state.ips.get(idIn(request))
+      if (ip) return allowed(request, { found: ip, project: ip.project })
+      throw state.gone.has(idIn(request)) && state.unknowns.goneAddress === '403' ? forbidden() : notFound()
+    },
+  }
+}
+
+function idIn(request: FastifyRequest): string {
+  return (request.params as { id: string }).id
+}
+
+function tokenOf(request: FastifyRequest): string | undefined {
+  return /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+}

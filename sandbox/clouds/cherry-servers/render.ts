@@ -1,0 +1,151 @@
+import type { Json } from '../door.ts'
+import { regions } from './regions.ts'
+import { type Ip, type Project, type Server, type State, floatingIn, ipsOf, primaryOf } from './state.ts'
+
+/** A project as the API shows it. */
+export function renderProject({ id, name, bgp }: Project): Json {
+  return { id, name, bgp: { enabled: bgp.enabled, local_asn: bgp.localAsn }, href: `/projects/${id}` }
+}
+
+/** A project as reading it alone shows it. */
+export function renderProjectWithTraffic(project: Project): Json {
+  const group = regions.map(({ href, bgp }) => ({ href, bgp }))
+  const traffic = { id: 'sandbox', name: 'All regions', used_bytes: 0, allowance_bytes: 0, limited_bytes: 0 }
+  return { ...renderProject(project), traffic: [{ ...traffic, regions: group }] }
+}
+
+/** An address as the API shows it. What is not set is not there. */
+export function renderIp(state: State, ip: Ip): Json {
+  const { server, target, host } = ip
+  const route = target && primaryOf(state, target)
+  const holder = server ?? target
+  return {
+    ...renderIpAlone(ip),
+    region: ip.region,
+    ...(route && { routed_to: { ...renderIpAlone(route), region: route.region } }),
+    ...(server && { assigned_to: renderServerAlone(state, server) }),
+    ...(holder && { targeted_to: renderServerAlone(state, holder) }),
+    ...(ip.type === 'primary-ip' && {
+      gateway: host.gateway,
+      default_ptr_record: defaultPtrRecord(host.address),
+      dns_resolvers: ['10.100.0.53', '10.100.0.54'],
+    }),
+    project: renderProject(ip.project),
+  }
+}
+
+function renderIpAlone(ip: Ip): Json {
+  const { id, type, host, aRecord } = ip
+  const ptrRecord = ip.ptrRecord ?? (type === 'primary-ip' ? defaultPtrRecord(host.address) : undefined)
+  return {
+    id,
+    address: host.address,
+    address_family: 4,
+    cidr: host.cidr,
+    type,
+    ...(host.vlan !== undefined && { vlan_id: host.vlan }),
+    ...(ptrRecord !== undefined && { ptr_record: ptrRecord }),
+    ...(aRecord !== undefined && { a_record: aRecord }),
+    ddos_scrubbing: false,
+    tags: ip.tags,
+    href: `/ips/${id}`,
+  }
+}
+
+function defaultPtrRecord(address: string): string {
+  return `ip-${address.replaceAll('.', '-')}.002.ptr.cherryservers.net`
+}
+
+/** A server as the API shows it. */
+export function renderServer(state: State, server: Server): Json {
+  const { plan, image } = server
+  const pricing = { id: 37, currency: 'EUR', unit: 'Hours', unit_price: 0.05, taxed: true, price: 0.06, quantity: 1 }
+  return {
+    ...renderServerAlone(state, server),
+    plan,
+    pricing,
+    ip_addresses: ipsOf(state, server).map((ip) => renderIp(state, ip)),
+    ssh_keys: server.sshKeys.map((id) => ({ id, href: `/ssh-keys/${id}` })),
+    termination_date: 'None',
+    upgradable: plan.type === 'vps',
+    network: 'on',
+    deployed_image: { name: image, slug: image.toLowerCase().replace(/[ .]/g, '_') },
+  }
+}
+
+/** The same without its addresses, as the answer to a change leaves them out. */
+export function renderChangedServer(state: State, server: Server): Json {
+  const { ip_addresses: _, ...shown } = renderServer(state, server)
+  return shown
+}
+
+/** A server as it is shown where something else refers to it: shorter, but its secrets are there. */
+function renderServerAlone(state: State, server: Server): Json {
+  return {
+    id: server.id,
+    name: server.name,
+    href: `/servers/${server.id}`,
+    hostname: server.hostname,
+    image: server.image,
+    spot_instance: server.spot,
+    region: server.region,
+    state: server.state,
+    status: server.status,
+    bgp: renderBgp(state, server),
+    tags: server.tags,
+    created_at: timestamp(server.createdAtMs),
+    project: renderProject(server.project),
+    ...secretsOf(state, server),
+  }
+}
+
+const dayMs = 24 * 3600 * 1000
+
+/** A day after the deployment they are taken away. */
+function secretsOf(state: State, { id, plan, createdAtMs }: Server): Json {
+  if (state.now() - createdAtMs >= dayMs) return {}
+  if (plan.type === 'vps') return { username: 'root', password: `root-s3cret-${id}` }
+  const expires = timestamp(createdAtMs + dayMs)
+  return { bmc: { user: 'admin', password: `bmc-s3cret-${id}`, ip: '10.99.0.1', allowed_ip: '192.0.2.1', expires } }
+}
+
+function renderBgp(state: State, { bgp, region, project }: Server): Json {
+  const updated = timestamp(bgp.updatedMs)
+  const none = { routers: 0, connected: 0, limit: 0, active: activeRoutes(state, 0), routes: [], updated }
+  if (!bgp.enabled) return { enabled: false, available: false, status: 'Disabled', ...none }
+  const routers = region.bgp.hosts.length
+  const routes = bgp.routes.map(({ subnet, router, sinceMs }) => {
+    const age = hoursMinutesSeconds(state.now() - sinceMs)
+    return { subnet, active: true, router, age, updated: timestamp(sinceMs) }
+  })
+  return {
+    enabled: true,
+    available: bgp.connected > 0,
+    status: sessionWord(bgp.connected, routers),
+    routers,
+    connected: bgp.connected,
+    limit: floatingIn(state, project).filter((ip) => ip.region === region).length,
+    active: activeRoutes(state, routes.length),
+    routes,
+    updated,
+  }
+}
+
+function sessionWord(connected: number, routers: number): string {
+  if (connected === 0) return 'Idle'
+  return connected < routers ? 'Degraded' : 'Established'
+}
+
+function activeRoutes({ unknowns }: State, count: number): number | boolean {
+  return unknowns.bgpActive === 'count' ? count : count > 0
+}
+
+function hoursMinutesSeconds(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const two = (number: number) => String(number).padStart(2, '0')
+  return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+}
+
+function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}+00:00`
+}

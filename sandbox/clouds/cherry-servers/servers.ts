@@ -1,0 +1,81 @@
+import { setServerBgp } from './bgp.ts'
+import { badRequest } from './errors.ts'
+import { addOwnIps, stripServer } from './ips.ts'
+import type { Plan } from './plans.ts'
+import type { Region } from './regions.ts'
+import type { Project, Server, State, Tags } from './state.ts'
+
+export type ServerOrder = {
+  project: Project
+  plan: Plan
+  region: Region
+  hostname?: string
+  image?: string
+  tags?: Tags
+  sshKeys?: number[]
+  spot?: boolean
+}
+
+/** Puts a server that runs into a project, with the addresses that are its own. */
+export function addServer(state: State, order: ServerOrder): Server {
+  const id = state.newServerId()
+  const server: Server = {
+    id,
+    hostname: `server-${id}`,
+    name: order.plan.title,
+    image: 'Ubuntu 24.04 64bit',
+    tags: {},
+    sshKeys: [],
+    spot: false,
+    state: 'active',
+    status: 'deployed',
+    power: 'on',
+    bgp: { enabled: false, connected: 0, routes: [], updatedMs: state.now() },
+    createdAtMs: state.now(),
+    ...order,
+  }
+  addOwnIps(state, server)
+  state.servers.set(id, server)
+  return server
+}
+
+/** Lets a new server go through its states until it is active. */
+export function provision(state: State, server: Server): void {
+  Object.assign(server, { state: 'pending', status: 'deploying' })
+  state.later(state.provisioningMs / 2, () => {
+    if (server.state === 'pending') server.state = 'provisioning'
+  })
+  state.later(state.provisioningMs, () => {
+    if (server.state === 'provisioning') Object.assign(server, { state: 'active', status: 'deployed' })
+  })
+}
+
+/** Sets up a server anew: it stays in its state, and its status tells. */
+export function redeploy(state: State, server: Server): void {
+  server.status = 'deploying'
+  state.later(state.provisioningMs, () => {
+    if (server.status === 'deploying') server.status = 'deployed'
+  })
+}
+
+/** Switches a server on or off, of which its state may say nothing. */
+export function setPower({ unknowns }: State, server: Server, power: 'on' | 'off'): void {
+  server.power = power
+  if (server.state === 'active' && power === 'off') server.state = unknowns.stateWhenOff
+  if (server.state === 'inactive' && power === 'on') server.state = 'active'
+}
+
+/** Deletes a server: gone at once, or still shown for a while. */
+export function terminate(state: State, server: Server): void {
+  if (server.state === 'terminating') throw badRequest('The server is being terminated.')
+  if (state.deletion.devicesMs === 0) return removeServer(state, server)
+  server.state = 'terminating'
+  state.later(state.deletion.devicesMs, () => removeServer(state, server))
+}
+
+/** Ends a server. */
+export function removeServer(state: State, server: Server): void {
+  setServerBgp(state, server, false)
+  stripServer(state, server)
+  state.servers.delete(server.id)
+}

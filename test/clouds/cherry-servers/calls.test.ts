@@ -1,0 +1,73 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Vendor } from '../../../clouds/vendor.ts'
+import { cloudErrorOf, failureOf, neverAborted, startScript } from '../scripted-server.ts'
+import { apiKey, cherryAt } from './fixtures.ts'
+import { list } from './scripted-cherry.ts'
+
+/** Every call of the client, by the name that metrics give it. */
+const calls: Record<string, (cloud: Required<Vendor>) => Promise<unknown>> = {
+  reserve: (cloud) => cloud.reserve({ location: 'LT-Siauliai', marks: {} }, neverAborted),
+  reservation: (cloud) => cloud.reservation('id', neverAborted),
+  reservations: (cloud) => cloud.reservations({}, neverAborted),
+  locations: (cloud) => cloud.locations(neverAborted),
+  machine: (cloud) => cloud.machine('id', neverAborted),
+  machines: (cloud) => cloud.machines(neverAborted),
+  peering: (cloud) => cloud.peering.project(neverAborted),
+  'enable-peering': (cloud) => cloud.peering.enable({ asn: undefined, password: undefined }, neverAborted),
+  'enable-session': (cloud) => cloud.peering.enableOn('id', neverAborted),
+}
+
+for (const [name, call] of Object.entries(calls)) {
+  test(`${name} never repeats the API key, though the cloud does`, async () => {
+    for (const status of [400, 401, 403, 409, 429]) {
+      await using server = await startScript(() => ({ status, json: { code: status, message: `${apiKey} is bad` } }))
+      const error = await cloudErrorOf(call(cherryAt(server.url)))
+      assert.match(error.message, '[redacted] is bad')
+      assert.not.match(`${error.message} ${error.stack} ${JSON.stringify(error)}`, apiKey)
+    }
+  })
+
+  test(`${name} goes by that name`, async () => {
+    const seen: string[] = []
+    await using server = await startScript(() => ({ status: 500, json: {} }))
+    await cloudErrorOf(call(cherryAt(server.url, { observe: ({ call }) => seen.push(call) })))
+    assert.is(seen[0], name)
+  })
+
+  test(`${name} follows no redirect`, async () => {
+    await using server = await startScript(() => ({ status: 301, headers: { location: 'http://127.0.0.1:1/' } }))
+    const error = await cloudErrorOf(call(cherryAt(server.url)))
+    assert.match(error.message, 'a redirect, which is never followed')
+    assert.ok(server.seen.every(({ headers }) => headers.authorization === `Bearer ${apiKey}`))
+  })
+}
+
+for (const path of ['', '/', '/v1', '/v1/'])
+  test(`the base URL may end in "${path}"`, async () => {
+    await using server = await startScript(() => list())
+    await cherryAt(`${server.url}${path}`).reservations({}, neverAborted)
+    assert.match(server.seen[0]?.path ?? '', /^\/v1\/projects\//)
+  })
+
+for (const wrong of ['http://api.cherryservers.com', 'https://me:pw@api.cherryservers.com', 'https://h/?x=1', 'cherry'])
+  test(`no call goes to ${wrong}`, async () => {
+    const error = await failureOf((async () => cherryAt(wrong))())
+    assert.match(String(error), 'Cherry Servers: base URL')
+  })
+
+test('calls and their retries together stay below four a second', async () => {
+  const times: number[] = []
+  await using server = await startScript((_request, nth) => {
+    times.push(performance.now())
+    return nth % 2 === 1 ? { status: 500, json: {} } : list()
+  })
+  const cloud = cherryAt(server.url, { rate: undefined })
+  await Promise.all([...'abcdef'].map((id) => cloud.peering.enableOn(id, neverAborted).catch(() => {})))
+  await Promise.all([cloud.reservations({}, neverAborted), cloud.machines(neverAborted), cloud.locations(neverAborted)])
+  const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000
+  assert.ok(times.length >= 12, `${times.length} calls`)
+  assert.ok((times.length - 1) / seconds < 4, `${times.length} calls in ${seconds} s`)
+})
+
+test.run()

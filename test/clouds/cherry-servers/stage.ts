@@ -1,0 +1,90 @@
+import type { CherryServersOptions } from '../../../clouds/cherry-servers.ts'
+import { startCherryServers } from '../../../sandbox/clouds/cherry-servers/server.ts'
+import type { Unknowns } from '../../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { PeeringStage, Stage } from '../contract.ts'
+import { cherryAt, projectId } from './fixtures.ts'
+
+const otherProjectId = 218_451
+export const key = 'cherry-key-5ecret'
+const readOnlyKey = 'cherry-key-read-0nly'
+const unknownKey = 'cherry-key-unkn0wn'
+const foreignKey = 'cherry-key-f0reign'
+
+/** A simulated Cherry Servers with one project, in which all is done at once, and clients with all kinds of keys. */
+export async function startCherry(unknowns: Partial<Unknowns> = {}, now = Date.now) {
+  const simulator = await startCherryServers({
+    projects: [{ id: Number(projectId) }, { id: otherProjectId }],
+    tokens: [
+      { token: key, projects: [Number(projectId)] },
+      { token: readOnlyKey, projects: [Number(projectId)], readOnly: true },
+      { token: foreignKey, projects: [otherProjectId] },
+    ],
+    provisioningMs: 0,
+    localAsnMs: 0,
+    unknowns,
+    now,
+  })
+  const { door, url } = simulator
+  door.setDeletion({ reservationsMs: 0, devicesMs: 0 })
+  const cloudWith = (apiKey: string, more: Partial<CherryServersOptions> = {}) =>
+    cherryAt(url, { apiKey: { reveal: () => apiKey }, ...more })
+  return { simulator, door, cloudWith, [Symbol.asyncDispose]: simulator.close }
+}
+
+/** The same as the contract wants it. */
+export async function startStage(unknowns: Partial<Unknowns>): Promise<PeeringStage> {
+  const cherry = await startCherry(unknowns)
+  const { door, cloudWith } = cherry
+  return {
+    cloud: cloudWith(key),
+    withUnknownKey: cloudWith(unknownKey),
+    withReadOnlyKey: cloudWith(readOnlyKey),
+    withForeignKey: cloudWith(foreignKey),
+    keys: [key, unknownKey, readOnlyKey, foreignKey],
+    location: 'LT-Siauliai',
+    door,
+    routes,
+    machines: machineRoom(cherry),
+    peering: { routes: peeringRoutes, chosenAsn: 64_667, peerAsn: 16_125 },
+    [Symbol.asyncDispose]: cherry[Symbol.asyncDispose],
+  }
+}
+
+export type Cherry = Awaited<ReturnType<typeof startCherry>>
+
+function machineRoom({ simulator, door }: Cherry): Stage['machines'] {
+  return {
+    add: (hostname) => String(door.devices.add({ hostname })['id']),
+    turnOff(id) {
+      door.devices.setCondition(id, { state: 'active', status: 'deployed' })
+      door.devices.powerOff(id)
+    },
+    turnOn: (id) => void door.devices.powerOn(id),
+    reinstall: (id) => void door.devices.setCondition(id, { status: 'deploying' }),
+    remove: (id) => door.devices.remove(id),
+    lend: (id, address) => target(simulator.url, address, id),
+  }
+}
+
+/** Has an address go to a server, or to none, as a person would. */
+export async function target(url: string, address: string | undefined, server: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const list = (await (await fetch(`${url}/projects/${projectId}/ips`, { headers })).json()) as Record<string, string>[]
+  const { id } = list.find((one) => one['address'] === address) ?? {}
+  await fetch(`${url}/ips/${id}`, { method: 'PUT', headers, body: JSON.stringify({ targeted_to: server }) })
+}
+
+const routes = {
+  reserve: 'POST /projects/{id}/ips',
+  release: 'DELETE /ips/{id}',
+  list: 'GET /projects/{id}/ips',
+  machines: 'GET /projects/{id}/servers',
+  machine: 'GET /servers/{id}',
+}
+const peeringRoutes = {
+  project: 'GET /projects/{id}',
+  enable: 'PUT /projects/{id}',
+  machines: 'GET /projects/{id}/servers',
+  enableOn: 'PUT /servers/{id}',
+  peers: 'GET /projects/{id}/servers',
+}

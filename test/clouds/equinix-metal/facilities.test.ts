@@ -1,0 +1,36 @@
+// An account as it was spoken of when there were facilities and no metros.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { parseMachine } from '../../../clouds/equinix-metal/parse-machine.ts'
+import { parsePeers } from '../../../clouds/equinix-metal/parse-peering.ts'
+import { parseReservation } from '../../../clouds/equinix-metal/parse-reservation.ts'
+
+const metro = { code: 'da' }
+const facility = { code: 'DA11', metro }
+const inFacilities = { places: 'facilities' } as const
+
+test('a facility is a zone, and the metro around it the region', () => {
+  const machine = parseMachine({ id: 'm-1', facility, metro }, inFacilities)
+  assert.equal([machine?.zone, machine?.region], ['da11', 'da'])
+  assert.is(parseMachine({ id: 'm-1', facility, metro })?.zone, undefined)
+  assert.is(parseMachine({ id: 'm-1', facility: null, metro }, inFacilities)?.zone, undefined)
+})
+
+test('an address is in its facility, and in its metro where it has none', () => {
+  assert.is(parseReservation({ id: 'r-1', facility, metro }, inFacilities)?.location, 'da11')
+  assert.is(parseReservation({ id: 'r-1', facility: null, metro }, inFacilities)?.location, 'da')
+  assert.is(parseReservation({ id: 'r-1', facility, metro })?.location, 'da')
+})
+
+const neighbor = { address_family: 4, customer_as: 65_000, customer_ip: '10.66.1.3', peer_ips: ['169.254.255.1'] }
+const asnOf = (fields: object, peerAsn?: number) =>
+  parsePeers({ bgp_neighbors: [{ ...neighbor, ...fields }] }, { peerAsn })?.map((peer) => peer.peerAsn)
+
+test('the ASN of the routers is the one that the API says, and the one of the settings where it says none', () => {
+  assert.equal(asnOf({ peer_as: 65_530 }, 64_999), [65_530])
+  assert.equal(asnOf({}, 64_999), [64_999])
+  assert.equal(asnOf({ peer_as: null }, 64_999), [64_999])
+  assert.is(asnOf({}), undefined)
+})
+
+test.run()

@@ -1,0 +1,297 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import { type Fixture, type Json, idsIn, otherProject, project, within, withCherry } from './cherry-fixture.ts'
+
+const ips = `/projects/${project}/ips`
+const region = 'LT-Siauliai'
+/** What a predecessor writes: standard base64 in one of its values. */
+const tags = {
+  usage: 'cloud-provider-cherry-auto',
+  service: 'kk9Z0tq3+/=',
+  cluster: '6a0d3f5e-8f0b-4b39-9f0e-1f0b7b0b6a10',
+}
+
+const orders: { name: string; sent: Json; status: number }[] = [
+  { name: 'a region is enough', sent: { region }, status: 201 },
+  { name: 'tags are kept as they are', sent: { region, tags }, status: 201 },
+  { name: 'no target, as text', sent: { region, targeted_to: '0' }, status: 201 },
+  { name: 'no target, as a number', sent: { region, targeted_to: 0 }, status: 201 },
+  {
+    name: 'null is not given',
+    sent: { region, targeted_to: null, routed_to: null, ptr_record: null, a_record: null, tags: null },
+    status: 201,
+  },
+  { name: 'no region', sent: {}, status: 400 },
+  { name: 'an unknown region', sent: { region: 'LT-Vilnius' }, status: 400 },
+  { name: 'a region by its name', sent: { region: 'Lithuania' }, status: 400 },
+  { name: 'a slug of before 2025', sent: { region: 'EU-Nord-1' }, status: 400 },
+  { name: 'a slug in small letters', sent: { region: 'lt-siauliai' }, status: 400 },
+  { name: 'tags that are a list', sent: { region, tags: ['a'] }, status: 400 },
+  { name: 'a tag that is no text', sent: { region, tags: { a: 1 } }, status: 400 },
+  { name: 'an unknown target', sent: { region, targeted_to: 1 }, status: 404 },
+]
+
+for (const { name, sent, status } of orders)
+  test(`an order: ${name}`, () =>
+    withCherry({}, async ({ call }) => {
+      const { status: answered, body, text } = await call(`POST ${ips}`, sent)
+      assert.is(answered, status, text)
+      if (status !== 201) return assert.equal((await call(`GET ${ips}`)).list, [])
+      assert.is(body['cidr'], `${String(body['address'])}/32`)
+      assert.equal(body['tags'], sent['tags'] ?? {})
+    }))
+
+const absent = ['gateway', 'routed_to', 'assigned_to', 'targeted_to', 'ptr_record', 'a_record']
+const path = ({ id }: Json) => `/ips/${String(id)}`
+const shown = async ({ call }: Fixture, ip: Json) => (await call(`GET ${path(ip)}`)).body
+
+const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixture) => Promise<void> }[] = [
+  {
+    name: 'what is not set of a floating IP is not there',
+    async check({ order }) {
+      const ip = await order()
+      for (const field of absent) assert.is(field in ip, false, field)
+    },
+  },
+  {
+    name: 'thousands of addresses are to be had in one region, each of them once, the first for documentation',
+    async check({ cherry, order }) {
+      cherry.door.quota.set(200)
+      const addresses = new Set<unknown>()
+      for (let n = 0; n < 200; n += 1) addresses.add((await order())['address'])
+      assert.is(addresses.size, 200)
+      assert.match(String([...addresses][0]), /^203\.0\.113\./)
+    },
+  },
+  {
+    name: 'a target sets the server and the route to its primary address, but nothing is assigned',
+    async check(fixture) {
+      const server = fixture.server()
+      const ip = await fixture.order()
+      const { status, body } = await fixture.call(`PUT ${path(ip)}`, { targeted_to: String(server) })
+      assert.equal([status, within(body, 'targeted_to')['id'], 'assigned_to' in body], [200, server, false])
+      const { list } = await fixture.call(`GET /servers/${server}/ips`)
+      const primary = list.find(({ type }) => type === 'primary-ip')
+      assert.is(within(body, 'routed_to')['id'], primary?.['id'])
+      assert.equal(
+        list.map(({ type }) => type),
+        ['primary-ip', 'private-ip', 'floating-ip'],
+      )
+    },
+  },
+  {
+    name: 'a route sets the target, also beside a target of 0',
+    async check(fixture) {
+      const server = fixture.server()
+      const [primary] = (await fixture.call(`GET /servers/${server}/ips`)).list
+      for (const more of [{}, { targeted_to: '0' }]) {
+        const ip = await fixture.order({ routed_to: primary?.['id'], ...more })
+        assert.is(within(ip, 'targeted_to')['id'], server)
+      }
+    },
+  },
+  {
+    name: 'one change moves an address from one server to another',
+    async check(fixture) {
+      const [from, to] = [fixture.server('a'), fixture.server('b')]
+      const ip = await fixture.order({ targeted_to: from })
+      await fixture.call(`PUT ${path(ip)}`, { targeted_to: to })
+      assert.is(within(await shown(fixture, ip), 'targeted_to')['id'], to)
+      assert.is((await fixture.call(`GET /servers/${from}/ips`)).list.length, 2)
+    },
+  },
+  ...['0', 0].map((none) => ({
+    name: `${JSON.stringify(none)} takes the target away`,
+    async check(fixture: Fixture) {
+      const ip = await fixture.order({ targeted_to: fixture.server() })
+      const { body } = await fixture.call(`PUT ${path(ip)}`, { targeted_to: none })
+      assert.equal(['targeted_to' in body, 'routed_to' in body], [false, false])
+    },
+  })),
+  {
+    name: 'null changes nothing',
+    async check(fixture) {
+      const ip = await fixture.order({ targeted_to: fixture.server(), tags, a_record: 'foo', ptr_record: 'test' })
+      const nothing = { targeted_to: null, routed_to: null, tags: null, a_record: null, ptr_record: null }
+      assert.equal((await fixture.call(`PUT ${path(ip)}`, nothing)).body, ip)
+    },
+  },
+  {
+    name: 'an unknown target may be a bad request too',
+    unknowns: { unknownTarget: '400' },
+    async check({ call, order }) {
+      assert.is((await call(`PUT ${path(await order())}`, { targeted_to: 1 })).status, 400)
+    },
+  },
+  {
+    name: 'a target is in the same project and region',
+    async check({ cherry, call, order, server }) {
+      const ip = await order()
+      const elsewhere = server('far', 'NL-Amsterdam')
+      const { id: foreign } = cherry.door.devices.add({ hostname: 'theirs', project: otherProject })
+      for (const target of [elsewhere, foreign])
+        assert.is((await call(`PUT ${path(ip)}`, { targeted_to: target })).status, 400)
+    },
+  },
+  {
+    name: 'two ways to two servers are refused, and nothing of the change is done',
+    async check(fixture) {
+      const [one, other] = [fixture.server('a'), fixture.server('b')]
+      const [primary] = (await fixture.call(`GET /servers/${one}/ips`)).list
+      const ip = await fixture.order()
+      const change = { routed_to: primary?.['id'], targeted_to: other, tags }
+      assert.is((await fixture.call(`PUT ${path(ip)}`, change)).status, 400)
+      assert.equal((await shown(fixture, ip))['tags'], {})
+    },
+  },
+  {
+    name: 'tags are replaced whole, and values may be empty',
+    async check(fixture) {
+      const ip = await fixture.order({ tags })
+      const { body } = await fixture.call(`PUT ${path(ip)}`, { tags: { 'kubernetes-ccm-test': '' } })
+      assert.equal(body['tags'], { 'kubernetes-ccm-test': '' })
+      assert.equal((await fixture.call(`PUT ${path(ip)}`, { tags: {} })).body['tags'], {})
+    },
+  },
+  {
+    name: 'DNS names are completed and cleared by an empty one, and an A record is of one address alone',
+    async check({ call, order }) {
+      const ip = await order({ ptr_record: 'test', a_record: 'foo' })
+      assert.equal([ip['ptr_record'], ip['a_record']], ['test.', 'foo.cloud.cherryservers.net.'])
+      assert.is((await call(`POST ${ips}`, { region, a_record: 'foo' })).status, 400)
+      const cleared = (await call(`PUT ${path(ip)}`, { ptr_record: '', a_record: '' })).body
+      assert.equal(['ptr_record' in cleared, 'a_record' in cleared], [false, false])
+      assert.is((await call(`POST ${ips}`, { region, a_record: 'foo' })).status, 201)
+    },
+  },
+  {
+    name: 'the same PTR record again is a server error, as long as that is so',
+    async check({ cherry, call, order }) {
+      const ip = await order({ ptr_record: 'test' })
+      assert.is((await call(`PUT ${path(ip)}`, { ptr_record: 'test' })).status, 500)
+      cherry.door.setUnknowns({ samePtrRecord: '200' })
+      assert.is((await call(`PUT ${path(ip)}`, { ptr_record: 'test' })).status, 200)
+    },
+  },
+  {
+    name: 'a deleted address is still read and listed for a while, but can be neither changed nor deleted again',
+    async check({ clock, call, order }) {
+      const ip = await order({ tags })
+      assert.is((await call(`DELETE ${path(ip)}`)).status, 204)
+      assert.equal((await call(`GET ${path(ip)}`)).body, ip)
+      assert.equal((await call(`GET ${ips}`)).list, [ip])
+      assert.is((await call(`DELETE ${path(ip)}`)).status, 404)
+      assert.is((await call(`PUT ${path(ip)}`, { tags: {} })).status, 404)
+      assert.is.not((await order())['address'], ip['address'])
+      clock.now += 2000
+      assert.is((await call(`GET ${path(ip)}`)).status, 404)
+      assert.is((await call(`GET ${ips}`)).list.length, 1)
+      assert.is((await order())['address'], ip['address'])
+    },
+  },
+  {
+    name: 'a deletion can take a minute, or no time at all',
+    async check({ cherry, clock, call, order }) {
+      cherry.door.setDeletion({ reservationsMs: 60_000 })
+      const slow = await order()
+      await call(`DELETE ${path(slow)}`)
+      clock.now += 59_999
+      assert.is((await call(`GET ${path(slow)}`)).status, 200)
+      cherry.door.setDeletion({ reservationsMs: 0 })
+      const quick = await order()
+      await call(`DELETE ${path(quick)}`)
+      assert.is((await call(`GET ${path(quick)}`)).status, 404)
+    },
+  },
+  {
+    name: 'an address that is gone may be forbidden, one that never was is not found',
+    unknowns: { goneAddress: '403' },
+    async check({ clock, call, order }) {
+      const ip = await order()
+      await call(`DELETE ${path(ip)}`)
+      assert.is((await call(`GET ${path(ip)}`)).status, 200)
+      clock.now += 2000
+      assert.is((await call(`GET ${path(ip)}`)).status, 403)
+      assert.is((await call('GET /ips/ffffffff-ffff-4fff-8fff-ffffffffffff')).status, 404)
+    },
+  },
+  {
+    name: 'an address with a target is not deleted',
+    async check({ call, order, server }) {
+      const ip = await order({ targeted_to: server() })
+      assert.is((await call(`DELETE ${path(ip)}`)).status, 400)
+      await call(`PUT ${path(ip)}`, { targeted_to: 0 })
+      assert.is((await call(`DELETE ${path(ip)}`)).status, 204)
+    },
+  },
+  {
+    name: 'or it loses its target and is deleted',
+    unknowns: { deleteTargeted: 'detaches' },
+    async check({ call, order, server }) {
+      const id = server()
+      assert.is((await call(`DELETE ${path(await order({ targeted_to: id }))}`)).status, 204)
+      assert.is((await call(`GET /servers/${id}/ips`)).list.length, 2)
+    },
+  },
+  {
+    name: 'what a server came with is neither deleted nor targeted',
+    async check({ call, server }) {
+      const id = server()
+      for (const own of (await call(`GET /servers/${id}/ips`)).list) {
+        assert.is((await call(`DELETE ${path(own)}`)).status, 400)
+        assert.is((await call(`PUT ${path(own)}`, { targeted_to: id })).status, 400)
+        assert.is((await call(`PUT ${path(own)}`, { tags })).status, 200)
+      }
+    },
+  },
+  {
+    name: 'the list of a project holds the addresses of its servers, and is cut by type',
+    async check({ call, order, server }) {
+      server()
+      const floating = await order()
+      const types = async (query: string) => (await call(`GET ${ips}${query}`)).list.map(({ type }) => type)
+      assert.equal(await types(''), ['primary-ip', 'private-ip', 'floating-ip'])
+      assert.equal(await types('?type[]=floating-ip&type[]=subnet'), ['floating-ip'])
+      assert.equal(await types('?type=primary-ip'), ['primary-ip'])
+      assert.equal(idsIn((await call(`GET ${ips}?type[]=floating-ip`)).list), [floating['id']])
+    },
+  },
+  {
+    name: 'over quota an order is refused, and an address that is still going counts',
+    async check({ cherry, clock, call, order }) {
+      cherry.door.quota.set(1)
+      const ip = await order()
+      assert.is((await call(`POST ${ips}`, { region })).status, 400)
+      await call(`DELETE ${path(ip)}`)
+      assert.is((await call(`POST ${ips}`, { region })).status, 400)
+      clock.now += 2000
+      assert.is((await call(`POST ${ips}`, { region })).status, 201)
+    },
+  },
+  {
+    name: 'or there are four for each server of the team',
+    unknowns: { quotaRule: 'four-a-server' },
+    async check({ call, server }) {
+      assert.is((await call(`POST ${ips}`, { region })).status, 400)
+      server()
+      for (let n = 0; n < 4; n += 1) assert.is((await call(`POST ${ips}`, { region })).status, 201)
+      assert.is((await call(`POST ${ips}`, { region })).status, 400)
+    },
+  },
+  {
+    name: 'a new address can be missing from lists for a while, but is read at once',
+    async check({ cherry, clock, call, order }) {
+      cherry.door.setListing({ afterMs: 3000 })
+      const ip = await order()
+      assert.is((await call(`GET ${path(ip)}`)).status, 200)
+      assert.equal((await call(`GET ${ips}`)).list, [])
+      clock.now += 3000
+      assert.equal((await call(`GET ${ips}`)).list, [ip])
+    },
+  },
+]
+
+for (const { name, unknowns = {}, check } of rules) test(name, () => withCherry({ unknowns }, check))
+
+test.run()
