@@ -10,13 +10,13 @@ installed := node_modules/.package-lock.json
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(installed) ## shows it on a real API server with a simulated cloud, and ends by itself
-	@npm run --silent demo
+demo: $(installed) ## shows it on a real API server with a simulated cloud, and ends by itself; CLOUD=cherry-servers
+	@npm run --silent demo -- $(if $(CLOUD),--cloud $(CLOUD))
 
 sandbox: $(installed) ## the same, but it stays up for you to try
-	@npm run --silent sandbox
+	@npm run --silent sandbox -- $(if $(CLOUD),--cloud $(CLOUD))
 
-test: $(installed) control-plane ## runs every test
+test: $(installed) control-plane rig ## runs every test
 	@npm run --silent test
 
 check: $(installed) ## types, lint, format, import law, dead code, generated files
@@ -34,8 +34,11 @@ generate: $(installed) ## writes the generated files anew
 control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-manager and kubectl, and prints where they are
 	@npm run --silent control-plane
 
+rig: $(installed) ## builds MetalLB in several versions too, and gets BIRD: for the tests that look at real routers
+	@node sandbox/rig/prepare.ts
+
 $(installed): package.json package-lock.json
 	@npm ci
 	@touch $@
 
-.PHONY: help demo sandbox test check chaos bench generate control-plane
+.PHONY: help demo sandbox test check chaos bench generate control-plane rig

@@ -1,6 +1,7 @@
 import { applyCall, createCall, getCall, listCall, patchCall, removeCall, replaceCall } from './calls.ts'
 import type { CallOptions, KubeClient, List } from './client.ts'
 import type { Credentials } from './credentials.ts'
+import { type Discovery, discovery } from './discovery.ts'
 import { KubeError, isNotFound } from './errors.ts'
 import { type Call, http } from './http.ts'
 import type { KubeObject } from './objects.ts'
@@ -17,12 +18,12 @@ export type ConnectOptions = {
 type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 
 /** The client of the API server that the credentials lead to. Nothing is sent before the first call. */
-export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher {
+export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher & Discovery {
   const wire = http({ credentials, userAgent: options.userAgent })
   const usualMs = options.timeoutMs ?? 10_000
   const send = async <T>(call: Call, { signal, timeoutMs = usualMs }: CallOptions = {}) =>
     (await wire.call(call, { signal, timeoutMs })) as T
-  return { ...verbs(send), ...watcher(wire) }
+  return { ...verbs(send), ...watcher(wire), ...discovery(send) }
 }
 
 function verbs(send: Send): KubeClient {

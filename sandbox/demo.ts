@@ -2,7 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import type { Said } from './kubectl.ts'
+import { dialects } from './dialects.ts'
 import { type Scene, withScene } from './scene.ts'
+import { stories } from './story.ts'
 
 const service = (name: string, annotations: Record<string, string>) => ({
   apiVersion: 'v1',
@@ -46,7 +48,7 @@ async function type({ stage }: Scene, args: string[], manifest?: Manifest): Prom
 
 /** How many public addresses the cloud has for us; it makes blocks for machines by itself. */
 function reserved({ stage }: Scene): number {
-  return stage.cloud.door.reservations.all().filter(({ type: kind }) => kind === 'public_ipv4').length
+  return stage.cloud.door.reservations.all().filter(dialects[stage.dialect].isOrdered).length
 }
 
 async function leavesCreateWithAddress(scene: Scene): Promise<void> {
@@ -62,28 +64,32 @@ async function leavesCreateWithAddress(scene: Scene): Promise<void> {
 }
 
 async function saysWhoHoldsWhat(scene: Scene): Promise<void> {
-  headline('Two more, one of them in Silicon Valley; who holds which address?')
+  const { elsewhere } = stories[scene.stage.dialect]
+  const there = elsewhere ? `, one of them in ${elsewhere.name}` : ''
+  headline(`Two more${there}; who holds which address?`)
   await type(scene, ['create', '-f', '-'], service('shop', {}))
-  await type(scene, ['create', '-f', '-'], service('mail', { 'metal.equinix.com/eip-metro': 'sv' }))
+  await type(scene, ['create', '-f', '-'], service('mail', elsewhere?.annotations ?? {}))
   await eventually(async () => {
     const { stdout: phases } = await scene.stage.kubectl(['get', 'eip', '-o', 'jsonpath={.items[*].status.phase}'])
     return phases === 'Bound Bound Bound'
   })
   const { stdout } = await type(scene, ['get', 'eip'])
-  expect(/mail\s+\S+\s+sv\s+Bound/.test(stdout), 'three Services hold three addresses, one of them in sv')
+  const mail = new RegExp(`mail\\s+\\S+\\s+${elsewhere?.place ?? '\\S+'}\\s+Bound`)
+  expect(mail.test(stdout), `three Services hold three addresses${there}`)
   await type(scene, ['get', 'services'])
   expect(reserved(scene) === 3, 'the cloud has reserved three')
 }
 
 async function refusesMistakes(scene: Scene): Promise<void> {
   headline('A mistake is told in the terminal, all of it at once')
-  const wrong = service('blog', { 'metal.equinix.com/eip-metro': 'dallas', 'metal.equinix.com/eip-facilty': 'da11' })
+  const { annotations, hint } = stories[scene.stage.dialect].mistake
+  const wrong = service('blog', annotations)
   const created = await type(scene, ['create', '-f', '-'], wrong)
-  expect(created.code !== 0 && created.stderr.includes('did you mean "da"'), 'the Service was refused, with a hint')
+  expect(created.code !== 0 && created.stderr.includes(hint), 'the Service was refused, with a hint')
 
   headline('So it is in a dry run, and a good one reserves nothing')
   const rehearsed = await type(scene, ['create', '--dry-run=server', '-f', '-'], wrong)
-  expect(rehearsed.code !== 0 && rehearsed.stderr.includes('did you mean "da"'), 'it was refused in the same words')
+  expect(rehearsed.code !== 0 && rehearsed.stderr.includes(hint), 'it was refused in the same words')
   await type(scene, ['create', '--dry-run=server', '-f', '-'], service('blog', {}))
   expect(reserved(scene) === 3, 'the cloud still has three')
 }
@@ -91,6 +97,7 @@ async function refusesMistakes(scene: Scene): Promise<void> {
 async function givesBack(scene: Scene): Promise<void> {
   headline('A deleted Service gives its address back')
   await type(scene, ['delete', 'service', 'web', 'shop', 'mail'])
+  await eventually(async () => reserved(scene) === 0)
   const { stdout } = await type(scene, ['get', 'eip'])
   expect(stdout === '', 'nobody holds an address')
   expect(reserved(scene) === 0, 'the cloud has none reserved')
@@ -98,12 +105,13 @@ async function givesBack(scene: Scene): Promise<void> {
 
 async function knowsMachines(scene: Scene): Promise<void> {
   headline('A machine joins the cluster: its node learns where it is, and whom it speaks BGP with')
-  const { cloud, project } = scene.stage
-  cloud.door.devices.add({ project, hostname: 'worker-0', metro: 'da' })
+  const { cloud, project, dialect } = scene.stage
+  const { scheme, peerAddress } = stories[dialect]
+  cloud.door.devices.add({ project, hostname: 'worker-0' })
   await type(scene, ['create', '-f', '-'], node('worker-0'))
   const taints = ['get', 'node', 'worker-0', '-o', 'jsonpath={.spec.taints[*].key}']
   await eventually(async () => !(await scene.stage.kubectl(taints)).stdout.includes(uninitialized))
-  const peer = 'jsonpath={.metadata.annotations.metal\\.equinix\\.com/bgp-peers-0-peer-ip}'
+  const peer = `jsonpath={.metadata.annotations.${peerAddress.replaceAll('.', '\\.')}}`
   await eventually(async () => (await scene.stage.kubectl(['get', 'node', 'worker-0', '-o', peer])).stdout !== '')
   const columns = [
     'ID:.spec.providerID',
@@ -111,9 +119,9 @@ async function knowsMachines(scene: Scene): Promise<void> {
     `ADDRESSES:${every}`,
   ]
   const { stdout } = await type(scene, ['get', 'node', 'worker-0', '-o', `custom-columns=${columns.join()}`])
-  expect(stdout.includes('equinixmetal://'), 'its machine was found, and pods may be scheduled there')
+  expect(stdout.includes(scheme), 'its machine was found, and pods may be scheduled there')
   const said = await type(scene, ['get', 'node', 'worker-0', '-o', peer])
-  expect(/^\d+\.\d+\.\d+\.\d+$/.test(said.stdout), 'BGP is on for it, and the address of its router is there')
+  expect(/^\d+\.\d+\.\d+\.\d+\b/.test(said.stdout), 'BGP is on for it, and the address of its router is there')
 }
 
 const every = '.status.addresses[*].address'

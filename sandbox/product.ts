@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Child, startChild } from './child.ts'
+import { type Access, type DialectName, dialects } from './dialects.ts'
 
 export type ProductOptions = {
   kubeconfig: string
-  cloud: { url: string; project: string; token: string }
+  /** Equinix Metal's when absent. */
+  dialect?: DialectName
+  cloud: Access
   ports: { webhook: number; health: number }
   logFile: string
   env?: Record<string, string>
@@ -24,8 +27,9 @@ const entry = join(import.meta.dirname, '..', 'server', 'main.ts')
 /** Starts `eip-admission serve` outside the cluster; it may not be ready yet. */
 export function startProduct(options: ProductOptions): Product {
   const { kubeconfig, cloud, ports, logFile, env = {}, flags = [] } = options
+  const dialect = dialects[options.dialect ?? 'equinix-metal']
   const args = [
-    '--cloud-provider=equinixmetal',
+    `--cloud-provider=${dialect.provider}`,
     `--kubeconfig=${kubeconfig}`,
     `--base-url=${cloud.url}`,
     '--webhook-bind-address=127.0.0.1',
@@ -37,13 +41,7 @@ export function startProduct(options: ProductOptions): Product {
   ]
   const child = startChild([process.execPath, entry, 'serve', ...args], {
     logFile,
-    env: {
-      PATH: process.env.PATH,
-      METAL_API_KEY: cloud.token,
-      METAL_PROJECT_ID: cloud.project,
-      METAL_LOAD_BALANCER: 'empty://',
-      ...env,
-    },
+    env: { PATH: process.env.PATH, ...dialect.env(cloud), ...env },
   })
   return { ...child, health: (path) => get(`https://127.0.0.1:${ports.health}${path}`) }
 }

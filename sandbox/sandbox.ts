@@ -2,10 +2,12 @@
 import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { withScene } from './scene.ts'
+import { stories } from './story.ts'
 
 const strong = (text: string) => styleText('bold', text)
 
 await withScene(async ({ stage, dir, programs }, interrupted) => {
+  const typo = Object.entries(stories[stage.dialect].mistake.annotations).at(-1)?.join('=')
   console.log(`
 ${strong('In another terminal:')}
 
@@ -14,7 +16,7 @@ ${strong('In another terminal:')}
 
   kubectl create service loadbalancer web --tcp=80:80 -o jsonpath='{.spec.loadBalancerIP}{"\\n"}'
   kubectl get eip
-  kubectl annotate service web metal.equinix.com/eip-metr=sv
+  kubectl annotate service web ${typo}
 
 ${strong('The simulated cloud:')} ${stage.cloud.url}
   curl ${stage.cloud.controlUrl}                                      what its control door can do

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
+import type { Announcer } from '../announcers/announcer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { connect } from '../kube/connect.ts'
+import type { Discovery } from '../kube/discovery.ts'
 import { type EventRecorder, eventRecorder } from '../kube/events.ts'
 import type { Watcher } from '../kube/watch.ts'
-import { type CloudParts, cloudParts } from './clouds.ts'
+import { announcerOf } from './announcers.ts'
+import { cloudParts } from './clouds.ts'
+import type { CloudParts } from './clouds/cloud-parts.ts'
 import { clusterId, credentialsOf } from './cluster.ts'
 import { makeLog } from './log.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
@@ -24,9 +28,10 @@ export type Ground = {
   settings: ServeSettings
   log: Logger
   metrics: Metrics
-  client: KubeClient & Watcher
+  client: KubeClient & Watcher & Discovery
   events: EventRecorder
   vendor: CloudParts
+  announcer: Announcer
   /** Who of several replicas we are. */
   identity: string
   /** UID of the namespace kube-system. */
@@ -42,8 +47,10 @@ export async function layGround(settings: ServeSettings, { env, version, signal 
   const userAgent = `eip-admission/${version}`
   const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
   const metrics = makeMetrics()
-  const vendor = cloudParts(cloud, {
+  const vendor = await cloudParts(cloud, {
     userAgent,
+    log,
+    signal,
     observe: ({ call, ms, status, fault }) => metrics.cloudCall(call, fault ?? String(status), ms),
   })
   for (const warning of [...warnings, ...vendor.missing]) log.warn({ warning }, 'setting')
@@ -53,6 +60,7 @@ export async function layGround(settings: ServeSettings, { env, version, signal 
     clusterId(client, log, signal),
     awaitPathSecret(client, { namespace: own.namespace, log, signal }),
   ])
+  const announcer = await announcerOf(vendor.loadBalancer, { client, marks: vendor.announcerMarks, log, signal })
   log.info({ version, identity, cluster, cloud: vendor.cloud.name }, 'starting')
-  return { settings, log, metrics, client, events, vendor, identity, cluster, pathSecret }
+  return { settings, log, metrics, client, events, vendor, announcer, identity, cluster, pathSecret }
 }

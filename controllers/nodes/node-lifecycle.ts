@@ -95,7 +95,8 @@ async function machineNow(
   signal: AbortSignal,
 ): Promise<Machine | undefined> {
   const list = isOneOfMany ? await machines.within(monitorMs, signal) : []
-  return list.find((machine) => machine.id === id) ?? machines.machine(id, signal)
+  const found = list.find((machine) => machine.id === id)
+  return found && found.state !== 'unsaid' ? found : machines.machine(id, signal)
 }
 
 /** The machine has just been said not to exist: the same key has to show that it sees the others. */

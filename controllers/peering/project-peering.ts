@@ -31,7 +31,8 @@ export function projectPeering({ peering, wanted, log }: ProjectPeeringDeps): (s
 
 /** What the settings say in vain, in words that give no password away. */
 export function overruled(wanted: ProjectPeering, found: ProjectPeering): string | undefined {
-  const isOtherAsn = wanted.asn !== found.asn && wanted.asn !== usualAsn
+  const isDecided = wanted.asn !== undefined && found.asn !== undefined
+  const isOtherAsn = isDecided && wanted.asn !== found.asn && wanted.asn !== usualAsn
   const isOtherPassword = wanted.password !== undefined && wanted.password.reveal() !== found.password?.reveal()
   const differences = [
     ...(isOtherAsn ? [`its ASN is ${found.asn} and not ${wanted.asn}`] : []),

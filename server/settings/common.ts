@@ -1,4 +1,4 @@
-import { boolean, choice, duration, list, namespace, number } from './formats.ts'
+import { boolean, choice, duration, list, namespace, number, text } from './formats.ts'
 import type { SettingsTable } from './setting.ts'
 
 /** What no predecessor had: the same in every dialect. */
@@ -68,6 +68,23 @@ export const common = {
     sentence:
       'Addresses that may wait for their Services at a time; beyond it admission reserves none, and they follow later.',
   },
+  warmPool: {
+    title: 'warm pool',
+    flag: '--warm-pool',
+    env: 'EIP_WARM_POOL',
+    format: number(0, 1_000),
+    default: '0',
+    sentence:
+      'Addresses that are kept reserved beforehand in each location that Services use, so that they need not wait for the cloud.',
+  },
+  loadBalancerManifest: {
+    title: 'load balancer manifest',
+    flag: '--load-balancer-manifest',
+    env: 'EIP_LOAD_BALANCER_MANIFEST',
+    format: text('file'),
+    unset: 'none',
+    sentence: 'Kubernetes manifest that installs the announcing software, such as MetalLB; applied at every start.',
+  },
   sweepIntervalMs: {
     title: 'sweep interval',
     flag: '--sweep-interval',
@@ -83,6 +100,14 @@ export const common = {
     format: choice(['release', 'report']),
     default: 'release',
     sentence: "What becomes of this cluster's reservations that no Service wants: they go back, or are only logged.",
+  },
+  peerRefreshMs: {
+    title: 'peer refresh interval',
+    flag: '--peer-refresh-interval',
+    env: 'EIP_PEER_REFRESH_INTERVAL',
+    format: duration(1000),
+    default: '30m',
+    sentence: 'After how long at most the cloud is asked again whom a node speaks BGP with.',
   },
   defaultReclaimPolicy: {
     title: 'default reclaim policy',

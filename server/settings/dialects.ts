@@ -1,14 +1,19 @@
+import { cherryServers } from './dialects/cherry-servers.ts'
 import { equinixMetal } from './dialects/equinix-metal.ts'
+import { packet } from './dialects/packet.ts'
 import type { Format } from './setting.ts'
 import { oneOf } from './words.ts'
 
 /** Every dialect we speak. */
-export const dialects = [equinixMetal] as const
+export const dialects = [equinixMetal, packet, cherryServers] as const
 
 export type Dialect = (typeof dialects)[number]
 
 /** A dialect's name and its typed settings. */
 export type CloudSettings = NonNullable<ReturnType<Dialect['read']>['values']>
+
+/** The typed settings of one dialect. */
+export type SettingsOf<Name extends CloudSettings['dialect']> = Extract<CloudSettings, { dialect: Name }>['settings']
 
 /** The names of all dialects, for people. */
 export const cloudProviders = oneOf(dialects.flatMap(({ providers }) => providers))

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileFault } from '../file-fault.ts'
 import type { Problem } from './problems.ts'
 
 /** A configuration file: its fields, or why there are none. Its content may hold secrets and is quoted nowhere. */
@@ -20,16 +21,9 @@ function without(path: string, wrong: string): SettingsFile {
   return { path, fields: {}, problems: [{ setting: 'configuration file', source: path, wrong, right }] }
 }
 
-const fileFaults: Record<string, string> = {
-  ENOENT: 'does not exist',
-  EACCES: 'may not be read by this process',
-  EISDIR: 'is a directory',
-}
-
 function reasonOf(error: unknown): string {
   if (!(error instanceof SyntaxError)) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    return fileFaults[code] ?? `cannot be read (${code})`
+    return fileFault(error)
   }
   // The message itself quotes the text around the mistake, which may be a secret.
   const [at] = /line \d+ column \d+(?=\)?$)/.exec(error.message) ?? []

@@ -9,6 +9,16 @@ export function text(placeholder: string): Format<string> {
   return { placeholder, read: (given) => ({ value: given }) }
 }
 
+/** The id of something that is counted, as text; zeroes in front do not count, and 0 alone is "not set". */
+export const numericId: Format<string> = {
+  placeholder: 'id',
+  unset: '0',
+  read: (given) => {
+    const id = given.replace(/^0+(?=\d)/, '')
+    return accept(id, /^[1-9]\d{0,14}$/.test(id), 'a whole number, such as 218450')
+  },
+}
+
 /** A secret that travels in an HTTP header, where a blank or a control character would break it. */
 export const token: Format<Secret> = {
   placeholder: 'token',

@@ -1,7 +1,10 @@
+import { certificates } from './certificates.ts'
 import { cloudProvider, cloudProviders } from './dialects.ts'
 import { bindAddress, choice, duration, namespace, number, port, text } from './formats.ts'
 import { leaderElection } from './leader-election.ts'
+import { nodeSettings } from './nodes.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
+import { webhookClient } from './webhook-client.ts'
 
 /** Which dialect, and where its file is: known before the rest can be read. */
 export const cloudChoice = {
@@ -58,7 +61,7 @@ const work = {
     title: 'concurrent Service syncs',
     flag: '--concurrent-service-syncs',
     format: number(1, 100),
-    default: '4',
+    default: '10',
     sentence: 'Services that are worked on at the same time.',
   },
 } as const satisfies SettingsTable
@@ -119,7 +122,16 @@ const logging = {
 } as const satisfies SettingsTable
 
 /** What the process itself is told by its command line. */
-export const processSettings = { ...cluster, ...work, ...doors, ...leaderElection, ...logging }
+export const processSettings = {
+  ...cluster,
+  ...work,
+  ...nodeSettings,
+  ...doors,
+  ...webhookClient,
+  ...certificates,
+  ...leaderElection,
+  ...logging,
+}
 
 export type ProcessSettings = ValuesOf<typeof processSettings>
 
@@ -127,7 +139,10 @@ export type ProcessSettings = ValuesOf<typeof processSettings>
 export const processSections = [
   { heading: 'Cluster', table: cluster },
   { heading: 'Work', table: work },
+  { heading: 'Nodes', table: nodeSettings },
   { heading: 'Serving', table: doors },
+  { heading: 'Callers of the webhooks', table: webhookClient },
+  { heading: 'Certificates', table: certificates },
   { heading: 'Leader election', table: leaderElection },
   { heading: 'Logging', table: logging },
 ]

@@ -31,7 +31,7 @@ export function settingsReference(): string {
     section({ heading: 'Cloud', table: cloudChoice }, 2),
     ...dialects.map(dialectPart),
     loadBalancerPart(),
-    section({ heading: 'Addresses, in every dialect', table: common }, 2),
+    commonPart(),
     '## The process\n',
     ...processSections.map((part) => section(part, 3)),
     '## Other commands\n',
@@ -54,7 +54,18 @@ function dialectPart({ title, name, providers, secret, rows }: Dialect): string 
 
 function loadBalancerPart(): string {
   const rows = loadBalancerValues.map(({ written, meaning }) => [code(written), meaning])
-  return `### Values of the load balancer setting\n\n${markdownTable(['value', 'who announces addresses'], rows)}\n`
+  const table = markdownTable(['value', 'who announces addresses'], rows)
+  return `## Values of the load balancer setting\n\n${table}\n\n${ofDialects}\n`
+}
+
+const ofDialects = `In the dialect \`cherry-servers\` \`metallb:///<namespace>/\` is MetalLB through custom resources, as that program
+never said so in any other way. Managed load balancers are Equinix Metal's alone, and in the dialect \`equinix-metal\` only.
+`
+
+function commonPart(): string {
+  const intro =
+    'The names of these are the same in every dialect. Where a dialect has a row of that title above, that one holds.'
+  return `## Addresses, in every dialect\n\n${intro}\n\n${settingsTable(common)}\n`
 }
 
 function upstreamPart(): string {
@@ -71,9 +82,10 @@ function settingsTable(table: SettingsTable): string {
 }
 
 function settingRow(setting: Setting<unknown>): string[] {
-  const { title, flag, aliases = [], env, field, sentence } = setting
+  const { title, flag, aliases = [], env, otherEnv = [], field, sentence } = setting
   const flags = [flag, ...aliases].filter((name) => name !== undefined).map(code)
-  return [title, flags.join(', '), code(env), code(field), standing(setting), sentence]
+  const variables = [env, ...otherEnv].filter((name) => name !== undefined).map(code)
+  return [title, flags.join(', '), variables.join(', '), code(field), standing(setting), sentence]
 }
 
 /** A default that is a value stands as code, one that is a consequence as words. */

@@ -66,10 +66,10 @@ function readAbsent(setting: Setting<unknown>): Outcome {
 type Given = { source: string; text: string | undefined; kind: string }
 
 /** What the sources of a setting say of it, the strongest first. */
-function givenOf({ flag, aliases = [], env, field }: Setting<unknown>, sources: Sources): Given[] {
+function givenOf({ flag, aliases = [], env, otherEnv = [], field }: Setting<unknown>, sources: Sources): Given[] {
   const { flags, env: environment, file } = sources
   const given = [flag, ...aliases].flatMap((name) => (name === undefined ? [] : saying(name, flags[name])))
-  if (env !== undefined) given.push(...saying(env, environment[env]))
+  for (const name of [env, ...otherEnv]) if (name !== undefined) given.push(...saying(name, environment[name]))
   if (field === undefined || !file) return given
   const spellings = Object.keys(file.fields).filter((name) => name.toLowerCase() === field.toLowerCase())
   // Of several spellings of one field the last counts, as in Go's JSON reader.

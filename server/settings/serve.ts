@@ -1,3 +1,4 @@
+import { certificatesProblems } from './certificates.ts'
 import { common } from './common.ts'
 import { dialects } from './dialects.ts'
 import type { CloudSettings } from './dialects.ts'
@@ -6,11 +7,13 @@ import { fixedFlags, ignoredFlags } from './ignored-flags.ts'
 import { leaderElectionProblems } from './leader-election.ts'
 import { SettingsError } from './problems.ts'
 import type { Problem } from './problems.ts'
+import { manifestProblems } from './manifest.ts'
 import { cloudChoice, processSections, processSettings } from './process.ts'
 import type { ProcessSettings } from './process.ts'
 import { readSettings } from './resolve.ts'
 import type { Sources } from './resolve.ts'
 import type { Section, SettingsTable } from './setting.ts'
+import { webhookClientProblems } from './webhook-client.ts'
 
 /** Everything `serve` is told: the process's slice, the cloud's by dialect, and what a person should hear at start. */
 export type ServeSettings = { process: ProcessSettings; cloud: CloudSettings; warnings: string[] }
@@ -18,8 +21,8 @@ export type ServeSettings = { process: ProcessSettings; cloud: CloudSettings; wa
 /** Every setting of `serve`, as people look for them. */
 export const serveSections: readonly Section[] = [
   { heading: 'Cloud', table: cloudChoice },
-  ...dialects.map(({ title, rows }) => ({ heading: title, table: rows })),
   { heading: 'Addresses', table: common },
+  ...dialects.map(({ title, rows }) => ({ heading: title, table: rows, isDialect: true as const })),
   ...processSections,
 ]
 
@@ -39,6 +42,9 @@ export function serveSettings({ flags, env }: Pick<Sources, 'flags' | 'env'>): S
     ...(cloud?.problems ?? file?.problems ?? []),
     ...own.problems,
     ...leaderElectionProblems({ flags, env }),
+    ...webhookClientProblems({ flags, env }),
+    ...certificatesProblems({ flags, env }),
+    ...manifestProblems({ flags, env }),
     ...fixedFlagProblems(flags),
     ...(dialect ? strayFlagProblems(flags, dialect.table, dialect.title) : []),
   ]

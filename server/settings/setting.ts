@@ -21,7 +21,13 @@ export type Format<T> = {
 }
 
 /** Where a value may come from, strongest first. */
-export type Places = { flag?: Flag; aliases?: readonly Flag[]; env?: string; field?: string }
+export type Places = {
+  flag?: Flag
+  aliases?: readonly Flag[]
+  env?: string
+  otherEnv?: readonly string[]
+  field?: string
+}
 
 /** What happens without a value: we refuse to start, a default is read, or the setting is undefined, which means... */
 export type Absence = { required: true } | { default: string } | { unset: string }
@@ -42,11 +48,13 @@ export type ValuesOf<Table> = {
 }
 
 /** Rows that people look for together. */
-export type Section = { heading: string; table: SettingsTable }
+export type Section = { heading: string; table: SettingsTable; isDialect?: true }
 
 /** The places of a setting as a person would name them. */
-export function placesOf({ flag, env, field }: Places): string[] {
-  return [flag, env, field && `the field ${field} of the configuration file`].filter((place) => place !== undefined)
+export function placesOf({ flag, env, otherEnv = [], field }: Places): string[] {
+  return [flag, env, ...otherEnv, field && `the field ${field} of the configuration file`].filter(
+    (place) => place !== undefined,
+  )
 }
 
 /** What holds without a value, as a person would say it; undefined where there must be one. */

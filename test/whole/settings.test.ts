@@ -51,6 +51,18 @@ test('a configuration file that is no JSON, or is not there, is named', () =>
 test('a kubeconfig that is not there is named', async () =>
   refused(await typed(['serve', cloud, '--kubeconfig=/no/such/file'], right), '/no/such/file'))
 
+test('a file of client authorities that holds none is named, with what is wrong with it', () =>
+  inFolder(async (dir) => {
+    const file = join(dir, 'ca.crt')
+    const missing = await typed(['serve', cloud, `--webhook-client-ca-file=${file}`], right)
+    refused(missing, `webhook client CA file: ${file} does not exist`)
+    writeFileSync(file, '-----BEGIN PRIVATE KEY-----')
+    const empty = await typed(['serve', cloud], { ...right, EIP_WEBHOOK_CLIENT_CA_FILE: file })
+    refused(empty, `${file} holds no certificate`, 'a readable PEM file with the certificates of authorities')
+    const names = await typed(['serve', cloud, '--webhook-client-allowed-names=kube-apiserver'], right)
+    refused(names, 'set --webhook-client-ca-file too')
+  }))
+
 test('install and cleanup tell when the cluster cannot be reached', async () => {
   for (const command of ['install', 'cleanup'])
     refused(await typed([command, '--kubeconfig=/no/such/file']), '/no/such/file')

@@ -13,7 +13,7 @@ export function defineDialect<const Name extends string, const Rows extends Sett
   secret: string
   rows: Rows
 }) {
-  const table = { ...common, ...dialect.rows }
+  const table: Omit<typeof common, keyof Rows> & Rows = { ...common, ...dialect.rows }
   return {
     ...dialect,
     table,

@@ -28,7 +28,7 @@ const access = {
     field: 'base-url',
     format: url('loopback'),
     default: 'https://api.equinix.com/metal/v1',
-    sentence: 'Where the API of Equinix Metal is; plain http only on a loopback address.',
+    sentence: 'Where the API is; plain http only on a loopback address.',
   },
 } as const satisfies SettingsTable
 

@@ -266,4 +266,18 @@ test('many that are away share one list', async () => {
   assert.equal(cloud.asked, ['list'])
 })
 
+test('where a list does not say which machines are off, each is asked for', async () => {
+  const { look, cloud, is, taints } = makeCluster(12)
+  const all = Array.from({ length: 12 }, (_, n) => n + 1)
+  cloud.listed = cloud.all.map((machine) => ({ ...machine, state: 'unsaid' }))
+  cloud.all = cloud.all.map((machine) => ({ ...machine, state: 'off' }))
+  for (const n of all) is(n, { ready: 'Unknown' })
+  for (const n of all) await look(n)
+  assert.ok(cloud.asked.includes('list'))
+  assert.equal(
+    all.map(taints),
+    all.map(() => [shutdown]),
+  )
+})
+
 test.run()

@@ -54,6 +54,13 @@ const cases: { name: string; wanted: ProjectPeering; found: ProjectPeering; said
   },
   { name: 'nothing', wanted: usual, found: { asn: 65_100, password: secret }, said: undefined },
   { name: 'another ASN', wanted: { ...usual, asn: 65_001 }, found: usual, said: /65000 and not 65001/ },
+  { name: 'no ASN', wanted: { ...usual, asn: undefined }, found: usual, said: undefined },
+  {
+    name: 'an ASN, and the cloud none yet',
+    wanted: { ...usual, asn: 65_001 },
+    found: { ...usual, asn: undefined },
+    said: undefined,
+  },
   { name: 'a password', wanted: { ...usual, password: secret }, found: usual, said: /it has no password/ },
   {
     name: 'another password',

@@ -57,6 +57,18 @@ test("the arguments of the predecessor's manifest name a file, and a missing one
   assert.not.match(err, /\n\s+at /)
 })
 
+test("the oldest predecessor's arguments start serve as they are", async () => {
+  const { code, err, serve } = await typed(
+    '--cloud-provider=packet --leader-elect=false --authentication-skip-lookup=true --allow-untagged-cloud=true --v=3',
+    { env: { PACKET_API_KEY: 'hidden', PACKET_PROJECT_ID: 'p', KUBECONFIG: '/etc/kubeconfig' } },
+  )
+  assert.equal([code, err], [0, ''])
+  assert.equal(
+    [serve?.cloud.dialect, serve?.process.leaderElect, serve?.process.kubeconfig],
+    ['packet', false, '/etc/kubeconfig'],
+  )
+})
+
 const booleans: [line: string, leaderElect: boolean, verbosity: number][] = [
   ['--leader-elect', true, 0],
   ['--leader-elect --v 3', true, 3],
@@ -184,6 +196,24 @@ for (const [line, tables] of helps) {
     assert.ok(out.split('\n').every((text) => text.length <= 100))
   })
 }
+
+test('the help of serve says what a flag that several clouds have means in each', async () => {
+  const { out } = await typed('serve --help')
+  const told = (flag: string) =>
+    out
+      .split(/\n(?= {2}-)|\n\n/)
+      .find((part) => part.startsWith(`  ${flag} `))
+      ?.replace(/\s+/g, ' ')
+  assert.match(told('--peer-asn') ?? '', /default: 65530 env: PACKET_PEER_ASN$/)
+  assert.match(
+    told('--local-asn') ?? '',
+    /Equinix Metal: default: 65000, env: METAL_LOCAL_ASN Packet: default: 65000, env: P/,
+  )
+  assert.match(
+    told('--sweep-interval') ?? '',
+    /default: 5m env: EIP_SWEEP_INTERVAL Packet: default: 30s, env: PACKET_S/,
+  )
+})
 
 test('the help of serve names neither flags without effect nor a flag for a secret', async () => {
   const { out } = await typed('serve --help')

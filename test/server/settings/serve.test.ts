@@ -35,11 +35,15 @@ test('what is not said has upstream’s defaults, or ours', () => {
     kubeconfig: undefined,
     namespace: 'eip-admission',
     only: undefined,
-    concurrentServiceSyncs: 4,
+    concurrentServiceSyncs: 10,
     webhookBindAddress: '0.0.0.0',
     webhookSecurePort: 10_260,
     bindAddress: '0.0.0.0',
     securePort: 10_258,
+    webhookClientCaFile: undefined,
+    webhookClientNames: [],
+    caLifetimeMs: 31_536_000_000,
+    certLifetimeMs: 604_800_000,
     leaderElect: true,
     leaseDurationMs: 15_000,
     renewDeadlineMs: 10_000,
@@ -49,6 +53,12 @@ test('what is not said has upstream’s defaults, or ours', () => {
     verbosity: 0,
     loggingFormat: 'text',
     shutdownDelayMs: 10_000,
+    nodeStatusUpdateMs: 300_000,
+    nodeMonitorMs: 5000,
+    concurrentNodeSyncs: 4,
+    nodeRemoval: 'delete',
+    nodeRemovalDelayMs: 30_000,
+    mostNodeRemovals: 5,
   })
   const { serviceLocationWins, excludedNamespaces, onCloudFailure } = cloud.settings
   const { unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy } = cloud.settings
@@ -80,16 +90,46 @@ test('our own settings come from flag and environment, the flag first', () => {
   )
 })
 
-for (const name of ['equinixmetal', 'equinix-metal', 'EquinixMetal']) {
-  test(`--cloud-provider=${name} is the dialect equinix-metal`, () => {
-    assert.is(serveWith({ '--cloud-provider': name }).cloud.dialect, 'equinix-metal')
+const providers: [name: string, dialect: string][] = [
+  ['equinixmetal', 'equinix-metal'],
+  ['equinix-metal', 'equinix-metal'],
+  ['EquinixMetal', 'equinix-metal'],
+  ['packet', 'packet'],
+  ['cherryservers', 'cherry-servers'],
+  ['cherry-servers', 'cherry-servers'],
+]
+const accounts = {
+  ...env,
+  PACKET_API_KEY: 'hidden',
+  PACKET_PROJECT_ID: 'p',
+  CHERRY_API_KEY: 'hidden',
+  CHERRY_PROJECT_ID: '7',
+}
+for (const [name, dialect] of providers) {
+  test(`--cloud-provider=${name} is the dialect ${dialect}`, () => {
+    assert.is(serveWith({ '--cloud-provider': name }, accounts).cloud.dialect, dialect)
   })
 }
+
+test('mistakes of every dialect are told together, in its own words', () => {
+  const packet = linesOf({ '--cloud-provider': 'packet', '--peer-asn': 'x', '--sweep-interval': '1' }, {}).join('\n')
+  for (const part of ['PACKET_API_KEY', 'PACKET_PROJECT_ID', '--peer-asn', '--sweep-interval'])
+    assert.match(packet, part)
+  const given = { CHERRY_PROJECT_ID: 'edge', CHERRY_LOAD_BALANCER: 'metallb://metallb-system' }
+  const cherry = linesOf({ '--cloud-provider': 'cherryservers' }, given).join('\n')
+  for (const part of ['CHERRY_API_KEY', 'CHERRY_PROJECT_ID is "edge"', 'CHERRY_LOAD_BALANCER'])
+    assert.match(cherry, part)
+})
+
+test("a setting of another dialect's is told as one", () => {
+  const flags = { '--cloud-provider': 'cherryservers', '--metro': 'da' }
+  assert.equal(linesOf(flags, accounts), ['  - --metro: not a setting of Cherry Servers; leave it out'])
+})
 
 test('an unknown cloud provider is refused with those there are, beside what else is wrong', () => {
   const lines = linesOf({ '--cloud-provider': 'aws', '--secure-port': '0', '--cloud-config': '/nowhere.json' })
   assert.equal(lines, [
-    '  - cloud provider: --cloud-provider is "aws"; it must be equinixmetal or equinix-metal',
+    '  - cloud provider: --cloud-provider is "aws"; it must be equinixmetal, equinix-metal, packet, cherryservers or cherry-servers',
     '  - configuration file: /nowhere.json does not exist; it must be a readable file with one JSON object, such as {"projectID": "..."}',
     '  - port: --secure-port is "0"; it must be a whole number from 1 to 65535',
   ])
@@ -157,7 +197,7 @@ test('no flag has two meanings, no two settings share an environment variable or
     const names = [
       ...rows.flatMap(({ flag = [], aliases = [] }) => [flag, aliases].flat()),
       ...Object.keys(ignoredFlags),
-      ...rows.flatMap(({ env: variable = [] }) => variable),
+      ...rows.flatMap(({ env: variable = [], otherEnv = [] }) => [variable, otherEnv].flat()),
       ...rows.flatMap(({ field = [] }) => [field].flat().map((name) => name.toLowerCase())),
     ]
     assert.equal(names.length, new Set(names).size)

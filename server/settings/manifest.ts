@@ -1,0 +1,15 @@
+import { readManifest } from '../manifest-file.ts'
+import { common } from './common.ts'
+import type { Problem } from './problems.ts'
+import { readSettings } from './resolve.ts'
+import type { Sources } from './resolve.ts'
+
+/** What is wrong with the manifest that is to be applied: told before anything is. */
+export function manifestProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
+  const { loadBalancerManifest: setting } = common
+  const path = readSettings({ setting }, sources).values?.setting
+  const file = path === undefined ? undefined : readManifest(path)
+  if (path === undefined || file?.wrong === undefined) return []
+  const right = 'it must be a readable YAML file with Kubernetes objects, as kubectl apply -f takes it'
+  return [{ setting: setting.title, source: path, wrong: file.wrong, right }]
+}

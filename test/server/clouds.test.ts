@@ -1,0 +1,184 @@
+// The names that predecessors wrote into the cloud and the cluster, dialect by dialect.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { wantedAnnotations } from '../../controllers/peering/node-annotations.ts'
+import { formatProviderId, readProviderId } from '../../controllers/nodes/provider-id.ts'
+import { serviceMarks } from '../../ledger/marks.ts'
+import { want } from '../../ledger/want.ts'
+import { cloudParts } from '../../server/clouds.ts'
+import type { CloudParts } from '../../server/clouds/cloud-parts.ts'
+import { serveSettings } from '../../server/settings/serve.ts'
+import { makeService } from '../builders.ts'
+import { silentLog } from '../fakes/log.ts'
+
+const accounts: Record<string, Record<string, string>> = {
+  equinixmetal: { METAL_API_KEY: 'k', METAL_PROJECT_ID: 'p', METAL_LOAD_BALANCER: 'kube-vip://' },
+  packet: { PACKET_API_KEY: 'k', PACKET_PROJECT_ID: 'p', PACKET_FACILITY_NAME: 'da11' },
+  cherryservers: { CHERRY_API_KEY: 'k', CHERRY_PROJECT_ID: '7', CHERRY_LOAD_BALANCER: 'kube-vip://' },
+}
+
+async function partsOf(provider: string, env: Record<string, string> = {}): Promise<CloudParts> {
+  const { cloud } = serveSettings({
+    flags: { '--cloud-provider': provider },
+    env: { ...accounts[provider], ...env },
+  })
+  const { signal } = new AbortController()
+  return cloudParts(cloud, { userAgent: 'test', observe: () => {}, log: silentLog, signal })
+}
+
+const uuid = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
+const ofSlash = 'grOt6dAM0WQqTUIOZw1s2Y60hJou4P9m1mieZFyOsz8='
+const ofDot = 'UPJGek7VIc+RMc/fCdD7m4cyb+P6HI16Z9KzX32QPsE='
+const counting = (domain: string) => `nomatch.${domain}`
+
+const promised = [
+  {
+    provider: 'equinixmetal',
+    marks: { usage: 'cloud-provider-equinix-metal-auto', service: ofSlash, cluster: 'c' },
+    written: `equinixmetal://${uuid}`,
+    read: [`equinixmetal://${uuid}`, `packet://${uuid}`, uuid],
+    foreign: [`cherryservers://7`, '7', 'aws://x'],
+    controlPlane: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',
+    counting: counting('metal.equinix.com'),
+    advertisement: 'equinix-metal-bgp-adv',
+  },
+  {
+    provider: 'packet',
+    marks: { usage: 'packet-ccm-auto', service: ofDot, cluster: 'c' },
+    written: `packet://${uuid}`,
+    read: [`packet://${uuid}`, `equinixmetal://${uuid}`, uuid],
+    foreign: ['cherryservers://7', '7'],
+    controlPlane: 'kube-system/packet-ccm-kubernetes-external',
+    counting: counting('packet.com'),
+    advertisement: 'packet-bgp-adv',
+  },
+  {
+    provider: 'cherryservers',
+    marks: { usage: 'cloud-provider-cherry-auto', service: ofSlash, cluster: 'c' },
+    written: 'cherryservers://640117',
+    read: ['cherryservers://640117', '640117'],
+    foreign: [`equinixmetal://${uuid}`, uuid],
+    controlPlane: 'kube-system/cloud-provider-cherry-kubernetes-external',
+    counting: counting('cherryservers.com'),
+    // The predecessor's slip, which its clusters live with.
+    advertisement: 'equinix-metal-bgp-adv',
+  },
+]
+
+for (const { provider, marks, written, read, foreign, controlPlane, ...announcer } of promised) {
+  test(`${provider}: tags, providerIDs and names are those of old`, async () => {
+    const { policy, providerIds, announcerMarks, ...parts } = await partsOf(provider)
+    assert.equal(serviceMarks({ ...parts.marks, cluster: 'c' }, 'default/web'), marks)
+    const id = written.split('://')[1] ?? ''
+    assert.is(formatProviderId(id, providerIds), written)
+    for (const said of read) assert.equal(readProviderId(said, providerIds), { kind: 'machine', id })
+    for (const said of foreign) assert.is(readProviderId(said, providerIds).kind, 'foreign')
+    assert.is(policy.controlPlaneService, controlPlane)
+    assert.equal({ counting: announcerMarks.counting, advertisement: announcerMarks.advertisement }, announcer)
+  })
+}
+
+const secret = { reveal: () => 'Secret-12/345' }
+const peer = { localAsn: 65_000, peerAsn: 65_530, sourceAddress: '10.66.1.3', isMultihop: true, password: secret }
+const peers = ['169.254.255.1', '169.254.255.2'].map((peerAddress) => ({ ...peer, peerAddress }))
+const fact = { node: 'n', hostname: 'n', machine: 'm', privateNetwork: '10.66.1.0/25', peers }
+
+const annotated: [provider: string, annotations: Record<string, string>][] = [
+  [
+    'packet',
+    {
+      'packet.com/node.asn': '65000',
+      'packet.com/peer.asns': '65530',
+      'packet.com/peer.ips': '169.254.255.1,169.254.255.2',
+    },
+  ],
+  [
+    'cherryservers',
+    {
+      ...Object.fromEntries(
+        peers.flatMap(({ peerAddress }, n) => [
+          [`cherryservers.com/bgp-peers-${n}-node-asn`, '65000'],
+          [`cherryservers.com/bgp-peers-${n}-peer-asn`, '65530'],
+          [`cherryservers.com/bgp-peers-${n}-peer-ip`, peerAddress],
+          [`cherryservers.com/bgp-peers-${n}-src-ip`, '10.66.1.3'],
+          [`cherryservers.com/bgp-peers-${n}-peer-multi-hop`, 'true'],
+        ]),
+      ),
+      'cherryservers.com/network-4-private': '10.66.1.0/25',
+    },
+  ],
+]
+for (const [provider, annotations] of annotated) {
+  test(`${provider}: a node is annotated as of old, and with no password`, async () => {
+    const { bgp } = await partsOf(provider)
+    assert.equal(wantedAnnotations(fact, bgp.annotations), annotations)
+  })
+}
+
+test('a peer that is one hop away has no annotation for it', async () => {
+  const { bgp } = await partsOf('cherryservers')
+  const near = { ...fact, peers: peers.map((one) => ({ ...one, isMultihop: false })) }
+  assert.not.match(Object.keys(wantedAnnotations(near, bgp.annotations)).join(), 'multi-hop')
+})
+
+test('Packet: load balancing is by the ConfigMap unless it is off, and then nobody asks where the host is', async () => {
+  assert.is((await partsOf('packet')).loadBalancer.kind, 'metallb-configmap')
+  const off = await partsOf('packet', {
+    PACKET_DISABLE_LB: 'true',
+    PACKET_FACILITY_NAME: '',
+    EIP_METADATA_URL: 'http://127.0.0.1:1',
+  })
+  assert.equal([off.loadBalancer.kind, off.bgp.isOn, off.policy.loadBalancing], ['none', false, false])
+})
+
+const managed = 'cherryservers.com/loadbalancer-managed'
+const here = { CHERRY_REGION_NAME: 'LT-Siauliai' }
+const managements: [value: string, kind: string][] = [
+  ['false', 'nothing'],
+  ['true', 'reserve'],
+  ['False', 'wrong'],
+]
+for (const [value, kind] of managements) {
+  test(`Cherry: a Service with ${managed}: "${value}"`, async () => {
+    const { policy } = await partsOf('cherryservers', here)
+    assert.is(want(makeService({ annotations: { [managed]: value } }), policy, undefined).kind, kind)
+  })
+}
+
+test('Cherry: what the predecessor writes on a Service is no mistake, a typo is', async () => {
+  const { policy } = await partsOf('cherryservers', here)
+  const wanted = (name: string) => want(makeService({ annotations: { [name]: '203.0.113.4' } }), policy, undefined).kind
+  assert.is(wanted('cherryservers.com/loadBalancerIPs'), 'reserve')
+  assert.is(wanted('cherryservers.com/loadbalancer-manged'), 'wrong')
+})
+
+const order: [wins: string, location: string][] = [
+  ['false', 'LT-Siauliai'],
+  ['true', 'NL-Amsterdam'],
+]
+for (const [wins, location] of order) {
+  test(`Cherry: --service-location-wins=${wins} and two regions`, async () => {
+    const { policy } = await partsOf('cherryservers', { ...here, EIP_SERVICE_LOCATION_WINS: wins })
+    const wanted = want(
+      makeService({ annotations: { 'cherryservers.com/fip-region': 'NL-Amsterdam' } }),
+      policy,
+      undefined,
+    )
+    assert.is(wanted.kind === 'reserve' && wanted.location, location)
+  })
+}
+
+const controlPlanes: [provider: string, env: Record<string, string>][] = [
+  ['equinixmetal', { METAL_EIP_TAG: 'cp' }],
+  ['equinixmetal', { METAL_LOAD_BALANCER_ID: 'lb' }],
+  ['packet', { PACKET_EIP_TAG: 'cp' }],
+  ['cherryservers', { CHERRY_FIP_TAG: 'k8s=cp' }],
+]
+for (const [provider, env] of controlPlanes) {
+  test(`${provider}: ${Object.keys(env).join()} is read, and it is said that nobody moves the address`, async () => {
+    assert.equal((await partsOf(provider, env)).missing, ['the control-plane address is not moved by this version'])
+    assert.equal((await partsOf(provider)).missing, [])
+  })
+}
+
+test.run()

@@ -1,0 +1,106 @@
+// The manifest that installs the announcing software, applied by whoever leads.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { stringify } from 'yaml'
+import { typed } from './command-line.ts'
+import { eventually } from './eventually.ts'
+import { openWorld } from './world.ts'
+
+const world = await openWorld()
+const file = join(world.dir, 'announcer.yaml')
+const flag = `--load-balancer-manifest=${file}`
+
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'pools.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Pool', plural: 'pools', singular: 'pool' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+}
+const namespace = 'announcer'
+const objects = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+  definition,
+  { apiVersion: 'example.com/v1', kind: 'Pool', metadata: { name: 'first', namespace }, spec: { size: 1 } },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'announcer' },
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }],
+  },
+  { apiVersion: 'policy/v1beta1', kind: 'PodSecurityPolicy', metadata: { name: 'speaker' } },
+]
+const write = (all: object[]) => writeFileSync(file, all.map((object) => stringify(object)).join('---\n'))
+const log = () => readFileSync(world.logOf('eip-admission'), 'utf8')
+
+test('a file that is no manifest is refused at once, with its name', async () => {
+  writeFileSync(file, 'kind: [')
+  const { code, stderr } = await typed(['serve', '--cloud-provider=equinixmetal', flag], {
+    METAL_API_KEY: 'k',
+    METAL_PROJECT_ID: 'p',
+  })
+  assert.is(code, 1)
+  for (const word of ['load balancer manifest', file, 'is not YAML (line', 'kubectl apply']) assert.match(stderr, word)
+})
+
+test('what our roles do not allow is told with what to grant, and everything else goes on', async () => {
+  write(objects)
+  const product = await world.start({ env: { METAL_METRO_NAME: 'da' }, flags: [flag] })
+  await eventually('it is told', () => log().includes('objects are not applied') || undefined)
+  assert.match(log(), 'kubectl create clusterrolebinding eip-admission-manifest --clusterrole=cluster-admin')
+  assert.match(log(), '--serviceaccount=eip-admission:eip-admission')
+  await product.stop()
+})
+
+test('with those rights all is applied that the API server knows, kinds that come with it too', async () => {
+  const account = '--serviceaccount=eip-admission:eip-admission'
+  await world.must('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
+  const product = await world.start({ env: { METAL_METRO_NAME: 'da' }, flags: [flag] })
+  await eventually('the last object is there', async () => {
+    const { code } = await world.kubectl(['get', 'pools.example.com', 'first', '-n', namespace])
+    return code === 0 || undefined
+  })
+  assert.match(await world.must('get', 'clusterrole', 'announcer', '-o', 'name'), 'announcer')
+  await eventually(
+    'only the policy is left',
+    () => /1 of 5 objects are not applied: PodSecurityPolicy speaker/.test(log()) || undefined,
+  )
+  await product.stop()
+})
+
+test('a start with a mended file settles it, and what a person changed is as the file says again', async () => {
+  await world.must(
+    'patch',
+    'pools.example.com',
+    'first',
+    '-n',
+    namespace,
+    '--type=merge',
+    '-p',
+    '{"spec":{"size":7,"mine":1}}',
+  )
+  write(objects.slice(0, -1))
+  const product = await world.start({ env: { METAL_METRO_NAME: 'da' }, flags: [flag] })
+  await eventually('it is applied', () => log().includes('manifest applied') || undefined)
+  assert.is(
+    await world.must('get', 'pools.example.com', 'first', '-n', namespace, '-o', 'jsonpath={.spec}'),
+    '{"mine":1,"size":1}',
+  )
+  await product.stop()
+  await world.stop()
+})
+
+test.run()
