@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -26,13 +26,17 @@ const traps: { name: string; body: string }[] = [
   { name: 'a test that hangs', body: "test('bad', () => new Promise(() => setInterval(() => {}, 1000)))\ntest.run()" },
 ]
 
-function run(files: Record<string, string>): { status: number | null; verdict: string | undefined } {
+function run(
+  files: Record<string, string>,
+  env: NodeJS.ProcessEnv = process.env,
+): { status: number | null; stdout: string; verdict: string | undefined } {
   const dir = mkdtempSync(join(tmpdir(), 'runner-'))
   try {
+    mkdirSync(join(dir, 'rig'))
     for (const [name, body] of Object.entries(files)) writeFileSync(join(dir, name), body)
     const args = [join(import.meta.dirname, 'run.ts'), '--dir', dir, '--file-timeout', '2']
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-    return { status, verdict: stdout.trim().split('\n').at(-1) }
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+    return { status, stdout, verdict: stdout.trim().split('\n').at(-1) }
   } finally {
     rmSync(dir, { recursive: true })
   }
@@ -56,5 +60,31 @@ test('good files pass', () => {
 })
 
 test('no file at all is no pass', () => assert.is(run({}).status, 1))
+
+const rigged = {
+  'rig/a.test.ts': `${head}import * as os from 'node:os'
+test('alone', () => {
+  const names = Object.keys(os.networkInterfaces())
+  if (names.join() !== 'lo') throw new Error(names.join())
+})
+test.run()`,
+  'b.test.ts': `${head}${good}test.run()`,
+}
+
+test('a file in a folder rig has a network of its own', () => {
+  const { status, verdict, stdout } = run(rigged)
+  assert.is(status, 0, stdout)
+  assert.is(verdict, '2 passed, 0 failed')
+})
+
+test('where there are no namespaces it is said what was not run, and CI fails for it', () => {
+  const { CI: _ours, ...env } = process.env
+  const person = run(rigged, { ...env, PATH: '/nowhere' })
+  assert.match(person.stdout, /^NOT RUN rig\/a\.test\.ts {2}namespaces for users are needed/m)
+  assert.is(person.verdict, '1 passed, 0 failed')
+  const ci = run(rigged, { ...env, PATH: '/nowhere', CI: 'true' })
+  assert.is(ci.verdict, '1 passed, 1 failed')
+  assert.is(ci.status, 1)
+})
 
 test.run()

@@ -1,0 +1,22 @@
+import type { ControlPlane } from '../control-plane/start.ts'
+import { kubectlOf } from '../kubectl.ts'
+
+/** Types what has to succeed. */
+export type Administrator = {
+  run: (args: string[], manifest?: object | string) => Promise<string>
+  apply: (manifest: object | string) => Promise<void>
+}
+
+/** A cluster administrator at a terminal. */
+export function makeAdministrator(controlPlane: ControlPlane): Administrator {
+  const kubectl = kubectlOf(controlPlane)
+  const run: Administrator['run'] = async (args, manifest) => {
+    const { code, stdout, stderr } = await kubectl(args, manifest)
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
+    return stdout
+  }
+  return {
+    run,
+    apply: async (manifest) => void (await run(['apply', '--server-side', '--force-conflicts', '-f', '-'], manifest)),
+  }
+}

@@ -1,0 +1,41 @@
+// Reads what BIRD says. Pure.
+
+/** The way to a prefix. */
+export type Way = { prefix: string; via: string }
+
+/** When a way to a prefix was learned or lost. */
+export type Change = { atMs: number; what: 'learned' | 'lost'; prefix: string }
+
+/** Of `show route`: a line with the prefix, which later ways to it leave out, then one a way with `via 10.0.0.5 on x`. */
+export function readWays(lines: string[]): Way[] {
+  const ways: Way[] = []
+  let prefix = ''
+  for (const line of lines) {
+    prefix = /^[\d.]+\/\d+/.exec(line)?.[0] ?? prefix
+    const via = /^\s+via (\S+)/.exec(line)?.[1]
+    if (via !== undefined) ways.push({ prefix, via })
+  }
+  return ways
+}
+
+/** Of `show protocols all`: the neighbours with whom a session is up. */
+export function readNeighbours(lines: string[]): string[] {
+  const up: string[] = []
+  let state = ''
+  for (const line of lines) {
+    state = /^\s+BGP state:\s+(\S+)/.exec(line)?.[1] ?? state
+    const neighbour = /^\s+Neighbor address:\s+(\S+)/.exec(line)?.[1]
+    if (neighbour !== undefined && state === 'Established') up.push(neighbour)
+  }
+  return up
+}
+
+/** Of the log, whose times are UTC: `2026-01-31 12:00:00.123 <TRACE> machine1.ipv4 > added 203.0.113.7/32 unicast`. */
+export function readChanges(log: string): Change[] {
+  const found = log.matchAll(/^(\S+) (\S+) <TRACE> \S+ > (added|removed) .*?([\d.]+\/\d+) /gm)
+  return [...found].map(([, day, time, what, prefix = '']) => ({
+    atMs: Date.parse(`${day}T${time}Z`),
+    what: what === 'added' ? 'learned' : 'lost',
+    prefix,
+  }))
+}

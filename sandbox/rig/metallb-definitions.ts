@@ -1,0 +1,38 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import type { MetallbPrograms } from '../metallb/build.ts'
+import { webhookPort } from './metallb-args.ts'
+
+/**
+ * MetalLB's custom resource definitions, as a manifest. Older ones say `int32` of AS numbers that do not fit; newer API
+ * servers take that at its word, and refuse every BGPPeer.
+ */
+export function definitions({ crds }: MetallbPrograms): string {
+  const files = globSync('*.yaml', { cwd: crds }).toSorted()
+  return files
+    .map((file) => readFileSync(join(crds, file), 'utf8').replaceAll(/^ *format: int32\n/gm, ''))
+    .join('\n---\n')
+}
+
+type Webhooks = {
+  kind: string
+  metadata: { name: string }
+  webhooks: { name: string; clientConfig: { service?: { path: string }; url?: string; caBundle?: string } }[]
+}
+
+/** MetalLB's validating webhooks, at a process on this machine instead of a pod. */
+export function webhookConfiguration({ webhooks }: MetallbPrograms, authority: string): object {
+  const documents = parseAllDocuments(readFileSync(webhooks, 'utf8')).map((document) => document.toJS() as Webhooks)
+  const found = documents.find(({ kind }) => kind === 'ValidatingWebhookConfiguration')
+  if (!found) throw new Error(`there is no ValidatingWebhookConfiguration in ${webhooks}`)
+  const caBundle = Buffer.from(authority).toString('base64')
+  return {
+    ...found,
+    metadata: { name: 'metallb-webhook-configuration' },
+    webhooks: found.webhooks.map(({ clientConfig, ...rest }) => ({
+      ...rest,
+      clientConfig: { url: `https://127.0.0.1:${webhookPort}${clientConfig.service?.path}`, caBundle },
+    })),
+  }
+}

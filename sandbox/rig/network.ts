@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { isNamespaced } from './namespace.ts'
+
+/** The network namespace of the routers, at the other end of the wire. */
+export const routersNetwork = 'routers'
+
+/** Where the provider's routers answer, on every machine of the world. */
+export const routerAddresses = ['169.254.255.1', '169.254.255.2']
+
+const wire = 'machines'
+
+const laying = [
+  `netns add ${routersNetwork}`,
+  `link add ${wire} type veth peer name routers netns ${routersNetwork}`,
+  `link set ${wire} up`,
+  `addr add 10.0.0.2/8 dev ${wire}`,
+  ...routerAddresses.map((address) => `route add ${address} via 10.0.0.1`),
+  `-n ${routersNetwork} link set lo up`,
+  `-n ${routersNetwork} link set routers up`,
+  `-n ${routersNetwork} addr add 10.0.0.1/8 dev routers`,
+  ...routerAddresses.map((address) => `-n ${routersNetwork} addr add ${address}/32 dev lo`),
+]
+
+/** The machines are all at our end of a wire, an address each; the routers are at the other end. */
+export type Network = {
+  addMachine(address: string): Promise<void>
+  remove(): Promise<void>
+}
+
+/** Lays the wire; there is one such network at a time. */
+export async function layNetwork(): Promise<Network> {
+  if (!isNamespaced()) throw new Error('the rig wants a network of its own: run the tests by `npm test -- rig/`')
+  for (const command of laying) await ip(command)
+  return {
+    addMachine: (address) => ip(`addr add ${address}/32 dev ${wire}`),
+    async remove() {
+      await ip(`link del ${wire}`)
+      await ip(`netns del ${routersNetwork}`)
+    },
+  }
+}
+
+async function ip(command: string): Promise<void> {
+  await promisify(execFile)('ip', command.split(' '))
+}

@@ -1,0 +1,23 @@
+// Gets what the rig is made of, while there is a network: MetalLB in every version, and BIRD.
+import { controlPlanePrograms } from '../control-plane/build.ts'
+import { metallbPrograms, metallbVersions } from '../metallb/build.ts'
+import { findBird } from './bird.ts'
+import { noNamespaces } from './namespace.ts'
+
+/** Makes everything ready for rigs; answers why this machine can have none, if so. */
+export async function prepareRig(): Promise<string | undefined> {
+  const why = noNamespaces()
+  if (why !== undefined) return why
+  await controlPlanePrograms()
+  for (const version of metallbVersions) await metallbPrograms(version)
+  return findBird().then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+}
+
+if (import.meta.main) {
+  const why = await prepareRig()
+  console.log(why === undefined ? 'the rig is ready' : `NO RIG ON THIS MACHINE: ${why}`)
+  if (why !== undefined && process.env.CI !== undefined) process.exitCode = 1
+}

@@ -1,0 +1,66 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Child, startChild } from '../child.ts'
+import { type Bird, findBird } from './bird.ts'
+import { birdConfig } from './bird-config.ts'
+import { askBird } from './bird-control.ts'
+import { type Change, type Way, readChanges, readNeighbours, readWays } from './bird-words.ts'
+import { routerAddresses, routersNetwork } from './network.ts'
+
+/** The provider's routers, with whom every machine speaks BGP. */
+export type Routers = {
+  /** Every way that a router learned to an address, router by router. */
+  routes: () => Promise<(Way & { router: string })[]>
+  /** Which machine has a session with which router. */
+  sessions: () => Promise<{ router: string; machine: string }[]>
+  /** What was learned and lost so far, oldest first. */
+  changes: () => (Change & { router: string })[]
+  stop: () => Promise<void>
+}
+
+export type RouterOptions = { dir: string; password: string; localAsn?: number; machinesAsn?: number }
+
+/** Starts BIRD once for each address of the provider, beyond the wire, and waits until they answer. */
+export async function startRouters(options: RouterOptions): Promise<Routers> {
+  const bird = await findBird()
+  mkdirSync(join(options.dir, 'logs'), { recursive: true })
+  const routers = await Promise.all(routerAddresses.map((address) => startRouter(address, bird, options)))
+  return {
+    routes: async () => (await Promise.all(routers.map(({ routes }) => routes()))).flat(),
+    sessions: async () => (await Promise.all(routers.map(({ sessions }) => sessions()))).flat(),
+    changes: () => routers.flatMap(({ changes }) => changes()).toSorted((one, other) => one.atMs - other.atMs),
+    stop: async () => void (await Promise.all(routers.map(({ stop }) => stop()))),
+  }
+}
+
+async function startRouter(router: string, bird: Bird, options: RouterOptions): Promise<Routers> {
+  const { dir, password, localAsn = 65530, machinesAsn = 65000 } = options
+  const [config = '', socket = ''] = ['conf', 'ctl'].map((kind) => join(dir, `router-${router}.${kind}`))
+  const log = join(dir, 'logs', `router-${router}.log`)
+  writeFileSync(config, birdConfig({ address: router, localAsn, machinesAsn, password, log }), { mode: 0o600 })
+  const command = [bird.program, '-f', '-c', config, '-s', socket]
+  const child = startChild(['ip', 'netns', 'exec', routersNetwork, ...command], {
+    logFile: join(dir, 'logs', `bird-${router}.log`),
+    env: { ...process.env, ...bird.env, TZ: 'UTC' },
+  })
+  await answering(child, socket)
+  return {
+    routes: async () =>
+      readWays(await askBird(socket, 'show route where source = RTS_BGP')).map((way) => ({ router, ...way })),
+    sessions: async () =>
+      readNeighbours(await askBird(socket, 'show protocols all')).map((machine) => ({ router, machine })),
+    changes: () => readChanges(readFileSync(log, 'utf8')).map((change) => ({ router, ...change })),
+    stop: async () => void (await child.stop('SIGTERM', 2000)),
+  }
+}
+
+async function answering(child: Child, socket: string): Promise<void> {
+  const deadlineMs = Date.now() + 20_000
+  for (;;) {
+    const answer = await askBird(socket, 'show status').catch((error: Error) => error)
+    if (!(answer instanceof Error)) return
+    if (!child.isRunning() || Date.now() > deadlineMs) throw new Error('BIRD does not answer', { cause: answer })
+    await sleep(25)
+  }
+}

@@ -1,0 +1,85 @@
+// What we rely on of each MetalLB, configured by hand: how it announces, and what makes it let go.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { metallb } from '../../announcers/metallb.ts'
+import { metallbVersions } from '../../sandbox/metallb/build.ts'
+import { eventually } from '../whole/eventually.ts'
+import { shownIn } from '../whole/world.ts'
+import { byHand } from './by-hand.ts'
+import { type Ground, onGround } from './ground.ts'
+
+const [first, second, third] = ['203.0.113.7', '203.0.113.8', '203.0.113.9']
+
+function asking(name: string, address: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default', finalizers: ['example.com/held'] },
+    spec: { type: 'LoadBalancer', loadBalancerIP: address, selector: { app: 'web' }, ports: [{ port: 80 }] },
+  }
+}
+
+async function waysTo({ routers }: Ground, address: string): Promise<string[]> {
+  const routes = await routers.routes()
+  return routes.filter(({ prefix }) => prefix === `${address}/32`).map(({ router, via }) => `${router} ${via}`)
+}
+
+function announced(ground: Ground, address: string, machines: string[]): Promise<true> {
+  const wanted = ['169.254.255.1', '169.254.255.2'].flatMap((router) => machines.map((via) => `${router} ${via}`))
+  return eventually(`${address} is announced by ${machines.length} machines`, async (see) => {
+    const ways = see(await waysTo(ground, address))
+    return ways.toSorted().join() === wanted.toSorted().join() || undefined
+  })
+}
+
+/** Nobody shows it, and no router has a way to it. */
+function letGo(ground: Ground, name: string, address: string): Promise<true> {
+  return eventually(`${name} shows nothing, and there is no way to ${address}`, async (see) => {
+    const [service, ways] = see(await Promise.all([ground.service(name), waysTo(ground, address)]))
+    return (shownIn(service) === undefined && ways.length === 0) || undefined
+  })
+}
+
+/** What the product does to a Service whose address it wants back. */
+const lettingGo = JSON.stringify({
+  metadata: { annotations: metallb({} as never).letGo?.annotations },
+  spec: { loadBalancerIP: null },
+})
+
+for (const version of metallbVersions) {
+  test(`MetalLB ${version} announces from every node, and lets go of what the product wants back`, () =>
+    onGround({ version }, async (ground) => {
+      const { apply, run, node, routers } = ground
+      const one = await node({ name: 'node-a', address: '10.0.1.1' })
+      const other = await node({ name: 'node-b', address: '10.0.1.2' })
+      const machines = [one.address, other.address]
+      const hand = byHand(version, ground)
+      await hand.configure([one, other], [first, second, third])
+      await apply(asking('web', first))
+      await apply(asking('leaving', second))
+      await announced(ground, first, machines)
+      await announced(ground, second, machines)
+      assert.is(shownIn(await ground.service('web')), first)
+
+      // Deleted, but held by a finalizer: until it is told otherwise MetalLB goes on.
+      await run(['delete', 'service', 'leaving', '--wait=false'])
+      await run(['patch', 'service', 'web', '--type=merge', '-p', lettingGo])
+      await letGo(ground, 'web', first)
+      await announced(ground, second, machines)
+      await run(['patch', 'service', 'leaving', '--type=merge', '-p', lettingGo])
+      await letGo(ground, 'leaving', second)
+
+      // The configuration without their pools is taken: what comes later is announced.
+      await hand.configure([one, other], [third])
+      await apply(asking('later', third))
+      await announced(ground, third, machines)
+
+      await other.speaker.stop('SIGKILL')
+      await announced(ground, third, [one.address])
+      await hand.setPassword('not the one')
+      await eventually('every session ends', async (see) => see(await routers.sessions()).length === 0 || undefined)
+      assert.equal(await routers.routes(), [])
+    }))
+}
+
+test.run()

@@ -1,0 +1,99 @@
+// The real webhooks of MetalLB over what we write: nothing of it may be refused, whatever clouds and people say.
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
+import { metallbObjects } from '../../announcers/metallb/objects.ts'
+import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../announcers/metallb/resources.ts'
+import { configureObjects } from '../../controllers/configure-objects.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { connect } from '../../kube/connect.ts'
+import { KubeError } from '../../kube/errors.ts'
+import { kubeconfig } from '../../kube/kubeconfig.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import type { Resource } from '../../kube/resource.ts'
+import { aPeer, aPool, inherited, marks, peoples } from '../announcers/cluster.ts'
+import { states } from '../announcers/states.ts'
+import { type Ground, onGround } from './ground.ts'
+
+const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements]
+
+const samples = (numRuns: number) =>
+  fc.sample(fc.record({ state: states, theirs: peoples, left: inherited }), { numRuns, seed: 5 })
+
+/** How many states each version sees; the older ones keep fewer rules than those after them. */
+const rounds = { '0.16.1': 100, '0.15.2': 100, '0.14.9': 25, '0.13.12': 25 } as const
+
+/** The nodes that the states speak of, as far as they can be; webhooks look which of them peers are for. */
+async function joinNodes({ apply }: Ground): Promise<void> {
+  const hostnames = ['node-a', 'node-b', 'node-c', 'Node_1', '1e3', 'no']
+  const items = hostnames.map((hostname, n) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: `machine-${n}`, labels: { 'kubernetes.io/hostname': hostname } },
+    spec: {},
+  }))
+  await apply({ apiVersion: 'v1', kind: 'List', items })
+}
+
+/** Whether MetalLB takes an object. */
+async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
+  const resource = kinds.find(({ kind }) => kind === object.kind)
+  if (!resource) throw new Error(`no resource for ${object.kind}`)
+  try {
+    await client.apply(resource, object, { fieldManager: 'somebody' })
+    return true
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 403) return false
+    throw error
+  }
+}
+
+type Deps = { client: KubeClient; configuration: ObjectConfiguration }
+
+/** Carries states out one after the other, over what the one before left, and answers what was said against them. */
+async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<typeof samples>) {
+  const foreseen: Problem[] = []
+  const objects: ObjectConfiguration['objects'] = (...seen) => {
+    const made = configuration.objects(...seen)
+    foreseen.push(...made.problems)
+    return made
+  }
+  const configurator = configureObjects({ client, configuration: { ...configuration, objects } })
+  const refused: { message: string; sample: object }[] = []
+  let changed = 0
+  for (const sample of sampled) {
+    const { state, theirs, left } = sample
+    for (const object of [...theirs, ...left]) await takes(client, object)
+    const { problems, isChanged } = await configurator.carryOut(state, AbortSignal.timeout(30_000))
+    refused.push(...problems.filter((one) => !foreseen.includes(one)).map(({ message }) => ({ message, sample })))
+    if (isChanged) changed += 1
+    for (const { kind, metadata } of theirs) {
+      const resource = kinds.find((one) => one.kind === kind)
+      if (resource) await client.remove(resource, { namespace: marks.namespace, name: metadata.name })
+    }
+  }
+  return { refused, changed }
+}
+
+for (const [version, count] of Object.entries(rounds) as [keyof typeof rounds, number][]) {
+  for (const mode of ['native', 'frr'] as const) {
+    test(`MetalLB ${version} refuses nothing that we write for ${mode}, in ${count} states beside other people's objects`, () =>
+      onGround({ version, mode, webhooks: true }, async (ground) => {
+        await joinNodes(ground)
+        const client = connect(kubeconfig({ file: ground.controlPlane.kubeconfig }), { userAgent: 'rig' })
+        const configuration = metallbObjects({ ...marks, peerMode: mode })
+        const { refused, changed } = await carryOutAll({ client, configuration }, samples(count))
+        assert.equal(refused, [])
+        assert.ok(changed > count / 2, `only ${changed} states changed anything`)
+
+        // It does look, and by the rules of its mode.
+        const unwell = aPool({ name: 'unwell', addresses: ['203.0.113.300/32'] })
+        assert.is(await takes(client, unwell), false)
+        const modern = aPeer({ name: 'modern', vrf: 'blue', myASN: 65000, peerASN: 65530, peerAddress: '10.9.9.5' })
+        assert.is(await takes(client, modern), mode === 'frr')
+      }))
+  }
+}
+
+test.run()
