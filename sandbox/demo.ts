@@ -1,50 +1,14 @@
 // Shows on a real API server what a person would want to see, checks it, and ends with 0 or 1.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { styleText } from 'node:util'
-import type { Said } from './kubectl.ts'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { dialects } from './dialects.ts'
 import { type Scene, withScene } from './scene.ts'
+import { node, service, uninitialized } from './objects.ts'
+import { networkVersion } from './demo-network.ts'
+import { namespaced } from './rig/namespace.ts'
+import { prepareRig } from './rig/prepare.ts'
 import { stories } from './story.ts'
-
-const service = (name: string, annotations: Record<string, string>) => ({
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: { name, annotations },
-  spec: { type: 'LoadBalancer', selector: { app: name }, ports: [{ port: 80 }] },
-})
-
-/** As a kubelet with --cloud-provider=external registers itself: nothing is scheduled there until its machine is found. */
-const node = (name: string) => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: { name, labels: { 'kubernetes.io/hostname': name } },
-  spec: { taints: [{ key: uninitialized, value: 'true', effect: 'NoSchedule' }] },
-})
-
-const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized'
-
-function headline(text: string): void {
-  console.log(`\n${styleText('bold', text)}`)
-}
-
-function expect(isTrue: boolean, what: string): void {
-  if (!isTrue) throw new Error(`the demo expected that ${what}`)
-  console.log(styleText('green', `ok: ${what}`))
-}
-
-type Manifest = { metadata: { name: string; annotations?: Record<string, string> } }
-
-/** Types a command as a person would, and shows what the terminal says. */
-async function type({ stage }: Scene, args: string[], manifest?: Manifest): Promise<Said> {
-  const quoted = args.map((arg) => (/[\s{}()]/.test(arg) ? `'${arg}'` : arg)).join(' ')
-  const { annotations } = manifest?.metadata ?? {}
-  const beside = annotations ? `   # annotations: ${JSON.stringify(annotations)}` : ''
-  console.log(styleText('dim', `$ kubectl ${quoted}${beside}`))
-  const said = await stage.kubectl(args, manifest)
-  process.stdout.write(said.stdout.replace(/([^\n])$/, '$1\n'))
-  process.stdout.write(said.stderr)
-  return said
-}
+import { eventually, expect, headline, type } from './telling.ts'
 
 /** How many public addresses the cloud has for us; it makes blocks for machines by itself. */
 function reserved({ stage }: Scene): number {
@@ -55,7 +19,7 @@ async function leavesCreateWithAddress(scene: Scene): Promise<void> {
   headline('A Service leaves `kubectl create` with its address')
   const started = performance.now()
   const address = ['-o', 'jsonpath={.spec.loadBalancerIP}']
-  const { stdout } = await type(scene, ['create', 'service', 'loadbalancer', 'web', '--tcp=80:80', ...address])
+  const { stdout } = await type(scene.stage, ['create', 'service', 'loadbalancer', 'web', '--tcp=80:80', ...address])
   const ms = Math.round(performance.now() - started)
   expect(/^\d+\.\d+\.\d+\.\d+$/.test(stdout), 'the address was there when create returned')
   console.log(
@@ -67,16 +31,16 @@ async function saysWhoHoldsWhat(scene: Scene): Promise<void> {
   const { elsewhere } = stories[scene.stage.dialect]
   const there = elsewhere ? `, one of them in ${elsewhere.name}` : ''
   headline(`Two more${there}; who holds which address?`)
-  await type(scene, ['create', '-f', '-'], service('shop', {}))
-  await type(scene, ['create', '-f', '-'], service('mail', elsewhere?.annotations ?? {}))
+  await type(scene.stage, ['create', '-f', '-'], service('shop', {}))
+  await type(scene.stage, ['create', '-f', '-'], service('mail', elsewhere?.annotations ?? {}))
   await eventually(async () => {
     const { stdout: phases } = await scene.stage.kubectl(['get', 'eip', '-o', 'jsonpath={.items[*].status.phase}'])
     return phases === 'Bound Bound Bound'
   })
-  const { stdout } = await type(scene, ['get', 'eip'])
+  const { stdout } = await type(scene.stage, ['get', 'eip'])
   const mail = new RegExp(`mail\\s+\\S+\\s+${elsewhere?.place ?? '\\S+'}\\s+Bound`)
   expect(mail.test(stdout), `three Services hold three addresses${there}`)
-  await type(scene, ['get', 'services'])
+  await type(scene.stage, ['get', 'services'])
   expect(reserved(scene) === 3, 'the cloud has reserved three')
 }
 
@@ -84,21 +48,21 @@ async function refusesMistakes(scene: Scene): Promise<void> {
   headline('A mistake is told in the terminal, all of it at once')
   const { annotations, hint } = stories[scene.stage.dialect].mistake
   const wrong = service('blog', annotations)
-  const created = await type(scene, ['create', '-f', '-'], wrong)
+  const created = await type(scene.stage, ['create', '-f', '-'], wrong)
   expect(created.code !== 0 && created.stderr.includes(hint), 'the Service was refused, with a hint')
 
   headline('So it is in a dry run, and a good one reserves nothing')
-  const rehearsed = await type(scene, ['create', '--dry-run=server', '-f', '-'], wrong)
+  const rehearsed = await type(scene.stage, ['create', '--dry-run=server', '-f', '-'], wrong)
   expect(rehearsed.code !== 0 && rehearsed.stderr.includes(hint), 'it was refused in the same words')
-  await type(scene, ['create', '--dry-run=server', '-f', '-'], service('blog', {}))
+  await type(scene.stage, ['create', '--dry-run=server', '-f', '-'], service('blog', {}))
   expect(reserved(scene) === 3, 'the cloud still has three')
 }
 
 async function givesBack(scene: Scene): Promise<void> {
   headline('A deleted Service gives its address back')
-  await type(scene, ['delete', 'service', 'web', 'shop', 'mail'])
+  await type(scene.stage, ['delete', 'service', 'web', 'shop', 'mail'])
   await eventually(async () => reserved(scene) === 0)
-  const { stdout } = await type(scene, ['get', 'eip'])
+  const { stdout } = await type(scene.stage, ['get', 'eip'])
   expect(stdout === '', 'nobody holds an address')
   expect(reserved(scene) === 0, 'the cloud has none reserved')
 }
@@ -108,7 +72,7 @@ async function knowsMachines(scene: Scene): Promise<void> {
   const { cloud, project, dialect } = scene.stage
   const { scheme, peerAddress } = stories[dialect]
   cloud.door.devices.add({ project, hostname: 'worker-0' })
-  await type(scene, ['create', '-f', '-'], node('worker-0'))
+  await type(scene.stage, ['create', '-f', '-'], node('worker-0'))
   const taints = ['get', 'node', 'worker-0', '-o', 'jsonpath={.spec.taints[*].key}']
   await eventually(async () => !(await scene.stage.kubectl(taints)).stdout.includes(uninitialized))
   const peer = `jsonpath={.metadata.annotations.${peerAddress.replaceAll('.', '\\.')}}`
@@ -118,20 +82,26 @@ async function knowsMachines(scene: Scene): Promise<void> {
     'TYPE:.metadata.labels.node\\.kubernetes\\.io/instance-type',
     `ADDRESSES:${every}`,
   ]
-  const { stdout } = await type(scene, ['get', 'node', 'worker-0', '-o', `custom-columns=${columns.join()}`])
+  const { stdout } = await type(scene.stage, ['get', 'node', 'worker-0', '-o', `custom-columns=${columns.join()}`])
   expect(stdout.includes(scheme), 'its machine was found, and pods may be scheduled there')
-  const said = await type(scene, ['get', 'node', 'worker-0', '-o', peer])
+  const said = await type(scene.stage, ['get', 'node', 'worker-0', '-o', peer])
   expect(/^\d+\.\d+\.\d+\.\d+\b/.test(said.stdout), 'BGP is on for it, and the address of its router is there')
 }
 
 const every = '.status.addresses[*].address'
 
-/** The controllers act a moment after the terminal; a person who types is slower than they are. */
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    if (await isSo()) return
-    await sleep(100)
+/** A real MetalLB and real routers need a network of their own, and with it a cluster of their own. */
+async function reachesTheNetwork({ stage }: Scene): Promise<void> {
+  if (stage.dialect !== 'equinix-metal') return
+  const why = await prepareRig([networkVersion])
+  if (why !== undefined) {
+    headline('Not shown: a real MetalLB that tells real routers')
+    console.log(`    ${why}`)
+    return
   }
+  const [program = '', ...args] = namespaced([process.execPath, join(import.meta.dirname, 'demo-network.ts')])
+  const { status } = spawnSync(program, args, { stdio: 'inherit' })
+  if (status !== 0) throw new Error('the demo expected that routers learn the address of a Service')
 }
 
 const acts = [leavesCreateWithAddress, saysWhoHoldsWhat, refusesMistakes, givesBack, knowsMachines]
@@ -142,6 +112,7 @@ await withScene(async (scene, interrupted) => {
       if (interrupted.aborted) throw new Error('the demo was interrupted')
       await act(scene)
     }
+    await reachesTheNetwork(scene)
     headline('That was all of it. `make sandbox` keeps it running for you.')
   } catch (error) {
     console.error(`\n${error instanceof Error ? error.message : String(error)}`)

@@ -1,15 +1,15 @@
 // Gets what the rig is made of, while there is a network: MetalLB in every version, and BIRD.
 import { controlPlanePrograms } from '../control-plane/build.ts'
-import { metallbPrograms, metallbVersions } from '../metallb/build.ts'
+import { type MetallbVersion, metallbPrograms, metallbVersions } from '../metallb/build.ts'
 import { findBird } from './bird.ts'
 import { noNamespaces } from './namespace.ts'
 
-/** Makes everything ready for rigs; answers why this machine can have none, if so. */
-export async function prepareRig(): Promise<string | undefined> {
+/** Makes everything ready for rigs with these versions of MetalLB; answers why this machine can have none, if so. */
+export async function prepareRig(versions: readonly MetallbVersion[] = metallbVersions): Promise<string | undefined> {
   const why = noNamespaces()
   if (why !== undefined) return why
   await controlPlanePrograms()
-  for (const version of metallbVersions) await metallbPrograms(version)
+  for (const version of versions) await metallbPrograms(version)
   return findBird().then(
     () => undefined,
     (error: Error) => error.message,
