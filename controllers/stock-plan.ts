@@ -30,7 +30,7 @@ export function planStock({ lot, record }: StockSeen): StockStep | undefined {
 function taken(lot: ElasticIP, record: ElasticIP | undefined): StockStep | undefined {
   // A record that took it and is gone, or has found another address since, never comes back to it.
   if (!record || !isTakenBy(lot, record) || !isFrom(record, lot)) return { do: 'retire', lot }
-  if (!holds(record, lot)) return isProvisioned(lot) ? undefined : { do: 'provision', lot }
+  if (!holds(record, lot)) return isWarm(lot) || isProvisioned(lot) ? undefined : { do: 'provision', lot }
   if (record.spec.from?.lent === false) return { do: 'hand-over', lot, record }
   return phaseOf(record) === 'Bound' && phaseOf(lot) !== 'Bound' ? { do: 'bind', lot } : undefined
 }
@@ -38,6 +38,10 @@ function taken(lot: ElasticIP, record: ElasticIP | undefined): StockStep | undef
 function untaken(lot: ElasticIP, record: ElasticIP | undefined): StockStep | undefined {
   // Somebody wrote over who has it.
   if (record && holds(record, lot)) return { do: 'take-again', lot, record }
+  // It took one of the same name, and has it for good.
+  if (record?.spec.from?.lent === false && record.status?.reservationID !== undefined) {
+    return { do: 'forget-source', record }
+  }
   if (phaseOf(lot) === 'Bound') return { do: 'retire', lot }
   if (lot.metadata.deletionTimestamp) {
     return isWarm(lot) || lot.status?.reservationID !== undefined ? { do: 'release', lot } : { do: 'forget', lot }
@@ -47,5 +51,5 @@ function untaken(lot: ElasticIP, record: ElasticIP | undefined): StockStep | und
 }
 
 function isProvisioned(lot: ElasticIP): boolean {
-  return lot.status?.address !== undefined
+  return phaseOf(lot) !== 'Requested' && lot.status?.address !== undefined
 }

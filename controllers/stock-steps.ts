@@ -52,5 +52,5 @@ async function reserve(parts: ClaimParts, { lot }: Extract<StockStep, { do: 'ask
 
 /** What keeps an address from being there is told to its owner, and tried again later. */
 function complained(why: string | undefined): undefined {
-  if (why !== undefined) throw new Error(why)
+  if (why !== undefined) throw new Error(`not available: ${why}`)
 }

@@ -26,3 +26,19 @@ export async function bind(parts: AskParts, record: ElasticIP, uid: string): Pro
 export async function setReclaim(parts: AskParts, record: ElasticIP, reclaimPolicy: ReclaimPolicy): Promise<void> {
   await parts.records.writeSpec(record, { ...record.spec, reclaimPolicy })
 }
+
+/** Writes down that a live Service has an address that a person lent. */
+export async function bindLot(parts: AskParts, lot: ElasticIP): Promise<void> {
+  const { namespace, name } = lot.spec.claimRef ?? { namespace: '', name: '' }
+  const said = {
+    status: 'True',
+    reason: 'OnService',
+    message: `Service ${namespace}/${name}`,
+    now: parts.now(),
+  } as const
+  await parts.records.writeStatus(lot, {
+    phase: 'Bound',
+    message: undefined,
+    conditions: [condition('Assigned', said)],
+  })
+}

@@ -5,25 +5,35 @@ import type { Key } from '../kube/objects.ts'
 import { type AskParts, type Claimed, type Question, ask } from './ask.ts'
 import type { Asking } from './asking.ts'
 import type { Budget } from './budget.ts'
-import { type ElasticIP, type ReclaimPolicy, heldAddress, isUnbound, phaseOf, reservationOf } from './elastic-ip.ts'
-import { assigned, isLeaving, newRecord } from './records.ts'
+import type { ElasticIP, ReclaimPolicy } from './elastic-ip.ts'
+import { newRecord } from './records.ts'
+import { isStock, isTakenBy, whyNot } from './stock.ts'
+import { answerStored, specOf, takeUp } from './stored.ts'
+import type { Want } from './want.ts'
 
-export type Claim = {
+/** Which address: one in a location, or that of the ElasticIP that a person has provisioned under a name. */
+export type Wish =
+  | { location: string; reclaim: ReclaimPolicy; elasticIP?: undefined }
+  | { elasticIP: string; location?: undefined; reclaim?: undefined }
+
+export type Claim = Wish & {
   key: Key
-  location: string
-  reclaim: ReclaimPolicy
   /** The Service shows an address of ours already: where the ledger does not know it, the cloud may. */
   isShown?: boolean
   /** Whether to stay, until the signal aborts, while somebody is at it; else `pending` is said at once. */
   wait: boolean
 }
 
+/** What a Service's want comes to as a claim. */
+export function wishOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): Wish {
+  if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP }
+  return { location: wanted.location, reclaim: wanted.reclaim }
+}
+
 export type ClaimParts = AskParts & {
   asking: Asking
   /** Whether every reservation with our marks has a record, so that no record means no reservation. */
   adopted: (signal: AbortSignal) => Promise<boolean>
-  /** Why a record is one too many, in words for whoever asked for it. */
-  overLimit: (record: ElasticIP, signal: AbortSignal) => Promise<string | undefined>
   /** Begins the time that a question to the cloud may take; it is shorter than others wait for us. */
   budget: () => Budget
 }
@@ -59,16 +69,19 @@ export function claims(parts: ClaimParts): Claims {
     // now, and had we been frozen since, others are at it by now.
     const first = !claim.isShown && (await parts.adopted(signal))
     const budget = parts.budget()
-    const created = await create(parts, claim, signal)
-    if (created) return (await turnAway(parts, created, signal)) ?? put({ record: created, first }, budget)
+    const chosen = await choose(parts, claim, first)
+    if (chosen === busy) return busy
+    const created = chosen.why === undefined ? await create(parts, { claim, ...chosen }, signal) : undefined
+    if (created) return put({ record: created, first, lot: chosen.lot }, budget)
     const stored = await parts.records.get(claim.key, { signal })
-    if (!stored) return busy
+    if (!stored) return chosen.why === undefined ? busy : { kind: 'refused', why: chosen.why }
     const shared = open.get(stored.metadata.name)
     if (shared) return shared
-    const kept = elsewhere(stored, claim) ?? (await keep(parts, stored))
-    if (kept) return kept
-    if (phaseOf(stored) !== 'Requested' || isLeaving(stored) || parts.asking.underWay(stored)) return busy
-    return put({ record: await take(parts, stored, claim), first: false }, budget)
+    const known = await answerStored(parts, stored, claim)
+    if (known) return known === 'busy' ? busy : known
+    // Nothing is written of what would only be refused again.
+    if (chosen.why !== undefined && !hasTaken(stored, chosen.lot)) return { kind: 'refused', why: chosen.why }
+    return put({ record: await takeUp(parts, stored, claim), first: false }, budget)
   }
 
   return {
@@ -88,57 +101,38 @@ export function claims(parts: ClaimParts): Claims {
   }
 }
 
-async function create(parts: ClaimParts, claim: Claim, signal: AbortSignal): Promise<ElasticIP | undefined> {
-  const spec = { location: claim.location, reclaimPolicy: claim.reclaim }
+type Chosen = { lot?: ElasticIP | undefined; why?: string | undefined }
+
+/** What of the stock a new record would begin with; `why` there can be none. */
+async function choose(
+  parts: ClaimParts,
+  { key, elasticIP, location }: Claim,
+  first: boolean,
+): Promise<Chosen | typeof busy> {
+  if (elasticIP === undefined) return { lot: first ? parts.shelf.pick(location) : undefined }
+  const lot = await parts.records.get(elasticIP)
+  // Written a moment ago, with the Service perhaps: it is being looked up.
+  if (lot && isStock(lot) && lot.status === undefined && !lot.metadata.deletionTimestamp) return busy
+  return { lot, why: whyNot(lot, { name: elasticIP, key }) }
+}
+
+/** Whether a record took an address before whoever was at it died. */
+function hasTaken(record: ElasticIP, lot: ElasticIP | undefined): boolean {
+  return lot?.status?.address !== undefined && isTakenBy(lot, record)
+}
+
+async function create(
+  parts: ClaimParts,
+  { claim, lot }: { claim: Claim; lot?: ElasticIP | undefined },
+  signal: AbortSignal,
+): Promise<ElasticIP | undefined> {
   try {
-    return await parts.records.create(newRecord(claim.key, spec, parts.identity), { signal })
+    return await parts.records.create(newRecord(claim.key, specOf(claim, lot), parts.identity), { signal })
   } catch (error) {
+    if (lot) parts.shelf.putBack(lot)
     if (isAlreadyExists(error)) return undefined
     throw error
   }
-}
-
-/** A limit is looked at when the record is written: of those that race for the last place each sees all who came before. */
-async function turnAway(parts: ClaimParts, record: ElasticIP, signal: AbortSignal): Promise<Claimed | undefined> {
-  const why = await parts.overLimit(record, signal)
-  if (why === undefined) return undefined
-  await parts.records.remove(record)
-  return { kind: 'refused', why }
-}
-
-/** An address that waits for its Service, in another place than the Service now asks for. */
-function elsewhere(record: ElasticIP, { location }: Claim): Claimed | undefined {
-  const { name } = record.metadata
-  const { address } = record.status ?? {}
-  const place = record.spec.location
-  const waits = phaseOf(record) === 'Released' || (phaseOf(record) === 'Reserved' && isUnbound(record))
-  if (!waits || address === undefined || place === undefined || place === location) return undefined
-  const how = `ask for ${place}, or give the address back: kubectl delete eip ${name}`
-  return { kind: 'refused', why: `${address} is kept for it in ${place}, and ${location} is asked for; ${how}` }
-}
-
-/** The address of a record that has one, kept or on its way back as it may be; undefined when there is none to keep. */
-async function keep(parts: ClaimParts, record: ElasticIP): Promise<Claimed | undefined> {
-  const held = heldAddress(record)
-  if (held !== undefined) return { kind: 'held', record, address: held }
-  const phase = phaseOf(record)
-  const address = record.status?.address
-  const stillOurs = phase === 'Released' || (phase === 'Releasing' && !record.status?.returnedAt)
-  if (!stillOurs || address === undefined || isLeaving(record)) return undefined
-  const said = { reason: 'Claimed', message: 'its Service is not stored yet', now: parts.now() }
-  const stored = await parts.records.writeStatus(record, {
-    phase: 'Reserved',
-    conditions: [assigned('Unknown', said)],
-  })
-  return { kind: 'held', record: stored, address }
-}
-
-/** Makes an unanswered record ours to ask about; whoever else tried at the same time meets a conflict. */
-async function take(parts: ClaimParts, record: ElasticIP, claim: Claim): Promise<ElasticIP> {
-  const place = reservationOf(record) === undefined ? { location: claim.location } : {}
-  const current = await parts.records.writeSpec(record, { ...record.spec, ...place, reclaimPolicy: claim.reclaim })
-  const asking = { by: parts.identity, since: parts.now().toISOString() }
-  return parts.records.writeStatus(current, { phase: 'Requested', asking })
 }
 
 function busyOnConflict(error: unknown): typeof busy {

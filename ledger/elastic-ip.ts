@@ -10,7 +10,16 @@ export type Phase = 'Requested' | 'Reserved' | 'Bound' | 'Releasing' | 'Released
 
 export type ReclaimPolicy = 'Delete' | 'Retain'
 
-export type ClaimRef = { namespace: string; name: string; uid?: string }
+export type ClaimRef = {
+  namespace: string
+  name: string
+  uid?: string
+  /** In stock: uid of the record that has taken it for that Service. */
+  record?: string
+}
+
+/** Where a Service's record has its address from: stock that is lent to it, or that it takes over for good. */
+export type From = { name: string; lent: boolean }
 
 /** Who holds which address: to an address what a PersistentVolume is to a disk. */
 export type ElasticIP = KubeObject & {
@@ -22,6 +31,7 @@ export type ElasticIP = KubeObject & {
     reclaimPolicy: ReclaimPolicy
     /** A reservation that exists already: adopted, or provisioned by hand. */
     reservationID?: string
+    from?: From
   }
   status?: ElasticIPStatus
 }
@@ -48,7 +58,7 @@ export const elasticIPs = defineResource<ElasticIP>({
 /** Keeps a record until its reservation is given back, whoever deletes it. */
 export const recordFinalizer = 'eip-admission.dev/reservation'
 
-/** The record of a Service: a Service name has no dot, so this is unique, and it reads well. */
+/** The name of a Service's record: names of namespaces and Services have no dot, so it is unique, and it reads well. */
 export function recordName(key: Key): string {
   return key.replace('/', '.')
 }
@@ -78,5 +88,11 @@ export function heldAddress(record: ElasticIP): string | undefined {
 /** Whether no Service has been seen that holds the record's address, or waits for it. */
 export function isUnbound(record: ElasticIP): boolean {
   const phase = phaseOf(record)
-  return (phase === 'Requested' || phase === 'Reserved') && record.spec.claimRef?.uid === undefined
+  const { claimRef } = record.spec
+  return (phase === 'Requested' || phase === 'Reserved') && claimRef !== undefined && claimRef.uid === undefined
+}
+
+/** The ElasticIP that a person provisioned, and that lends a Service's record its address. */
+export function lenderOf({ spec: { from } }: ElasticIP): string | undefined {
+  return from?.lent ? from.name : undefined
 }

@@ -1,4 +1,4 @@
-import { type ElasticIP, phaseOf } from './elastic-ip.ts'
+import { type ElasticIP, phaseOf, reservationOf } from './elastic-ip.ts'
 
 /** How many addresses there may be; undefined is no limit. */
 export type Limits = { cluster: number | undefined; namespace: number | undefined }
@@ -12,13 +12,32 @@ const mostNamed = 10
  * last one to write sees all the others.
  */
 export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): string | undefined {
-  const others = all.filter(({ metadata }) => metadata.name !== record.metadata.name)
+  const others = addresses(record, all).filter((other) => !isLater(other, record))
   const namespace = record.spec.claimRef?.namespace
   const neighbours = others.filter(({ spec }) => spec.claimRef?.namespace === namespace)
+  const inNamespace = namespace === undefined ? undefined : limits.namespace
   return (
-    reached(`in namespace ${namespace}`, neighbours, limits.namespace) ??
-    reached('in the cluster', others, limits.cluster)
+    reached(`in namespace ${namespace}`, neighbours, inNamespace) ?? reached('in the cluster', others, limits.cluster)
   )
+}
+
+/** One record for each address beside the record's own: what was taken out of the stock is counted where it went. */
+function addresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
+  const uids = new Set([record, ...all].map(({ metadata }) => metadata.uid))
+  return all.filter(({ metadata, spec }) => {
+    const isOwn = metadata.name === record.metadata.name || metadata.name === record.spec.from?.name
+    return !isOwn && (spec.claimRef?.record === undefined || !uids.has(spec.claimRef.record))
+  })
+}
+
+/**
+ * Whether another record has counted this one, so that this one need not count it. A new record counts all; one that
+ * waited for its answer, and may never have counted, counts whoever has an address or was there before it.
+ */
+function isLater(other: ElasticIP, record: ElasticIP): boolean {
+  if (record.status === undefined || reservationOf(other) !== undefined) return false
+  const bornOf = ({ metadata }: ElasticIP) => `${metadata.creationTimestamp} ${metadata.name}`
+  return bornOf(other) > bornOf(record)
 }
 
 function reached(where: string, holders: ElasticIP[], limit: number | undefined): string | undefined {

@@ -1,7 +1,9 @@
-import { type AskParts, findReservation } from './ask.ts'
+import type { AskParts } from './ask.ts'
 import type { Asking } from './asking.ts'
 import { type ElasticIP, phaseOf, reservationOf } from './elastic-ip.ts'
+import { findReservation } from './find.ts'
 import { giveBack } from './give-back.ts'
+import { bringBack, takeOver } from './hand-over.ts'
 import { assigned } from './records.ts'
 
 export type ReleaseParts = AskParts & {
@@ -28,10 +30,29 @@ export async function release(parts: ReleaseParts, record: ElasticIP, signal: Ab
     await keep(parts, marked)
     return { outcome: 'kept' }
   }
+  if (marked.spec.from?.lent) {
+    await bringBack(parts, marked)
+    return { outcome: 'gone' }
+  }
+  return { outcome: await toCloud(parts, await takeOver(parts, marked), signal) }
+}
+
+/** Gives an address of the stock that nobody has taken back to the cloud. */
+export async function releaseLot(
+  parts: AskParts & Pick<ReleaseParts, 'asking'>,
+  lot: ElasticIP,
+  signal: AbortSignal,
+): Promise<'gone' | 'going'> {
+  if (parts.asking.underWay(lot)) return 'going'
+  const marked = phaseOf(lot) === 'Releasing' ? lot : await parts.records.writeStatus(lot, { phase: 'Releasing' })
+  return toCloud(parts, marked, signal)
+}
+
+async function toCloud(parts: AskParts, marked: ElasticIP, signal: AbortSignal): Promise<'gone' | 'going'> {
   const reservationID = reservationOf(marked) ?? (await findReservation(parts, marked, signal))?.id
   const { returnedAt = parts.now().toISOString() } = marked.status ?? {}
   const returned = await parts.records.writeStatus(marked, { returnedAt, reservationID })
-  return { outcome: await giveBack(parts, returned, signal) }
+  return giveBack(parts, returned, signal)
 }
 
 function leave(parts: AskParts, record: ElasticIP, phase: 'Releasing' | 'Released'): Promise<ElasticIP> {

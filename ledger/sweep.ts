@@ -6,10 +6,12 @@ import type { AskParts } from './ask.ts'
 import type { Asking } from './asking.ts'
 import { type ElasticIP, reservationOf } from './elastic-ip.ts'
 import { missingFrom, writeOff } from './lost.ts'
-import { clusterMarks } from './marks.ts'
+import { makeOurs } from './inherit.ts'
+import { commonMarks, mayBeOurs } from './marks.ts'
 import { isOrphanRecord, isReturning, releaseOrphan, resumeOrphan } from './orphan.ts'
 import { type SweepPlan, planSweep } from './sweep-plan.ts'
 import { type StatusChange, newRecord } from './records.ts'
+import { isStock } from './stock.ts'
 import type { Want } from './want.ts'
 
 export type SweepParts = AskParts & {
@@ -38,7 +40,8 @@ export function sweep(parts: SweepParts): Sweep {
   return async (signal) => {
     for (const record of parts.listRecords().filter(isOrphanRecord)) await resumeOrphan(parts, record, signal)
     // Records and Services are read after the list: a reservation in it that was made by a record has that record by now.
-    const reservations = await parts.cloud.reservations(clusterMarks(parts.scheme), signal)
+    const listed = await parts.cloud.reservations(commonMarks(parts.scheme), signal)
+    const reservations = listed.filter(({ marks }) => mayBeOurs(parts.scheme, marks))
     const before = suspects
     const compare = (records: ElasticIP[]) => {
       const { graceMs, scheme } = parts
@@ -59,6 +62,7 @@ export function sweep(parts: SweepParts): Sweep {
       const isOrphan = (records: ElasticIP[]) => compare(records).suspects.has(reservation.id)
       await releaseOrphan(parts, { reservation, isOrphan }, signal)
     }
+    for (const record of plan.stale) await forgetStale(parts, record)
     missing = await writeOffMissing(parts, { reservations, missing }, signal)
     if (complete) await parts.mark.set(signal)
   }
@@ -86,14 +90,29 @@ async function adopt(parts: SweepParts, found: SweepPlan['adopt'][number], signa
     const current = record ?? (await parts.records.create(recordOf(parts, key, reservation), { signal }))
     // With the record in our hands nobody gives it back any more; whoever did before, did after our list was read.
     const isThere = (await parts.cloud.reservation(reservation.id, signal)) !== undefined
-    if (!isThere || (await isReturning(parts, reservation.id, signal))) return await leave(parts, found, current)
-    await parts.records.writeStatus(current, answerOf(reservation))
+    const isAnothers = parts.listRecords().some((other) => isProvisioned(other, reservation))
+    if (!isThere || isAnothers || (await isReturning(parts, reservation.id, signal)))
+      return await leave(parts, found, current)
+    await makeOurs(parts, reservation, signal)
+    await parts.records.writeStatus(current, answerOf(current, reservation))
   } catch (error) {
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false
     throw error
   }
   parts.log.info({ service: key, address: reservation.address, reservation: reservation.id }, 'reservation adopted')
   return true
+}
+
+/** Whether a person has taken the reservation for theirs while we were at it. */
+function isProvisioned(record: ElasticIP, { id }: Reservation): boolean {
+  return isStock(record) && record.status?.reservationID === id
+}
+
+/** Its reservation is then one without a record, and comes to the Service that the cloud names, or goes back. */
+async function forgetStale(parts: SweepParts, record: ElasticIP): Promise<void> {
+  const { address } = record.status ?? {}
+  parts.log.warn({ record: record.metadata.name, address }, 'the cloud says that a Service has this address already')
+  await parts.records.remove(record)
 }
 
 async function leave(parts: SweepParts, { record }: SweepPlan['adopt'][number], current: ElasticIP): Promise<boolean> {
@@ -109,10 +128,11 @@ function recordOf(parts: SweepParts, key: Key, { id, location }: Reservation): E
   )
 }
 
-function answerOf({ id, address, state }: Reservation): StatusChange {
+function answerOf(record: ElasticIP, { id, address, state }: Reservation): StatusChange {
+  const there = isStock(record) ? 'Available' : 'Reserved'
   const granted = state === 'reserved' && address !== undefined
   return {
-    phase: granted ? 'Reserved' : 'Requested',
+    phase: granted ? there : 'Requested',
     reservationID: id,
     address: granted ? address : undefined,
     asking: undefined,

@@ -5,7 +5,12 @@ const claimRef = {
   description: 'The Service that the address is for; uid once that Service was seen.',
   type: 'object',
   required: ['namespace', 'name'],
-  properties: { namespace: { ...text, maxLength: 63 }, name: { ...text, maxLength: 63 }, uid: text },
+  properties: {
+    namespace: { ...text, maxLength: 63 },
+    name: { ...text, maxLength: 63 },
+    uid: text,
+    record: { ...text, description: 'On an address that was in stock: uid of the ElasticIP that has taken it.' },
+  },
   'x-kubernetes-validations': [
     {
       // `namespace` is a word of CEL's own.
@@ -15,23 +20,31 @@ const claimRef = {
   ],
 }
 
+const from = {
+  description: 'Where a Service has its address from: an ElasticIP that lends it, or that it takes the place of.',
+  type: 'object',
+  required: ['name', 'lent'],
+  properties: { name: { ...text, maxLength: 253 }, lent: { type: 'boolean' } },
+}
+
 const spec = {
   type: 'object',
-  required: ['reclaimPolicy'],
   properties: {
     claimRef,
     location: { ...text, maxLength: 63, description: "Where the address is reserved, by the cloud's code." },
     reclaimPolicy: {
       ...text,
       enum: ['Delete', 'Retain'],
-      default: 'Delete',
+      // Nobody asks for a deletion by saying nothing. Records that we write always say what they want.
+      default: 'Retain',
       description: 'What becomes of the address when its Service goes.',
     },
     reservationID: { ...text, maxLength: 128, description: 'A reservation that exists already.' },
+    from,
   },
   'x-kubernetes-validations': [
     {
-      rule: 'has(self.location) || has(self.reservationID)',
+      rule: 'has(self.location) || has(self.reservationID) || has(self.from)',
       message: 'say where to reserve (location), or what is reserved (reservationID)',
     },
   ],
@@ -74,8 +87,17 @@ const status = {
 
 const rules = [
   {
-    rule: "!has(self.spec.claimRef) || self.metadata.name == self.spec.claimRef.__namespace__ + '.' + self.spec.claimRef.name",
-    message: 'the name of a claimed ElasticIP is <namespace>.<service>',
+    // A record is found by its name; any other name, with a claimRef or without, is one of the stock.
+    rule:
+      "!self.metadata.name.matches('^[^.]+[.][^.]+$') || (has(self.spec.claimRef) && " +
+      "self.metadata.name == self.spec.claimRef.__namespace__ + '.' + self.spec.claimRef.name)",
+    message: 'a name of two parts, <namespace>.<service>, is the record of that Service; choose another one',
+  },
+  {
+    rule:
+      '!(has(oldSelf.status) && has(oldSelf.status.reservationID) && has(self.spec.reservationID)) || ' +
+      '(has(oldSelf.spec.reservationID) && self.spec.reservationID == oldSelf.spec.reservationID)',
+    message: 'reservationID is fixed while the address is in the ledger: delete this ElasticIP, and create another one',
   },
   {
     // A reservation cannot move, so a record that says otherwise would lie.

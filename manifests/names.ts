@@ -8,6 +8,10 @@ export const names = {
   /** Configurations run in the order of their names: last, so that we see what all others made of the Service. */
   mutatingConfiguration: 'zz-eip-admission',
   validatingConfiguration: 'zz-eip-admission',
+  /** Keeps whom the nodes speak BGP with, passwords included. */
+  peersSecret: 'eip-admission-peers',
+  /** In MetalLB's namespace: the password of its BGP sessions. */
+  bgpSecret: 'eip-admission-bgp',
   ledgerConfigMap: 'eip-admission-ledger',
 } as const
 

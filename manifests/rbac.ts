@@ -39,6 +39,8 @@ export function rbac(options: RbacOptions): object[] {
 const clusterRules: Rule[] = [
   { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch', 'patch'] },
   { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
+  { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+  { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
   // The UID of kube-system names the cluster on every reservation.
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
@@ -48,6 +50,21 @@ const clusterRules: Rule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
   },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips/status'], verbs: ['update'] },
+  // MetalLB may be in any namespace, and be installed long after us. Outside of it nobody has such objects.
+  {
+    apiGroups: ['metallb.io'],
+    resources: ['ipaddresspools', 'bgppeers', 'bgpadvertisements'],
+    verbs: ['get', 'list', 'create', 'patch', 'delete'],
+  },
+  { apiGroups: ['metallb.io'], resources: ['configurationstates'], verbs: ['list'] },
+  {
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: [names.bgpSecret],
+    verbs: ['get', 'create', 'patch', 'delete'],
+  },
+  // Of MetalLB before 0.13.
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: ['config'], verbs: ['get', 'update'] },
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
@@ -61,6 +78,7 @@ const ownNamespaceRules: Rule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   { apiGroups: [''], resources: ['secrets'], resourceNames: [names.authoritySecret], verbs: ['get', 'update'] },
   { apiGroups: [''], resources: ['secrets'], resourceNames: [names.webhookSecret], verbs: ['get'] },
+  { apiGroups: [''], resources: ['secrets'], resourceNames: [names.peersSecret], verbs: ['get', 'patch'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
   { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.ledgerConfigMap], verbs: ['get', 'update'] },
 ]

@@ -1,7 +1,6 @@
 import type { ProjectPeering } from '../clouds/peering.ts'
 import type { AnnotationScheme } from '../controllers/peering/node-annotations.ts'
 import type { LabelRequirement } from '../kube/selector.ts'
-import type { CloudSettings } from './settings/dialects.ts'
 import type { LoadBalancer } from './settings/load-balancer.ts'
 
 /** BGP as the settings want it. */
@@ -11,31 +10,30 @@ export type Bgp = {
   project: ProjectPeering
   selector: LabelRequirement[]
   annotations: AnnotationScheme
-  /** Addresses that the routers take from a node. */
-  mostPrefixes: number
+  /** Addresses that the routers take from a node, where that is known. */
+  mostPrefixes: number | undefined
 }
 
-/** What the predecessor called these annotations before its version 3.3. */
-const outdated = ['node-asn', 'peer-asn', 'peer-ip', 'src-ip', 'bgp-pass'].map((name) => `metal.equinix.com/${name}`)
+/** What a dialect alone can say of BGP. */
+export type BgpWords = {
+  project: ProjectPeering
+  selector?: LabelRequirement[] | undefined
+  names: AnnotationScheme['names']
+  mostPrefixes?: number
+  /** What its predecessor called these annotations earlier. */
+  outdated?: readonly string[]
+}
 
-/** What the settings of Equinix Metal say of BGP. */
-export function equinixMetalBgp(settings: CloudSettings['settings']): Bgp {
-  const { kind } = settings.loadBalancer
+/** BGP in the words of one dialect: whether it is on, and who learns passwords, follows from who announces. */
+export function bgpOf({ kind }: LoadBalancer, words: BgpWords): Bgp {
+  const { project, selector = [], names, mostPrefixes, outdated = [] } = words
   return {
     isOn: kind !== 'none' && kind !== 'emlb',
-    project: { asn: settings.localAsn, password: settings.bgpPass },
-    selector: settings.bgpNodeSelector ?? [],
-    // The project's configuration calls it max_prefix, and only the vendor's support changes it.
-    mostPrefixes: 10,
+    project,
+    selector,
+    mostPrefixes,
     annotations: {
-      names: {
-        localAsn: settings.annotationLocalAsn,
-        peerAsn: settings.annotationPeerAsn,
-        peerAddress: settings.annotationPeerIp,
-        sourceAddress: settings.annotationSrcIp,
-        password: settings.annotationBgpPass,
-        privateNetwork: settings.annotationNetworkIpv4Private,
-      },
+      names,
       showsPasswords: readsAnnotations[kind],
       // kube-vip takes them for the current ones, or not, from one start to the next.
       outdated: kind === 'kube-vip' ? outdated : [],

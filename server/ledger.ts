@@ -10,11 +10,14 @@ import { type ElasticIP, claimKey, elasticIPs } from '../ledger/elastic-ip.ts'
 import { overLimit } from '../ledger/limits.ts'
 import { records } from '../ledger/records.ts'
 import type { ReleaseParts } from '../ledger/release.ts'
-import type { Want } from '../ledger/want.ts'
+import { shelf } from '../ledger/shelf.ts'
+import { isFree, isWarm } from '../ledger/stock.ts'
+import { type Want, isWanted } from '../ledger/want.ts'
 import { names } from '../manifests/names.ts'
 import type { Ground } from './ground.ts'
+import type { Views } from './views.ts'
 
-export type LedgerOptions = Ground & { want: (service: Service) => Want }
+export type LedgerOptions = Ground & { want: (service: Service) => Want; views: Pick<Views, 'services' | 'records'> }
 
 export type Ledger = { parts: ClaimParts & ReleaseParts; claims: Claims; mark: AdoptionMark }
 
@@ -33,6 +36,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const parts = {
     records: records(client),
     cloud: vendor.cloud,
+    shelf: shelf(() => freeWarm(options)),
     scheme: { ...vendor.marks, cluster },
     identity,
     asking: asking({ timeoutMs, monotonicMs: () => performance.now() }),
@@ -46,6 +50,13 @@ export function makeLedger(options: LedgerOptions): Ledger {
   return { parts, claims: claims(parts), mark }
 }
 
+/** Warm addresses that seem to be free. One that a Service shows is not, whatever a restored ledger says. */
+function freeWarm({ views }: LedgerOptions): ElasticIP[] {
+  const free = views.records.list().filter((record) => isWarm(record) && isFree(record))
+  const shown = new Set(free.length === 0 ? [] : views.services.list().map(({ spec }) => spec.loadBalancerIP))
+  return free.filter(({ status }) => !shown.has(status?.address))
+}
+
 /** Counts what the API server has now, not what a copy has: a limit holds against races too. */
 function limiter({ client, settings }: LedgerOptions): ClaimParts['overLimit'] {
   const { mostAddresses: cluster, mostAddressesPerNamespace: namespace } = settings.cloud.settings
@@ -54,11 +65,10 @@ function limiter({ client, settings }: LedgerOptions): ClaimParts['overLimit'] {
     overLimit(record, await listAll(client, elasticIPs, { signal }), { cluster, namespace })
 }
 
-/** Only a Service that is gone, is going, or plainly wants no address of ours, lets one go. */
+/** Only a Service that is gone, is going, or plainly wants no address of ours, or another one, lets one go. */
 async function stillWanted({ client, want }: LedgerOptions, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
   const key = claimKey(record)
   const service = key === undefined ? undefined : await client.get(services, splitKey(key), { signal })
   if (!service || service.metadata.deletionTimestamp) return false
-  const { kind } = want(service)
-  return kind !== 'nothing' && kind !== 'own'
+  return isWanted(record, want(service))
 }

@@ -1,6 +1,6 @@
 import { braked } from '../ledger/brake.ts'
-import { heldAddress, isUnbound } from '../ledger/elastic-ip.ts'
-import { newRecord } from '../ledger/records.ts'
+import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/elastic-ip.ts'
+import { foresee } from '../ledger/foresee.ts'
 import { serviceAccountUser } from '../manifests/names.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
 import { serviceProtect } from '../webhooks/service-protect.ts'
@@ -9,11 +9,16 @@ import type { Webhook } from '../webhooks/webhook.ts'
 import type { World } from './world.ts'
 
 /** Every admission webhook of the process. */
-export function makeWebhooks({ settings, vendor, ledger, views, ...world }: World): Webhook[] {
+export function makeWebhooks({ settings, vendor, ledger, views, want, ...world }: World): Webhook[] {
   const { policy } = vendor
   const { onCloudFailure, mostUnbound } = settings.cloud.settings
   const locations = () => world.locations.current()
-  const unbound = () => views.records.list().filter(isUnbound).length
+  // A Service that is stored and waits for its address is no stranger, however long the controller takes to bind it.
+  const isAwaited = (record: ElasticIP) => {
+    const service = views.services.get(claimKey(record) ?? '')
+    return service !== undefined && want(service).kind === 'reserve'
+  }
+  const unbound = () => views.records.list().filter((record) => isUnbound(record) && !isAwaited(record)).length
   const self = serviceAccountUser(settings.process.namespace)
   const isSelf = (user: string) => user === self
   const mutating = serviceMutating({
@@ -22,8 +27,7 @@ export function makeWebhooks({ settings, vendor, ledger, views, ...world }: Worl
     isSelf,
     onCloudFailure,
     claim: braked({ claim: (claim, signal) => ledger.claims.claim(claim, signal), unbound, most: mostUnbound }),
-    overLimit: ({ key, location, reclaim }, signal) =>
-      ledger.parts.overLimit(newRecord(key, { location, reclaimPolicy: reclaim }, ''), signal),
+    foresee: (claim, signal) => foresee(ledger.parts, claim, signal),
     held: async (key, signal) => {
       const record = await ledger.parts.records.get(key, { signal })
       return record && heldAddress(record)

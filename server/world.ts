@@ -1,3 +1,5 @@
+import { type MachineList, machineList } from '../controllers/nodes/machine-list.ts'
+import { type PeerFacts, peerFacts } from '../controllers/peering/peer-facts.ts'
 import type { Service } from '../kube/objects.ts'
 import { type Want, want } from '../ledger/want.ts'
 import type { Ground } from './ground.ts'
@@ -11,13 +13,24 @@ export type World = Ground & {
   locations: KnownLocations
   want: (service: Service) => Want
   ledger: Ledger
+  machines: MachineList
+  peerFacts: PeerFacts
 }
 
 /** Sees the cluster and the cloud; nothing runs yet. */
 export function makeWorld(ground: Ground): World {
   const { client, vendor, log } = ground
   const views = makeViews(client, log)
-  const locations = knownLocations(vendor.cloud, log)
+  const locations = knownLocations({ cloud: vendor.cloud, log, sources: vendor.policy.locationSources })
   const wants = (service: Service) => want(service, vendor.policy, locations.current())
-  return { ...ground, views, locations, want: wants, ledger: makeLedger({ ...ground, want: wants }) }
+  const machines = machineList({ machines: vendor.machines, now: () => performance.now() })
+  return {
+    ...ground,
+    machines,
+    peerFacts: peerFacts(),
+    views,
+    locations,
+    want: wants,
+    ledger: makeLedger({ ...ground, want: wants, views }),
+  }
 }

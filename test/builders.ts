@@ -84,3 +84,14 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
     reclaimPolicy: 'Delete',
   }
 }
+
+/** An address in stock, as whoever provisions it writes it. */
+export function makeLot(name: string, spec: ElasticIP['spec'], status?: ElasticIPStatus): ElasticIP {
+  return {
+    apiVersion: 'eip-admission.dev/v1alpha1',
+    kind: 'ElasticIP',
+    metadata: { name },
+    spec,
+    ...(status ? { status } : {}),
+  }
+}

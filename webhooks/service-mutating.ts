@@ -2,7 +2,7 @@ import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import type { Claimed } from '../ledger/ask.ts'
-import type { Claim } from '../ledger/claim.ts'
+import { type Claim, wishOf } from '../ledger/claim.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/names.ts'
 import { type Policy, type Want, want } from '../ledger/want.ts'
 import { type Decision, allow, mistake, patch, refuse } from './decision.ts'
@@ -20,14 +20,16 @@ export type ServiceMutatingDeps = {
   claim: (claim: Claim, signal: AbortSignal) => Promise<Claimed>
   /** The address that the ledger holds for a Service, without asking for one. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
-  /** Why a Service would get no address although nothing is wrong with it, without asking for one. */
-  overLimit: (claim: Claim, signal: AbortSignal) => Promise<string | undefined>
+  /** What would come of a claim: the address where it is known beforehand, or why there is none. Nothing is written. */
+  foresee: (claim: Claim, signal: AbortSignal) => Promise<Foreseen>
   /** Whether a Service whose address the cloud could not give now is stored without it, or refused. */
   onCloudFailure: 'defer' | 'deny'
   isSelf: (user: string) => boolean
 }
 
-type Reserve = Extract<Want, { kind: 'reserve' }>
+export type Foreseen = { address?: string | undefined; why?: string | undefined }
+
+type Reserve = Extract<Want, { kind: 'reserve' | 'named' }>
 
 /** Gives a Service its address while it is being created, and puts back what an update dropped. */
 export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
@@ -46,6 +48,7 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
         case 'own':
           return own(service, { address: wanted.address, kept: shownAddress(request.oldObject) })
         case 'reserve':
+        case 'named':
           return reserve(deps, { request, service, wanted }, signal)
         case 'wrong': {
           const problems = newProblems(
@@ -103,15 +106,17 @@ async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal
   const { service, wanted } = of
   const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
   if (held !== undefined) return patch(withAddress(service, held), wanted.warnings)
-  const why = await deps.overLimit(claimOf(service, wanted), signal)
+  const { address, why } = await deps.foresee(claimOf(service, wanted), signal)
   if (why !== undefined) return refuse(`Service ${keyOf(service)} gets no address: ${why}`)
-  const said = `dry run: an address in ${wanted.location} would be reserved`
+  if (address !== undefined) return patch(withAddress(service, address), wanted.warnings)
+  const where = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
+  const said = `dry run: an address ${where} would be reserved`
   return patch(servicePatch(service, { finalizer: serviceFinalizer }), [...wanted.warnings, said])
 }
 
-function claimOf(service: Service, { location, reclaim }: Reserve): Claim {
+function claimOf(service: Service, wanted: Reserve): Claim {
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
-  return { key: keyOf(service), location, reclaim, isShown, wait: true }
+  return { ...wishOf(wanted), key: keyOf(service), isShown, wait: true }
 }
 
 function withAddress(service: Service, address: string, name = service.metadata.name) {

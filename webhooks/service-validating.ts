@@ -1,6 +1,6 @@
 import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
-import { addressAnnotation, protectAnnotation } from '../ledger/names.ts'
+import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../ledger/names.ts'
 import { type Policy, type Want, want } from '../ledger/want.ts'
 import { allow, mistake } from './decision.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
@@ -60,10 +60,21 @@ function forbiddenMoves({ service, old, now, before }: Update): string[] {
         'leave it as it is, or delete the Service and create it with an address of your own',
     ]
   }
+  if (now.kind === 'named' || before.kind === 'named') return exchangedSource(shown, { now, before })
   if (now.kind !== 'reserve' || before.kind !== 'reserve' || now.location === before.location) return []
   return [
     `its address ${shown} is in ${before.location} and cannot move to ${now.location}: ` +
       'leave the location as it is, or delete the Service and create it there',
+  ]
+}
+
+function exchangedSource(shown: string, { now, before }: Pick<Update, 'now' | 'before'>): string[] {
+  const [source, other] = [before, now].map((of) => (of.kind === 'named' ? of.elasticIP : undefined))
+  if (source === other || !['named', 'reserve'].includes(now.kind)) return []
+  const whose = source === undefined ? 'is its own' : `is of ElasticIP ${source}`
+  return [
+    `annotation ${elasticIPAnnotation}: its address ${shown} ${whose} and cannot be exchanged: ` +
+      'leave the annotation as it was, or delete the Service and create it anew',
   ]
 }
 

@@ -4,33 +4,51 @@ import { fixedFlags, ignoredFlags } from '../settings/ignored-flags.ts'
 import { absenceOf } from '../settings/setting.ts'
 import type { Section, Setting } from '../settings/setting.ts'
 
+type Row = { section: Section; setting: Setting<unknown> }
+
 /** Gives a command the flags of its settings: the required ones first, then section by section. */
 export function addSettings(command: Command, sections: readonly Section[]): Command {
-  const rows = sections.flatMap(({ heading, table }) => Object.values(table).map((setting) => ({ heading, setting })))
-  const isRequired = ({ setting }: (typeof rows)[number]) => 'required' in setting
-  for (const { setting } of rows.filter(isRequired)) addSetting(command, setting, 'Required')
-  for (const { setting, heading } of rows.filter((row) => !isRequired(row))) addSetting(command, setting, heading)
+  const rows = sections.flatMap((section) => Object.values(section.table).map((setting) => ({ section, setting })))
+  // Dialects share flags; commander takes each once.
+  const flags = [...Map.groupBy(rows, ({ setting }) => setting.flag).values()]
+  const isRequired = (shared: Row[]) => shared.some(({ setting }) => 'required' in setting)
+  for (const shared of flags.filter(isRequired)) addFlag(command, shared, 'Required')
+  for (const shared of flags.filter((row) => !isRequired(row))) addFlag(command, shared, headingOf(shared))
   return command
 }
 
-function addSetting(command: Command, setting: Setting<unknown>, heading: string): void {
-  const { flag, aliases = [], format } = setting
-  // Dialects share flags; commander takes each once.
-  if (flag === undefined || command.options.some(({ long }) => long === flag)) return
+function addFlag(command: Command, shared: Row[], heading: string): void {
+  const [first] = shared
+  if (first?.setting.flag === undefined) return
+  const { flag, aliases = [], format } = first.setting
   const value = format.standsAlone ? `[${format.placeholder}]` : `<${format.placeholder}>`
-  const option = new Option(`${flag} ${value}`, describe(setting)).helpGroup(`${heading}:`)
+  const option = new Option(`${flag} ${value}`, describe(shared)).helpGroup(`${heading}:`)
   if (format.repeats) option.argParser((given, before?: string) => (before ? `${before},${given}` : given))
   command.addOption(option)
   for (const alias of aliases) command.addOption(new Option(`${alias} ${value}`).helpGroup(`${heading}:`).hideHelp())
 }
 
-/** A setting's sentence, and below it what holds without the flag. */
-function describe(setting: Setting<unknown>): string {
-  const lines = [setting.sentence]
+/** What several dialects share is no dialect's own. */
+function headingOf(shared: Row[]): string {
+  const isShared = shared.filter(({ section }) => section.isDialect).length > 1
+  return isShared ? 'Several clouds' : (shared[0]?.section.heading ?? '')
+}
+
+/** A setting's sentence, and below it what holds without the flag, in each dialect that has it. */
+function describe(shared: Row[]): string {
+  const facts = shared.flatMap(({ section, setting }) => {
+    const own = factsOf(setting)
+    return section.isDialect && shared.length > 1 ? [`${section.heading}: ${own.join(', ')}`] : own
+  })
+  return [shared[0]?.setting.sentence, ...facts].join('\n')
+}
+
+function factsOf(setting: Setting<unknown>): string[] {
   const absence = absenceOf(setting)
-  if (absence !== undefined) lines.push(`default: ${absence}`)
-  if (setting.env !== undefined) lines.push(`env: ${setting.env}`)
-  return lines.join('\n')
+  return [
+    ...(absence === undefined ? [] : [`default: ${absence}`]),
+    ...(setting.env === undefined ? [] : [`env: ${setting.env}`]),
+  ]
 }
 
 /** One sentence for the head of a help text: the settings that have no flag, and how to give them. */

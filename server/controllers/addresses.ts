@@ -3,12 +3,15 @@ import type { Announcing } from '../../controllers/announcing.ts'
 import type { Reconciler } from '../../controllers/reconciler.ts'
 import { serviceAddress } from '../../controllers/service-address.ts'
 import { serviceSteps } from '../../controllers/service-steps.ts'
-import type { Key } from '../../kube/objects.ts'
+import type { Key, Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { queue } from '../../kube/queue.ts'
 import { bind, setReclaim } from '../../ledger/bind.ts'
 import { type ElasticIP, claimKey, recordName } from '../../ledger/elastic-ip.ts'
+import { elasticIPAnnotation } from '../../ledger/names.ts'
+import { isNews } from '../../ledger/news.ts'
 import { release, retain } from '../../ledger/release.ts'
+import { isFree } from '../../ledger/stock.ts'
 import type { World } from '../world.ts'
 import { type Controller, said } from './controller.ts'
 
@@ -17,12 +20,19 @@ export function addresses(world: World, announcing: Pick<Announcing, 'holds'>): 
   const { views, metrics, log, settings } = world
   const concurrency = settings.process.concurrentServiceSyncs
   const keys = queue({ concurrency, firstMs: 500, mostMs: 300_000, log })
-  const addRecord = (record: ElasticIP | undefined) => {
-    const key = record && claimKey(record)
-    if (key !== undefined) keys.add(key)
+  const addRecord = (record: ElasticIP, isNew = true) => {
+    const key = claimKey(record)
+    if (key !== undefined && isNew) keys.add(key)
+    // Its Service may never come.
+    else if (key !== undefined) keys.addAfter(key, settings.cloud.settings.unboundGraceMs)
+    if (isFree(record))
+      for (const service of views.services.list()) if (names(service, record)) keys.add(keyOf(service))
   }
   views.services.onChange((key) => keys.add(key))
-  views.records.onChange((_name, current, previous) => addRecord(current ?? previous))
+  views.records.onChange((_name, current, previous) => {
+    const record = current ?? previous
+    if (record) addRecord(record, isNews(current, previous))
+  })
   metrics.gauge('queue_length', 'Services that wait for a look.', () => keys.length)
   const reconciler = makeServiceAddress(world, announcing)
   return {
@@ -33,6 +43,11 @@ export function addresses(world: World, announcing: Pick<Announcing, 'holds'>): 
       await runController({ ...said(world), queue: keys, reconciler, complain: complainer(world) }, signal)
     },
   }
+}
+
+/** Whether a Service waits for the address of this ElasticIP. */
+function names({ metadata }: Service, record: ElasticIP): boolean {
+  return metadata.annotations?.[elasticIPAnnotation] === record.metadata.name
 }
 
 function makeServiceAddress(world: World, announcing: Pick<Announcing, 'holds'>): Reconciler {

@@ -14,7 +14,8 @@ const gatherMs = 1_000
 export function prefixLimits(world: World): Controller {
   const { client, identity: instance, log, peerFacts, vendor, views } = world
   const { bgp, peering } = vendor
-  if (!peering || !bgp.isOn) return { run: () => Promise.resolve() }
+  const { mostPrefixes: most } = bgp
+  if (!peering || !bgp.isOn || most === undefined) return { run: () => Promise.resolve() }
   const events = eventRecorder({ client, component: 'node-peering', instance, log })
   const keys = queue({ log })
   for (const view of [views.services, views.records]) view.onChange(() => keys.addAfter(prefixLimitKey, gatherMs))
@@ -26,7 +27,7 @@ export function prefixLimits(world: World): Controller {
     }
   }
   const announced = () => announcedAddresses(shown(world)).length
-  const reconciler = prefixLimit({ announced, most: bgp.mostPrefixes, warn })
+  const reconciler = prefixLimit({ announced, most, warn })
   return {
     async run(signal) {
       await Promise.all([views.services.synced(signal), views.records.synced(signal)])

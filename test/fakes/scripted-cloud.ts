@@ -28,6 +28,10 @@ export type ScriptedCloud = {
   bought: Reservation[]
   /** The ids that were given back, in order. */
   released: string[]
+  /** The ids whose marks were changed, in order. */
+  marked: string[]
+  /** While set, no marks are changed. */
+  refusesMark: Fault | undefined
   put(reservation: Reservation): void
   /** The lists have caught up. */
   catchUp(): void
@@ -58,6 +62,8 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
     calls: { reserve: 0, reservations: 0, reservation: 0, release: 0 },
     bought: [],
     released: [],
+    marked: [],
+    refusesMark: undefined,
     reserved: (marks = {}) => [...book.values()].filter(({ id, ...of }) => !dying.has(id) && carries(of, marks)),
     put: (reservation) => void book.set(reservation.id, reservation),
     catchUp: () => unlisted.clear(),
@@ -89,6 +95,15 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         const reservation = buy(fate, location, marks)
         if (fate === 'lost') throw fault('unavailable', 'unknown')
         return structuredClone(reservation)
+      },
+      async mark(id, marks, signal) {
+        throwIfUnsent(signal)
+        if (script.refusesMark) throw fault(script.refusesMark, 'nothing')
+        const reservation = book.get(id)
+        if (!reservation) return
+        const changed = Object.entries({ ...reservation.marks, ...marks }).filter(([, value]) => value !== undefined)
+        book.set(id, { ...reservation, marks: Object.fromEntries(changed) as Marks })
+        script.marked.push(id)
       },
       async release(id, signal) {
         script.calls.release += 1

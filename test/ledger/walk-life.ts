@@ -2,7 +2,8 @@
 import { KubeError } from '../../kube/errors.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { addressAnnotation, serviceFinalizer } from '../../ledger/names.ts'
+import { elasticIPs } from '../../ledger/elastic-ip.ts'
+import { addressAnnotation, elasticIPAnnotation, serviceFinalizer } from '../../ledger/names.ts'
 import { makeService } from '../builders.ts'
 import { type Actor, lost, type Walker } from './walker.ts'
 import { neverAborted } from './world.ts'
@@ -13,7 +14,9 @@ const storeMs = 34_000
 /** As kubectl create does it: admission first, the object later, if at all. */
 export function create({ world, random, log, go, gate, note }: Walker, actor: Actor, service: Service): void {
   const key = keyOf(service)
-  const claiming = actor.claim({ key, reclaim: 'Delete' }).catch((error: unknown) => {
+  const { [elasticIPAnnotation]: elasticIP } = service.metadata.annotations ?? {}
+  const wish = elasticIP === undefined ? { reclaim: 'Delete' as const } : { elasticIP }
+  const claiming = actor.claim({ key, ...wish }).catch((error: unknown) => {
     if (error instanceof KubeError) return undefined
     throw error
   })
@@ -25,7 +28,10 @@ export function create({ world, random, log, go, gate, note }: Walker, actor: Ac
     const address = claimed?.kind === 'held' ? claimed.address : undefined
     const { metadata } = makeService({ name: service.metadata.name, uid: `${key}-${log.length}` })
     const finalizers = claimed ? [serviceFinalizer] : []
-    const annotations = address === undefined ? {} : { [addressAnnotation]: address }
+    const annotations = {
+      ...service.metadata.annotations,
+      ...(address === undefined ? {} : { [addressAnnotation]: address }),
+    }
     world.addService({
       ...service,
       metadata: { ...metadata, finalizers, annotations },
@@ -52,6 +58,12 @@ export async function comeToRest({ world, ...walker }: Walker, keys: string[]): 
     walker.go(leader, 'a sweep', () => leader.sweep(neverAborted))
     await openAll()
     for (const key of keys) walker.go(leader, `a look at ${key}`, () => leader.reconcile(key))
+    await openAll()
+    walker.go(leader, 'a look at the pool', () => leader.fill())
+    await openAll()
+    const tended = world.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
+    const sources = world.api.stored(elasticIPs).flatMap(({ spec }) => spec.from?.name ?? [])
+    for (const name of new Set([...tended, ...sources])) walker.go(leader, `a look at ${name}`, () => leader.tend(name))
     await openAll()
     await walker.pass(round % 2 === 0 ? 60_000 : 16 * 60_000)
   }

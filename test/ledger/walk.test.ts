@@ -8,103 +8,11 @@ import { services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/elastic-ip.ts'
 import { serviceMarks } from '../../ledger/marks.ts'
 import { addressAnnotation } from '../../ledger/names.ts'
-import { makeReservation, makeService } from '../builders.ts'
-import type { ReserveFate } from '../fakes/scripted-cloud.ts'
-import { comeToRest, create } from './walk-life.ts'
-import { type Actor, makeWalker, type Walker } from './walker.ts'
-import { neverAborted, scheme } from './world.ts'
-
-const names = ['web', 'db']
-const keys = names.map((name) => `default/${name}`)
-const fates: ReserveFate[] = ['lost', 'unsaid', 'requested', 'quota', 'unavailable', 'rate-limit']
-
-type Walk = Walker & { leader: Actor; busy: Map<string, Actor>; generation: number }
-
-/** The leader's work on one key; the queue has none twice at a time. */
-function lead(walk: Walk, key: string, work: () => Promise<unknown>): void {
-  const { leader, busy } = walk
-  if (leader.isFrozen || busy.get(key) === leader) return
-  busy.set(key, leader)
-  walk.go(leader, key, () => work().finally(() => busy.get(key) === leader && busy.delete(key)))
-}
-
-function another(walk: Walk): Actor {
-  walk.generation += 1
-  return walk.start(`p${walk.generation}`)
-}
-
-const one = <T>({ random }: Walker, of: T[]): T => of[random(of.length)] as T
-
-/** Lets one call or answer through; false when nobody waits. */
-async function letThrough(walk: Walk): Promise<boolean> {
-  const patient = walk.random(40) === 0
-  const open = walk.gates.filter(({ of, isSlow }) => !of?.isFrozen && (patient || !isSlow))
-  if (open.length === 0) return false
-  await walk.openOne(one(walk, open), walk.random(40) === 0)
-  return true
-}
-
-const moves: { weight: number; move: (walk: Walk) => void | Promise<void> }[] = [
-  { weight: 10, move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names) })) },
-  {
-    weight: 3,
-    move: async ({ world, random, log }) => {
-      const name = names[random(2)] ?? ''
-      log.push(`somebody deletes Service ${name}`)
-      await world.api.client.remove(services, { namespace: 'default', name })
-    },
-  },
-  {
-    weight: 1,
-    move: async ({ world, random, log }) => {
-      const name = `default.${names[random(2)]}`
-      log.push(`somebody deletes ElasticIP ${name}`)
-      await world.api.client.remove(elasticIPs, { name })
-    },
-  },
-  {
-    weight: 12,
-    move: (walk) => {
-      const key = one(walk, keys)
-      lead(walk, key, () => walk.leader.reconcile(key))
-    },
-  },
-  { weight: 4, move: (walk) => lead(walk, 'a sweep', () => walk.leader.sweep(neverAborted)) },
-  { weight: 8, move: (walk) => walk.pass(1_000 * (1 + walk.random(9))) },
-  { weight: 2, move: (walk) => walk.pass(41_000) },
-  { weight: 1, move: (walk) => walk.pass(16 * 60_000) },
-  {
-    weight: 1,
-    move: async (walk) => {
-      const victim = one(walk, walk.actors)
-      await walk.crash(victim)
-      const next = another(walk)
-      if (victim === walk.leader) walk.leader = next
-    },
-  },
-  {
-    weight: 2,
-    move: (walk) => {
-      const victim = one(walk, walk.actors)
-      victim.isFrozen = !victim.isFrozen
-      walk.log.push(`${victim.name} is ${victim.isFrozen ? 'frozen' : 'thawed'}`)
-      if (walk.leader.isFrozen) walk.leader = walk.actors.find(({ isFrozen }) => !isFrozen) ?? another(walk)
-    },
-  },
-  { weight: 3, move: ({ world, random }) => void world.sky.fates.push(fates[random(fates.length)] ?? 'lost') },
-  { weight: 2, move: ({ world, random }) => void (world.sky.listsLate = random(2) === 0) },
-  { weight: 1, move: ({ world }) => world.sky.settle() },
-  { weight: 1, move: ({ world, random }) => void (world.sky.unreadable = random(4) === 0) },
-  { weight: 1, move: ({ world, random }) => void (world.sky.deletesLate = random(2) === 0) },
-  {
-    weight: 2,
-    move: ({ world, random }) => {
-      const requested = world.sky.reserved().filter(({ state }) => state === 'requested')
-      for (const { id } of requested) if (random(2) === 0) world.sky.grant(id)
-    },
-  },
-]
-const lots = moves.flatMap(({ weight, move }) => Array.from({ length: weight }, () => move))
+import { makeReservation } from '../builders.ts'
+import { comeToRest } from './walk-life.ts'
+import { type Walk, beginWalk, keys, moves, walkOn } from './walk-moves.ts'
+import { makeWalker } from './walker.ts'
+import { scheme } from './world.ts'
 
 /** What must hold at every moment. */
 function watch(walk: Walk): void {
@@ -143,15 +51,10 @@ function judge({ world, surprises }: Walk): void {
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
   const walker = makeWalker(seed)
-  const walk: Walk = Object.assign(walker, { leader: walker.start('p1'), busy: new Map(), generation: 1 })
-  another(walk)
+  const walk = beginWalk(walker)
   seedOf(walk)
   try {
-    for (let step = 0; step < steps; step += 1) {
-      const isQuiet = walk.random(10) === 0 || !(await letThrough(walk))
-      if (isQuiet) await one(walk, lots)(walk)
-      watch(walk)
-    }
+    await walkOn(walk, { steps, moves, watch })
     await comeToRest(walk, keys)
     watch(walk)
     judge(walk)

@@ -6,7 +6,7 @@ import { KubeError } from '../../kube/errors.ts'
 import type { ElasticIPStatus } from '../../ledger/elastic-ip.ts'
 import { random as randomOf } from '../chaos/random.ts'
 import type { HeardCall, Hooks } from '../fakes/interposed.ts'
-import { makeWorld, type Process, type World } from './world.ts'
+import { makeWorld, type Process, type ProcessOptions, type World } from './world.ts'
 
 /** A call on its way, or its answer on its way back. */
 type Gate = {
@@ -53,7 +53,7 @@ const budgetMs = 30_000
 /** A list is at most this late. */
 const listMs = 20_000
 
-export function makeWalker(seed: number): Walker {
+export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'> = {}): Walker {
   const world = makeWorld()
   const chance = randomOf(seed)
   const random = (below: number) => chance.whole(below)
@@ -99,7 +99,7 @@ export function makeWalker(seed: number): Walker {
       return { signal: end.controller.signal, isSpent: () => nowMs() >= end.atMs }
     }
     const self = () => actor
-    const process = world.process(name, { kube: hooks(self, 'kube'), sky: hooks(self, 'sky'), budget })
+    const process = world.process(name, { ...facts, kube: hooks(self, 'kube'), sky: hooks(self, 'sky'), budget })
     const actor: Actor = { ...process, name, isFrozen: false }
     actors.push(actor)
     return actor
@@ -137,7 +137,7 @@ export function makeWalker(seed: number): Walker {
     note(`${actor.name} begins ${what}`)
     work().catch((error: unknown) => {
       if (error instanceof KubeError || error instanceof CloudError) return note(`${actor.name}: ${error.message}`)
-      if (error instanceof Error && error.message.startsWith('no address')) return undefined
+      if (error instanceof Error && /^(no address|not available): /.test(error.message)) return undefined
       return surprises.push(error)
     })
   }

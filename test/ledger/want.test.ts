@@ -18,6 +18,33 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: { kind: 'reserve', location: 'sv', reclaim: 'Delete', warnings: [] },
   },
   {
+    name: 'an annotation names the ElasticIP whose address it is to have',
+    service: makeService({ annotations: { 'eip-admission.dev/elastic-ip': 'office' } }),
+    policy: makePolicy({}),
+    wanted: { kind: 'named', elasticIP: 'office', warnings: [] },
+  },
+  {
+    name: 'then nothing else decides about the address, and the author is told',
+    service: makeService({
+      loadBalancerIP: '198.51.100.9',
+      annotations: {
+        'eip-admission.dev/elastic-ip': 'office',
+        'eip-admission.dev/reclaim-policy': 'Delete',
+        'metal.equinix.com/eip-metro': 'sv',
+      },
+    }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: {
+      kind: 'named',
+      elasticIP: 'office',
+      warnings: [
+        'annotation metal.equinix.com/eip-metro: "sv" is ignored, ElasticIP office decides',
+        'annotation eip-admission.dev/reclaim-policy: "Delete" is ignored, ElasticIP office decides',
+        'spec.loadBalancerIP: "198.51.100.9" is ignored, ElasticIP office decides',
+      ],
+    },
+  },
+  {
     name: 'a facility setting wins over a metro setting',
     service: makeService(),
     policy: makePolicy({ metro: 'da', facility: 'da11' }),

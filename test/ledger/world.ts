@@ -26,7 +26,7 @@ import { type ReleaseParts, type Released, release, retain } from '../../ledger/
 import { shelf } from '../../ledger/shelf.ts'
 import { isFree, isWarm } from '../../ledger/stock.ts'
 import { type Sweep, sweep } from '../../ledger/sweep.ts'
-import { type Want, want } from '../../ledger/want.ts'
+import { type Want, isWanted, want } from '../../ledger/want.ts'
 import { addWarm } from '../../ledger/warm.ts'
 import { planWarm } from '../../ledger/warm-plan.ts'
 import { makePolicy } from '../builders.ts'
@@ -139,13 +139,10 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
     budget: options.budget ?? (() => ({ signal: neverAborted, isSpent: () => false })),
     now: ownNow,
     log: silentLog,
-    stillWanted: async ({ spec: { claimRef } }: ElasticIP, signal: AbortSignal) => {
+    stillWanted: async (record: ElasticIP, signal: AbortSignal) => {
+      const { claimRef } = record.spec
       const service = claimRef && (await client.get(services, claimRef, { signal }))
-      return (
-        service !== undefined &&
-        !service.metadata.deletionTimestamp &&
-        !['nothing', 'own'].includes(wanted(service).kind)
-      )
+      return service !== undefined && !service.metadata.deletionTimestamp && isWanted(record, wanted(service))
     },
   }
   const own = claims(parts)
@@ -194,7 +191,14 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
     client,
     clock,
     claim: (claim = {}, signal = neverAborted) => {
-      const { key = 'default/web', elasticIP, location = 'da', reclaim = 'Delete', isShown = false, wait = false } = claim
+      const {
+        key = 'default/web',
+        elasticIP,
+        location = 'da',
+        reclaim = 'Delete',
+        isShown = false,
+        wait = false,
+      } = claim
       return own.claim({ ...(elasticIP ? { elasticIP } : { location, reclaim }), key, isShown, wait }, signal)
     },
     tend: (name) => tender.reconcile(name, neverAborted),
@@ -225,5 +229,7 @@ function brokenRule(before: KubeObject | undefined, after: KubeObject): string |
   const { name } = is.metadata
   if (/^[^.]+[.][^.]+$/.test(name) && name !== `${claimRef?.namespace}.${claimRef?.name}`)
     return 'the name is that of a Service'
-  return location ?? reservationID ?? from ? undefined : 'neither location nor reservationID'
+  return [location, reservationID, from].some((said) => said !== undefined)
+    ? undefined
+    : 'neither location nor reservationID'
 }

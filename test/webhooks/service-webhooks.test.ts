@@ -6,7 +6,7 @@ import type { Claimed } from '../../ledger/ask.ts'
 import type { Claim } from '../../ledger/claim.ts'
 import type { Decision } from '../../webhooks/decision.ts'
 import type { AdmissionRequest } from '../../webhooks/review.ts'
-import { serviceMutating } from '../../webhooks/service-mutating.ts'
+import { type Foreseen, serviceMutating } from '../../webhooks/service-mutating.ts'
 import { serviceProtect } from '../../webhooks/service-protect.ts'
 import { serviceStatusValidating, serviceValidating } from '../../webhooks/service-validating.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../builders.ts'
@@ -21,11 +21,11 @@ type Facts = {
   metro?: string
   onCloudFailure?: 'defer' | 'deny'
   heldAddress?: string
-  overLimit?: string
+  foreseen?: Foreseen
 }
 
 function deps(
-  { claimed = held, metro = 'da', onCloudFailure = 'defer', heldAddress, overLimit }: Facts,
+  { claimed = held, metro = 'da', onCloudFailure = 'defer', heldAddress, foreseen = {} }: Facts,
   claims: Claim[] = [],
 ) {
   return {
@@ -36,7 +36,7 @@ function deps(
       return Promise.resolve(claimed)
     },
     held: () => Promise.resolve(heldAddress),
-    overLimit: () => Promise.resolve(overLimit),
+    foresee: () => Promise.resolve(foreseen),
     onCloudFailure,
     isSelf: (user: string) => user === 'self',
   }
@@ -55,7 +55,11 @@ async function mutate(request: Request, facts: Facts = {}) {
   const signal = AbortSignal.timeout(5000)
   const full = requestOf(request)
   const decision = await serviceMutating(deps(facts, claims)).decide(full, signal)
-  return { decision, claims: claims.map(({ key, location }) => `${key} in ${location}`), after: after(full, decision) }
+  return {
+    decision,
+    claims: claims.map(({ key, location, elasticIP }) => `${key} in ${elasticIP ?? location}`),
+    after: after(full, decision),
+  }
 }
 
 async function validate(request: Request, facts: Facts = {}) {
@@ -147,7 +151,7 @@ test('a dry run for a Service that the ledger knows shows its address', async ()
 })
 
 test('a dry run is refused where a limit is reached', async () => {
-  const { decision } = await mutate({ dryRun: true }, { overLimit: 'the limit is reached' })
+  const { decision } = await mutate({ dryRun: true }, { foreseen: { why: 'the limit is reached' } })
   assert.is(decision.verdict === 'deny' && decision.reason, 'Service default/web gets no address: the limit is reached')
 })
 
@@ -216,6 +220,46 @@ test('a mistake that was there before does not stop an update', async () => {
   const request = { object, oldObject: makeService({ annotations }) }
   assert.is((await validate(request, { metro: '' })).verdict, 'allow')
   assert.is((await mutate(request, { metro: '' })).decision.verdict, 'allow')
+})
+
+const chosen = (elasticIP: string, facts: Partial<typeof shown> = {}) =>
+  makeService({ ...facts, annotations: { ...facts.annotations, 'eip-admission.dev/elastic-ip': elasticIP } })
+
+test('a Service that names an ElasticIP claims that one, and nothing in a location', async () => {
+  const { claims, after } = await mutate({ object: chosen('office') }, { metro: '' })
+  assert.equal([claims, after.spec.loadBalancerIP], [['default/web in office'], address])
+})
+
+test('what it cannot have is refused with the reason', async () => {
+  const claimed: Claimed = { kind: 'refused', why: 'ElasticIP office is held by Service default/db' }
+  const { decision } = await mutate({ object: chosen('office') }, { claimed })
+  const reason = 'Service default/web gets no address: ElasticIP office is held by Service default/db'
+  assert.is(decision.verdict === 'deny' && decision.reason, reason)
+})
+
+test('a dry run shows the address that it would have, and claims nothing', async () => {
+  const { claims, after } = await mutate({ object: chosen('office'), dryRun: true }, { foreseen: { address } })
+  assert.equal([claims, after.spec.loadBalancerIP], [[], address])
+})
+
+for (const [before, now] of [
+  [chosen('office', shown), chosen('other', shown)],
+  [chosen('office', shown), makeService(shown)],
+  [makeService(shown), chosen('office', shown)],
+] as const) {
+  const name = (service: Service) => service.metadata.annotations?.['eip-admission.dev/elastic-ip'] ?? 'none'
+  test(`a live address is not exchanged from ${name(before)} to ${name(now)}`, async () => {
+    const decision = await validate({ object: now, oldObject: before })
+    assert.match(
+      decision.verdict === 'deny' ? decision.reason : '',
+      'cannot be exchanged: leave the annotation as it was',
+    )
+  })
+}
+
+test('who has chosen otherwise before there was an address may choose again', async () => {
+  const decision = await validate({ object: chosen('other'), oldObject: chosen('office') })
+  assert.is(decision.verdict, 'allow')
 })
 
 test('a live address does not move to another location', async () => {

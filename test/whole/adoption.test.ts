@@ -95,30 +95,9 @@ test('an adopted Service that is deleted gives its address back and loses both f
   assert.not(holds(served.id))
 })
 
-test('a Service that admission admits and the API server then refuses costs nothing in the end', async () => {
+test('an address that was kept for longer than the grace period is not given back under its new Service', async () => {
   await product.stop()
   product = await world.startSwept({ env, flags })
-  const before = world.reserved().length
-  const { code, stderr } = await world.kubectl(
-    ['create', '-f', '-'],
-    loadBalancer('rejected', { spec: { ports: [{ port: 70_000 }] } }),
-  )
-  assert.is(code, 1)
-  assert.match(stderr, 'The Service "rejected" is invalid')
-  assert.is(world.reserved().length, before + 1)
-  await eventually('it is given back', () => world.reserved().length === before || undefined)
-  await eventually('its record is gone', async () => ((await world.record('rejected')) ? undefined : true))
-})
-
-test('a Service that is refused at first and mended at once has the address that was reserved for it', async () => {
-  calls.clear()
-  await world.kubectl(['create', '-f', '-'], loadBalancer('mended', { spec: { ports: [{ port: 70_000 }] } }))
-  await world.create(loadBalancer('mended'))
-  await world.settled('mended')
-  assert.is(world.calls(routes.reserve), 1)
-})
-
-test('an address that was kept for longer than the grace period is not given back under its new Service', async () => {
   const manifest = loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } })
   const { spec } = await world.create(manifest)
   for (let n = 0; n < 2; n += 1) {

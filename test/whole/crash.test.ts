@@ -3,9 +3,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
 import type { ElasticIP } from '../../ledger/elastic-ip.ts'
-import { eventually } from './eventually.ts'
+import { type Moment, deaths, enters, ingressOf, onRecord, onService, statusOf } from './deaths.ts'
 import { finalizer, loadBalancer } from './manifests.ts'
-import { type Write, stretchTripwire } from './tripwire.ts'
+import { stretchTripwire } from './tripwire.ts'
 import { openWorld, routes } from './world.ts'
 
 const world = await openWorld()
@@ -15,21 +15,9 @@ const running = {
   env: { METAL_METRO_NAME: 'da' },
   flags: [...patience, '--leader-elect-retry-period=300ms', '--unbound-grace=5s'],
 }
-let product = await world.startSwept(running)
+const product = await world.startSwept(running)
 const tripwire = await stretchTripwire(world)
-const { calls, faults } = world.cloud.door
-
-const onRecord = ({ resource, subResource }: Write) => resource.resource === 'elasticips' && !subResource
-const onRecordStatus = ({ resource, subResource }: Write) =>
-  resource.resource === 'elasticips' && subResource === 'status'
-const statusOf = ({ object }: Write) => (object as ElasticIP | null)?.status
-const enters = (phase: string) => (write: Write) => onRecordStatus(write) && statusOf(write)?.phase === phase
-const onService = ({ resource, userInfo }: Write) =>
-  resource.resource === 'services' && userInfo.username.startsWith('system:serviceaccount:')
-const ingressOf = ({ object }: Write) => (object as Service | null)?.status?.loadBalancer?.ingress ?? []
-
-/** A moment to die at: a write on its way into the store, or a call that the cloud carried out, or not, and never answers. */
-type Moment = { name: string } & ({ write: (write: Write) => boolean } | { call: string; done: boolean })
+const dieAt = deaths({ world, tripwire, running, product })
 
 const whileCreating: Moment[] = [
   { name: 'the record is written', write: (write) => onRecord(write) && write.operation === 'CREATE' },
@@ -67,24 +55,6 @@ const whileDeleting: Moment[] = [
     write: (write) => onService(write) && !write.object?.metadata.finalizers?.includes(finalizer),
   },
 ]
-
-/** Lets the process die at a moment that `begin` brings about, and starts it again. */
-async function dieAt(moment: Moment, begin: () => Promise<unknown>): Promise<void> {
-  const kill = () => product.signal('SIGKILL')
-  if ('write' in moment) tripwire.arm(moment.write, kill)
-  else faults.add({ on: moment.call, answer: 'hang', done: moment.done, times: 1 })
-  const before = 'call' in moment ? calls.count(moment.call) : 0
-  const begun = begin()
-  if ('call' in moment) {
-    await eventually(moment.name, () => calls.count(moment.call) > before || undefined)
-    kill()
-  }
-  await eventually(`the process dies when ${moment.name}`, () => !product.isRunning() || undefined)
-  await begun
-  faults.clear()
-  assert.ok(tripwire.sprung())
-  product = await world.start(running)
-}
 
 const liveServices = async () =>
   (JSON.parse(await world.must('get', 'services', '-o', 'json')) as { items: Service[] }).items.filter(

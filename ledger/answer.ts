@@ -1,0 +1,136 @@
+import pRetry from 'p-retry'
+import type { CloudError, Reservation } from '../clouds/cloud.ts'
+import { isConflict, isNotFound } from '../kube/errors.ts'
+import type { AskParts, Claimed, Question } from './ask.ts'
+import { questionOf } from './asking.ts'
+import { type ElasticIP, heldAddress, reservationOf } from './elastic-ip.ts'
+import { type StatusChange, condition } from './records.ts'
+import { isFree, isStock } from './stock.ts'
+
+/** Answers with a reservation that was there already; a question before this one may have made it, in another place. */
+export async function use(parts: AskParts, record: ElasticIP, found: Reservation): Promise<Claimed> {
+  const { location } = found
+  const isAsSaid = location === undefined || location === record.spec.location || reservationOf(record) !== undefined
+  // What is in stock has marks of its own, and is where its record says, in the words that Services ask in.
+  const current =
+    isAsSaid || isStock(record) ? record : await parts.records.writeSpec(record, { ...record.spec, location })
+  return settle(parts, current, found)
+}
+
+/** Answers with a reservation as far as it has come: granted, on its way, or denied. */
+export async function settle(parts: AskParts, record: ElasticIP, reservation: Reservation): Promise<Claimed> {
+  const now = parts.now()
+  const { id, address, state } = reservation
+  if (state === 'denied') {
+    await parts.cloud.release(id, new AbortController().signal)
+    await write(parts, record, { asking: undefined, reservationID: undefined, message: 'the cloud denied the request' })
+    return { kind: 'refused', why: `${parts.cloud.name} denied the request for an address` }
+  }
+  if (state === 'requested' || address === undefined) {
+    const message = `${parts.cloud.name} has not granted the address yet`
+    const conditions = [condition('Reserved', { status: 'False', reason: 'NotGranted', message, now })]
+    await write(parts, record, { phase: 'Requested', reservationID: id, asking: undefined, message, conditions })
+    return { kind: 'pending', why: message }
+  }
+  const said = { status: 'True', reason: 'Granted', message: `reservation ${id}`, now } as const
+  const stored = await write(parts, record, {
+    phase: isStock(record) ? 'Available' : 'Reserved',
+    reservationID: id,
+    address,
+    asking: undefined,
+    message: undefined,
+    conditions: [condition('Requested', said), condition('Reserved', said)],
+  })
+  return answerOf(parts, stored, reservation)
+}
+
+/** What the record says in the end: others may have gone on with it while the cloud took its time. */
+function answerOf(parts: AskParts, stored: ElasticIP, { id, address }: Reservation): Claimed {
+  const record = stored.metadata.name
+  if (reservationOf(stored) === id) parts.log.info({ record, address, reservation: id }, 'address reserved')
+  else parts.log.warn({ record, address, reservation: id }, 'reserved twice: the sweep gives this one back')
+  const held = isFree(stored) ? address : heldAddress(stored)
+  if (held === undefined) return { kind: 'pending', why: 'its record was taken further meanwhile' }
+  return { kind: 'held', record: stored, address: held }
+}
+
+/**
+ * Answers with an address out of the stock. Only to the record as it was when the stock was marked with its name: the
+ * address stays where it is until then, so unlike one that was bought it is not lost if somebody else was here.
+ */
+export async function hold(parts: AskParts, record: ElasticIP, lot: ElasticIP): Promise<Claimed> {
+  const { address = '', reservationID } = lot.status ?? {}
+  const { name } = lot.metadata
+  const said = { status: 'True', reason: 'Taken', message: `from ElasticIP ${name}`, now: parts.now() } as const
+  const stored = await parts.records.writeStatus(record, {
+    phase: 'Reserved',
+    reservationID,
+    address,
+    asking: undefined,
+    message: undefined,
+    conditions: [condition('Requested', said), condition('Reserved', said)],
+  })
+  parts.log.info({ record: record.metadata.name, address, reservation: reservationID, from: name }, 'address taken')
+  return { kind: 'held', record: stored, address }
+}
+
+/** Answers that there will be no address unless a person changes something. */
+export async function refuse(parts: AskParts, question: Question, why: string): Promise<Claimed> {
+  const { record, first } = question
+  // An older record may stand for a reserve whose answer was lost: it stays, and with it what it may have bought.
+  if (first) await parts.records.remove(record)
+  else await write(parts, record, { asking: undefined, message: why })
+  return { kind: 'refused', why }
+}
+
+/** Answers that the cloud has to be asked again. */
+export async function postpone(parts: AskParts, record: ElasticIP, error: CloudError): Promise<Claimed> {
+  parts.log.warn({ record: record.metadata.name, fault: error.fault, error: error.message }, 'address not reserved yet')
+  // The cloud may still be at a call whose answer was lost, so for everybody, us included, it counts as under way.
+  const asking = error.outcome === 'unknown' ? { by: parts.identity, since: parts.now().toISOString() } : undefined
+  await write(parts, record, { phase: 'Requested', asking, message: error.message })
+  return { kind: 'pending', why: error.message }
+}
+
+/** Writes what the cloud answered, over others' writes and through a short absence of the API server. */
+function write(parts: AskParts, record: ElasticIP, change: StatusChange): Promise<ElasticIP> {
+  let current = record
+  const attempt = async () => {
+    if (!isOpen(current, { record, change })) return current
+    try {
+      return await parts.records.writeStatus(current, current.status?.returnedAt ? onItsWayBack(change) : change)
+    } catch (error) {
+      if (isConflict(error)) current = (await reread(parts, record)) ?? current
+      throw error
+    }
+  }
+  return pRetry(attempt, {
+    retries: 8,
+    minTimeout: 50,
+    factor: 2,
+    randomize: true,
+    shouldRetry: ({ error }) => !isNotFound(error),
+  })
+}
+
+/**
+ * Whether an answer still has its place in the record as it is now. A reservation has, until there is another, or one out
+ * of the stock is to be; what is said of a question has, until somebody else has put it anew.
+ */
+function isOpen(current: ElasticIP, { record, change }: { record: ElasticIP; change: StatusChange }): boolean {
+  if (change.reservationID === undefined) return questionOf(current) === questionOf(record)
+  const isSame = reservationOf(current) === change.reservationID
+  // Somebody has seen it granted since.
+  if (isSame && change.address === undefined && current.status?.address !== undefined) return false
+  return isSame || (reservationOf(current) === reservationOf(record) && current.spec.from === undefined)
+}
+
+/** The address of such a record is nobody's any more; that there is a reservation is all that still matters. */
+function onItsWayBack({ reservationID }: StatusChange): StatusChange {
+  return reservationID === undefined ? {} : { reservationID }
+}
+
+async function reread(parts: AskParts, record: ElasticIP): Promise<ElasticIP | undefined> {
+  const stored = await parts.records.get(record.metadata.name)
+  return stored?.metadata.uid === record.metadata.uid ? stored : undefined
+}

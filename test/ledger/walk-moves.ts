@@ -1,0 +1,122 @@
+// What may happen in a random walk: to people, processes, calls and the cloud.
+import { services } from '../../kube/resource.ts'
+import { elasticIPs } from '../../ledger/elastic-ip.ts'
+import { makeService } from '../builders.ts'
+import type { ReserveFate } from '../fakes/scripted-cloud.ts'
+import { create } from './walk-life.ts'
+import type { Actor, Walker } from './walker.ts'
+import { neverAborted } from './world.ts'
+
+export const names = ['web', 'db']
+export const keys = names.map((name) => `default/${name}`)
+const fates: ReserveFate[] = ['lost', 'unsaid', 'requested', 'quota', 'unavailable', 'rate-limit']
+
+export type Walk = Walker & { leader: Actor; busy: Map<string, Actor>; generation: number }
+
+/** The leader's work on one key; the queue has none twice at a time. */
+export function lead(walk: Walk, key: string, work: () => Promise<unknown>): void {
+  const { leader, busy } = walk
+  if (leader.isFrozen || busy.get(key) === leader) return
+  busy.set(key, leader)
+  walk.go(leader, key, () => work().finally(() => busy.get(key) === leader && busy.delete(key)))
+}
+
+function another(walk: Walk): Actor {
+  walk.generation += 1
+  return walk.start(`p${walk.generation}`)
+}
+
+export const one = <T>({ random }: Walker, of: T[]): T => of[random(of.length)] as T
+
+/** Lets one call or answer through; false when nobody waits. */
+async function letThrough(walk: Walk): Promise<boolean> {
+  const patient = walk.random(40) === 0
+  const open = walk.gates.filter(({ of, isSlow }) => !of?.isFrozen && (patient || !isSlow))
+  if (open.length === 0) return false
+  await walk.openOne(one(walk, open), walk.random(40) === 0)
+  return true
+}
+
+export type Move = { weight: number; move: (walk: Walk) => void | Promise<void> }
+
+/** Whatever may happen next in any walk. */
+export const moves: Move[] = [
+  { weight: 10, move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names) })) },
+  {
+    weight: 3,
+    move: async ({ world, random, log }) => {
+      const name = names[random(2)] ?? ''
+      log.push(`somebody deletes Service ${name}`)
+      await world.api.client.remove(services, { namespace: 'default', name })
+    },
+  },
+  {
+    weight: 1,
+    move: async ({ world, random, log }) => {
+      const name = `default.${names[random(2)]}`
+      log.push(`somebody deletes ElasticIP ${name}`)
+      await world.api.client.remove(elasticIPs, { name })
+    },
+  },
+  {
+    weight: 12,
+    move: (walk) => {
+      const key = one(walk, keys)
+      lead(walk, key, () => walk.leader.reconcile(key))
+    },
+  },
+  { weight: 4, move: (walk) => lead(walk, 'a sweep', () => walk.leader.sweep(neverAborted)) },
+  { weight: 8, move: (walk) => walk.pass(1_000 * (1 + walk.random(9))) },
+  { weight: 2, move: (walk) => walk.pass(41_000) },
+  { weight: 1, move: (walk) => walk.pass(16 * 60_000) },
+  {
+    weight: 1,
+    move: async (walk) => {
+      const victim = one(walk, walk.actors)
+      await walk.crash(victim)
+      const next = another(walk)
+      if (victim === walk.leader) walk.leader = next
+    },
+  },
+  {
+    weight: 2,
+    move: (walk) => {
+      const victim = one(walk, walk.actors)
+      victim.isFrozen = !victim.isFrozen
+      walk.log.push(`${victim.name} is ${victim.isFrozen ? 'frozen' : 'thawed'}`)
+      if (walk.leader.isFrozen) walk.leader = walk.actors.find(({ isFrozen }) => !isFrozen) ?? another(walk)
+    },
+  },
+  { weight: 3, move: ({ world, random }) => void world.sky.fates.push(fates[random(fates.length)] ?? 'lost') },
+  { weight: 2, move: ({ world, random }) => void (world.sky.listsLate = random(2) === 0) },
+  { weight: 1, move: ({ world }) => world.sky.settle() },
+  { weight: 1, move: ({ world, random }) => void (world.sky.unreadable = random(4) === 0) },
+  { weight: 1, move: ({ world, random }) => void (world.sky.deletesLate = random(2) === 0) },
+  {
+    weight: 2,
+    move: ({ world, random }) => {
+      const requested = world.sky.reserved().filter(({ state }) => state === 'requested')
+      for (const { id } of requested) if (random(2) === 0) world.sky.grant(id)
+    },
+  },
+]
+
+/** Takes so many steps: calls go through, are cut, or something else happens. */
+export async function walkOn(
+  walk: Walk,
+  of: { steps: number; moves: Move[]; watch: (walk: Walk) => void },
+): Promise<void> {
+  const lots = of.moves.flatMap(({ weight, move }) => Array.from({ length: weight }, () => move))
+  for (let step = 0; step < of.steps; step += 1) {
+    const isQuiet = walk.random(10) === 0 || !(await letThrough(walk))
+    if (isQuiet) await one(walk, lots)(walk)
+    of.watch(walk)
+  }
+}
+
+/** A walk with two processes, one of which leads. */
+export function beginWalk(walker: Walker): Walk {
+  const walk: Walk = Object.assign(walker, { leader: walker.start('p1'), busy: new Map(), generation: 1 })
+  another(walk)
+  return walk
+}
