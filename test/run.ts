@@ -76,7 +76,8 @@ async function work(): Promise<void> {
     console.log(
       `${failed ? 'FAIL' : 'ok  '} ${file}  ${report.passed} passed, ${seconds.toFixed(1)} s  ${wrong ?? ''}`.trimEnd(),
     )
-    if (failed) console.log(output.replace(/^/gm, '     '))
+    const worthTelling = failed ? output : (output.match(/^NOT RUN .*/gm) ?? []).join('\n')
+    if (worthTelling) console.log(worthTelling.replace(/^/gm, '     '))
   }
 }
 

@@ -46,7 +46,7 @@ const schemes: Record<string, Scheme> = {
   },
   'kube-vip': {
     written: 'kube-vip://',
-    meaning: "kube-vip: the Service's address and annotations on nodes.",
+    meaning: "kube-vip: the Service's address and annotations on nodes, which 1.0.0 to 1.1.2 cannot read.",
     parameters: [],
     depth: 0,
     read: () => ({ value: { kind: 'kube-vip' } }),

@@ -136,6 +136,32 @@ test('what the API server refuses is told on the Service, and holds up no other'
   await world.must('delete', 'service', 'refused')
 })
 
+test("MetalLB's webhook that does not answer is outlasted: it is written when it is back", async () => {
+  const clientConfig = { url: 'https://127.0.0.1:1/validate' }
+  const rules = [{ ...resourceRules[0], operations: ['CREATE', 'UPDATE'], resources: ['*'] }]
+  const name = 'metallb-webhook-configuration'
+  const webhook = {
+    name: 'pools.metallb.io',
+    clientConfig,
+    rules,
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  }
+  const metadata = { name }
+  await world.send(['create'], {
+    apiVersion: admission,
+    kind: 'ValidatingWebhookConfiguration',
+    metadata,
+    webhooks: [webhook],
+  })
+  const { spec } = await world.create(loadBalancer('patient'))
+  await sleep(2_000)
+  await arePools(`${await addressOf('web')}/32`)
+  await world.must('delete', 'validatingwebhookconfiguration', name)
+  await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
+  await world.must('delete', 'service', 'patient')
+})
+
 test('an address goes back only when no pool has it any more', async () => {
   const { spec } = await world.create(loadBalancer('gone'))
   await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)

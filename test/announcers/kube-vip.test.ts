@@ -1,0 +1,155 @@
+// What kube-vip makes of what we write on nodes and Services, release by release.
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { empty } from '../../announcers/empty.ts'
+import { kubeVip } from '../../announcers/kube-vip.ts'
+import type { Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { makeService } from '../builders.ts'
+import { makeWorld } from '../ledger/world.ts'
+import { type Release, releases, rulesOf } from './kube-vip-releases.ts'
+import { givesUp, readService, shownBy } from './kube-vip-service.ts'
+
+const address = '198.51.100.7'
+const other = '198.51.100.8'
+const name = 'kube-vip.io/loadbalancerIPs'
+const ofKubeVip = kubeVip()
+const shows = (ip: string) => ({ loadBalancer: { ingress: [{ ip }] } })
+
+/** A Service that we gave an address, and what it was before. */
+async function served(announcer = ofKubeVip) {
+  const world = makeWorld()
+  world.adopted()
+  const process = world.process('a', { announcer })
+  const stored = () => world.api.stored<Service>(services)[0]
+  world.addService(makeService())
+  const settle = async (change?: (service: Service) => Service): Promise<Service> => {
+    const before = stored()
+    if (before && change) world.api.put(services, change(before))
+    await process.reconcile('default/web')
+    return stored() ?? makeService({ type: 'ClusterIP' })
+  }
+  return { settle, stored, service: await settle() }
+}
+
+const ways: [where: string, service: Service, read: Record<Release, string[]>][] = [
+  [
+    'the annotation and spec.loadBalancerIP',
+    makeService({ annotations: { [name]: address }, loadBalancerIP: other }),
+    { '0.5.11': [other], '0.5.12': [address], '0.6.1': [address], '0.8.10': [address], '1.2.0': [address] },
+  ],
+  [
+    'the status alone',
+    makeService({ status: shows(address) }),
+    { '0.5.11': [], '0.5.12': [], '0.6.1': [], '0.8.10': [address], '1.2.0': [address] },
+  ],
+  [
+    'spec.loadBalancerIP and another status of its family',
+    makeService({ loadBalancerIP: address, status: shows(other) }),
+    { '0.5.11': [address], '0.5.12': [address], '0.6.1': [address], '0.8.10': [address], '1.2.0': [address] },
+  ],
+  [
+    'spec.loadBalancerIP and a status of the other family',
+    makeService({ loadBalancerIP: address, status: shows('2001:db8::7') }),
+    {
+      '0.5.11': [address],
+      '0.5.12': [address],
+      '0.6.1': [address],
+      '0.8.10': ['2001:db8::7'],
+      '1.2.0': ['2001:db8::7'],
+    },
+  ],
+]
+for (const [where, service, read] of ways) {
+  for (const release of releases)
+    test(`kube-vip ${release} finds ${read[release].join() || 'no address'} in ${where}`, () =>
+      assert.equal(readService(service, release), read[release]))
+}
+
+test('nothing is announced for a Service that is not for kube-vip', () => {
+  const asked = { loadBalancerIP: address }
+  const others = [
+    makeService({ ...asked, type: 'ClusterIP' }),
+    makeService({ ...asked, loadBalancerClass: 'example.com/other' }),
+    makeService({ ...asked, annotations: { 'kube-vip.io/ignore': 'true' } }),
+  ]
+  for (const release of releases) for (const service of others) assert.equal(readService(service, release), [])
+  assert.equal(readService(makeService({ ...asked, loadBalancerClass: 'kube-vip.io/kube-vip-class' }), '1.2.0'), [
+    address,
+  ])
+})
+
+for (const release of releases) {
+  test(`kube-vip ${release} announces the address that a Service was given, and keeps it while we look on`, async () => {
+    const { settle, service } = await served()
+    const { loadBalancerIP = '' } = service.spec
+    assert.ok(loadBalancerIP)
+    assert.equal(readService(service, release), [loadBalancerIP])
+    assert.is(service.status, undefined)
+
+    const shown = await settle((stored) => shownBy(stored, release))
+    assert.equal(shown.status, shownBy(service, release).status)
+    assert.equal(readService(shown, release), [loadBalancerIP])
+    assert.not(givesUp(shown, release))
+  })
+
+  test(`kube-vip ${release} forgets the address of a Service that is no LoadBalancer any more, or is gone`, async () => {
+    const { settle } = await served()
+    const changed = await settle((stored) => {
+      const { spec, ...rest } = shownBy(stored, release)
+      return { ...rest, spec: { ...spec, type: 'ClusterIP' } }
+    })
+    assert.equal(readService(changed, release), [])
+    assert.equal(readService(undefined, release), [])
+  })
+
+  test(`kube-vip ${release} never meets an empty annotation`, () => {
+    const { annotations } = ofKubeVip.request('')
+    assert.equal(readService(makeService({ annotations }), release), [])
+  })
+}
+
+test('a status without ports is one that kube-vip starts anew for: there nobody but kube-vip writes it', async () => {
+  const { service } = await served(empty())
+  assert.equal(
+    releases.filter((release) => givesUp(service, release)),
+    ['0.6.1', '0.8.10', '1.2.0'],
+  )
+})
+
+/** What is left of a Service when the software was told to let go. */
+function afterLettingGo({ metadata, spec, ...rest }: Service): Service {
+  const said = { ...metadata.annotations, ...ofKubeVip.letGo?.annotations }
+  const annotations = Object.fromEntries(
+    Object.entries(said).flatMap(([key, value]) => (value === null ? [] : [[key, value]])),
+  )
+  const { loadBalancerIP: _, ...without } = spec
+  return { ...rest, metadata: { ...metadata, annotations }, spec: without }
+}
+
+for (const release of releases) {
+  const readsStatus = rulesOf(release).sources.includes('status')
+  test(`kube-vip ${release} ${readsStatus ? 'goes by its own status' : 'stops'} when it is told to let go`, async () => {
+    const { service } = await served()
+    const { status = {} } = shownBy(service, release)
+    const left = afterLettingGo({ ...service, status })
+    assert.equal(readService(left, release), readsStatus ? [service.spec.loadBalancerIP] : [])
+    // Which is why the status is taken off by us, and a Service that is being deleted goes before its address does.
+    assert.equal(readService({ ...left, status: { loadBalancer: {} } }, release), [])
+    assert.equal([ofKubeVip.letGo?.clearsStatus, ofKubeVip.letsGoWhenGone], [false, true])
+  })
+}
+
+const ips = fc.oneof(fc.ipV4(), fc.ipV6())
+
+test('whatever address a Service is given, every release finds that and no other, whatever its status says', () =>
+  fc.assert(
+    fc.property(ips, fc.array(ips, { maxLength: 2 }), fc.constantFrom(...releases), (given, stale, release) => {
+      const { annotations } = ofKubeVip.request(given)
+      const status = { loadBalancer: { ingress: stale.map((ip) => ({ ip })) } }
+      assert.equal(readService(makeService({ annotations, loadBalancerIP: given, status }), release), [given])
+    }),
+  ))
+
+test.run()
