@@ -1,10 +1,10 @@
 import type { KubeObject } from '../kube/objects.ts'
 import { elasticIPDefinition } from './elastic-ip-crd.ts'
 import { names } from './names.ts'
-import { rbac } from './rbac.ts'
+import { type RbacOptions, rbac } from './rbac.ts'
 import { type WebhookOptions, webhookConfigurations } from './webhook-configurations.ts'
 
-export type InstallOptions = WebhookOptions & { leaseNamespace: string }
+export type InstallOptions = WebhookOptions & RbacOptions
 
 /** Everything that a cluster needs before the process starts, in the order in which it is applied. */
 export function installObjects(options: InstallOptions): KubeObject[] {

@@ -2,14 +2,19 @@ import { names } from './names.ts'
 
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }
 
-export type RbacOptions = { namespace: string; leaseNamespace: string }
+export type RbacOptions = {
+  namespace: string
+  leaseNamespace: string
+  /** The name of the ConfigMap that MetalLB before 0.13 reads. */
+  metallbConfigMap: string
+}
 
 const api = 'rbac.authorization.k8s.io/v1'
 const group = 'rbac.authorization.k8s.io'
 
 /** The least that the process may: by Service path, by own namespace, by lease. Everything else is somebody else's. */
 export function rbac(options: RbacOptions): object[] {
-  const { namespace, leaseNamespace } = options
+  const { namespace, leaseNamespace, metallbConfigMap } = options
   const subjects = [{ kind: 'ServiceAccount', name: names.serviceAccount, namespace }]
   const inNamespace = (name: string, at: string, rules: Rule[]) => [
     { apiVersion: api, kind: 'Role', metadata: { name, namespace: at }, rules },
@@ -23,7 +28,12 @@ export function rbac(options: RbacOptions): object[] {
   ]
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: names.serviceAccount, namespace } },
-    { apiVersion: api, kind: 'ClusterRole', metadata: { name: 'eip-admission' }, rules: clusterRules },
+    {
+      apiVersion: api,
+      kind: 'ClusterRole',
+      metadata: { name: 'eip-admission' },
+      rules: clusterRules(metallbConfigMap),
+    },
     {
       apiVersion: api,
       kind: 'ClusterRoleBinding',
@@ -36,7 +46,7 @@ export function rbac(options: RbacOptions): object[] {
   ]
 }
 
-const clusterRules: Rule[] = [
+const clusterRules = (metallbConfigMap: string): Rule[] => [
   { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch', 'patch'] },
   { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
@@ -63,8 +73,8 @@ const clusterRules: Rule[] = [
     resourceNames: [names.bgpSecret],
     verbs: ['get', 'create', 'patch', 'delete'],
   },
-  // Of MetalLB before 0.13.
-  { apiGroups: [''], resources: ['configmaps'], resourceNames: ['config'], verbs: ['get', 'update'] },
+  // In MetalLB's namespace, whichever that is.
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: [metallbConfigMap], verbs: ['get', 'update'] },
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],

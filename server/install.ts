@@ -16,9 +16,9 @@ const fieldManager = 'eip-admission-install'
 
 /** Installs what the cluster needs, by server-side apply: again and again without harm. */
 export async function install(settings: InstallSettings, { version, print }: Surroundings): Promise<void> {
-  const { namespace, leaseNamespace, webhookUrl: url } = settings
+  const { namespace, leaseNamespace, webhookUrl: url, metallbConfigMap } = settings
   const objects = (pathSecret: string) =>
-    installObjects({ namespace, leaseNamespace, url, pathSecret, webhooks: webhookIdentities })
+    installObjects({ namespace, leaseNamespace, metallbConfigMap, url, pathSecret, webhooks: webhookIdentities })
   if (settings.dryRun)
     return print(
       objects(newPathSecret())

@@ -1,4 +1,4 @@
-import { boolean, url } from './formats.ts'
+import { boolean, objectName, url } from './formats.ts'
 import { leaderElection } from './leader-election.ts'
 import { kubeconfig, ownNamespace } from './process.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
@@ -24,6 +24,13 @@ export const installSettings = {
   },
   namespace: ownNamespace,
   leaseNamespace: leaderElection.leaseNamespace,
+  metallbConfigMap: {
+    title: 'ConfigMap of MetalLB',
+    flag: '--metallb-configmap',
+    format: objectName,
+    default: 'config',
+    sentence: 'The ConfigMap that MetalLB before 0.13 reads: of all in its namespace the one that we may write.',
+  },
 } as const satisfies SettingsTable
 
 /** What `cleanup` is told. */

@@ -97,6 +97,7 @@ test('install and cleanup get what they were told', async () => {
     dryRun: true,
     namespace: 'mine',
     leaseNamespace: 'kube-system',
+    metallbConfigMap: 'config',
   })
   assert.equal((await typed('install', { env: { KUBECONFIG: 'k' } })).install, {
     kubeconfig: 'k',
@@ -104,6 +105,7 @@ test('install and cleanup get what they were told', async () => {
     dryRun: false,
     namespace: 'eip-admission',
     leaseNamespace: 'kube-system',
+    metallbConfigMap: 'config',
   })
   assert.equal((await typed('cleanup --kubeconfig k --yes')).cleanup, { kubeconfig: 'k', yes: true })
   assert.equal((await typed('cleanup --kubeconfig k')).cleanup, { kubeconfig: 'k', yes: false })
