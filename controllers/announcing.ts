@@ -1,4 +1,5 @@
 import type { Announcements, Problem } from '../announcers/announcer.ts'
+import type { Key } from '../kube/objects.ts'
 import type { Configurator } from './configurator.ts'
 import type { Reconciler } from './reconciler.ts'
 
@@ -8,9 +9,12 @@ export const announcingKey = 'all'
 /** How long the software has to think about what was written, before it is looked at again. */
 const verdictMs = 2_000
 
+/** Who keeps an address in the network: Services that show it, or only what was not taken back yet. */
+export type Hold = { services: Key[] }
+
 export type Announcing = Reconciler & {
-  /** Whether the network may still learn an address from us: by our copies, by a pass on its way, or by what is written. */
-  holds(address: string, signal: AbortSignal): Promise<boolean>
+  /** Undefined when nobody can learn an address from us: by our copies, by a pass on its way, and by what is written. */
+  holds(address: string, signal: AbortSignal): Promise<Hold | undefined>
 }
 
 export type AnnouncingDeps = {
@@ -41,9 +45,11 @@ export function announcing({ state, configurator, complain, resyncMs }: Announci
       }
     },
     async holds(address, signal) {
-      const isAbout = ({ addresses }: Announcements) => addresses.some((one) => one.address === address)
-      if (isAbout(state()) || (running && isAbout(running))) return true
-      return configurator.announces(address, signal)
+      const shownIn = ({ addresses }: Announcements) => addresses.find((one) => one.address === address)
+      const shown = shownIn(state())
+      if (shown) return { services: shown.services }
+      const isWritten = (running && shownIn(running)) ?? (await configurator.announces(address, signal))
+      return isWritten ? { services: [] } : undefined
     },
   }
 }

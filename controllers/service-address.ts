@@ -5,6 +5,7 @@ import { splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import type { ElasticIP } from '../ledger/elastic-ip.ts'
 import type { Want } from '../ledger/want.ts'
+import type { Announcing } from './announcing.ts'
 import type { Outcome, Reconciler } from './reconciler.ts'
 import { type Plan, type Seen, type Step, planService } from './service-plan.ts'
 import type { CarryOut } from './service-steps.ts'
@@ -15,8 +16,8 @@ export type ServiceAddressDeps = {
   getRecord: (key: Key, signal: AbortSignal) => Promise<ElasticIP | undefined>
   want: (service: Service) => Want
   announcer: Announcer
-  /** Whether the network may still learn an address from us. */
-  isAnnounced: (address: string, signal: AbortSignal) => Promise<boolean>
+  /** Who keeps an address in the network. */
+  holds: Announcing['holds']
   carryOut: CarryOut
   graceMs: number
   now: () => Date
@@ -39,7 +40,7 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
         const seen = await look(deps, key, signal)
         const next = plan(deps, seen)
         if (!next.step) return outcomeOf(next)
-        if (await isTooEarly(deps, next.step, { ...seen, signal })) return { againInMs: withdrawingMs }
+        if (await isTooEarly(deps, next.step, { ...seen, key, signal })) return { againInMs: withdrawingMs }
         const done = await deps.carryOut(next.step, { key, service: seen.service }, signal)
         if (done) return done
       }
@@ -59,14 +60,22 @@ async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Pr
   return { service, record }
 }
 
-/** An address goes back, and a Service that shows it goes, only when nobody announces it any more. */
+/**
+ * An address goes back, and a Service that shows it goes, only when nobody learns it from us any more. What another
+ * Service shows is never given back; a Service that shared it may go.
+ */
 async function isTooEarly(
-  { isAnnounced }: ServiceAddressDeps,
+  { holds }: ServiceAddressDeps,
   step: Step,
-  { service, signal }: World & { signal: AbortSignal },
+  { key, service, signal }: World & { key: Key; signal: AbortSignal },
 ): Promise<boolean> {
   const address = addressLeft(step, service)
-  return address !== undefined && isAnnounced(address, signal)
+  const hold = address === undefined ? undefined : await holds(address, signal)
+  if (!hold) return false
+  const others = hold.services.filter((one) => one !== key)
+  if (others.length === 0) return true
+  if (step.do === 'remove-finalizers') return false
+  throw new Error(`address ${address} is not given back while another Service shows it: ${others.join(', ')}`)
 }
 
 function addressLeft(step: Step, service: Service | undefined): string | undefined {

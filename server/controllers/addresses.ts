@@ -62,7 +62,7 @@ function makeServiceAddress(world: World, announcing: Pick<Announcing, 'holds'>)
     getRecord: (key, signal) => parts.records.get(key, { signal }),
     want,
     announcer,
-    isAnnounced: (address, signal) => announcing.holds(address, signal),
+    holds: (address, signal) => announcing.holds(address, signal),
     graceMs: settings.cloud.settings.unboundGraceMs,
     now: parts.now,
     carryOut: serviceSteps({

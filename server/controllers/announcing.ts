@@ -22,7 +22,7 @@ const mostMs = 15_000
 export function announcements(world: World): Announcements {
   const { announcer, client, log, views, peerFacts } = world
   const configurator = configuratorOf(client, announcer)
-  if (!configurator) return { run: () => Promise.resolve(), holds: () => Promise.resolve(false) }
+  if (!configurator) return { run: () => Promise.resolve(), holds: () => Promise.resolve(undefined) }
   const keys = queue({ firstMs: 250, mostMs, log })
   const look = () => keys.add(announcingKey)
   for (const view of [views.services, views.records]) view.onChange(look)

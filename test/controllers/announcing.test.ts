@@ -35,12 +35,12 @@ function scene(answer: () => Promise<Configured> = () => Promise.resolve({ probl
 
 test('an address is held while our copies say so, and while it is written', async () => {
   const { world, pass, holds } = scene()
-  assert.is(await holds(), true)
+  assert.equal(await holds(), { services: ['default/web'] })
   await pass()
   world.state = nothing
-  assert.is(await holds(), true, 'not taken back yet')
+  assert.equal(await holds(), { services: [] }, 'not taken back yet')
   await pass()
-  assert.is(await holds(), false)
+  assert.is(await holds(), undefined)
 })
 
 test('an address is held while a pass is under way that began when it was still shown', async () => {
@@ -48,17 +48,17 @@ test('an address is held while a pass is under way that began when it was still 
   const { world, pass, holds } = scene(() => new Promise((resolve) => (finish = resolve)))
   const running = pass()
   world.state = nothing
-  assert.is(await holds(), true)
+  assert.equal(await holds(), { services: [] })
   finish({ problems: [], isChanged: true })
   await running
-  assert.is(await holds(), true, 'that pass has written it')
+  assert.equal(await holds(), { services: [] }, 'that pass has written it')
 })
 
 test('a failed pass holds nothing by itself', async () => {
   const { world, pass, holds } = scene(() => Promise.reject(new Error('no API server')))
   await pass().catch(() => undefined)
   world.state = nothing
-  assert.is(await holds(), false)
+  assert.is(await holds(), undefined)
 })
 
 test('a problem is told once, and again when it was away', async () => {

@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcer } from '../../announcers/announcer.ts'
+import type { Hold } from '../../controllers/announcing.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { serviceFinalizer, withdrawingAnnotation } from '../../ledger/names.ts'
@@ -23,7 +24,7 @@ type Play = World & {
   look(): Promise<number | undefined>
   service(): Service | undefined
   change(change: (service: Service) => Service): void
-  network: Set<string>
+  network: Map<string, Hold>
   cloudHooks: Hooks
 }
 
@@ -31,9 +32,9 @@ type Play = World & {
 async function announced(announcer: Announcer = software): Promise<Play> {
   const world = makeWorld()
   world.adopted()
-  const network = new Set<string>()
+  const network = new Map<string, Hold>()
   const cloudHooks: Hooks = {}
-  const process = world.process('a', { announcer, sky: cloudHooks, isAnnounced: (address) => network.has(address) })
+  const process = world.process('a', { announcer, sky: cloudHooks, holds: (address) => network.get(address) })
   const service = () => world.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
   const change: Play['change'] = (changed) => {
     const stored = service()
@@ -42,7 +43,7 @@ async function announced(announcer: Announcer = software): Promise<Play> {
   world.addService(makeService())
   await process.reconcile('default/web')
   const address = service()?.spec.loadBalancerIP ?? ''
-  network.add(address)
+  network.set(address, { services: [] })
   change((stored) => ({ ...stored, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
   const look = async () => (await process.reconcile('default/web')).againInMs
   return { ...world, cloudHooks, address, look, service, change, network }
@@ -135,6 +136,26 @@ test("a person's own address stays on the Service when it is let go, and the tra
   await play.look()
   assert.is(play.service()?.spec.loadBalancerIP, own)
   assert.is(play.service()?.metadata.annotations?.['metallb.universe.tf/address-pool'], undefined)
+})
+
+test('an address that another Service shows is not given back, and it is said why', async () => {
+  const play = await announced()
+  play.change((service) => leaving(cleared(service)))
+  play.network.set(play.address, { services: ['default/web', 'default/other'] })
+  const message = await play.look().catch((error: Error) => error.message)
+  assert.is(message, `address ${play.address} is not given back while another Service shows it: default/other`)
+  assert.is(play.held().length, 1)
+})
+
+test('of two Services that share an address which a person brought, one may go', async () => {
+  const play = await announced()
+  const own = '198.51.100.7'
+  const facts = { ...at, uid: 'uid-2', finalizers: [serviceFinalizer], deletionTimestamp: '2026-01-31T09:00:00Z' }
+  play.addService(makeService({ ...facts, loadBalancerIP: own }))
+  play.network.clear()
+  play.network.set(own, { services: ['default/other'] })
+  await play.look()
+  assert.is(play.service(), undefined)
 })
 
 test.run()

@@ -2,6 +2,7 @@
 import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
 import type { Cloud } from '../../clouds/cloud.ts'
+import type { Hold } from '../../controllers/announcing.ts'
 import type { Outcome } from '../../controllers/reconciler.ts'
 import { serviceAddress } from '../../controllers/service-address.ts'
 import { serviceSteps } from '../../controllers/service-steps.ts'
@@ -64,8 +65,8 @@ export type ProcessOptions = {
   sky?: Hooks
   budget?: () => Budget
   announcer?: Announcer
-  /** The network's knowledge of an address; it has none unless a test says so. */
-  isAnnounced?: (address: string) => boolean
+  /** Who keeps an address in the network; nobody unless a test says so. */
+  holds?: (address: string) => Hold | undefined
   limits?: Limits
   /** How many addresses wait in da. */
   warmPool?: number
@@ -120,7 +121,7 @@ const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps'
 type Ground = { api: ApiServer; sky: ScriptedCloud; now: () => Date; elapsedMs: () => number }
 
 function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, options: ProcessOptions): Process {
-  const { announcer = empty(), isAnnounced = () => false } = options
+  const { announcer = empty(), holds = () => undefined } = options
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(sky.cloud, options.sky ?? {})
   const clock = { aheadMs: 0 }
@@ -153,7 +154,7 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
     getRecord: (key, signal) => parts.records.get(key, { signal }),
     want: wanted,
     announcer,
-    isAnnounced: (address) => Promise.resolve(isAnnounced(address)),
+    holds: (address) => Promise.resolve(holds(address)),
     graceMs,
     now: ownNow,
     carryOut: serviceSteps({
