@@ -43,25 +43,23 @@ type Change = (signal: AbortSignal) => Promise<Problem[]>
  */
 function changesFrom(deps: Deps, there: KubeObject[], wanted: Wanted[]): Change[][] {
   const { configuration } = deps
+  const stored = new Map(there.map((object) => [placeOf(object), object]))
+  const due = wanted.filter(({ object }) => !includes(stored.get(placeOf(object)), object))
+  const kept = new Set(wanted.map(({ object }) => placeOf(object)))
+  const strays = there.filter((object) => configuration.isOurs(object) && !kept.has(placeOf(object)))
   const writes = configuration.kinds.map(({ resource }) =>
-    wanted
-      .filter(({ object }) => isOf(resource, object) && !there.some((one) => fulfils(one, object)))
-      .map(
-        (one): Change =>
-          (signal) =>
-            write(deps, { ...one, resource }, signal),
-      ),
+    due
+      .filter(({ object }) => isOf(resource, object))
+      .map((one): Change => {
+        return (signal) => write(deps, { ...one, resource }, signal)
+      }),
   )
   const removals = configuration.kinds.toReversed().map(({ resource }) =>
-    there
-      .filter(
-        (one) => isOf(resource, one) && configuration.isOurs(one) && !wanted.some(({ object }) => isSame(one, object)),
-      )
-      .map(
-        (object): Change =>
-          (signal) =>
-            remove(deps, { object, resource }, signal),
-      ),
+    strays
+      .filter((object) => isOf(resource, object))
+      .map((object): Change => {
+        return (signal) => remove(deps, { object, resource }, signal)
+      }),
   )
   return [...removals, ...writes]
 }
@@ -137,15 +135,12 @@ function isOf(resource: Resource<KubeObject>, object: KubeObject): boolean {
   return object.kind === resource.kind && object.apiVersion === resource.apiVersion
 }
 
-function isSame(one: KubeObject, other: KubeObject): boolean {
-  return one.kind === other.kind && one.metadata.name === other.metadata.name
+/** All our objects are in one namespace. */
+function placeOf({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.name}`
 }
 
-/** Whether an object that is there says all that it should; what the API server or a person added is theirs. */
-function fulfils(there: KubeObject, wanted: KubeObject): boolean {
-  return isSame(there, wanted) && includes(there, wanted)
-}
-
+/** Whether what is there says all that it should; what the API server or a person added is theirs. */
 function includes(there: unknown, wanted: unknown): boolean {
   if (!isFields(wanted)) return isDeepStrictEqual(there, wanted)
   return isFields(there) && Object.entries(wanted).every(([name, value]) => includes(there[name], value))
