@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { dialects } from '../sandbox/dialects.ts'
 
 const good = "test('good', () => {})\n"
 
@@ -32,7 +33,7 @@ function run(
 ): { status: number | null; stdout: string; verdict: string | undefined } {
   const dir = mkdtempSync(join(tmpdir(), 'runner-'))
   try {
-    mkdirSync(join(dir, 'rig'))
+    for (const folder of ['rig', 'matrix']) mkdirSync(join(dir, folder))
     for (const [name, body] of Object.entries(files)) writeFileSync(join(dir, name), body)
     const args = [join(import.meta.dirname, 'run.ts'), '--dir', dir, '--file-timeout', '2']
     const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
@@ -52,6 +53,16 @@ for (const { name, body } of traps) {
     assert.match(verdict ?? '', /^\d+ passed, [1-9]\d* failed$/)
   })
 }
+
+test('a file of the matrix runs once in each dialect, and says so', () => {
+  const body = "test(process.env.DIALECT ?? '', () => { if (!process.env.DIALECT) throw new Error('none') })\n"
+  const { stdout, verdict } = run({
+    'matrix/a.test.ts': `${head}${body}test.run()`,
+    'b.test.ts': `${head}${good}test.run()`,
+  })
+  assert.is(verdict, '4 passed, 0 failed')
+  for (const name of Object.keys(dialects)) assert.match(stdout, `matrix/a.test.ts ${name}`)
+})
 
 test('good files pass', () => {
   const { status, verdict } = run({ 'a.test.ts': `${head}${good}test.run()`, 'b.test.ts': `${head}${good}test.run()` })

@@ -1,4 +1,5 @@
 // Runs every *.test.ts below this folder (or --dir) in a process of its own, two at a time. Words select files by name.
+// Files in a folder `matrix` run once in each dialect, whose name is such a word too.
 // Files in a folder `rig` run in namespaces of their own, where they have root and a network with routers in it.
 // uvu alone exits 0 when a hook throws, a non-Error is thrown or a file forgets test.run(); here such a file fails.
 import { spawn } from 'node:child_process'
@@ -6,6 +7,7 @@ import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { dialects } from '../sandbox/dialects.ts'
 import { namespaced } from '../sandbox/rig/namespace.ts'
 import { prepareRig } from '../sandbox/rig/prepare.ts'
 import type { FileReport } from './run-file.ts'
@@ -19,17 +21,32 @@ const { values, positionals: words } = parseArgs({
   },
 })
 
-type Verdict = { file: string; report: FileReport; wrong: string | undefined; output: string; seconds: number }
+type Run = { file: string; dialect?: string }
+type Verdict = Run & { report: FileReport; wrong: string | undefined; output: string; seconds: number }
 
-function isRigged(file: string): boolean {
-  return file.split('/').includes('rig')
+function isIn(folder: string, file: string): boolean {
+  return file.split('/').includes(folder)
 }
 
-function runFile(file: string): Promise<Verdict> {
+function isRigged({ file }: Run): boolean {
+  return isIn('rig', file)
+}
+
+function titleOf({ file, dialect }: Run): string {
+  return dialect === undefined ? file : `${file} ${dialect}`
+}
+
+// A process a file, and many that a file starts, load much the same modules.
+const compiled = resolve(import.meta.dirname, '../node_modules/.cache/compiled')
+
+function runFile(run: Run): Promise<Verdict> {
   const started = performance.now()
-  const command = [process.execPath, `${import.meta.dirname}/run-file.ts`, resolve(values.dir, file)]
-  const [program = '', ...args] = isRigged(file) ? namespaced(command) : command
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const command = [process.execPath, `${import.meta.dirname}/run-file.ts`, resolve(values.dir, run.file)]
+  const [program = '', ...args] = isRigged(run) ? namespaced(command) : command
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...(run.dialect && { DIALECT: run.dialect }) },
+  })
   let output = ''
   let wrong: string | undefined
   let report: FileReport | undefined
@@ -54,27 +71,30 @@ function runFile(file: string): Promise<Verdict> {
       if (!report) wrong ??= `exit ${code} before its report`
       else if (code && report.failed === 0) wrong ??= `exit ${code} after its tests`
       const seconds = (performance.now() - started) / 1000
-      done({ file, report: report ?? { passed: 0, failed: 0 }, wrong, output, seconds })
+      done({ ...run, report: report ?? { passed: 0, failed: 0 }, wrong, output, seconds })
     })
   })
 }
 
-const files = globSync('**/*.test.ts', { cwd: values.dir })
-  .filter((file) => words.every((word) => file.includes(word)))
+const runs = globSync('**/*.test.ts', { cwd: values.dir })
   .toSorted()
+  .flatMap((file): Run[] =>
+    isIn('matrix', file) ? Object.keys(dialects).map((dialect) => ({ file, dialect })) : [{ file }],
+  )
+  .filter((run) => words.every((word) => titleOf(run).includes(word)))
 const sum: FileReport = { passed: 0, failed: 0 }
-const noRig = files.some(isRigged) ? await prepareRig() : undefined
-const left = noRig === undefined ? [] : files.filter(isRigged)
-const queue = files.filter((file) => !left.includes(file)).values()
+const noRig = runs.some(isRigged) ? await prepareRig() : undefined
+const left = noRig === undefined ? [] : runs.filter(isRigged)
+const queue = runs.filter((run) => !left.includes(run)).values()
 
 async function work(): Promise<void> {
-  for (const file of queue) {
-    const { report, wrong, output, seconds } = await runFile(file)
+  for (const run of queue) {
+    const { report, wrong, output, seconds } = await runFile(run)
     const failed = report.failed + (wrong === undefined ? 0 : 1)
     sum.passed += report.passed
     sum.failed += failed
     console.log(
-      `${failed ? 'FAIL' : 'ok  '} ${file}  ${report.passed} passed, ${seconds.toFixed(1)} s  ${wrong ?? ''}`.trimEnd(),
+      `${failed ? 'FAIL' : 'ok  '} ${titleOf(run)}  ${report.passed} passed, ${seconds.toFixed(1)} s  ${wrong ?? ''}`.trimEnd(),
     )
     const worthTelling = failed ? output : (output.match(/^NOT RUN .*/gm) ?? []).join('\n')
     if (worthTelling) console.log(worthTelling.replace(/^/gm, '     '))
@@ -82,7 +102,7 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: Number(values.workers) }, work))
-for (const file of left) console.log(`NOT RUN ${file}  ${noRig}`)
+for (const run of left) console.log(`NOT RUN ${titleOf(run)}  ${noRig}`)
 // On a person's machine the rest is worth knowing; what judges a change has to see all of it.
 if (process.env.CI !== undefined) sum.failed += left.length
 console.log(`\n${sum.passed} passed, ${sum.failed} failed`)

@@ -3,13 +3,13 @@ import { listAll } from '../../kube/list-all.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/elastic-ip.ts'
-import { reservationsIn } from '../whole/cloud-view.ts'
+import { reservationsIn } from '../whole/dialects.ts'
 import type { Arena } from './arena.ts'
 
 /** What is wrong with the world now; some of it only because it is still moving. */
 async function violations({ client, stage }: Arena): Promise<string[]> {
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
-  const reserved = reservationsIn(stage.cloud.door)
+  const reserved = reservationsIn(stage.dialect, stage.cloud.door)
   const live = all.filter(({ spec, metadata }) => spec.type === 'LoadBalancer' && !metadata.deletionTimestamp)
   const byAddress = new Map(reserved.map((one) => [one.address, one]))
   const shown = new Map<string, string>()

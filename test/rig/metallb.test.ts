@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { metallb } from '../../announcers/metallb.ts'
 import { metallbVersions } from '../../sandbox/metallb/build.ts'
 import { eventually } from '../whole/eventually.ts'
-import { shownIn } from '../whole/world.ts'
+import { shownIn } from '../whole/stored.ts'
 import { byHand } from './by-hand.ts'
 import { type Ground, onGround } from './ground.ts'
 

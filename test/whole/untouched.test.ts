@@ -2,7 +2,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from './eventually.ts'
 import { finalizer, loadBalancer, shown } from './manifests.ts'
-import { openWorld, shownIn } from './world.ts'
+import { shownIn } from './stored.ts'
+import { openWorld } from './world.ts'
 
 const world = await openWorld()
 const settings = { METAL_METRO_NAME: 'da' }

@@ -1,11 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
-import { finalizer, loadBalancer, shown, unnamed } from './manifests.ts'
-import { openWorld, routes } from './world.ts'
+import { finalizer, loadBalancer, shown, unnamed } from '../whole/manifests.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
-await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+await world.startSwept({ env: dialect.here })
 const { calls } = world.cloud.door
 
 /** What a Service must look like the moment that the terminal has it, and what it may have cost. */
@@ -99,7 +100,7 @@ test('kubectl get eip shows address, location, phase, Service and age', async ()
   const [header = '', line = ''] = (await world.must('get', 'eip', 'default.listed')).trim().split('\n')
   assert.equal(header.split(/\s{2,}/), ['NAME', 'ADDRESS', 'LOCATION', 'PHASE', 'NAMESPACE', 'SERVICE', 'AGE'])
   const [, ...columns] = line.split(/\s{2,}/)
-  assert.equal(columns.slice(0, -1), [spec.loadBalancerIP, 'da', 'Bound', 'default', 'listed'])
+  assert.equal(columns.slice(0, -1), [spec.loadBalancerIP, dialect.place, 'Bound', 'default', 'listed'])
 })
 
 test('kubectl create of a name that is taken says so, and costs nothing', async () => {

@@ -1,11 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { eventually } from './eventually.ts'
-import { finalizer, loadBalancer, reclaim, shown } from './manifests.ts'
-import { openWorld, routes, shownIn } from './world.ts'
+import { eventually } from '../whole/eventually.ts'
+import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
+import { shownIn } from '../whole/stored.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
-let product = await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+let product = await world.startSwept({ env: dialect.here })
 const { cloud } = world
 const { calls, faults } = cloud.door
 
@@ -178,7 +180,7 @@ test('a Service waits for its end while the cloud is down, and says why', async 
   await world.must('delete', 'service', 'stuck', '--wait=false')
   await eventually('an Event says why', async (see) => {
     const events = await world.must('get', 'events', '--field-selector=involvedObject.name=stuck')
-    return /SyncLoadBalancerFailed.*Equinix Metal answered 500/.test(see(events)) || undefined
+    return new RegExp(`SyncLoadBalancerFailed.*${dialect.cloudName} answered 500`).test(see(events)) || undefined
   })
   assert.equal((await world.service('stuck'))?.metadata.finalizers, [finalizer])
   faults.clear()
@@ -211,7 +213,7 @@ test('deletion while nothing of ours runs waits, and is carried out at the next 
   await product.stop()
   await world.must('delete', 'service', 'orphaned', '--wait=false')
   assert.ok((await world.service('orphaned'))?.metadata.deletionTimestamp)
-  product = await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+  product = await world.startSwept({ env: dialect.here })
   await world.gone('orphaned')
   assert.not(holds(spec.loadBalancerIP))
 })
