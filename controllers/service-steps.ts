@@ -135,7 +135,7 @@ async function release(
     deps.event(service, {
       type: 'Normal',
       reason: 'DeletingLoadBalancer',
-      message: 'The cloud is deleting the address',
+      message: 'Its address is still being reserved, and goes back when the cloud has answered',
     })
   return { againInMs: pollMs }
 }

@@ -2,7 +2,7 @@ import type { Marks, Reservation } from '../clouds/cloud.ts'
 import type { AskParts } from './ask.ts'
 import { type ElasticIP, claimKey, reservationOf } from './elastic-ip.ts'
 import { serviceMarks, stockMarks } from './marks.ts'
-import { isReturning } from './orphan.ts'
+import { isReturning } from './returning.ts'
 import { isStock } from './stock.ts'
 
 /** The reservation that the cloud has for a record: by its id, else the oldest that carries its marks. */

@@ -84,11 +84,14 @@ function unknown({ source, value }: Said, known: Location[]): string {
   return `${where}: "${value}" is not a known ${source.word}${near ? `, did you mean "${near}"?` : ''}; known: ${list}`
 }
 
-/** The code that a person most likely meant: by its name (`dallas`), or by likeness. */
+/** The code that a person most likely meant: by its name (`dallas`), by a word of it (`Chicago`), or by likeness. */
 function nearest(value: string, known: Location[]): string | undefined {
-  const codes = new Map(
-    known.flatMap(({ code, name }) => [[code.toLowerCase(), code] as const, [name.toLowerCase(), code] as const]),
+  const called = known.flatMap(({ code, name }) => [code, name].map((said) => [said.toLowerCase(), code] as const))
+  // Short words are codes of countries and numbers of buildings: every other short word is like them.
+  const words = called.flatMap(([said, code]) =>
+    (said.match(/[\p{L}\p{N}]{4,}/gu) ?? []).map((word) => [word, code] as const),
   )
+  const codes = new Map([...words, ...called])
   if (codes.size === 0) return undefined
   const word = closest(value.toLowerCase(), [...codes.keys()])
   return distance(value.toLowerCase(), word) <= Math.max(1, value.length / 3) ? codes.get(word) : undefined

@@ -5,6 +5,7 @@ import { findReservation } from './find.ts'
 import { giveBack } from './give-back.ts'
 import { bringBack, takeOver } from './hand-over.ts'
 import { assigned } from './records.ts'
+import { setAside } from './returning.ts'
 
 export type ReleaseParts = AskParts & {
   asking: Asking
@@ -13,12 +14,12 @@ export type ReleaseParts = AskParts & {
 }
 
 export type Released = {
-  /** `gone`: reservation and record. `kept`: its Service wants it after all. `going`: the cloud still lists it. */
+  /** `gone`: the record, and the cloud was told. `kept`: its Service wants it after all. `going`: it may be being bought. */
   outcome: 'gone' | 'kept' | 'going'
 }
 
 /**
- * Gives the address of a record back to the cloud, and takes the record off the book when the cloud no longer has it.
+ * Gives the address of a record back to the cloud, and takes the record off the book.
  * Each step is written down before the next, so that whoever finds the record knows how far it went; once `returnedAt`
  * is written the address is nobody's, even if the call that followed was lost.
  */
@@ -34,7 +35,9 @@ export async function release(parts: ReleaseParts, record: ElasticIP, signal: Ab
     await bringBack(parts, marked)
     return { outcome: 'gone' }
   }
-  return { outcome: await toCloud(parts, await takeOver(parts, marked), signal) }
+  const returned = await toReturn(parts, await takeOver(parts, marked), signal)
+  if ((await giveBack(parts, returned, signal)) === 'going') await setAside(parts, returned, signal)
+  return { outcome: 'gone' }
 }
 
 /** Gives an address of the stock that nobody has taken back to the cloud. */
@@ -45,14 +48,14 @@ export async function releaseLot(
 ): Promise<'gone' | 'going'> {
   if (parts.asking.underWay(lot)) return 'going'
   const marked = phaseOf(lot) === 'Releasing' ? lot : await parts.records.writeStatus(lot, { phase: 'Releasing' })
-  return toCloud(parts, marked, signal)
+  return giveBack(parts, await toReturn(parts, marked, signal), signal)
 }
 
-async function toCloud(parts: AskParts, marked: ElasticIP, signal: AbortSignal): Promise<'gone' | 'going'> {
+/** Writes down what goes back, before it does. */
+async function toReturn(parts: AskParts, marked: ElasticIP, signal: AbortSignal): Promise<ElasticIP> {
   const reservationID = reservationOf(marked) ?? (await findReservation(parts, marked, signal))?.id
   const { returnedAt = parts.now().toISOString() } = marked.status ?? {}
-  const returned = await parts.records.writeStatus(marked, { returnedAt, reservationID })
-  return giveBack(parts, returned, signal)
+  return parts.records.writeStatus(marked, { returnedAt, reservationID })
 }
 
 function leave(parts: AskParts, record: ElasticIP, phase: 'Releasing' | 'Released'): Promise<ElasticIP> {

@@ -1,12 +1,12 @@
 import type { Key } from '../kube/objects.ts'
 import { type ElasticIP, claimKey, phaseOf, recordName } from './elastic-ip.ts'
 import { warmLabel } from './names.ts'
-import { isOrphanRecord } from './orphan.ts'
+import { isReturningRecord } from './returning.ts'
 
 /** Whether a record is no Service's own: an address that was there before its Service, provisioned by a person or warm. */
 export function isStock(record: ElasticIP): boolean {
   const key = claimKey(record)
-  return !isOrphanRecord(record) && (key === undefined || recordName(key) !== record.metadata.name)
+  return !isReturningRecord(record) && (key === undefined || recordName(key) !== record.metadata.name)
 }
 
 /** Whether an address waits for whichever Service comes. Without the label it is a person's, to be chosen by name. */

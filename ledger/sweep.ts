@@ -8,7 +8,7 @@ import { type ElasticIP, reservationOf } from './elastic-ip.ts'
 import { missingFrom, writeOff } from './lost.ts'
 import { makeOurs } from './inherit.ts'
 import { commonMarks, mayBeOurs } from './marks.ts'
-import { isOrphanRecord, isReturning, releaseOrphan, resumeOrphan } from './orphan.ts'
+import { isReturning, isReturningRecord, releaseOrphan, resumeReturn } from './returning.ts'
 import { type SweepPlan, planSweep } from './sweep-plan.ts'
 import { type StatusChange, newRecord } from './records.ts'
 import { isStock } from './stock.ts'
@@ -38,9 +38,13 @@ export function sweep(parts: SweepParts): Sweep {
   let suspects: ReadonlySet<string> = new Set()
   let missing: ReadonlySet<string> = new Set()
   return async (signal) => {
-    for (const record of parts.listRecords().filter(isOrphanRecord)) await resumeOrphan(parts, record, signal)
+    const returning = parts.listRecords().filter(isReturningRecord)
     // Records and Services are read after the list: a reservation in it that was made by a record has that record by now.
     const listed = await parts.cloud.reservations(commonMarks(parts.scheme), signal)
+    const ids = new Set(listed.map(({ id }) => id))
+    for (const record of returning) {
+      await resumeReturn(parts, { record, isListed: ids.has(reservationOf(record) ?? '') }, signal)
+    }
     const reservations = listed.filter(({ marks }) => mayBeOurs(parts.scheme, marks))
     const before = suspects
     const compare = (records: ElasticIP[]) => {

@@ -44,7 +44,7 @@ function missing(location: string, { untaken, ...seen }: WarmSeen & { untaken: E
 /** The names of a location's addresses, past those that somebody took out of the pool. */
 function namesIn(location: string, { records, size }: WarmSeen): string[] {
   const others = new Set(records.filter((record) => !isWarm(record)).map(({ metadata }) => metadata.name))
-  const prefix = `warm-${location.replaceAll(/[^a-z0-9-]/g, '-')}`
+  const prefix = `warm-${location.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')}`
   const names: string[] = []
   for (let number = 1; names.length < size; number += 1) {
     if (!others.has(`${prefix}-${number}`)) names.push(`${prefix}-${number}`)

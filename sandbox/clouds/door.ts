@@ -17,6 +17,8 @@ export type AccountDoor = Door & {
   reservations: {
     /** Every reserved address of every project, as the API shows it; the vendor's own blocks may be among them. */
     all(): Json[]
+    /** The ids of those among them that were deleted and are still shown. */
+    leaving(): string[]
     /** It is gone, and nobody deleted it. */
     vanish(id: string): void
   }

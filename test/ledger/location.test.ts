@@ -56,6 +56,23 @@ test('a region that does not exist is told with those that do', () => {
   })
 })
 
+const guesses: [written: string, meant: string | undefined][] = [
+  ['Siauliai', 'LT-Siauliai'],
+  ['siaulai', 'LT-Siauliai'],
+  ['Amsterdam', 'NL-Amsterdam'],
+  ['Lithuanie', 'LT-Siauliai'],
+  ['UK', undefined],
+  ['NT', undefined],
+  ['Chicago', undefined],
+]
+for (const [written, meant] of guesses) {
+  test(`who writes "${written}" is asked whether ${meant ?? 'nothing'} is meant`, () => {
+    const located = locate(of(written), [annotation], known)
+    assert.ok('problem' in located)
+    assert.is(/did you mean "([^"]*)"/.exec(located.problem)?.[1], meant)
+  })
+}
+
 test('while nothing is known of the regions a code passes letter for letter', () => {
   assert.equal(locate(of('LT-Siauliai'), [annotation], undefined), { location: 'LT-Siauliai', warnings: [] })
 })

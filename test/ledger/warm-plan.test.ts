@@ -68,6 +68,11 @@ const cases: { name: string; seen: Partial<WarmSeen>; add?: string[]; surplus?: 
     seen: { size: 1, locations: new Set(['eu_nord_1']) },
     add: ['warm-eu-nord-1-1'],
   },
+  {
+    name: 'and may have capitals',
+    seen: { size: 1, locations: new Set(['LT-Siauliai']) },
+    add: ['warm-lt-siauliai-1'],
+  },
 ]
 
 for (const { name, seen, add = [], surplus = [] } of cases) {

@@ -62,6 +62,10 @@ export function openCherryDoor(
         state.settle()
         return [...state.projects.values()].flatMap((one) => floatingIn(state, one)).map((ip) => renderIp(state, ip))
       },
+      leaving() {
+        state.settle()
+        return [...state.ips.values()].filter(({ leaving }) => leaving).map(({ id }) => id)
+      },
       vanish: (id) => vanish(state, found(state.ips, id, 'floating IP')),
     },
     devices: devicesDoor(state),

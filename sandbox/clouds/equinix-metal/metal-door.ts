@@ -63,6 +63,10 @@ function reservationsDoor(state: State): EquinixMetalDoor['reservations'] {
       state.settle()
       return [...state.reservations.keys()].map(show)
     },
+    leaving() {
+      state.settle()
+      return [...state.reservations.values()].filter(({ leaving }) => leaving).map(({ id }) => id)
+    },
     grant(id) {
       if (!grant(state, find(id))) throw new ControlError(`reservation ${id} is not pending, or no address is left`)
       return show(id)
