@@ -21,12 +21,19 @@ export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): 
   )
 }
 
-/** One record for each address beside the record's own: what was taken out of the stock is counted where it went. */
+/**
+ * One record for each address beside the record's own: what was taken out of the stock is counted where it went, and
+ * what was given back nowhere, however long the cloud takes.
+ */
 function addresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
   const uids = new Set([record, ...all].map(({ metadata }) => metadata.uid))
-  return all.filter(({ metadata, spec }) => {
+  return all.filter(({ metadata, spec, status }) => {
     const isOwn = metadata.name === record.metadata.name || metadata.name === record.spec.from?.name
-    return !isOwn && (spec.claimRef?.record === undefined || !uids.has(spec.claimRef.record))
+    return (
+      !isOwn &&
+      status?.returnedAt === undefined &&
+      (spec.claimRef?.record === undefined || !uids.has(spec.claimRef.record))
+    )
   })
 }
 

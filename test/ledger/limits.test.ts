@@ -32,6 +32,15 @@ const cases: { name: string; all: ElasticIP[]; limits: Limits; why: string | und
     why: 'the limit of 2 addresses in namespace shop is reached; they are held by shop/a, shop/b (Released)',
   },
   {
+    name: 'what was given back holds no place, although the cloud may still list it',
+    all: [
+      { ...held('shop', 'a', 'Releasing'), status: { phase: 'Releasing', returnedAt: '2026-01-31T09:00:00Z' } },
+      asked,
+    ],
+    limits: { cluster: 1, namespace: 1 },
+    why: undefined,
+  },
+  {
     name: 'other namespaces do not count there',
     all: [held('a', 'b'), asked],
     limits: { ...none, namespace: 1 },
