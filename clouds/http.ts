@@ -4,6 +4,7 @@ import { type RawAnswer, readAnswer } from './http/answer.ts'
 import { parseBaseUrl } from './http/base-url.ts'
 import { brokenOff, givenUp, isOwn, type Reading, refused, timedOut } from './http/faults.ts'
 import { type LaneOptions, makeLanes, type Pace } from './http/lanes.ts'
+import { onward } from './http/redirect.ts'
 import { prepare, type Request, type Sender, type VendorCall } from './http/request.ts'
 
 export type VendorHttpOptions = Sender &
@@ -20,13 +21,22 @@ export type Exchange = { call: string; ms: number; status: number | undefined; f
 export type VendorAnswer = { status: number; headers: Headers; body: unknown }
 
 export type VendorHttp = {
-  /** One call, which answers or throws a CloudError. Reads are tried again by themselves, writes never. */
+  /**
+   * One call, which answers or throws a CloudError. Reads are tried again by themselves; a write only where it came too
+   * soon after others, for then the cloud has done nothing.
+   */
   call(call: VendorCall, signal: AbortSignal): Promise<VendorAnswer>
 }
 
-type Result = { answer: VendorAnswer } | { error: CloudError; passing: boolean }
+/** `onward`: where a redirect leads that may be followed. */
+type Failure = { error: CloudError; passing: boolean; onward?: string | undefined }
+type Result = { answer: VendorAnswer } | Failure
 
 const tries = 4
+const mostRedirects = 3
+
+/** Whoever waits for a write is better told than kept waiting for longer. */
+const longestAwayMs = 999
 
 /** The HTTP caller under every vendor's client: JSON in and out, bounded in time, size and number of calls in flight. */
 export function vendorHttp(options: VendorHttpOptions): VendorHttp {
@@ -73,15 +83,33 @@ async function carryOut(
 ): Promise<VendorAnswer> {
   const endsAt = performance.now() + request.timeoutMs
   for (let attempt = 1; ; attempt++) {
-    const result = await exchange(request, options, ends)
+    const result = await follow(request, options, ends)
     if ('answer' in result) return result.answer
     const backoffMs = (options.retryDelayMs ?? 250) * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
     const waitMs = backoffMs + (result.error.retryAfterMs ?? 0)
-    const again = request.init.method === 'GET' && result.passing && attempt < tries
-    if (!again || performance.now() + waitMs >= endsAt) throw result.error
+    if (!mayRepeat(request, result) || attempt === tries || performance.now() + waitMs >= endsAt) throw result.error
     await sleep(waitMs, undefined, { signal: ends })
     await options.pace(ends)
   }
+}
+
+function mayRepeat({ init }: Request, { error, passing }: Failure): boolean {
+  if (init.method === 'GET') return passing
+  return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= longestAwayMs
+}
+
+/** One exchange, and those that its redirects lead on to. */
+async function follow(
+  request: Request,
+  options: VendorHttpOptions & { pace: Pace },
+  ends: AbortSignal,
+): Promise<Result> {
+  let result = await exchange(request, options, ends)
+  for (let followed = 0; followed < mostRedirects && 'error' in result && result.onward !== undefined; followed++) {
+    await options.pace(ends)
+    result = await exchange({ ...request, url: result.onward }, options, ends)
+  }
+  return result
 }
 
 async function exchange(request: Request, options: VendorHttpOptions, ends: AbortSignal): Promise<Result> {
@@ -112,5 +140,5 @@ function judge(request: Request, raw: RawAnswer, reading: Reading): Result {
   const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isOwn(body)
   if (isAnswer) return { answer: { status, headers, body: body.kind === 'json' ? body.value : undefined } }
   const error = refused(request.facts, raw, reading)
-  return { error, passing: error.fault === 'rate-limit' || status >= 500 }
+  return { error, passing: error.fault === 'rate-limit' || status >= 500, onward: onward(request, raw) }
 }

@@ -98,7 +98,7 @@ function faultOfStatus(status: number): Fault {
 }
 
 function manner({ status, body }: RawAnswer): string {
-  if (status >= 300 && status < 400) return ' (a redirect, which is never followed)'
+  if (status >= 300 && status < 400) return ' (a redirect; a read follows a few, to the same host, and a write none)'
   if (body.kind === 'foreign') return ` with ${body.what}`
   return body.kind === 'none' ? ' with an empty body' : ''
 }
@@ -118,7 +118,8 @@ function doubt(outcome: 'nothing' | 'unknown'): string {
 }
 
 function vendorWords(text: string | undefined, facts: CallFacts): string | undefined {
-  const words = text && clean(text, facts)
+  // Ours go on behind theirs, in the same sentence.
+  const words = text && clean(text, facts).replace(/\.$/, '')
   return words || undefined
 }
 

@@ -97,7 +97,7 @@ const refusals: { reply: Reply; fault: Fault; outcome: 'nothing' | 'unknown'; sa
     reply: { status: 302, headers: { location: 'https://elsewhere.example.com/' } },
     fault: 'unavailable',
     outcome: 'unknown',
-    says: 'answered 302 (a redirect, which is never followed)',
+    says: 'answered 302 (a redirect; a read follows a few, to the same host, and a write none)',
   },
   { reply: 'cut', fault: 'unavailable', outcome: 'unknown', says: 'Example broke off POST /things: other side closed' },
   { reply: 'cut in the middle', fault: 'unavailable', outcome: 'unknown', says: 'Example broke off POST /things' },
@@ -108,16 +108,25 @@ const refusals: { reply: Reply; fault: Fault; outcome: 'nothing' | 'unknown'; sa
     says: 'Example did not answer POST /things within 0.2 s',
   },
 ]
-for (const { reply, fault, outcome, says } of refusals)
-  test(`of a write: ${says}: ${fault}, ${outcome}, and never a second try`, async () => {
+for (const { reply, fault, outcome, says } of refusals) {
+  // Whoever came too soon was not heard, and comes again.
+  const tries = fault === 'rate-limit' ? 4 : 1
+  test(`of a write: ${says}: ${fault}, ${outcome}, after ${tries} tries`, async () => {
     const { error, requests } = await outcomeOf(reply, write, { writeTimeoutMs: 200 })
     assert.is(error.fault, fault)
     assert.is(error.outcome, outcome)
     assert.match(error.message, says)
     assert.not.match(error.message, /<h1>|oops/)
     assert.is(error.message.includes('may have been carried out'), outcome === 'unknown')
-    assert.is(requests, 1)
+    assert.is(requests, tries)
   })
+}
+
+test('a write is not kept waiting for longer than a second: who asked for it is told', async () => {
+  const reply = { ...json(429), headers: { 'retry-after': '1' } }
+  const { error, requests } = await outcomeOf(reply, write, { writeTimeoutMs: 5_000 })
+  assert.equal([error.fault, error.retryAfterMs, requests], ['rate-limit', 1000, 1])
+})
 
 const passing: { name: string; reply: Reply }[] = [
   { name: 'a 429', reply: json(429) },
@@ -137,6 +146,37 @@ for (const { name, reply } of passing) {
     assert.equal([requests, error.outcome], [4, 'nothing'])
   })
 }
+
+/** A redirect, to this host where nothing else is said. */
+const redirect = (location: string, status = 301): Reply => ({ status, headers: { location } })
+
+for (const status of [301, 302, 303, 307, 308])
+  test(`a read follows a ${status} on its host, with its credentials and in its turn`, async () => {
+    let turns = 0
+    await using server = await startScript(({ path }) =>
+      path === '/things' ? redirect('/others?page=2', status) : { json: { fine: true } },
+    )
+    const caller = callerOf(server.url, { observe: () => (turns += 1) })
+    assert.equal((await caller.call(read, neverAborted)).body, { fine: true })
+    assert.equal(
+      server.seen.map(({ path, query, headers }) => [path, query.get('page'), headers.authorization]),
+      [
+        ['/things', '1', `Bearer ${token}`],
+        ['/others', '2', `Bearer ${token}`],
+      ],
+    )
+    assert.is(turns, 2)
+  })
+
+test('a read that is sent in a circle ends, with nothing done', async () => {
+  const { error, requests } = await outcomeOf(redirect('/things'), read)
+  assert.equal([error.fault, error.outcome, requests], ['unavailable', 'nothing', 4])
+})
+
+test('a write that is sent on is not repeated there', async () => {
+  const { error, requests } = await outcomeOf(redirect('/others', 307), write)
+  assert.equal([error.outcome, requests], ['unknown', 1])
+})
 
 for (const reply of [json(401), json(403), json(404), json(422)])
   test(`a read is not repeated after a ${reply.status}`, async () => {

@@ -51,7 +51,7 @@ for (const regions of [list(lithuania), refusal(500, 'Oh'), forbidden, { json: {
     const routes = { [`POST ${ips}`]: refusal(400, 'Given region was not found.'), 'GET /v1/regions': regions }
     const error = await cloudErrorOf(reserve(routes, 'XX-Nowhere'))
     assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
-    assert.match(error.message, 'Given region was not found.; check that "XX-Nowhere" is a region')
+    assert.match(error.message, 'Given region was not found; check that "XX-Nowhere" is a region')
   })
 
 for (const address of [undefined, null, '', '0.0.0.0'])

@@ -143,6 +143,15 @@ function failing(on: On): void {
       assert.equal(idsOf(await machines(stage)), [id])
     })
 
+  on('reading machines follows a redirect on the host of the cloud, and none to another', async (stage) => {
+    const id = stage.machines.add('node-1')
+    const { machines: route } = stage.routes
+    stage.door.faults.add({ on: route, answer: 'redirect', times: 1 })
+    assert.equal(idsOf(await machines(stage)), [id])
+    stage.door.faults.add({ on: route, answer: 'redirect', location: 'https://nowhere.invalid/' })
+    assert.match((await refusalOf(stage, machines(stage))).message, 'to the same host')
+  })
+
   on('a caller who cannot wait any longer knows nothing of machines', async (stage) => {
     const id = stage.machines.add('node-1')
     for (const route of [stage.routes.machine, stage.routes.machines])

@@ -90,6 +90,13 @@ function failing(on: On): void {
     assert.is(stage.door.calls.count(stage.routes.reserve), 1)
   })
 
+  on('a reserve that came too soon after others is made in a moment, and buys one address', async (stage) => {
+    stage.door.faults.add({ on: stage.routes.reserve, answer: 429, times: 2, retryAfterSeconds: 0.01 })
+    const { id } = await reserve(stage)
+    assert.is(stage.door.calls.count(stage.routes.reserve), 3)
+    assert.equal(idsOf(await list(stage, marks)), [id])
+  })
+
   for (const answer of [429, 500, 503, 'reset'] as const)
     on(`a list outlives two times ${answer}`, async (stage) => {
       const { id } = await reserve(stage)
