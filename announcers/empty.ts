@@ -9,5 +9,7 @@ export function empty(options: { ipAnnotation?: string | undefined } = {}): Anno
       annotations: ipAnnotation === undefined ? {} : { [ipAnnotation]: address },
       status: { loadBalancer: { ingress: [{ ip: address }] } },
     }),
+    // Who reads the annotation announces what it says.
+    ...(ipAnnotation !== undefined && { letGo: { annotations: { [ipAnnotation]: null }, clearsStatus: false } }),
   }
 }

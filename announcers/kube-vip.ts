@@ -1,6 +1,5 @@
 import type { Announcer } from './announcer.ts'
-
-const addressAnnotation = 'kube-vip.io/loadbalancerIPs'
+import { kubeVipAsking } from './asking.ts'
 
 /**
  * kube-vip: it reads whom to speak with from annotations of its node, and the address from the Service. It writes the
@@ -10,9 +9,9 @@ export function kubeVip(): Announcer {
   return {
     name: 'kube-vip',
     // An empty annotation would be read as a host name.
-    request: (address) => ({ annotations: address === '' ? {} : { [addressAnnotation]: address } }),
+    request: (address) => ({ annotations: address === '' ? {} : { [kubeVipAsking]: address } }),
     // Without the annotation it takes the address from the status, which it never clears.
-    letGo: { annotations: { [addressAnnotation]: null }, clearsStatus: false },
+    letGo: { annotations: { [kubeVipAsking]: null }, clearsStatus: false },
     // By its source it withdraws a route when the Service is deleted or changes its type, and not before.
     letsGoWhenGone: true,
   }

@@ -1,8 +1,8 @@
-import type { DocumentConfiguration } from '../announcers/announcer.ts'
+import type { Announcements, DocumentConfiguration } from '../announcers/announcer.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { ConfigMap } from '../kube/objects.ts'
 import { configMaps } from '../kube/resource.ts'
-import type { Configurator } from './configurator.ts'
+import type { Configured, Configurator } from './configurator.ts'
 
 type Deps = { client: KubeClient; configuration: DocumentConfiguration }
 
@@ -13,7 +13,7 @@ export function configureDocument({ client, configuration }: Deps): Configurator
   return {
     async carryOut(state, signal) {
       const there = await read(signal)
-      if (!there) return { problems: [], isChanged: false }
+      if (!there) return unlessNeeded(state, at)
       const before = there.data?.[key] ?? ''
       const { document, problems } = configuration.edit(before, state)
       // With the resourceVersion: what a person wrote in between is looked at again, not lost.
@@ -28,4 +28,14 @@ export function configureDocument({ client, configuration }: Deps): Configurator
       return there ? configuration.announces(there.data?.[key] ?? '', address) : false
     },
   }
+}
+
+/** An error is tried again soon, and whoever installs the software just now waits for it. */
+function unlessNeeded(
+  { addresses }: Announcements,
+  { namespace, name }: { namespace: string; name: string },
+): Configured {
+  if (addresses.length === 0) return { problems: [], isChanged: false }
+  const why = 'whoever installs the announcing software makes it, and nothing is announced before'
+  throw new Error(`ConfigMap ${namespace}/${name} is not there: ${why}`)
 }

@@ -17,3 +17,8 @@ export async function patch(client: KubeClient, service: Service, change: object
 export async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
   await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge: { status } } }, { subresource: 'status' })
 }
+
+/** Annotations that a patch takes off. */
+export function without(names: string[]): Record<string, null> {
+  return Object.fromEntries(names.map((name) => [name, null]))
+}

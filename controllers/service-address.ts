@@ -4,6 +4,7 @@ import type { Key, Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import type { ElasticIP } from '../ledger/elastic-ip.ts'
+import type { Asking } from '../ledger/own-address.ts'
 import type { Want } from '../ledger/want.ts'
 import type { Announcing } from './announcing.ts'
 import type { Outcome, Reconciler } from './reconciler.ts'
@@ -16,6 +17,7 @@ export type ServiceAddressDeps = {
   getRecord: (key: Key, signal: AbortSignal) => Promise<ElasticIP | undefined>
   want: (service: Service) => Want
   announcer: Announcer
+  asking: Asking
   /** Who keeps an address in the network. */
   holds: Announcing['holds']
   carryOut: CarryOut
@@ -89,6 +91,7 @@ function plan(deps: ServiceAddressDeps, { service, record }: World): Plan {
     record,
     wanted: service && deps.want(service),
     announcer: deps.announcer,
+    asking: deps.asking,
     recordAgeMs: record ? deps.now().getTime() - lastWritten(record) : 0,
     graceMs: deps.graceMs,
   })

@@ -3,6 +3,7 @@ import type { Service } from '../kube/objects.ts'
 import { type Wish, wishOf } from '../ledger/claim.ts'
 import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf } from '../ledger/elastic-ip.ts'
 import { addressAnnotation, reclaimAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
+import { type Asking, outdatedAsks } from '../ledger/own-address.ts'
 import { type Want, isWanted } from '../ledger/want.ts'
 import { isLetGo } from './service-withdrawal.ts'
 
@@ -32,7 +33,8 @@ export type Seen = {
   service: Service | undefined
   wanted: Want | undefined
   record: ElasticIP | undefined
-  announcer: Pick<Announcer, 'request' | 'letsGoWhenGone'>
+  announcer: Pick<Announcer, 'request' | 'letGo' | 'letsGoWhenGone'>
+  asking: Asking
   /** How long ago the record was last written. */
   recordAgeMs: number
   /** How long a reserved address waits for its Service: it may be rejected after we admitted it, or be on its way. */
@@ -124,11 +126,20 @@ function leave({ wanted = noWant, announcer }: Seen, service: Service, record: E
   if (isOurs && service.metadata.deletionTimestamp && announcer.letsGoWhenGone) {
     return { step: { do: 'remove-finalizers' } }
   }
-  if (isOurs && service.status?.loadBalancer?.ingress?.length) return { step: { do: 'withdraw' } }
+  if (isOurs && isAnnounced(service, record, announcer)) return { step: { do: 'withdraw' } }
   if (record && phaseOf(record) !== 'Released') return { step: giveUp(record, reclaimSaid(service, wanted)) }
   const shows = service.metadata.annotations?.[addressAnnotation] !== undefined || isLetGo(service)
   if (shows && !service.metadata.deletionTimestamp) return { step: { do: 'hide-address' } }
   return isOurs ? { step: { do: 'remove-finalizers' } } : settled
+}
+
+/** Whether the Service shows an address in its status or, to software that need not write one, ours in an annotation. */
+function isAnnounced(service: Service, record: ElasticIP | undefined, { letGo }: Seen['announcer']): boolean {
+  const { annotations = {} } = service.metadata
+  if (service.status?.loadBalancer?.ingress?.length) return true
+  const ours = [annotations[addressAnnotation], record?.status?.address].filter((address) => address !== undefined)
+  const going = Object.entries(letGo?.annotations ?? {}).filter(([, value]) => value === null)
+  return !isLetGo(service) && going.some(([name]) => ours.includes(annotations[name] ?? ''))
 }
 
 /** Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that is now ours to serve. */
@@ -179,7 +190,7 @@ function showHeld(seen: Seen, service: Service, record: ElasticIP): Plan {
   const { annotations, uid = '' } = service.metadata
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
   const isShown = service.spec.loadBalancerIP === address && annotations?.[addressAnnotation] === address
-  if (!isShown || isLetGo(service)) {
+  if (!isShown || isLetGo(service) || outdatedAsks(service, seen.asking, address).length > 0) {
     return { step: { do: 'show-address', address } }
   }
   if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }

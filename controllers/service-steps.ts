@@ -6,9 +6,10 @@ import type { Claim } from '../ledger/claim.ts'
 import type { ElasticIP, ReclaimPolicy } from '../ledger/elastic-ip.ts'
 import type { Released } from '../ledger/release.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../ledger/names.ts'
+import { type Asking, asksFor, outdatedAsks } from '../ledger/own-address.ts'
 import { type Outcome, Terminal } from './reconciler.ts'
 import type { Step } from './service-plan.ts'
-import { patch, patchStatus } from './patch-service.ts'
+import { patch, patchStatus, without } from './patch-service.ts'
 import { notLetGo, withdraw } from './service-withdrawal.ts'
 
 /** The upstream service controller's reasons: dashboards know them. */
@@ -22,6 +23,7 @@ export type Reason =
 export type StepDeps = {
   client: KubeClient
   announcer: Pick<Announcer, 'name' | 'letGo'>
+  asking: Asking
   claim: (claim: Claim, signal: AbortSignal) => Promise<Claimed>
   bind: (record: ElasticIP, uid: string) => Promise<void>
   setReclaim: (record: ElasticIP, reclaim: ReclaimPolicy) => Promise<void>
@@ -72,7 +74,13 @@ async function onService(
       })
     case 'show-address':
       return write({
-        metadata: { annotations: { ...notLetGo(deps, service), [addressAnnotation]: step.address } },
+        metadata: {
+          annotations: {
+            ...notLetGo(deps, service),
+            ...without(outdatedAsks(service, deps.asking, step.address)),
+            [addressAnnotation]: step.address,
+          },
+        },
         spec: { loadBalancerIP: step.address },
       })
     case 'hide-address':
@@ -144,7 +152,12 @@ function hidden(deps: StepDeps, service: Service): object {
   const { metadata, spec } = service
   const shown = metadata.annotations?.[addressAnnotation]
   return {
-    metadata: { annotations: { ...notLetGo(deps, service), [addressAnnotation]: null } },
+    metadata: {
+      annotations: {
+        ...notLetGo(deps, service),
+        ...without([addressAnnotation, ...asksFor(service, deps.asking, shown)]),
+      },
+    },
     ...(spec.loadBalancerIP === shown ? { spec: { loadBalancerIP: null } } : {}),
   }
 }

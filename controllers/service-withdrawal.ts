@@ -1,6 +1,7 @@
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../ledger/names.ts'
-import { patch, patchStatus } from './patch-service.ts'
+import { outdatedAsks } from '../ledger/own-address.ts'
+import { patch, patchStatus, without } from './patch-service.ts'
 import type { Outcome } from './reconciler.ts'
 import type { StepDeps } from './service-steps.ts'
 
@@ -22,7 +23,7 @@ export async function withdraw(deps: StepDeps, service: Service): Promise<Outcom
   const { letGo } = announcer
   if (letGo && !isLetGo(service)) {
     event(service, withdrawal(service))
-    return patch(client, service, lettingGo(letGo.annotations, service, now()))
+    return patch(client, service, lettingGo(deps, service))
   }
   if (letGo?.clearsStatus && askedForMs(service, now()) < letGoPatienceMs) return { againInMs: letGoPollMs }
   event(service, letGo?.clearsStatus ? unheard(announcer.name) : withdrawal(service))
@@ -32,16 +33,19 @@ export async function withdraw(deps: StepDeps, service: Service): Promise<Outcom
 /** What takes back that the address is let go. */
 export function notLetGo({ announcer }: Pick<StepDeps, 'announcer'>, service: Service): Record<string, null> {
   if (!isLetGo(service)) return {}
-  const names = [...Object.keys(announcer.letGo?.annotations ?? {}), withdrawingAnnotation]
-  return Object.fromEntries(names.map((name) => [name, null]))
+  return without([...Object.keys(announcer.letGo?.annotations ?? {}), withdrawingAnnotation])
 }
 
 /** What we wrote goes. What a person brought stays on a Service that stays: MetalLB 0.11 then waits for the type to change. */
-function lettingGo(annotations: Record<string, string | null>, { metadata, spec }: Service, now: Date): object {
+function lettingGo({ announcer, asking, now }: StepDeps, service: Service): object {
+  const { metadata, spec } = service
   const isOurs = spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
   const goes = isOurs || metadata.deletionTimestamp !== undefined
+  const asks = goes ? outdatedAsks(service, asking, undefined) : []
   return {
-    metadata: { annotations: { ...annotations, [withdrawingAnnotation]: now.toISOString() } },
+    metadata: {
+      annotations: { ...without(asks), ...announcer.letGo?.annotations, [withdrawingAnnotation]: now().toISOString() },
+    },
     ...(goes ? { spec: { loadBalancerIP: null } } : {}),
   }
 }

@@ -73,8 +73,8 @@ function elsewhere(record: ElasticIP, { location }: Claim): string | undefined {
   const place = record.spec.location
   if (!isWaiting(record) || address === undefined || location === undefined || place === undefined) return undefined
   if (place === location) return undefined
-  const how = `ask for ${place}, or give the address back: kubectl delete eip ${record.metadata.name}`
-  return `${address} is kept for it in ${place}, and ${location} is asked for; ${how}`
+  const how = `change that to ${place}, or give the address back: kubectl delete eip ${record.metadata.name}`
+  return `${address} is kept for it in ${place}, and it is to have one in ${location}; ${how}`
 }
 
 function isWaiting(record: ElasticIP): boolean {

@@ -101,9 +101,11 @@ function isLive({ service, wanted }: SweepSeen['services'][number]): boolean {
 }
 
 function shownAddresses({ services }: SweepSeen): Set<string> {
-  const ofSpecs = services.filter(isLive).map(({ service }) => service.spec.loadBalancerIP)
+  const live = services.filter(isLive)
+  const ofSpecs = live.map(({ service }) => service.spec.loadBalancerIP)
+  const brought = live.map(({ wanted }) => (wanted.kind === 'own' ? wanted.address : undefined))
   const ofStatus = services.flatMap(({ service }) => service.status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip)
-  return new Set([...ofSpecs, ...ofStatus].filter((address) => address !== undefined))
+  return new Set([...ofSpecs, ...brought, ...ofStatus].filter((address) => address !== undefined))
 }
 
 function byAge(a: Reservation, b: Reservation): number {

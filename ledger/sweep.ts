@@ -41,11 +41,8 @@ export function sweep(parts: SweepParts): Sweep {
     const returning = parts.listRecords().filter(isReturningRecord)
     // Records and Services are read after the list: a reservation in it that was made by a record has that record by now.
     const listed = await parts.cloud.reservations(commonMarks(parts.scheme), signal)
-    const ids = new Set(listed.map(({ id }) => id))
-    for (const record of returning) {
-      await resumeReturn(parts, { record, isListed: ids.has(reservationOf(record) ?? '') }, signal)
-    }
-    const reservations = listed.filter(({ marks }) => mayBeOurs(parts.scheme, marks))
+    const decided = await resumeReturns(parts, { returning, listed }, signal)
+    const reservations = listed.filter(({ id, marks }) => mayBeOurs(parts.scheme, marks) && !decided.has(id))
     const before = suspects
     const compare = (records: ElasticIP[]) => {
       const { graceMs, scheme } = parts
@@ -70,6 +67,22 @@ export function sweep(parts: SweepParts): Sweep {
     missing = await writeOffMissing(parts, { reservations, missing }, signal)
     if (complete) await parts.mark.set(signal)
   }
+}
+
+/** Goes on with what was begun to be given back; answers the ids, which a list that was read before may still have. */
+async function resumeReturns(
+  parts: SweepParts,
+  { returning, listed }: { returning: ElasticIP[]; listed: Reservation[] },
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const ids = new Set(listed.map(({ id }) => id))
+  const decided = new Set<string>()
+  for (const record of returning) {
+    const id = reservationOf(record) ?? ''
+    if (record.status?.returnedAt) decided.add(id)
+    await resumeReturn(parts, { record, isListed: ids.has(id) }, signal)
+  }
+  return decided
 }
 
 /** Writes off what this sweep and the last one missed; answers what this one did. */

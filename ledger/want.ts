@@ -5,7 +5,8 @@ import { keyOf } from '../kube/objects.ts'
 import { type AnnotationNames, unknownAnnotations } from './annotations.ts'
 import { type ElasticIP, type ReclaimPolicy, lenderOf } from './elastic-ip.ts'
 import { type LocationSource, locate } from './location.ts'
-import { addressAnnotation, elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from './names.ts'
+import { elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from './names.ts'
+import { type Asking, asksForSeveral, ownAddress } from './own-address.ts'
 
 /** What the operator decided for the whole cluster, as far as one Service is concerned. */
 export type Policy = {
@@ -17,6 +18,7 @@ export type Policy = {
   /** Annotation of a Service that is `false` where somebody else gives it its address. */
   managedAnnotation?: string
   annotations: AnnotationNames
+  asking: Asking
   reclaimPolicy: ReclaimPolicy
 }
 
@@ -29,7 +31,7 @@ export type Policy = {
 export type Want =
   | { kind: 'ignored'; why: string }
   | { kind: 'nothing'; why: string }
-  | { kind: 'own'; address: string }
+  | { kind: 'own'; address: string; where: string }
   | { kind: 'reserve'; location: string; reclaim: ReclaimPolicy; warnings: string[] }
   | { kind: 'named'; elasticIP: string; warnings: string[] }
   | { kind: 'wrong'; problems: string[] }
@@ -67,6 +69,8 @@ function ignoredBecause(service: Service, policy: Policy): string | undefined {
   if (policy.excludedNamespaces.includes(namespace)) return `namespace ${namespace} is excluded`
   if (keyOf(service) === policy.controlPlaneService) return 'it is the Service of the control-plane address'
   if (service.spec.loadBalancerClass !== undefined) return `its class is ${service.spec.loadBalancerClass}`
+  const several = asksForSeveral(service, policy.asking)
+  if (several !== undefined) return `annotation ${several} asks for several addresses`
   return refusedAnyway(service)
 }
 
@@ -99,12 +103,12 @@ function ofLoadBalancer(service: Service, policy: Policy, known: Location[] | un
   if (!['true', 'false'].includes(protect)) {
     problems.push(`annotation ${protectAnnotation}: "${protect}" is neither "true" nor "false"`)
   }
-  const own = ownAddress(service)
+  const own = ownAddress(service, policy.asking)
   const elasticIP = annotations[elasticIPAnnotation]
   if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, policy })
   if (own !== undefined) {
-    if (!isIP(own)) problems.push(`spec.loadBalancerIP: "${own}" is not an IP address`)
-    return problems.length > 0 ? { kind: 'wrong', problems } : { kind: 'own', address: own }
+    if (!isIP(own.address)) problems.push(`${own.where}: "${own.address}" is not an IP address`)
+    return problems.length > 0 ? { kind: 'wrong', problems } : { kind: 'own', ...own }
   }
   const located = locate(annotations, policy.locationSources, known)
   if ('problem' in located) problems.push(located.problem)
@@ -117,7 +121,7 @@ function ofLoadBalancer(service: Service, policy: Policy, known: Location[] | un
   }
 }
 
-type Named = { elasticIP: string; own: string | undefined; problems: string[]; policy: Policy }
+type Named = { elasticIP: string; own: ReturnType<typeof ownAddress>; problems: string[]; policy: Policy }
 
 /** Whatever else says where an address comes from, or what becomes of it, is said by the ElasticIP that was chosen. */
 function named({ metadata }: Service, { elasticIP, own, problems, policy }: Named): Want {
@@ -129,17 +133,10 @@ function named({ metadata }: Service, { elasticIP, own, problems, policy }: Name
   const places = policy.locationSources.filter(({ kind }) => kind === 'annotation').map(({ name }) => name)
   const overruled = [...places, reclaimAnnotation].filter((name) => annotations[name] !== undefined)
   const said = overruled.map((name) => `annotation ${name}: "${annotations[name]}"`)
-  if (own !== undefined) said.push(`spec.loadBalancerIP: "${own}"`)
+  if (own !== undefined) said.push(`${own.where}: "${own.address}"`)
   return {
     kind: 'named',
     elasticIP,
     warnings: said.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`),
   }
-}
-
-/** The address that a person wrote into the Service; one that we wrote is not theirs. */
-function ownAddress(service: Service): string | undefined {
-  const { loadBalancerIP } = service.spec
-  if (!loadBalancerIP || loadBalancerIP === service.metadata.annotations?.[addressAnnotation]) return undefined
-  return loadBalancerIP
 }

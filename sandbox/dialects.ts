@@ -20,7 +20,7 @@ export const dialects = {
     open: openEquinixMetal,
     /** Where addresses come from unless a Service says otherwise. */
     here: { METAL_METRO_NAME: 'da' },
-    isOrdered: ({ type }: Json) => type === 'public_ipv4',
+    isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
   },
   packet: {
     cloudName: 'Packet',
@@ -33,7 +33,7 @@ export const dialects = {
     }),
     open: openEquinixMetal,
     here: {},
-    isOrdered: ({ type }: Json) => type === 'public_ipv4',
+    isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
   },
   'cherry-servers': {
     cloudName: 'Cherry Servers',
@@ -58,20 +58,29 @@ export function dialectNamed(name: string): DialectName {
   throw new Error(`cloud "${name}": expected one of ${Object.keys(dialects).join(', ')}`)
 }
 
-async function openEquinixMetal() {
+/** Beside the key that may do all there is one that may only read, where it is named. */
+type Opening = { readOnly?: string }
+
+async function openEquinixMetal({ readOnly }: Opening = {}) {
   const project = randomUUID()
   const token = newToken()
-  const tokens = [{ token, label: 'sandbox', projects: [project] }]
+  const tokens = tokensFor(project, token, readOnly)
   const cloud: EquinixMetal = await startEquinixMetal({ projects: [{ id: project }], tokens })
   return { cloud, project, token }
 }
 
-async function openCherryServers() {
+async function openCherryServers({ readOnly }: Opening = {}) {
   const id = 218_450
   const token = newToken()
-  const tokens = [{ token, label: 'sandbox', projects: [id] }]
+  const tokens = tokensFor(id, token, readOnly)
   const callLimit = { calls: 4, perMs: 1000 }
   return { cloud: await startCherryServers({ projects: [{ id }], tokens, callLimit }), project: String(id), token }
+}
+
+function tokensFor<Id>(project: Id, token: string, readOnly: string | undefined) {
+  const projects = [project]
+  const owner = { token, label: 'sandbox', projects }
+  return readOnly === undefined ? [owner] : [owner, { token: readOnly, label: 'reader', projects, readOnly: true }]
 }
 
 function newToken(): string {

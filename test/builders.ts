@@ -81,6 +81,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
       ],
       prefixes: ['metal.equinix.com/', 'eip-admission.dev/'],
     },
+    asking: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
     reclaimPolicy: 'Delete',
   }
 }

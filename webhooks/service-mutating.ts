@@ -4,8 +4,9 @@ import { keyOf } from '../kube/objects.ts'
 import type { Claimed } from '../ledger/ask.ts'
 import { type Claim, wishOf } from '../ledger/claim.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/names.ts'
+import { asksFor, outdatedAsks } from '../ledger/own-address.ts'
 import { type Policy, type Want, want } from '../ledger/want.ts'
-import { type Decision, allow, mistake, patch, refuse } from './decision.ts'
+import { type Decision, type Operation, allow, mistake, patch, refuse } from './decision.ts'
 import { generateName } from './generate-name.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -39,14 +40,14 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
       const service = serviceOf(reserveAddress, request, deps.isSelf)
       if (!service) return allow()
       const known = deps.locations()
-      const wanted = want(service, deps.policy, known)
+      const wanted = want(withoutEcho(deps.policy, service, request.oldObject), deps.policy, known)
       switch (wanted.kind) {
         case 'ignored':
           return allow()
         case 'nothing':
-          return leave(service, request.oldObject)
+          return leave(deps.policy, service, request.oldObject)
         case 'own':
-          return own(service, { address: wanted.address, kept: shownAddress(request.oldObject) })
+          return own(deps.policy, service, { address: wanted.address, kept: shownAddress(request.oldObject) })
         case 'reserve':
         case 'named':
           return reserve(deps, { request, service, wanted }, signal)
@@ -62,18 +63,34 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
   }
 }
 
+/** What the announcing software was told of an address that a person brought goes with that address. */
+function withoutEcho({ asking }: Policy, service: Service, old: Service | null): Service {
+  const brought = old?.spec.loadBalancerIP
+  if (!brought || service.spec.loadBalancerIP) return service
+  const gone = asksFor(service, asking, brought).map((name) => [name, undefined])
+  const annotations = { ...service.metadata.annotations, ...Object.fromEntries(gone) }
+  return { ...service, metadata: { ...service.metadata, annotations } }
+}
+
 /** An address that we wrote is still ours when an update has dropped the annotation that says so. */
-function own(service: Service, { address, kept }: { address: string; kept: string | undefined }): Decision {
-  if (address === kept) return patch(withAddress(service, address))
+function own(
+  policy: Policy,
+  service: Service,
+  { address, kept }: { address: string; kept: string | undefined },
+): Decision {
+  if (address === kept) return patch(withAddress(policy, service, { address }))
+  // The validating webhook refuses it, in words that need our annotation to be there.
+  if (kept !== undefined) return allow()
   return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: { [addressAnnotation]: undefined } }))
 }
 
 /** The API server keeps spec.loadBalancerIP when the type changes; back as LoadBalancer it would pass for the user's own. */
-function leave(service: Service, old: Service | null): Decision {
+function leave({ asking }: Policy, service: Service, old: Service | null): Decision {
   const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
   if (shown === undefined) return allow()
   const stale = service.spec.loadBalancerIP === shown ? { loadBalancerIP: undefined } : {}
-  return patch(servicePatch(service, { annotations: { [addressAnnotation]: undefined }, ...stale }))
+  const asks = asksFor(service, asking, shown)
+  return patch(servicePatch(service, { annotations: without([addressAnnotation, ...asks]), ...stale }))
 }
 
 type Case = { request: AdmissionRequest<Service>; service: Service; wanted: Reserve }
@@ -81,7 +98,7 @@ type Case = { request: AdmissionRequest<Service>; service: Service; wanted: Rese
 async function reserve(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal): Promise<Decision> {
   const { request, service, wanted } = of
   const kept = shownAddress(request.oldObject)
-  if (kept !== undefined) return patch(withAddress(service, kept))
+  if (kept !== undefined) return patch(withAddress(deps.policy, service, { address: kept }))
   if (request.dryRun) return rehearse(deps, of, signal)
 
   const { name: given, generateName: prefix } = service.metadata
@@ -90,12 +107,12 @@ async function reserve(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal)
   const claimed = await deps.claim(claimOf(named, wanted), signal)
   switch (claimed.kind) {
     case 'held':
-      return patch(withAddress(service, claimed.address, name), wanted.warnings)
+      return patch(withAddress(deps.policy, service, { address: claimed.address, name }), wanted.warnings)
     case 'refused':
       return refuse(`Service ${keyOf(named)} gets no address: ${claimed.why}`)
     case 'pending': {
       if (deps.onCloudFailure === 'deny') return refuse(`Service ${keyOf(named)} gets no address now: ${claimed.why}`)
-      const pending = servicePatch(service, { name, finalizer: serviceFinalizer })
+      const pending = withAddress(deps.policy, service, { address: undefined, name })
       return patch(pending, [...wanted.warnings, `address pending, it follows in the background: ${claimed.why}`])
     }
   }
@@ -105,13 +122,13 @@ async function reserve(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal)
 async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal): Promise<Decision> {
   const { service, wanted } = of
   const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
-  if (held !== undefined) return patch(withAddress(service, held), wanted.warnings)
+  if (held !== undefined) return patch(withAddress(deps.policy, service, { address: held }), wanted.warnings)
   const { address, why } = await deps.foresee(claimOf(service, wanted), signal)
   if (why !== undefined) return refuse(`Service ${keyOf(service)} gets no address: ${why}`)
-  if (address !== undefined) return patch(withAddress(service, address), wanted.warnings)
+  if (address !== undefined) return patch(withAddress(deps.policy, service, { address }), wanted.warnings)
   const where = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
   const said = `dry run: an address ${where} would be reserved`
-  return patch(servicePatch(service, { finalizer: serviceFinalizer }), [...wanted.warnings, said])
+  return patch(withAddress(deps.policy, service, { address: undefined }), [...wanted.warnings, said])
 }
 
 function claimOf(service: Service, wanted: Reserve): Claim {
@@ -119,11 +136,21 @@ function claimOf(service: Service, wanted: Reserve): Claim {
   return { ...wishOf(wanted), key: keyOf(service), isShown, wait: true }
 }
 
-function withAddress(service: Service, address: string, name = service.metadata.name) {
+/** The Service as it is to be stored with an address, or while its address is still to come. */
+function withAddress(
+  { asking }: Policy,
+  service: Service,
+  { address, name = service.metadata.name }: { address: string | undefined; name?: string },
+): Operation[] {
+  const asks = outdatedAsks(service, asking, address)
   return servicePatch(service, {
     ...(name ? { name } : {}),
     finalizer: serviceFinalizer,
-    annotations: { [addressAnnotation]: address },
-    loadBalancerIP: address,
+    annotations: { ...without(asks), ...(address === undefined ? {} : { [addressAnnotation]: address }) },
+    ...(address === undefined ? {} : { loadBalancerIP: address }),
   })
+}
+
+function without(annotations: string[]): Record<string, undefined> {
+  return Object.fromEntries(annotations.map((name) => [name, undefined]))
 }

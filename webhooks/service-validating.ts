@@ -56,7 +56,7 @@ function forbiddenMoves({ service, old, now, before }: Update): string[] {
   if (shown === undefined || service.spec.type !== 'LoadBalancer') return []
   if (now.kind === 'own') {
     return [
-      `spec.loadBalancerIP: "${now.address}" cannot take the place of ${shown}, which is reserved for it: ` +
+      `${now.where}: "${now.address}" cannot take the place of ${shown}, which is reserved for it: ` +
         'leave it as it is, or delete the Service and create it with an address of your own',
     ]
   }

@@ -84,16 +84,18 @@ async function ask(
   { node, hostname, machine, last }: Step<'ask'> & { last: Round | undefined },
   signal: AbortSignal,
 ): Promise<Round> {
-  const { facts, log, machines, now, peering, refreshMs } = deps
+  const { facts, machines, now, peering, refreshMs } = deps
   const known = facts.get(node)
+  const spoke = known !== undefined && known.peers.length > 0
   await deps.project.within(refreshMs, signal)
-  const enabled = await deps.enabled.within(known?.peers.length ? refreshMs : freshMs, signal)
-  if (!enabled.has(machine)) {
-    await peering.enableOn(machine, signal)
-    enabled.add(machine)
-    log.info({ node, machine }, 'BGP enabled on the machine')
+  await turnOn(deps, { node, machine, withinMs: spoke ? refreshMs : freshMs }, signal)
+  let peers = await peering.peers(machine, signal)
+  if (spoke && peers.length === 0) {
+    // Somebody may have switched it off since all machines were listed: on again, it keeps its peers.
+    await deps.project.within(freshMs, signal)
+    await turnOn(deps, { node, machine, withinMs: 0 }, signal)
+    peers = await peering.peers(machine, signal)
   }
-  const peers = await peering.peers(machine, signal)
   facts.set({ node, hostname, machine, peers, privateNetwork: known?.privateNetwork })
   const find = async (ms: number) => (await machines.within(ms, signal)).find(({ id }) => id === machine)
   const found = (await find(refreshMs)) ?? (await find(freshMs))
@@ -101,6 +103,19 @@ async function ask(
   const misses = peers.length > 0 ? 0 : (last?.undecided ?? 0) + 1
   const waitMs = misses === 0 ? refreshMs * (0.5 + Math.random() / 2) : backoffMs(misses, undecidedPace)
   return { undecided: misses, dueMs: now() + waitMs }
+}
+
+/** Makes sure that BGP is on for a machine, as far as a list of this age tells. */
+async function turnOn(
+  { enabled: answer, log, peering }: NodePeeringDeps,
+  { node, machine, withinMs }: { node: string; machine: string; withinMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const enabled = await answer.within(withinMs, signal)
+  if (enabled.has(machine)) return
+  await peering.enableOn(machine, signal)
+  enabled.add(machine)
+  log.info({ node, machine }, 'BGP enabled on the machine')
 }
 
 /** Our annotations are the ones that we applied; what is left of others' goes by name. */

@@ -1,3 +1,4 @@
+import { kubeVipAsking, metallbAsking } from '../../announcers/asking.ts'
 import type { LocationSource } from '../../ledger/location.ts'
 import { ownAnnotations, ownPrefix } from '../../ledger/names.ts'
 import type { Policy } from '../../ledger/want.ts'
@@ -23,6 +24,7 @@ export type Words = {
 export function policyOf(settings: Common, { loadBalancer, annotations, managed, places, ...words }: Words): Policy {
   const { known, prefix } = annotations
   const { ofCluster, ofService } = places
+  const written = loadBalancer.kind === 'empty' ? loadBalancer.ipAnnotation : undefined
   return {
     ...words,
     loadBalancing: loadBalancer.kind !== 'none',
@@ -30,12 +32,33 @@ export function policyOf(settings: Common, { loadBalancer, annotations, managed,
     reclaimPolicy: settings.defaultReclaimPolicy,
     ...(managed !== undefined && { managedAnnotation: managed }),
     annotations: {
-      known: [...known, ...(managed === undefined ? [] : [managed]), ...ownAnnotations],
+      known: [...known, ...[managed, written].filter((name) => name !== undefined), ...ownAnnotations],
       prefixes: [...(prefix === undefined ? [] : [prefix]), ownPrefix],
     },
+    asking: askingOf(loadBalancer),
     // The code of the predecessors contradicted their READMEs: there the Service won, and the weaker word before the other.
     locationSources: settings.serviceLocationWins
       ? [...ofService.toReversed(), ...ofCluster.toReversed()]
       : [...ofCluster, ...ofService],
+  }
+}
+
+/** How Services ask whoever announces. MetalLB refuses one that asks twice, be it for the same address. */
+function askingOf(loadBalancer: LoadBalancer): Policy['asking'] {
+  switch (loadBalancer.kind) {
+    case 'metallb':
+    case 'metallb-crd':
+    case 'metallb-configmap':
+      return { annotations: metallbAsking, besideSpec: false }
+    case 'kube-vip':
+      return { annotations: [kubeVipAsking], besideSpec: true }
+    case 'empty':
+      return {
+        annotations: loadBalancer.ipAnnotation === undefined ? [] : [loadBalancer.ipAnnotation],
+        besideSpec: true,
+      }
+    case 'none':
+    case 'emlb':
+      return { annotations: [], besideSpec: true }
   }
 }

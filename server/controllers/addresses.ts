@@ -52,6 +52,7 @@ function names({ metadata }: Service, record: ElasticIP): boolean {
 
 function makeServiceAddress(world: World, announcing: Pick<Announcing, 'holds'>): Reconciler {
   const { client, ledger, views, want, events, settings, announcer } = world
+  const { asking } = world.vendor.policy
   const { parts, claims } = ledger
   return serviceAddress({
     client,
@@ -62,12 +63,14 @@ function makeServiceAddress(world: World, announcing: Pick<Announcing, 'holds'>)
     getRecord: (key, signal) => parts.records.get(key, { signal }),
     want,
     announcer,
+    asking,
     holds: (address, signal) => announcing.holds(address, signal),
     graceMs: settings.cloud.settings.unboundGraceMs,
     now: parts.now,
     carryOut: serviceSteps({
       client,
       announcer,
+      asking,
       now: parts.now,
       claim: (claim, signal) => claims.claim(claim, signal),
       bind: (record, uid) => bind(parts, record, uid),

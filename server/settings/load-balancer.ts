@@ -21,6 +21,8 @@ export type LoadBalancerDialect = {
   /** What `metallb:///<namespace>/` says when no name follows. */
   namespaceAlone: 'crd' | 'undecided'
   hasEmlb: boolean
+  /** The annotation of a Service in which `empty://` says its address without being told of one. */
+  ipAnnotation?: string
 }
 
 type Parts = { path: string[]; parameters: Record<string, string | undefined> }
@@ -134,8 +136,8 @@ function implied(
   return path.length === 1 ? dialect.namespaceAlone : 'undecided'
 }
 
-function readEmpty({ parameters }: Parts): Reading<LoadBalancer> {
-  const ipAnnotation = parameters['ip-annotation']
+function readEmpty({ parameters }: Parts, dialect: LoadBalancerDialect): Reading<LoadBalancer> {
+  const ipAnnotation = parameters['ip-annotation'] ?? dialect.ipAnnotation
   if (ipAnnotation !== undefined && !isQualifiedName(ipAnnotation)) return { right: 'ip-annotation=example.com/name' }
   return { value: { kind: 'empty', ipAnnotation } }
 }

@@ -59,7 +59,8 @@ function loadBalancerPart(): string {
 }
 
 const ofDialects = `In the dialect \`cherry-servers\` \`metallb:///<namespace>/\` is MetalLB through custom resources, as that program
-never said so in any other way. Managed load balancers are Equinix Metal's alone, and in the dialect \`equinix-metal\` only.
+never said so in any other way, and \`empty://\` says the address in the annotation \`cherryservers.com/loadBalancerIPs\` unless
+it is told of another. Managed load balancers are Equinix Metal's alone, and in the dialect \`equinix-metal\` only.
 `
 
 function commonPart(): string {

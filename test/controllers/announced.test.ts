@@ -10,7 +10,7 @@ const held = makeRecord({ phase: 'Bound', address })
 const reserve: Want = { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] }
 const wrong: Want = { kind: 'wrong', problems: ['a problem'] }
 const named: Want = { kind: 'named', elasticIP: 'office', warnings: [] }
-const own: Want = { kind: 'own', address }
+const own: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
 
 const cases: { name: string; shown: Shown; is: string | undefined }[] = [
   {

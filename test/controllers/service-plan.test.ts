@@ -5,6 +5,7 @@ import { type Plan, type Seen, planService } from '../../controllers/service-pla
 import { makeRecord, makeService } from '../builders.ts'
 
 const address = '203.0.113.40'
+const where = 'spec.loadBalancerIP'
 const finalizers = ['eip-admission.dev/address']
 const annotations = { 'eip-admission.dev/address': address }
 const ingress = { loadBalancer: { ingress: [{ ip: address, ipMode: 'VIP' as const }] } }
@@ -22,9 +23,12 @@ const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
 const base = {
   wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
   announcer: empty(),
+  asking: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
   recordAgeMs: 0,
   graceMs: 900_000,
 } satisfies Omit<Seen, 'service' | 'record'>
+const naming = empty({ ipAnnotation: 'example.com/ip' })
+const named = { 'example.com/ip': address }
 const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
 const nothing = { kind: 'nothing', why: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
@@ -97,14 +101,35 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     name: "a predecessor's Service keeps its address, marked as ours",
     seen: {
       service: makeService({ finalizers, loadBalancerIP: address }),
-      wanted: { kind: 'own', address },
+      wanted: { kind: 'own', address, where },
       record: reserved,
     },
     plan: { step: { do: 'show-address', address } },
   },
   {
+    name: 'so does one whose address the predecessor wrote into an annotation',
+    seen: {
+      service: makeService({ finalizers, annotations: { 'metallb.io/loadBalancerIPs': address } }),
+      wanted: { kind: 'own', address, where: 'annotation metallb.io/loadBalancerIPs' },
+      record: reserved,
+    },
+    plan: { step: { do: 'show-address', address } },
+  },
+  {
+    name: 'a Service that asks twice for its address is set right, for MetalLB would give it none',
+    seen: {
+      service: makeService({
+        ...shown,
+        annotations: { ...annotations, 'metallb.io/loadBalancerIPs': address },
+        status: ingress,
+      }),
+      record: bound,
+    },
+    plan: { step: { do: 'show-address', address } },
+  },
+  {
     name: "a person's own address is announced",
-    seen: { service: makeService({ finalizers, loadBalancerIP: address }), wanted: { kind: 'own', address } },
+    seen: { service: makeService({ finalizers, loadBalancerIP: address }), wanted: { kind: 'own', address, where } },
     plan: { step: { do: 'announce', address, request: announced } },
   },
   {
@@ -115,7 +140,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
         loadBalancerIP: '192.0.2.1',
         status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
       }),
-      wanted: { kind: 'own', address: '192.0.2.1' },
+      wanted: { kind: 'own', address: '192.0.2.1', where },
       record: bound,
     },
     plan: { step: { do: 'release', record: bound } },
@@ -139,6 +164,35 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     name: 'a deleted Service is withdrawn first',
     seen: { service: makeService({ ...shown, status: ingress, deletionTimestamp: 'now' }), record: bound },
     plan: { step: { do: 'withdraw' } },
+  },
+  {
+    name: 'an annotation that says the address is withdrawn first, whoever clears the status',
+    seen: {
+      service: makeService({ finalizers, annotations: named }),
+      wanted: nothing,
+      record: bound,
+      announcer: naming,
+    },
+    plan: { step: { do: 'withdraw' } },
+  },
+  {
+    name: 'an annotation that says the address of a person stays with the Service',
+    seen: {
+      service: makeService({ finalizers, annotations: { 'example.com/ip': '198.51.100.7' } }),
+      wanted: nothing,
+      announcer: naming,
+    },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: 'once it was taken off, it waits for nobody who writes it again',
+    seen: {
+      service: makeService({ finalizers, annotations: { ...named, 'eip-admission.dev/withdrawing-since': 'a while' } }),
+      wanted: nothing,
+      record: bound,
+      announcer: naming,
+    },
+    plan: { step: { do: 'release', record: bound } },
   },
   {
     name: 'then its address is given back',
@@ -180,7 +234,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     name: 'so does one for a Service that is stored with an address of its own',
     seen: {
       service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
-      wanted: { kind: 'own', address: '198.51.100.7' },
+      wanted: { kind: 'own', address: '198.51.100.7', where },
       record: reserved,
       recordAgeMs: 60_000,
     },

@@ -2,6 +2,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcer } from '../../announcers/announcer.ts'
+import { empty } from '../../announcers/empty.ts'
+import { kubeVip } from '../../announcers/kube-vip.ts'
 import type { Hold } from '../../controllers/announcing.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
@@ -113,6 +115,28 @@ test('software that lets go only of a Service that is gone sees it go first, and
   assert.is(wasThere, false)
   assert.is(play.held().length, 0)
 })
+
+const naming: [annotation: string, announcer: Announcer][] = [
+  ['example.com/ip', empty({ ipAnnotation: 'example.com/ip' })],
+  ['kube-vip.io/loadbalancerIPs', kubeVip()],
+]
+for (const [annotation, announcer] of naming)
+  test(`a Service that is no LoadBalancer any more says no address in ${annotation}, before that goes back`, async () => {
+    const play = await announced(announcer)
+    const said = () => play.service()?.metadata.annotations?.[annotation]
+    assert.is(said(), play.address)
+    play.network.clear()
+    let before: string | undefined = 'nothing was released'
+    play.cloudHooks.before = ({ verb }) => {
+      if (verb === 'release') before = said()
+    }
+    // As the API server and admission leave it.
+    play.change((service) => ({ ...cleared(service), spec: { ...service.spec, type: 'ClusterIP' } }))
+    await play.look()
+    assert.equal([before, said(), play.held()], [undefined, undefined, []])
+    assert.equal(play.service()?.metadata.finalizers ?? [], [])
+    assert.is(play.service()?.metadata.annotations?.[withdrawingAnnotation], undefined)
+  })
 
 test('a lost address is let go, and the next one is shown without a trace of it', async () => {
   const play = await announced()

@@ -203,7 +203,7 @@ test('a kept address is given to the next Service of that name, and refused wher
   const elsewhere = await a.claim({ location: 'sv' })
   assert.match(
     elsewhere.kind === 'refused' ? elsewhere.why : '',
-    '203.0.113.1 is kept for it in da, and sv is asked for; ask for da, or give the address back: kubectl delete eip',
+    '203.0.113.1 is kept for it in da, and it is to have one in sv; change that to da, or give the address back: kubectl delete eip',
   )
   const claimed = await a.claim({ location: 'da' })
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')

@@ -5,7 +5,7 @@ import { KubeError } from '../../kube/errors.ts'
 import { elasticIPs } from '../../ledger/elastic-ip.ts'
 import { serviceMarks } from '../../ledger/marks.ts'
 import { makeRecord, makeReservation, makeService } from '../builders.ts'
-import type { HeardCall } from '../fakes/interposed.ts'
+import type { HeardCall, Hooks } from '../fakes/interposed.ts'
 import { graceMs, makeWorld, neverAborted, scheme, timeoutMs, type World } from './world.ts'
 
 const of = (name: string) => serviceMarks(scheme, `default/${name}`)
@@ -218,6 +218,18 @@ test("an orphan that is on its way back is nobody's, however long the cloud list
     ['default.web'],
   )
   assert.equal(world.held(), ['res-1'])
+})
+
+test('what the cloud has deleted while a sweep read its list is no orphan again', async () => {
+  const world = makeWorld()
+  world.sky.put(old)
+  world.sky.deletesLate = true
+  const sky: Hooks = {}
+  const process = await sweepTimes(world, 2, world.process('a', { sky }))
+  sky.after = ({ verb }) => void (verb === 'reservations' && world.sky.settle())
+  const before = world.sky.calls.release
+  await process.sweep(neverAborted)
+  assert.equal([world.sky.calls.release - before, world.api.stored(elasticIPs)], [1, []])
 })
 
 test('of a claim and a sweep that reach for the same orphan one lets go, whichever call comes first', async () => {

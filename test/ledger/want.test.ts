@@ -84,7 +84,28 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'an address that a person wrote is theirs',
     service: makeService({ loadBalancerIP: '192.0.2.9' }),
     policy: makePolicy({}),
-    wanted: { kind: 'own', address: '192.0.2.9' },
+    wanted: { kind: 'own', address: '192.0.2.9', where: 'spec.loadBalancerIP' },
+  },
+  {
+    name: 'one that a person asks the announcing software for is theirs as well',
+    service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9' } }),
+    policy: makePolicy({}),
+    wanted: { kind: 'own', address: '192.0.2.9', where: 'annotation metallb.io/loadBalancerIPs' },
+  },
+  {
+    name: 'several are none of our business',
+    service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9,2001:db8::9' } }),
+    policy: makePolicy({}),
+    wanted: { kind: 'ignored', why: 'annotation metallb.io/loadBalancerIPs asks for several addresses' },
+  },
+  {
+    name: 'what is asked for and is no address is a mistake',
+    service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': 'web.example.com' } }),
+    policy: makePolicy({}),
+    wanted: {
+      kind: 'wrong',
+      problems: ['annotation metallb.io/loadBalancerIPs: "web.example.com" is not an IP address'],
+    },
   },
   {
     name: 'an address that we wrote is not theirs',

@@ -87,7 +87,8 @@ export type World = {
   addService(service: Service): void
 }
 
-const wanted = (service: Service): Want => want(service, makePolicy({ metro: 'da' }), undefined)
+const policy = makePolicy({ metro: 'da' })
+const wanted = (service: Service): Want => want(service, policy, undefined)
 
 export function makeWorld(): World {
   let elapsedMs = 0
@@ -154,12 +155,14 @@ function makeProcess({ api, sky, now, elapsedMs }: Ground, identity: string, opt
     getRecord: (key, signal) => parts.records.get(key, { signal }),
     want: wanted,
     announcer,
+    asking: policy.asking,
     holds: (address) => Promise.resolve(holds(address)),
     graceMs,
     now: ownNow,
     carryOut: serviceSteps({
       client,
       announcer,
+      asking: policy.asking,
       now: ownNow,
       claim: (claim, signal) => own.claim(claim, signal),
       bind: (record, uid) => bind(parts, record, uid),

@@ -152,6 +152,27 @@ test('Cherry: what the predecessor writes on a Service is no mistake, a typo is'
   assert.is(wanted('cherryservers.com/loadbalancer-manged'), 'wrong')
 })
 
+test('the annotation in which empty:// says the address may ask for one, whatever it is called', async () => {
+  const name = 'cherryservers.com/my-address'
+  const { policy } = await partsOf('cherryservers', { ...here, CHERRY_LOAD_BALANCER: `empty://?ip-annotation=${name}` })
+  const wanted = want(makeService({ annotations: { [name]: '203.0.113.4' } }), policy, undefined)
+  assert.equal(wanted, { kind: 'own', address: '203.0.113.4', where: `annotation ${name}` })
+})
+
+const asked: [loadBalancer: string, annotations: string[]][] = [
+  ['metallb:///', ['metallb.io/loadBalancerIPs', 'metallb.universe.tf/loadBalancerIPs']],
+  ['metallb:///metallb-system/config', ['metallb.io/loadBalancerIPs', 'metallb.universe.tf/loadBalancerIPs']],
+  ['kube-vip://', ['kube-vip.io/loadbalancerIPs']],
+  ['empty://', ['cherryservers.com/loadBalancerIPs']],
+  ['none', []],
+]
+for (const [loadBalancer, annotations] of asked) {
+  test(`with ${loadBalancer} a Service may ask for its address by ${annotations.join(' and ') || 'no annotation'}`, async () => {
+    const { policy } = await partsOf('cherryservers', { ...here, CHERRY_LOAD_BALANCER: loadBalancer })
+    assert.equal(policy.asking.annotations, annotations)
+  })
+}
+
 const order: [wins: string, location: string][] = [
   ['false', 'LT-Siauliai'],
   ['true', 'NL-Amsterdam'],

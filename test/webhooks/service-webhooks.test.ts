@@ -13,6 +13,7 @@ import { makePolicy, makeRecord, makeService, metros } from '../builders.ts'
 
 const address = '203.0.113.40'
 const finalizers = ['eip-admission.dev/address']
+const asking = 'metallb.io/loadBalancerIPs'
 const shown = { finalizers, annotations: { 'eip-admission.dev/address': address }, loadBalancerIP: address }
 const held: Claimed = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
 
@@ -137,6 +138,39 @@ test('an own address is kept and nothing is reserved', async () => {
   const { after, claims } = await mutate({ object: makeService({ loadBalancerIP: '192.0.2.1' }) })
   assert.equal(after, makeService({ loadBalancerIP: '192.0.2.1', finalizers }))
   assert.equal(claims, [])
+})
+
+test('so is one that the announcing software is asked for', async () => {
+  const annotations = { [asking]: '192.0.2.1' }
+  const { after, claims } = await mutate({ object: makeService({ annotations }) })
+  assert.equal(after, makeService({ annotations, finalizers }))
+  assert.equal(claims, [])
+})
+
+test('a Service that has an address of ours cannot ask for another by annotation, and need not ask for that one', async () => {
+  const asks = (own: string) => makeService({ ...shown, annotations: { ...shown.annotations, [asking]: own } })
+  const refused = await validate({ object: asks('192.0.2.1'), oldObject: makeService(shown) })
+  assert.match('reason' in refused ? refused.reason : '', `annotation ${asking}: "192.0.2.1" cannot take the place of`)
+  const { after } = await mutate({ object: asks(address), oldObject: makeService(shown) })
+  assert.equal(after, makeService(shown))
+})
+
+test('what the announcing software was told of an own address goes with it', async () => {
+  const before = makeService({ annotations: { [asking]: '192.0.2.1' }, loadBalancerIP: '192.0.2.1', finalizers })
+  const { after, claims } = await mutate({
+    object: makeService({ annotations: { [asking]: '192.0.2.1' }, finalizers }),
+    oldObject: before,
+  })
+  assert.equal([after, claims], [makeService(shown), ['default/web in da']])
+})
+
+test('a Service that leaves LoadBalancer asks for our address no more', async () => {
+  const annotations = { ...shown.annotations, [asking]: address }
+  const { after } = await mutate({
+    object: makeService({ ...shown, annotations, type: 'ClusterIP' }),
+    oldObject: makeService({ ...shown, annotations }),
+  })
+  assert.equal(after, makeService({ type: 'ClusterIP', finalizers, annotations: {} }))
 })
 
 test('a dry run says where an address would be, and asks for none', async () => {

@@ -1,3 +1,4 @@
+import { common } from '../common.ts'
 import { annotation, boolean, number, numericId, text, token, url } from '../formats.ts'
 import { labelSelector } from '../label-selector.ts'
 import { loadBalancer } from '../load-balancer.ts'
@@ -47,7 +48,7 @@ const addresses = {
     flag: '--loadbalancer',
     env: 'CHERRY_LOAD_BALANCER',
     field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'crd', hasEmlb: false }),
+    format: loadBalancer({ namespaceAlone: 'crd', hasEmlb: false, ipAnnotation: 'cherryservers.com/loadBalancerIPs' }),
     default: 'none',
     sentence: 'Who announces addresses: metallb:///, kube-vip:// or empty://; none is load balancing off.',
   },
@@ -63,6 +64,8 @@ const addresses = {
 } as const satisfies SettingsTable
 
 const bgp = {
+  // Tools that edit a server may switch its BGP off, and one list tells of all of them.
+  peerRefreshMs: { ...common.peerRefreshMs, default: '5m' },
   bgpNodeSelector: {
     title: 'BGP node selector',
     flag: '--bgp-node-selector',

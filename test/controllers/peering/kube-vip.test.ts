@@ -16,6 +16,7 @@ import { makeFact, makePeer, password, twoPeers } from './builders.ts'
 const accounts = {
   equinixmetal: { METAL_API_KEY: 'k', METAL_PROJECT_ID: 'p' },
   cherryservers: { CHERRY_API_KEY: 'k', CHERRY_PROJECT_ID: '7' },
+  packet: { PACKET_API_KEY: 'k', PACKET_PROJECT_ID: 'p', PACKET_FACILITY_NAME: 'da11' },
 }
 
 /** The annotations of a dialect by its settings. */
@@ -28,6 +29,13 @@ async function schemeOf(provider: keyof typeof accounts, env: Record<string, str
 
 const metal = await schemeOf('equinixmetal', { METAL_LOAD_BALANCER: 'kube-vip://' })
 const cherry = await schemeOf('cherryservers', { CHERRY_LOAD_BALANCER: 'kube-vip://' })
+const packet = await schemeOf('packet', { PACKET_LOAD_BALANCER: 'kube-vip://' })
+const packetByItsWords = await schemeOf('packet', {
+  PACKET_LOAD_BALANCER: 'kube-vip://',
+  PACKET_ANNOTATION_LOCAL_ASN: 'packet.com/node-asn',
+  PACKET_ANNOTATION_PEER_ASNS: 'packet.com/peer-asn',
+  PACKET_ANNOTATION_PEER_IPS: 'packet.com/peer-ip',
+})
 const prefix = 'metal.equinix.com'
 
 const secret = 'Secret-12/345?'
@@ -62,6 +70,16 @@ for (const release of releases) {
       peers,
       timeToLive: knowsHops ? 50 : 1,
     }))
+
+  test(`kube-vip ${release} speaks with both routers of Packet by one list, once it is told from where`, () => {
+    const said = annotate(twoPeers, packetByItsWords)
+    assert.is(said['packet.com/peer-ip'], '169.254.255.1,169.254.255.2')
+    const reading = { release, prefix: 'packet.com' }
+    assert.is(readNode(said, reading), undefined)
+    const byHand = { 'packet.com/src-ip': spoken.sourceAddress }
+    assert.equal(readNode({ ...said, ...byHand }, reading), spoken)
+    assert.is(readNode({ ...annotate(twoPeers, packet), ...byHand }, reading), undefined, 'by its names of old')
+  })
 
   test(`kube-vip ${release} waits on a node whose peers are not known, and on one of another prefix`, () => {
     assert.is(readNode(annotate([]), { release, prefix }), undefined)

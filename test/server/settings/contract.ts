@@ -136,6 +136,10 @@ export const cherryServersContract = {
   region: row(['--region', 'CHERRY_REGION_NAME', 'region'], undefined, texts),
   baseUrl: row(['--base-url', undefined, 'base-url'], 'https://api.cherryservers.com/v1', urls),
   loadBalancer: row(['--loadbalancer', 'CHERRY_LOAD_BALANCER', 'loadbalancer'], none, announcers),
+  peerRefreshMs: row(['--peer-refresh-interval', 'EIP_PEER_REFRESH_INTERVAL', undefined], 300_000, {
+    one: '10s',
+    other: '1m',
+  }),
   annotationLocalAsn: row(
     ['--annotation-local-asn', 'CHERRY_ANNOTATION_LOCAL_ASN', 'annotationLocalASN'],
     'cherryservers.com/bgp-peers-{{n}}-node-asn',

@@ -153,6 +153,8 @@ const announcers: [dialect: string, given: string, as: object][] = [
     'metallb:///metallb-system/config',
     { kind: 'metallb-configmap', namespace: 'metallb-system', name: 'config' },
   ],
+  ['cherry-servers', 'empty://', { kind: 'empty', ipAnnotation: 'cherryservers.com/loadBalancerIPs' }],
+  ['packet', 'empty://', { kind: 'empty', ipAnnotation: undefined }],
   ['cherry-servers', 'empty://?ip-annotation=example.com/ip', { kind: 'empty', ipAnnotation: 'example.com/ip' }],
 ]
 for (const [name, given, as] of announcers) {
