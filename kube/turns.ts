@@ -32,9 +32,11 @@ export function turns(): Turns {
   return {
     add,
     async next(signal) {
-      signal.addEventListener('abort', ring, { once: true })
+      // A listener of its own: one that several share is taken off for all of them by the first that goes.
+      const heard = () => ring()
+      signal.addEventListener('abort', heard, { once: true })
       while (waiting.size === 0 && !signal.aborted) await bell.promise
-      signal.removeEventListener('abort', ring)
+      signal.removeEventListener('abort', heard)
       const [key] = waiting
       if (key === undefined || signal.aborted) return undefined
       waiting.delete(key)

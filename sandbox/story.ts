@@ -8,6 +8,8 @@ export type Story = {
   elsewhere?: { name: string; place: string; annotations: Annotations }
   /** What a person typed, and what the answer proposes. */
   mistake: { annotations: Annotations; hint: string }
+  /** The ConfigMap in which MetalLB is told by default; absent where nobody is told. */
+  configMap?: { namespace: string; name: string }
   /** How the ids of machines begin. */
   scheme: string
   /** The annotation of a node in which the address of its first router is. */
@@ -26,6 +28,7 @@ export const stories: Record<DialectName, Story> = {
   },
   packet: {
     mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
+    configMap: { namespace: 'metallb-system', name: 'config' },
     scheme: 'packet://',
     peerAddress: 'packet.com/peer.ips',
   },

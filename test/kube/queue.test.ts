@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Key } from '../../kube/objects.ts'
@@ -166,6 +166,15 @@ test('an abort waits for what is in work and begins nothing more', () =>
     assert.equal(begun, ['a'])
     assert.equal(log.lines, [])
   }))
+
+test('an abort is heard by workers that wait while another is in work', async () => {
+  const stop = new AbortController()
+  const keys = queue({ log: heardLog(), concurrency: 3 })
+  const running = keys.run(() => turn().then(() => stop.abort()), stop.signal)
+  await turn()
+  keys.add('a')
+  assert.is(await Promise.race([running.then(() => 'all have ended'), sleep(1_000, 'some wait')]), 'all have ended')
+})
 
 test('a queue that is aborted before it runs does not run', async () => {
   const keys = queue({ log: heardLog() })
