@@ -20,6 +20,10 @@ export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
 }
 
 const namespace = 'eip-admission'
+
+/** How long a process may take to end what it is at. */
+const graceMs = 15_000
+
 const user = serviceAccountUser(namespace)
 const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
 
@@ -65,9 +69,11 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
       return product
     },
     async stop() {
-      for (const product of products) await product.stop('SIGTERM', 5_000)
+      const running = products.filter((product) => product.isRunning())
+      const ends = await Promise.all(running.map((product) => product.stop('SIGTERM', graceMs)))
       await controlPlane.stop()
       if (!account) await cloud.close()
+      if (ends.includes(null)) throw new Error(`eip-admission had to be killed; its log: ${logOf('eip-admission')}`)
     },
   }
 }

@@ -176,6 +176,25 @@ test('an abort is heard by workers that wait while another is in work', async ()
   assert.is(await Promise.race([running.then(() => 'all have ended'), sleep(1_000, 'some wait')]), 'all have ended')
 })
 
+test('what is to come later is not waited for while nobody runs the queue', async () => {
+  const clock = fakeClock()
+  const keys = queue({ log: heardLog(), clock })
+  const begun: Key[] = []
+  const runFor = async (ms: number) => {
+    const stop = new AbortController()
+    const running = keys.run(async (key) => void begun.push(key), stop.signal)
+    await clock.pass(ms)
+    stop.abort()
+    await running
+  }
+  keys.addAfter('before', 100)
+  await runFor(1_000)
+  keys.addAfter('between', 100)
+  await clock.pass(1_000)
+  await runFor(1_000)
+  assert.equal([begun, keys.length], [[], 0])
+})
+
 test('a queue that is aborted before it runs does not run', async () => {
   const keys = queue({ log: heardLog() })
   keys.add('a')
