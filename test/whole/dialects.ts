@@ -1,6 +1,10 @@
 // What a test of the whole has to know of the dialect that its cluster speaks; all else is the same in every one.
-import type { Json } from '../../sandbox/clouds/door.ts'
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Key } from '../../kube/objects.ts'
+import type { AccountDoor, Json } from '../../sandbox/clouds/door.ts'
 import { type Access, type DialectName, dialects } from '../../sandbox/dialects.ts'
+import { type BgpFacts, bgpFacts } from './dialect-bgp.ts'
 
 /** An address that the project pays for, as its owner sees it. */
 export type Reservation = { id: string; address: string | null; state: string; place: string; tags: string[] }
@@ -9,14 +13,22 @@ export type Dialect = {
   name: DialectName
   /** What messages call the cloud. */
   cloudName: string
+  /** The variable with the key of the cloud. */
+  apiKey: string
   /** The variable that says who announces addresses. */
   loadBalancer: string
   /** Settings by which addresses come from one place unless a Service says otherwise. */
   here: Record<string, string>
   /** What records call that place. */
   place: string
+  /** The setting that names it, and another place that it may name. */
+  placeSetting: { name: string; other: string }
+  /** A word for it that is none of its names, and what is said to who writes that. */
+  misspelt: { place: string; said: string[] }
   /** How a Service asks for another place; absent where none can. */
   elsewhere?: { annotation: string; place: string }
+  /** The Service in kube-system that mirrors the control plane. */
+  controlPlaneService: string
   /** What the annotations of nodes begin with. */
   prefix: string
   /** The scheme of providerIDs. */
@@ -24,20 +36,31 @@ export type Dialect = {
   /** The tag of what we reserve, and what stands between namespace and name before they are hashed for another. */
   usage: string
   separator: string
+  /** A predecessor did not say which cluster's a reservation is. */
+  inheritsUnmarked?: true
   /** The call by which a reservation gets other tags. */
   mark: string
+  /** How many Services people may create at once and have their addresses before anybody gives up. */
+  burst: number
+  /** The cloud grants every address late from now on, or at once again; absent where it always does so at once. */
+  setGrants?: (controlUrl: string, grants: { mode: 'at-once' } | { mode: 'late'; afterMs: number }) => Promise<void>
+  /** Calls come from so many machines, each with a limit of its own, which here is one; absent where none is met. */
+  callFrom?: (controlUrl: string, machines: number) => Promise<void>
   /** The calls by which places are read at a start. */
   places: string[]
   /** What the cloud says to who has no room left, and to a key that it does not know. */
   words: { quota: string; unauthorized: string }
   /** Orders an address past the product, as a person does it or a cluster before it; tags are `name=value` or a word. */
-  order(access: Access, tags?: string[]): Promise<{ id: string; address: string }>
+  order(access: Access, tags?: string[]): Promise<Ordered>
   reservation(shown: Json): Reservation
+  bgp: BgpFacts
 }
 
 const metal = {
   cloudName: 'Equinix Metal',
   mark: 'PATCH /ips/{id}',
+  burst: 120,
+  setGrants: (controlUrl: string, grants: object) => command(controlUrl, 'grants', grants),
   places: ['GET /locations/metros', 'GET /projects/*/facilities'],
   words: { quota: 'The request exceeds the quota of the project', unauthorized: 'Invalid authentication token' },
   reservation: ({ id, address, state, metro, facility, tags }: Json) => ({
@@ -49,13 +72,20 @@ const metal = {
   }),
 }
 
-const table: Record<DialectName, Omit<Dialect, 'name'>> = {
+const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
   'equinix-metal': {
     ...metal,
+    apiKey: 'METAL_API_KEY',
     loadBalancer: 'METAL_LOAD_BALANCER',
     here: { METAL_METRO_NAME: 'da' },
     place: 'da',
+    placeSetting: { name: 'METAL_METRO_NAME', other: 'sv' },
+    misspelt: {
+      place: 'dallas',
+      said: ['"dallas" is not a known metro, did you mean "da"?', 'known: ', 'sv (Silicon Valley)'],
+    },
     elsewhere: { annotation: 'metal.equinix.com/eip-metro', place: 'sv' },
+    controlPlaneService: 'cloud-provider-equinix-metal-kubernetes-external',
     prefix: 'metal.equinix.com/',
     scheme: 'equinixmetal',
     usage: 'usage=cloud-provider-equinix-metal-auto',
@@ -65,27 +95,48 @@ const table: Record<DialectName, Omit<Dialect, 'name'>> = {
   },
   packet: {
     ...metal,
+    apiKey: 'PACKET_API_KEY',
     loadBalancer: 'PACKET_LOAD_BALANCER',
     here: { PACKET_FACILITY_NAME: 'da11', PACKET_LOAD_BALANCER: 'empty://' },
     place: 'da11',
+    placeSetting: { name: 'PACKET_FACILITY_NAME', other: 'sv15' },
+    misspelt: {
+      place: 'dallas',
+      said: ['"dallas" is not a known facility, did you mean "da11"?', 'known: ', 'sv15 (Silicon Valley 15)'],
+    },
+    controlPlaneService: 'packet-ccm-kubernetes-external',
     prefix: 'packet.com/',
     scheme: 'packet',
     usage: 'usage=packet-ccm-auto',
     separator: '.',
+    inheritsUnmarked: true,
     order: (access, tags = []) =>
       orderFrom(access, { 'x-auth-token': access.token }, { type: 'public_ipv4', quantity: 1, facility: 'da11', tags }),
   },
   'cherry-servers': {
     cloudName: 'Cherry Servers',
+    apiKey: 'CHERRY_API_KEY',
     loadBalancer: 'CHERRY_LOAD_BALANCER',
     here: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     place: 'LT-Siauliai',
+    placeSetting: { name: 'CHERRY_REGION_NAME', other: 'NL-Amsterdam' },
+    misspelt: {
+      place: 'Siauliai',
+      said: [
+        '"Siauliai" is not a known region, did you mean "LT-Siauliai"?',
+        'known: ',
+        'NL-Amsterdam (Amsterdam, NL)',
+      ],
+    },
     elsewhere: { annotation: 'cherryservers.com/fip-region', place: 'NL-Amsterdam' },
+    controlPlaneService: 'cloud-provider-cherry-kubernetes-external',
     prefix: 'cherryservers.com/',
     scheme: 'cherryservers',
     usage: 'usage=cloud-provider-cherry-auto',
     separator: '/',
     mark: 'PUT /ips/{id}',
+    burst: 40,
+    callFrom: (controlUrl, machines) => command(controlUrl, 'call-limit', { calls: 4 * machines, perMs: 1000 }),
     places: ['GET /regions'],
     words: { quota: 'The limit of floating IP addresses is reached', unauthorized: 'No valid API key provided' },
     order: (access, tags = []) =>
@@ -106,23 +157,43 @@ const table: Record<DialectName, Omit<Dialect, 'name'>> = {
 
 /** What a test has to know of a dialect. */
 export function dialectOf(name: DialectName): Dialect {
-  return { name, ...table[name] }
+  return { name, ...table[name], bgp: bgpFacts(name) }
 }
 
-/** Every address of the project that somebody ordered, oldest first. */
-export function reservationsIn(name: DialectName, door: { reservations: { all(): Json[] } }): Reservation[] {
-  return door.reservations.all().filter(dialects[name].isOrdered).map(table[name].reservation)
+/** The tag that says which Service a reservation is for. */
+export function serviceTag({ separator }: Dialect, key: Key): string {
+  return `service=${createHash('sha256').update(key.replace('/', separator)).digest('base64')}`
 }
 
-async function orderFrom({ url, project }: Access, headers: Record<string, string>, order: object) {
+/** Every address of the project that somebody ordered and nobody has given back, oldest first. */
+export function reservationsIn(name: DialectName, { reservations }: Pick<AccountDoor, 'reservations'>): Reservation[] {
+  const leaving = new Set(reservations.leaving())
+  const ordered = reservations.all().filter(dialects[name].isOrdered).map(table[name].reservation)
+  return ordered.filter(({ id }) => !leaving.has(id))
+}
+
+type Ordered = { id: string; address: string }
+
+async function orderFrom(access: Access, headers: Record<string, string>, order: object): Promise<Ordered> {
+  const { url, project } = access
   const answer = await fetch(`${url}/projects/${project}/ips`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(order),
   })
+  if (answer.status === 429) {
+    // The product is at it too: whoever types this tries again.
+    await sleep(500)
+    return orderFrom(access, headers, order)
+  }
   if (!answer.ok) throw new Error(`the cloud answered ${answer.status}: ${await answer.text()}`)
-  const { id, address } = (await answer.json()) as { id: string; address: string }
-  return { id: String(id), address }
+  const { id, address } = (await answer.json()) as Ordered
+  return { id, address }
+}
+
+async function command(controlUrl: string, name: string, body: object): Promise<void> {
+  const { ok, status } = await fetch(`${controlUrl}/${name}`, { method: 'PUT', body: JSON.stringify(body) })
+  if (!ok) throw new Error(`the control door answered ${status} to ${name}`)
 }
 
 function nameAndValue(tag: string): [string, string] {
@@ -133,5 +204,5 @@ function nameAndValue(tag: string): [string, string] {
 function fieldOf(object: unknown, field: string): string | undefined {
   if (typeof object !== 'object' || object === null) return undefined
   const value: unknown = Reflect.get(object, field)
-  return value === undefined ? undefined : String(value)
+  return typeof value === 'string' ? value : undefined
 }

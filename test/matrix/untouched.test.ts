@@ -1,12 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { eventually } from './eventually.ts'
-import { finalizer, loadBalancer, shown } from './manifests.ts'
-import { shownIn } from './stored.ts'
-import { openWorld } from './world.ts'
+import { eventually } from '../whole/eventually.ts'
+import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
+import { shownIn } from '../whole/stored.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
-const settings = { METAL_METRO_NAME: 'da' }
+const settings = dialect.here
 const flags = ['--exclude-namespaces=off-limits']
 let product = await world.startSwept({ env: settings, flags })
 const { calls } = world.cloud.door
@@ -47,11 +47,11 @@ const others = [
   { name: 'node-port', spec: { type: 'NodePort' } },
   { name: 'external-name', spec: { type: 'ExternalName', externalName: 'example.com', ports: undefined } },
   { name: 'excluded', namespace: 'off-limits', spec: {} },
-  { name: 'cloud-provider-equinix-metal-kubernetes-external', namespace: 'kube-system', spec: {} },
+  { name: dialect.controlPlaneService, namespace: 'kube-system', spec: {} },
 ]
+await world.must('create', 'namespace', 'off-limits')
 for (const { name, namespace = 'default', spec } of others) {
   test(`a Service that is none of our business is left alone: ${name}`, async () => {
-    await world.kubectl(['create', 'namespace', 'off-limits'])
     calls.clear()
     const created = await world.create(loadBalancer(name, { namespace, spec }))
     assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
@@ -69,7 +69,7 @@ test('with load balancing off new Services are left alone, and those that have a
   const address = (await world.create(loadBalancer('before'))).spec.loadBalancerIP
   await world.settled('before')
   await product.stop()
-  product = await world.startSwept({ env: { ...settings, METAL_LOAD_BALANCER: 'none' }, flags })
+  product = await world.startSwept({ env: { ...settings, [dialect.loadBalancer]: 'none' }, flags })
   calls.clear()
   const created = await world.create(loadBalancer('during'))
   assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])

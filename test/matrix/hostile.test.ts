@@ -2,14 +2,15 @@
 import { request } from 'node:https'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { eventually } from './eventually.ts'
-import { loadBalancer } from './manifests.ts'
-import { openWorld, routes } from './world.ts'
+import { eventually } from '../whole/eventually.ts'
+import { loadBalancer } from '../whole/manifests.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
-const most = 10
+const most = 5
 let product = await world.startSwept({
-  env: { METAL_METRO_NAME: 'da' },
+  env: dialect.here,
   flags: [`--most-unbound=${most}`, '--unbound-grace=3s', '--sweep-interval=1s'],
 })
 const { calls } = world.cloud.door
@@ -94,7 +95,7 @@ test('a flood of reviews for a namespace that is not there buys few addresses, a
 
 test('Services that are stored are no flood, however many wait for their controller', async () => {
   await product.stop()
-  product = await world.start({ env: { METAL_METRO_NAME: 'da' }, flags: ['--only=webhooks', `--most-unbound=${most}`] })
+  product = await world.start({ env: dialect.here, flags: ['--only=webhooks', `--most-unbound=${most}`] })
   for (let n = 0; n < 2 * most; n += 1) {
     const { spec } = await world.create(loadBalancer(`stored-${n}`))
     assert.ok(spec.loadBalancerIP, `Service stored-${n} has its address`)

@@ -1,11 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
-import { finalizer, loadBalancer, shown, unnamed } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { finalizer, loadBalancer, shown, unnamed } from '../whole/manifests.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
-await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+await world.startSwept({ env: dialect.here })
 const { kubectl } = world
 const { calls } = world.cloud.door
 
@@ -14,7 +14,7 @@ const nothingHappened = async (name: string) => {
   assert.equal([await world.service(name), await world.record(name)], [undefined, undefined])
 }
 
-const wouldReserve = 'Warning: dry run: an address in da would be reserved\n'
+const wouldReserve = `Warning: dry run: an address in ${dialect.place} would be reserved\n`
 const ways = [['create'], ['apply'], ['apply', '--server-side']]
 for (const verb of ways) {
   test(`kubectl ${verb.join(' ')} --dry-run=server says what would happen, and nothing does`, async () => {

@@ -1,17 +1,20 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
+import { configMaps } from '../../kube/resource.ts'
+import { names as installed } from '../../manifests/names.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
-import { eventually } from './eventually.ts'
-import { finalizer, loadBalancer, shown } from './manifests.ts'
-import { openWorld, routes } from './world.ts'
+import { eventually } from '../whole/eventually.ts'
+import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
 // A call whose answer is lost may be under way for two of these; then the cloud is asked again.
-const quick = { env: { METAL_METRO_NAME: 'da' }, flags: ['--cloud-timeout=2s'] }
-let product = await world.startSwept(quick)
+const quick = { env: dialect.here, flags: ['--cloud-timeout=2s'] }
 const { cloud, kubectl } = world
 const { calls, faults, latency } = cloud.door
+const { cloudName, setGrants } = dialect
 
 /** Creates a Service while the cloud has trouble: stored without an address, with a word of why in the terminal. */
 async function createPending(name: string): Promise<string> {
@@ -34,21 +37,82 @@ async function endWithOne(...names: string[]): Promise<void> {
   assert.equal(world.reserved(), [])
 }
 
-const troubles: { name: string; fault: Omit<Fault, 'on'>; said: string }[] = [
-  { name: 'error', fault: { answer: 500 }, said: 'Equinix Metal answered 500 to POST' },
-  { name: 'gateway', fault: { answer: 502 }, said: 'Equinix Metal answered 502 with text/html to POST' },
-  { name: 'busy', fault: { answer: 429, retryAfterSeconds: 1 }, said: 'Equinix Metal answered 429 to POST' },
-  { name: 'reset', fault: { answer: 'reset' }, said: 'Equinix Metal broke off POST' },
+faults.add({ answer: 503 })
+let product = await world.serve(quick)
+
+test('a start while the cloud is down is a start all the same, and who creates a Service then is told why it waits', async () => {
+  await createPending('early')
+  const said = await eventually('an Event says why', async (see) => {
+    const events = see(await world.must('get', 'events', '--field-selector=involvedObject.name=early'))
+    return /Warning .*SyncLoadBalancerFailed.*Address pending/.test(events) ? events : undefined
+  })
+  assert.match(said, 'EnsuringLoadBalancer')
+  const line = new RegExp(`${dialect.place} +Requested .*answered 503`)
+  assert.match(await world.must('get', 'eip', 'default.early', '-o', 'wide'), line)
+  faults.clear()
+  const mark = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
+  await eventually('the cloud is read when it is well', () => world.client.get(configMaps, mark))
+})
+
+const strike = (fault: Fault) => () => faults.add(fault)
+const troubles: { name: string; begin: () => unknown; end?: () => unknown; said: string }[] = [
+  { name: 'outage', begin: strike({ answer: 503 }), said: `${cloudName} answered 503` },
+  { name: 'error', begin: strike({ on: routes.reserve, answer: 500 }), said: `${cloudName} answered 500 to POST` },
+  {
+    name: 'gateway',
+    begin: strike({ on: routes.reserve, answer: 502 }),
+    said: `${cloudName} answered 502 with text/html to POST`,
+  },
+  {
+    name: 'busy',
+    begin: strike({ on: routes.reserve, answer: 429, retryAfterSeconds: 1 }),
+    said: `${cloudName} answered 429 to POST`,
+  },
+  { name: 'reset', begin: strike({ on: routes.reserve, answer: 'reset' }), said: `${cloudName} broke off POST` },
 ]
-for (const { name, fault, said } of troubles) {
+if (setGrants) {
+  troubles.push({
+    name: 'late',
+    begin: () => setGrants(cloud.controlUrl, { mode: 'late', afterMs: 2000 }),
+    end: () => setGrants(cloud.controlUrl, { mode: 'at-once' }),
+    said: `${cloudName} has not granted the address yet`,
+  })
+}
+for (const { name, begin, end = () => faults.clear(), said } of troubles) {
   test(`a Service is created while the cloud has trouble (${name}), and the terminal says that its address follows`, async () => {
-    const { id } = faults.add({ on: routes.reserve, ...fault })
+    await begin()
     assert.match(await createPending(name), said)
-    faults.remove(id)
+    await end()
   })
 }
 
-test('when the cloud is well again each of them has one address', () => endWithOne(...troubles.map(({ name }) => name)))
+const many = Array.from({ length: Math.min(8, dialect.burst / 10) }, (_, n) => `many-${n}`)
+test('many Services are created during an outage, each with its address or a word that it follows', async () => {
+  faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 3 })
+  faults.add({ on: routes.reserve, answer: 500, times: 3 })
+  const created = await Promise.all(
+    many.map((name) => kubectl(['create', '-f', '-', '-o', 'json'], loadBalancer(name))),
+  )
+  for (const { code, stdout, stderr } of created) {
+    assert.is(code, 0)
+    const { loadBalancerIP } = (JSON.parse(stdout) as Service).spec
+    assert.is(stderr.startsWith('Warning: address pending'), loadBalancerIP === undefined)
+  }
+})
+
+test('a Service whose address is still to come can be deleted', async () => {
+  faults.add({ on: routes.reserve, answer: 'reset', done: true })
+  faults.add({ on: routes.list, answer: 500 })
+  await createPending('unwanted')
+  await world.must('delete', 'service', 'unwanted', '--wait=false')
+  faults.clear()
+})
+
+// All of them wait at the same time, until the cloud is asked again by itself.
+test('when the cloud is well again each of them has one address, and who was deleted has left nothing behind', async () => {
+  await world.gone('unwanted')
+  await endWithOne('early', ...troubles.map(({ name }) => name), ...many)
+})
 
 for (const answer of [500, 'reset'] as const) {
   test(`an address that was reserved although the answer was lost (${answer}) is found and in the terminal`, async () => {
@@ -64,51 +128,13 @@ for (const answer of [500, 'reset'] as const) {
   })
 }
 
-test('a cloud that is down for longer is asked again until it is well', async () => {
-  faults.add({ answer: 503 })
-  await createPending('outage')
-  const said = await eventually('an Event says why', async (see) => {
-    const events = see(await world.must('get', 'events', '--field-selector=involvedObject.name=outage'))
-    return /Warning .*SyncLoadBalancerFailed.*Address pending/.test(events) ? events : undefined
-  })
-  assert.match(said, 'EnsuringLoadBalancer')
-  assert.match(await world.must('get', 'eip', 'default.outage', '-o', 'wide'), /da +Requested .*answered 503/)
-  faults.clear()
-  await endWithOne('outage')
-})
-
-test('many Services that are created during an outage have an address each in the end', async () => {
-  faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 3 })
-  faults.add({ on: routes.reserve, answer: 500, times: 3 })
-  const names = Array.from({ length: 8 }, (_, n) => `many-${n}`)
-  await Promise.all(names.map((name) => world.create(loadBalancer(name))))
-  await endWithOne(...names)
-})
-
-test('an address that the cloud grants late is picked up when it is granted', async () => {
-  cloud.door.setGrants({ mode: 'late', afterMs: 2000 })
-  assert.match(await createPending('late'), 'Equinix Metal has not granted the address yet')
-  cloud.door.setGrants({ mode: 'at-once' })
-  await endWithOne('late')
-})
-
-test('who deletes a Service whose address is still to come leaves nothing behind', async () => {
-  faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 1 })
-  faults.add({ on: routes.list, answer: 500 })
-  await createPending('unwanted')
-  await world.must('delete', 'service', 'unwanted', '--wait=false')
-  faults.clear()
-  await world.gone('unwanted')
-  assert.equal(world.reserved(), [])
-})
-
 test('with --on-cloud-failure=deny the Service is refused instead, and the next attempt has the one address', async () => {
   await product.stop()
   product = await world.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
   faults.add({ on: routes.reserve, answer: 'reset', times: 1 })
   const { code, stderr } = await kubectl(['create', '-f', '-'], loadBalancer('strict'))
   assert.is(code, 1)
-  assert.match(stderr, 'Service default/strict gets no address now: Equinix Metal broke off POST')
+  assert.match(stderr, `Service default/strict gets no address now: ${cloudName} broke off POST`)
   await world.create(loadBalancer('strict'))
   await endWithOne('strict')
 })
@@ -131,27 +157,18 @@ test('a Service that admission missed and the quota refuses says so in an Event,
   product = await world.startSwept(quick)
   await eventually('an Event says why', async (see) => {
     const events = see(await world.must('get', 'events', '--field-selector=involvedObject.name=crowded'))
-    return /SyncLoadBalancerFailed.*exceeds the quota of the project/.test(events) || undefined
+    return new RegExp(`SyncLoadBalancerFailed.*${dialect.words.quota}`).test(events) || undefined
   })
   cloud.door.quota.set(256)
   await endWithOne('crowded')
-})
-
-test('a start while the cloud is down is a start all the same; its Services are completed later', async () => {
-  await product.stop()
-  faults.add({ answer: 503 })
-  product = await world.serve(quick)
-  await createPending('early')
-  faults.clear()
-  await endWithOne('early')
 })
 
 test('a cloud that is slower than the API server waits is waited for in the background: one call, one address', async () => {
   await product.stop()
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
   await world.must('patch', 'mutatingwebhookconfiguration', 'zz-eip-admission', '--type=json', '-p', patience)
-  product = await world.startSwept({ ...quick, flags: ['--cloud-timeout=5s'] })
-  latency.set({ on: routes.reserve, ms: 4500 })
+  product = await world.startSwept({ ...quick, flags: ['--cloud-timeout=4s'] })
+  latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('slow')
   const answered = calls.all(routes.reserve).map(({ status }) => status)
   assert.equal(answered, [undefined], 'the terminal did not wait for the cloud')
@@ -170,7 +187,7 @@ test('an answer that is held back for ever ends in one address', async () => {
 })
 
 test('who deletes a Service while the cloud is still thinking leaves nothing behind', async () => {
-  latency.set({ on: routes.reserve, ms: 4000 })
+  latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('impatient')
   await world.must('delete', 'service', 'impatient', '--timeout=20s')
   await world.gone('impatient')

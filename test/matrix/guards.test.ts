@@ -1,11 +1,12 @@
 // What an operator allows, and what an owner protects.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { loadBalancer } from './manifests.ts'
-import { openWorld, routes } from './world.ts'
+import { loadBalancer, reclaim } from '../whole/manifests.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
-await world.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--most-addresses-per-namespace=3'] })
+await world.startSwept({ env: dialect.here, flags: ['--most-addresses-per-namespace=3'] })
 const { kubectl } = world
 const must = (...args: string[]) => world.must(...args)
 const protect = 'eip-admission.dev/protect'
@@ -77,10 +78,11 @@ test('a status write smuggles no annotation in, and others pass', async () => {
   const forged = await write({ 'eip-admission.dev/address': '192.0.2.1' })
   assert.is(forged.code, 1)
   assert.match(forged.stderr, 'annotation eip-admission.dev/address: "192.0.2.1" is ours to write')
-  assert.match(
-    (await write({ 'metal.equinix.com/eip-metr': 'sv' })).stderr,
-    'did you mean metal.equinix.com/eip-metro?',
-  )
+  for (const meant of [reclaim, ...(dialect.elsewhere ? [dialect.elsewhere.annotation] : [])]) {
+    const typo = await write({ [meant.slice(0, -1)]: 'any' })
+    assert.is(typo.code, 1)
+    assert.match(typo.stderr, `did you mean ${meant}?`)
+  }
   assert.is((await write({ 'example.com/anything': 'goes' })).code, 0)
 })
 

@@ -1,13 +1,14 @@
 import { truncateSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Lease } from '../../kube/objects.ts'
+import { leases } from '../../kube/resource.ts'
 import { freePorts } from '../../sandbox/ports.ts'
 import { runProduct } from '../../sandbox/product.ts'
-import { eventually } from './eventually.ts'
-import { loadBalancer } from './manifests.ts'
-import { roundRobin } from './round-robin.ts'
-import { openWorld, routes } from './world.ts'
+import { eventually } from '../whole/eventually.ts'
+import { loadBalancer } from '../whole/manifests.ts'
+import { roundRobin } from '../whole/round-robin.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
 const [first = 0, second = 0] = await freePorts(2)
@@ -15,16 +16,17 @@ const door = await roundRobin([first, second])
 const installed = [`--kubeconfig=${world.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${door.port}`]
 await runProduct(['install', ...installed])
 const replica = (port: number) => ({
-  env: { METAL_METRO_NAME: 'da' },
+  env: dialect.here,
   flags: [`--webhook-secure-port=${port}`, '--leader-elect-retry-period=500ms'],
 })
+await dialect.callFrom?.(world.cloud.controlUrl, 2)
 let leader = await world.startSwept(replica(first))
 let other = await world.start(replica(second))
 const { calls, latency } = world.cloud.door
 
 const holder = async () => {
-  const lease = await world.must('get', 'lease', '-n', 'kube-system', 'cloud-controller-manager', '-o', 'json')
-  return (JSON.parse(lease) as Lease).spec?.holderIdentity
+  const lease = await world.client.get(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' })
+  return lease?.spec?.holderIdentity
 }
 const leads = async (product: typeof leader) =>
   /^eip_admission_leader 1$/m.test((await product.health('/metrics')).text)

@@ -3,16 +3,17 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { eventually } from './eventually.ts'
-import { type Facts, loadBalancer } from './manifests.ts'
-import { stretchTripwire } from './tripwire.ts'
-import { openWorld, routes } from './world.ts'
+import { eventually } from '../whole/eventually.ts'
+import { type Facts, loadBalancer } from '../whole/manifests.ts'
+import { stretchTripwire } from '../whole/tripwire.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
 const { kubectl } = world
 const must = (...args: string[]) => world.must(...args)
 const { calls, latency } = world.cloud.door
-const env = { METAL_METRO_NAME: 'da' }
+const env = dialect.here
 let product = await world.startSwept({ env })
 const tripwire = await stretchTripwire(world)
 

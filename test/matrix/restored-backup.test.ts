@@ -1,17 +1,17 @@
 // The cluster is set back to what it was a while ago; the cloud is not.
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { eventually } from './eventually.ts'
-import { loadBalancer, reclaim } from './manifests.ts'
-import { openWorld, routes } from './world.ts'
+import { eventually } from '../whole/eventually.ts'
+import { loadBalancer, reclaim } from '../whole/manifests.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
 const { controlPlane, cloud } = world
-const env = { METAL_METRO_NAME: 'da' }
-const quick = ['--sweep-interval=1s', '--unbound-grace=3s']
+const { here: env } = dialect
+const quick = ['--sweep-interval=1s', '--unbound-grace=1s']
 const backup = join(world.dir, 'etcd-backup')
 let product = await world.startSwept({ env, flags: quick })
 
@@ -38,6 +38,7 @@ product = await world.startSwept({ env, flags: quick })
 await world.gone('halfway')
 await world.must('delete', 'service', 'goes', '--timeout=20s')
 await world.gone('goes')
+await eventually('their addresses are free', () => cloud.door.reservations.leaving().length === 0 || undefined)
 const comes = await create('comes')
 const returns = await create('returns')
 await product.stop()
@@ -54,7 +55,6 @@ test('the cluster is set back', async () => {
 })
 
 test('at first nothing is given back, however little is known of it', async () => {
-  await sleep(3_000)
   product = await world.startSwept({ env, flags: [...quick, '--sweep=report'] })
   cloud.door.calls.clear()
   for (const { id, address } of paidFor.filter(({ address }) => [comes, returns].includes(address ?? '')))

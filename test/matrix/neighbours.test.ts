@@ -1,0 +1,58 @@
+// Two clusters, one project, the same names: the sweeps of either side must not touch what is the other's.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { eventually } from '../whole/eventually.ts'
+import { loadBalancer } from '../whole/manifests.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
+
+const ours = await openWorld()
+const theirs = await openWorld({ account: ours })
+const running = { env: dialect.here, flags: ['--sweep-interval=1s', '--unbound-grace=1s'] }
+await Promise.all([ours, theirs].map((world) => world.startSwept(running)))
+
+const addresses = () => ours.reserved().map(({ address }) => address ?? '')
+const sweeps = async (count: number) => {
+  const before = ours.calls(routes.list)
+  await eventually(`${count} sweeps`, () => ours.calls(routes.list) >= before + count || undefined)
+}
+
+test('Services of one name in two clusters have an address each', async () => {
+  const [here = '', there = ''] = await Promise.all(
+    [ours, theirs].map(async (world) => {
+      await world.create(loadBalancer('web'))
+      return world.settled('web')
+    }),
+  )
+  assert.is.not(here, there)
+  assert.equal(new Set(addresses()), new Set([here, there]))
+})
+
+test('the sweeps of both leave the address of the other alone', async () => {
+  const before = addresses()
+  await sweeps(8)
+  assert.equal(addresses(), before)
+})
+
+test('while one cluster has nothing running the other sweeps on and leaves it alone', async () => {
+  const before = addresses()
+  await theirs.must('delete', 'service', 'web', '--timeout=20s')
+  await theirs.gone('web')
+  const [left] = addresses()
+  assert.equal(addresses(), [left])
+  assert.ok(before.includes(left ?? ''))
+  await sweeps(6)
+  assert.equal(addresses(), [await ours.settled('web')])
+})
+
+test("a lost answer in one cluster is not answered with the other's address", async () => {
+  const { faults } = ours.cloud.door
+  faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 1 })
+  await theirs.create(loadBalancer('web'))
+  const there = await theirs.settled('web')
+  assert.equal(addresses(), [await ours.settled('web'), there])
+})
+
+test('the logs show no missing right and no secret', () => theirs.close(ours))
+
+test.run()

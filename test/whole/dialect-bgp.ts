@@ -1,0 +1,149 @@
+// What a test has to know of how the machines of a dialect speak BGP, and of MetalLB as the users of a dialect have it.
+import type { Fault } from '../../sandbox/clouds/faults.ts'
+import type { DialectName } from '../../sandbox/dialects.ts'
+import type { MetallbVersion } from '../../sandbox/metallb/build.ts'
+import type { MetallbMode } from '../../sandbox/rig/metallb-args.ts'
+import { type Provider, providers } from '../../sandbox/rig/providers.ts'
+
+export type BgpFacts = {
+  /** With whom machines speak. */
+  provider: Provider
+  /** Whether they speak from their public address or from their private one. */
+  source: 'public' | 'private'
+  /** Everything that a node says of its sessions when it speaks from an address and no password is told. */
+  says(source: string): Record<string, string>
+  /** The annotation with the private network of a node; absent where none says it. */
+  networkAnnotation?: string
+  /** The setting of the project's password, and one that the cloud takes; absent where there are none. */
+  password?: { setting: string; value: string }
+  /** The settings of which nodes take part, and of the project's ASN; absent where there is nothing to choose. */
+  nodeSelector?: string
+  localAsn?: string
+  /** The calls that are made for BGP alone, and the one by which a machine gets it. */
+  isAbout: RegExp
+  enabling: string
+  /** Where the cloud is broken for nobody but who needs it for BGP; not the places, which a start waits for. */
+  paths: string[]
+  /** An answer by which a machine has no routers; absent where there is none. */
+  noRouters?: Fault
+  /** Another tool takes BGP away from a machine. */
+  takeAway(account: Account, machine: string): Promise<void>
+  /** A providerID like those of its machines, and no machine's. */
+  nobody: string
+  metallb: MetallbSetup[]
+  kubeVip: KubeVipSetup
+}
+
+type Account = { cloud: { url: string; controlUrl: string }; token: string }
+
+/** MetalLB of a version, native unless said otherwise, and what the load balancer setting says where people have that. */
+export type MetallbSetup = { version: MetallbVersion; setting: string; mode?: MetallbMode }
+
+/** What has to be set, and said on a node by a person, for kube-vip to find whom to speak with. */
+export type KubeVipSetup = {
+  prefix: string
+  env: Record<string, string>
+  byHand(source: string): Record<string, string>
+}
+
+const nobody = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
+const customResources = 'metallb:///metallb-system?crdConfiguration=true'
+const configMap = 'metallb:///metallb-system/config'
+
+const metal = {
+  source: 'private',
+  isAbout: /bgp/,
+  enabling: 'POST /devices/{id}/bgp/sessions',
+  paths: ['/projects/*/bgp-config', '/projects/*/bgp/sessions', '/devices/**'],
+  noRouters: { on: 'GET /devices/*/bgp/neighbors', answer: 'empty-list' },
+  async takeAway({ cloud, token }, machine) {
+    const headers = { 'x-auth-token': token }
+    const answer = await fetch(`${cloud.url}/devices/${machine}/bgp/sessions`, { headers })
+    const { bgp_sessions: sessions } = (await answer.json()) as { bgp_sessions: { id: string }[] }
+    for (const { id } of sessions) {
+      const { status } = await fetch(`${cloud.url}/bgp/sessions/${id}`, { method: 'DELETE', headers })
+      if (status !== 204) throw new Error(`the cloud answered ${status}`)
+    }
+  },
+} as const satisfies Partial<BgpFacts>
+
+/** Of MetalLB each dialect has the generations that its users have, and all of them together every version. */
+const facts: Record<DialectName, BgpFacts> = {
+  'equinix-metal': {
+    ...metal,
+    provider: providers['equinix-metal'],
+    says: (source) => numbered('metal.equinix.com', providers['equinix-metal'], { 'src-ip': source }),
+    networkAnnotation: 'metal.equinix.com/network-4-private',
+    password: { setting: 'METAL_BGP_PASS', value: 'Secret12345abc' },
+    nodeSelector: 'METAL_BGP_NODE_SELECTOR',
+    localAsn: 'METAL_LOCAL_ASN',
+    nobody: `equinixmetal://${nobody}`,
+    metallb: [
+      { version: '0.16.1', setting: customResources },
+      { version: '0.14.9', setting: customResources },
+      { version: '0.11.0', setting: configMap },
+    ],
+    kubeVip: { prefix: 'metal.equinix.com', env: {}, byHand: () => ({}) },
+  },
+  packet: {
+    ...metal,
+    provider: providers.packet,
+    says: () => ({
+      'packet.com/node.asn': '65000',
+      'packet.com/peer.asns': '65530',
+      'packet.com/peer.ips': providers.packet.routers.join(),
+    }),
+    localAsn: 'PACKET_LOCAL_ASN',
+    nobody: `packet://${nobody}`,
+    // It is older than the custom resources, to which some have gone over since.
+    metallb: [
+      { version: '0.11.0', setting: configMap },
+      { version: '0.15.2', setting: customResources },
+    ],
+    kubeVip: {
+      prefix: 'packet.com',
+      env: {
+        PACKET_ANNOTATION_LOCAL_ASN: 'packet.com/node-asn',
+        PACKET_ANNOTATION_PEER_ASNS: 'packet.com/peer-asn',
+        PACKET_ANNOTATION_PEER_IPS: 'packet.com/peer-ip',
+      },
+      // It says of a node only with whom it speaks.
+      byHand: (source) => ({ 'packet.com/src-ip': source }),
+    },
+  },
+  'cherry-servers': {
+    provider: providers['cherry-servers'],
+    source: 'public',
+    says: (source) =>
+      numbered('cherryservers.com', providers['cherry-servers'], { 'src-ip': source, 'peer-multi-hop': 'true' }),
+    networkAnnotation: 'cherryservers.com/network-4-private',
+    nodeSelector: 'CHERRY_BGP_NODE_SELECTOR',
+    isAbout: /^PUT \/(projects|servers)|^GET \/projects\/\{id\}$/,
+    enabling: 'PUT /servers/{id}',
+    paths: ['/projects/*', '/projects/*/servers', '/servers/*'],
+    async takeAway({ cloud }, machine) {
+      const { ok } = await fetch(`${cloud.controlUrl}/devices/${machine}/bgp/off`, { method: 'POST' })
+      if (!ok) throw new Error(`BGP stays on for server ${machine}`)
+    },
+    nobody: 'cherryservers://999999',
+    metallb: [
+      { version: '0.13.12', setting: 'metallb:///metallb-system/' },
+      { version: '0.16.1', setting: 'metallb:///metallb-system/?bgp-peer-mode=frr', mode: 'frr' },
+    ],
+    kubeVip: { prefix: 'cherryservers.com', env: {}, byHand: () => ({}) },
+  },
+}
+
+/** How the machines of a dialect speak BGP, and who is told. */
+export function bgpFacts(name: DialectName): BgpFacts {
+  return facts[name]
+}
+
+/** An annotation for each fact about each session. */
+function numbered(prefix: string, { routers, asn, machines }: Provider, others: Record<string, string>) {
+  const said = routers.flatMap((router, n) => {
+    const each = { 'node-asn': String(machines.asn), 'peer-asn': String(asn), 'peer-ip': router, ...others }
+    return Object.entries(each).map(([datum, value]) => [`${prefix}/bgp-peers-${n}-${datum}`, value] as const)
+  })
+  return Object.fromEntries(said)
+}
