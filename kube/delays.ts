@@ -2,11 +2,20 @@ import type { Clock } from './clock.ts'
 import type { Key } from './objects.ts'
 
 /** Keys that are to be added later; of several waits of one key the shortest counts. */
-export type Delays = { addAfter: (key: Key, ms: number) => void; clear(): void }
+export type Delays = {
+  addAfter: (key: Key, ms: number) => void
+  start(): void
+  /** Forgets all waits. */
+  stop(): void
+}
 
-/** No waits yet; `add` gets each key when its time has come. */
+/**
+ * No waits yet; `add` gets each key when its time has come. No time runs before `start` nor after `stop`: a process that
+ * is to end has no timer that keeps it.
+ */
 export function delays(clock: Clock, add: (key: Key) => void): Delays {
   const waits = new Map<Key, { dueMs: number; cancel: AbortController }>()
+  let isRunning = false
 
   const wait = async (key: Key, ms: number) => {
     const cancel = new AbortController()
@@ -20,11 +29,16 @@ export function delays(clock: Clock, add: (key: Key) => void): Delays {
 
   return {
     addAfter(key, ms) {
+      if (!isRunning) return
       const known = waits.get(key)
       if (ms <= 0) add(key)
       else if (known === undefined || clock.now() + ms < known.dueMs) void wait(key, ms)
     },
-    clear() {
+    start() {
+      isRunning = true
+    },
+    stop() {
+      isRunning = false
       for (const { cancel } of waits.values()) cancel.abort()
       waits.clear()
     },

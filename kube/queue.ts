@@ -19,7 +19,7 @@ export type Queue = {
   add(key: Key): void
   /**
    * Adds the key when the time is over; of several waits of one key the shortest counts. No time runs for a queue that
-   * nobody runs: whoever begins to adds what there is, and a process that is to end has no timer that keeps it.
+   * nobody runs: whoever begins to adds what there is.
    */
   addAfter(key: Key, ms: number): void
   /** Adds the key after a wait that doubles with every failure in a row, and says how long that is. */
@@ -41,16 +41,12 @@ export function queue(options: QueueOptions): Queue {
   const failures = new Map<Key, number>()
   const now = turns()
   const later = delays(clock, now.add)
-  let isRunning = false
-  const addAfter = (key: Key, ms: number) => {
-    if (isRunning) later.addAfter(key, ms)
-  }
 
   const failed = (key: Key) => {
     const count = (failures.get(key) ?? 0) + 1
     failures.set(key, count)
     const ms = backoffMs(count, { firstMs, mostMs })
-    addAfter(key, ms)
+    later.addAfter(key, ms)
     return ms
   }
   const work = async (process: Process, signal: AbortSignal) => {
@@ -66,17 +62,16 @@ export function queue(options: QueueOptions): Queue {
 
   return {
     add: now.add,
-    addAfter,
+    addAfter: later.addAfter,
     failed,
     forget: (key) => void failures.delete(key),
     get length() {
       return now.length
     },
     async run(process, signal) {
-      isRunning = true
+      later.start()
       await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
-      isRunning = false
-      later.clear()
+      later.stop()
     },
   }
 }

@@ -80,8 +80,8 @@ async function givesBack(scene: Scene): Promise<void> {
   await eventually(async () => reserved(scene) === 0)
   const { stdout } = await type(scene.stage, ['get', 'eip'])
   expect(!stdout.includes('Bound'), 'nobody holds an address')
-  const { leaving } = scene.stage.cloud.door.reservations
-  const lists = leaving().length > 0 ? ', although it lists for a while what it was told to delete' : ''
+  const leaving = scene.stage.cloud.door.reservations.leaving()
+  const lists = leaving.length > 0 ? ', although it lists for a while what it was told to delete' : ''
   expect(reserved(scene) === 0, `the cloud has none reserved${lists}`)
 }
 
