@@ -22,8 +22,8 @@ test: $(installed) control-plane rig ## runs every test
 check: $(installed) ## types, lint, format, import law, dead code, generated files
 	@npm run --silent check
 
-chaos: $(installed) ## walks at random through everything that can happen; SEED=7 STEPS=1000 choose
-	@npm run --silent chaos -- $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS))
+chaos: $(installed) ## walks at random through everything that can happen; SEED=7 STEPS=1000 CLOUD=packet choose
+	@npm run --silent chaos -- $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS))
 
 bench: $(installed) ## measures, and prints the figures beside their goals
 	@npm run --silent bench

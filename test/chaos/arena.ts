@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { connect } from '../../kube/connect.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
+import type { DialectName } from '../../sandbox/dialects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { type Stage, setStage } from '../../sandbox/stage.ts'
+import { dialectOf } from '../whole/dialects.ts'
 
 /** One of the processes: whether it runs, and how to start and kill it. */
 export type Replica = { name: string; start(): Promise<void>; kill(): Promise<void>; isRunning(): boolean }
 
 export type Arena = {
-  stage: Stage
+  stage: Stage<DialectName>
   client: KubeClient
   replicas: Replica[]
   logs: string
@@ -29,9 +31,9 @@ const flags = [
 ]
 
 /** A cluster with two replicas of the product, one of them without webhooks, and an administrator's client. */
-export async function openArena(): Promise<Arena> {
+export async function openArena(dialect: DialectName): Promise<Arena> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-chaos-'))
-  const stage = await setStage({ dir })
+  const stage = await setStage({ dir, dialect })
   const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'chaos', timeoutMs: 20_000 })
   const replicas = [replica(stage, 'both', []), replica(stage, 'controllers', ['--only=controllers'])]
   for (const one of replicas) await one.start()
@@ -47,12 +49,12 @@ export async function openArena(): Promise<Arena> {
   }
 }
 
-function replica(stage: Stage, name: string, only: string[]): Replica {
+function replica(stage: Arena['stage'], name: string, only: string[]): Replica {
   let product: Product | undefined
   return {
     name,
     async start() {
-      product = await stage.serve({ env: { METAL_METRO_NAME: 'da' }, flags: [...flags, ...only] })
+      product = await stage.serve({ env: dialectOf(stage.dialect).here, flags: [...flags, ...only] })
     },
     async kill() {
       await product?.stop('SIGKILL')

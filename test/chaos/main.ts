@@ -1,19 +1,22 @@
-// node test/chaos/main.ts [--seed N] [--steps N]: a seeded walk through everything that can happen to addresses.
+// node test/chaos/main.ts [--cloud NAME] [--seed N] [--steps N]
+// A seeded walk through everything that can happen to addresses.
 import { parseArgs } from 'node:util'
+import { dialectNamed } from '../../sandbox/dialects.ts'
 import { walk } from './walk.ts'
 
 const { values } = parseArgs({
   options: {
+    cloud: { type: 'string', default: 'equinix-metal' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     steps: { type: 'string', default: '10000' },
   },
 })
+const dialect = dialectNamed(values.cloud)
 const seed = Number(values.seed)
+const steps = Number(values.steps)
 const started = performance.now()
-console.log(
-  `seed ${seed}, ${values.steps} steps; the same again: node test/chaos/main.ts --seed ${seed} --steps ${values.steps}`,
-)
-const tally = await walk({ seed, steps: Number(values.steps), tell: (text) => console.log(text) })
+console.log(`the same again: node test/chaos/main.ts --cloud ${dialect} --seed ${seed} --steps ${steps}`)
+const tally = await walk({ dialect, seed, steps, tell: (text) => console.log(text) })
 for (const violation of tally.violations) console.log(`VIOLATION ${violation}`)
 const seconds = Math.round((performance.now() - started) / 1000)
 console.log(

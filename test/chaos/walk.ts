@@ -1,9 +1,11 @@
+import type { DialectName } from '../../sandbox/dialects.ts'
 import { type Arena, openArena } from './arena.ts'
 import { type Tally, ensureNamespaces, isRefusal, isUsual, nextAction } from './actions.ts'
 import { atRest } from './invariants.ts'
 import { type Random, random } from './random.ts'
 
 export type WalkOptions = {
+  dialect: DialectName
   seed: number
   steps: number
   /** Steps between two rests. */
@@ -15,8 +17,8 @@ export type WalkOptions = {
 const restMs = 60_000
 
 /** Walks at random through everything that can happen, and checks at every rest that nothing was lost or doubled. */
-export async function walk({ seed, steps, leg = 50, tell = () => undefined }: WalkOptions): Promise<Tally> {
-  const arena = await openArena()
+export async function walk({ dialect, seed, steps, leg = 50, tell = () => undefined }: WalkOptions): Promise<Tally> {
+  const arena = await openArena(dialect)
   const dice = random(seed)
   const tally: Tally = { steps: 0, faults: 0, kills: 0, refusals: 0, violations: [] }
   try {

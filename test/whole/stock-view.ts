@@ -1,15 +1,3 @@
-import type { World } from './world.ts'
-
-/** Orders an address as a person does it in the vendor's console: without a tag of ours. */
-export async function order({ cloud, project, token }: Pick<World, 'cloud' | 'project' | 'token'>) {
-  const response = await fetch(`${cloud.url}/projects/${project}/ips`, {
-    method: 'POST',
-    headers: { 'x-auth-token': token, 'content-type': 'application/json' },
-    body: JSON.stringify({ type: 'public_ipv4', quantity: 1, metro: 'da' }),
-  })
-  return (await response.json()) as { id: string; address: string }
-}
-
 /** The manifest of an ElasticIP as a person writes it. */
 export function provisioned(name: string, reservationID: string, reclaimPolicy?: 'Delete' | 'Retain'): object {
   return {
@@ -18,4 +6,9 @@ export function provisioned(name: string, reservationID: string, reclaimPolicy?:
     metadata: { name },
     spec: { reservationID, ...(reclaimPolicy ? { reclaimPolicy } : {}) },
   }
+}
+
+/** What the ElasticIPs of a full warm pool are called. */
+export function warmNames(place: string, size: number): string[] {
+  return Array.from({ length: size }, (_, n) => `warm-${place.toLowerCase()}-${n + 1}`)
 }

@@ -2,9 +2,10 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { walk } from '../chaos/walk.ts'
+import { dialect } from './dialect.ts'
 
 test('a hundred and fifty steps of everything that can happen lose and double nothing', async () => {
-  const { steps, violations } = await walk({ seed: 7, steps: 150 })
+  const { steps, violations } = await walk({ dialect: dialect.name, seed: 7, steps: 150 })
   assert.equal(violations, [])
   assert.is(steps, 150)
 })

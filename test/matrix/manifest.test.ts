@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
-import { typed } from './command-line.ts'
-import { eventually } from './eventually.ts'
-import { openWorld } from './world.ts'
+import { dialects } from '../../sandbox/dialects.ts'
+import { typed } from '../whole/command-line.ts'
+import { eventually } from '../whole/eventually.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
 const file = join(world.dir, 'announcer.yaml')
@@ -48,17 +49,16 @@ const log = () => readFileSync(world.logOf('eip-admission'), 'utf8')
 
 test('a file that is no manifest is refused at once, with its name', async () => {
   writeFileSync(file, 'kind: [')
-  const { code, stderr } = await typed(['serve', '--cloud-provider=equinixmetal', flag], {
-    METAL_API_KEY: 'k',
-    METAL_PROJECT_ID: 'p',
-  })
+  const { provider, env } = dialects[dialect.name]
+  const access = { url: world.cloud.url, project: world.project, token: world.token }
+  const { code, stderr } = await typed(['serve', `--cloud-provider=${provider}`, flag], env(access))
   assert.is(code, 1)
   for (const word of ['load balancer manifest', file, 'is not YAML (line', 'kubectl apply']) assert.match(stderr, word)
 })
 
 test('what our roles do not allow is told with what to grant, and everything else goes on', async () => {
   write(objects)
-  const product = await world.start({ env: { METAL_METRO_NAME: 'da' }, flags: [flag] })
+  const product = await world.start({ env: dialect.here, flags: [flag] })
   await eventually('it is told', () => log().includes('objects are not applied') || undefined)
   assert.match(log(), 'kubectl create clusterrolebinding eip-admission-manifest --clusterrole=cluster-admin')
   assert.match(log(), '--serviceaccount=eip-admission:eip-admission')
@@ -68,7 +68,7 @@ test('what our roles do not allow is told with what to grant, and everything els
 test('with those rights all is applied that the API server knows, kinds that come with it too', async () => {
   const account = '--serviceaccount=eip-admission:eip-admission'
   await world.must('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
-  const product = await world.start({ env: { METAL_METRO_NAME: 'da' }, flags: [flag] })
+  const product = await world.start({ env: dialect.here, flags: [flag] })
   await eventually('the last object is there', async () => {
     const { code } = await world.kubectl(['get', 'pools.example.com', 'first', '-n', namespace])
     return code === 0 || undefined
@@ -93,7 +93,7 @@ test('a start with a mended file settles it, and what a person changed is as the
     '{"spec":{"size":7,"mine":1}}',
   )
   write(objects.slice(0, -1))
-  const product = await world.start({ env: { METAL_METRO_NAME: 'da' }, flags: [flag] })
+  const product = await world.start({ env: dialect.here, flags: [flag] })
   await eventually('it is applied', () => log().includes('manifest applied') || undefined)
   assert.is(
     await world.must('get', 'pools.example.com', 'first', '-n', namespace, '-o', 'jsonpath={.spec}'),

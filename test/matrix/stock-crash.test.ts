@@ -1,35 +1,38 @@
 // The process is killed at every step that an address in stock goes through; the next one finishes the work.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Service } from '../../kube/objects.ts'
-import type { ElasticIP } from '../../ledger/elastic-ip.ts'
-import { type Moment, deaths, enters, onRecord, onRecordStatus, statusOf } from './deaths.ts'
-import { eventually } from './eventually.ts'
-import { chosen, loadBalancer } from './manifests.ts'
-import { order, provisioned } from './stock-view.ts'
-import { type Write, stretchTripwire } from './tripwire.ts'
-import { openWorld, routes } from './world.ts'
+import { listAll } from '../../kube/list-all.ts'
+import { services } from '../../kube/resource.ts'
+import { type ElasticIP, elasticIPs } from '../../ledger/elastic-ip.ts'
+import { type Moment, deaths, enters, onRecord, onRecordStatus, statusOf } from '../whole/deaths.ts'
+import { eventually } from '../whole/eventually.ts'
+import { chosen, loadBalancer } from '../whole/manifests.ts'
+import { provisioned, warmNames } from '../whole/stock-view.ts'
+import { type Write, stretchTripwire } from '../whole/tripwire.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
-// Whoever comes after a killed leader waits until its lease, and its questions to the cloud, have run out.
-const patience = ['--cloud-timeout=2s', '--leader-elect-lease-duration=2s', '--leader-elect-renew-deadline=1500ms']
+// Whoever comes after a killed process waits until its questions to the cloud have run out, twice the time-out of one, and
+// looks again when the grace of an unbound record is over; a lease would be one wait more.
 const running = {
-  env: { METAL_METRO_NAME: 'da', EIP_WARM_POOL: '1' },
-  flags: [...patience, '--leader-elect-retry-period=300ms', '--unbound-grace=5s'],
+  env: { ...dialect.here, EIP_WARM_POOL: '1' },
+  flags: ['--cloud-timeout=1s', '--leader-elect=false', '--unbound-grace=3s'],
 }
 const product = await world.startSwept(running)
 const tripwire = await stretchTripwire(world)
 const dieAt = deaths({ world, tripwire, running, product })
 
+const [warmName = ''] = warmNames(dialect.place, 1)
 const recordIn = ({ object, oldObject }: Write) => (object ?? oldObject) as ElasticIP
 const isOf = (name: string) => (write: Write) => recordIn(write).metadata.name.startsWith(name)
-const onWarm = (write: Write) => onRecord(write) && isOf('warm-da-1')(write)
+const onWarm = (write: Write) => onRecord(write) && isOf(warmName)(write)
 const onLent = (write: Write) => onRecord(write) && isOf('office')(write)
 const onOwn = (write: Write) => onRecord(write) && isOf('default.')(write)
 const losesFinalizer = ({ operation, object }: Write) => operation === 'UPDATE' && !object?.metadata.finalizers?.length
 const sourceIn = (object: Write['object']) => (object as ElasticIP | null)?.spec.from
 const takerIn = ({ object }: Write) => (object as ElasticIP | null)?.spec.claimRef?.record
-const mark = 'PATCH /ips/{id}'
+const { mark } = dialect
 
 const ofWarm: Moment[] = [
   {
@@ -74,16 +77,16 @@ const whileReturning: Moment[] = [
   },
 ]
 
-const records = async () => (JSON.parse(await world.must('get', 'eip', '-o', 'json')) as { items: ElasticIP[] }).items
-const services = async () =>
-  (JSON.parse(await world.must('get', 'services', '-o', 'json')) as { items: Service[] }).items
+const records = () => listAll(world.client, elasticIPs)
+const liveServices = async () =>
+  (await listAll(world.client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
 
-const own = await order(world)
+const own = await world.order()
 
 /** Every Service has an address of its own, one waits, the person has theirs, and nothing else is paid for or written down. */
 function atRest(): Promise<true> {
   return eventually('each address is in one place', async (see) => {
-    const [all, live] = [see(await records()), (await services()).filter(({ spec }) => spec.type === 'LoadBalancer')]
+    const [all, live] = [see(await records()), await liveServices()]
     const mine = all.filter(({ metadata }) => metadata.name.startsWith('default.'))
     const [warm] = all.filter(({ metadata }) => metadata.name.startsWith('warm-'))
     const plain = mine.filter(({ spec }) => !spec.from?.lent)
