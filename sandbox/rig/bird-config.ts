@@ -1,7 +1,10 @@
-export type RouterConfig = { address: string; localAsn: number; machinesAsn: number; password: string; log: string }
+import type { Provider } from './providers.ts'
 
-/** A router of the provider: it takes single addresses from any machine that knows the password, and tells nothing. */
-export function birdConfig({ address, localAsn, machinesAsn, password, log }: RouterConfig): string {
+export type RouterConfig = { address: string; provider: Provider; password?: string | undefined; log: string }
+
+/** A router of the provider: it takes single addresses from any machine that knows the password, if there is one. */
+export function birdConfig({ address, provider, password, log }: RouterConfig): string {
+  const { asn, machines } = provider
   return `
 log "${log}" all;
 timeformat log iso long ms;
@@ -14,18 +17,18 @@ protocol kernel {
   ipv4 { import none; export where source = RTS_BGP; };
 }
 filter single_addresses {
-  if net.len = 32 && bgp_path.len = 1 && bgp_path.first = ${machinesAsn} then accept;
+  if net.len = 32 && bgp_path.len = 1 && bgp_path.first = ${machines.asn} then accept;
   reject;
 }
 protocol bgp machines {
   debug { routes };
   strict bind yes;
-  local ${address} as ${localAsn};
-  neighbor range 10.0.0.0/8 as ${machinesAsn};
+  local ${address} as ${asn};
+  neighbor range ${machines.network} as ${machines.asn};
   dynamic name "machine";
   passive yes;
   multihop 2;
-  password "${password}";
+  ${password === undefined ? '' : `password "${password}";`}
   ipv4 { import filter single_addresses; export none; };
 }
 `

@@ -2,7 +2,7 @@ import type { MetallbVersion } from '../metallb/build.ts'
 
 export const metallbNamespace = 'metallb-system'
 
-/** How MetalLB's speakers speak BGP, and which rules its webhooks keep. */
+/** How MetalLB is to speak BGP, and which rules its webhooks keep. */
 export type MetallbMode = 'native' | 'frr'
 
 export type MetallbPlan = { version: MetallbVersion; kubeconfig: string; webhooks: boolean }

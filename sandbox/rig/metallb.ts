@@ -32,7 +32,7 @@ export type Metallb = {
 export type MetallbOptions = {
   version: MetallbVersion
   mode?: MetallbMode
-  /** Whether its admission webhooks are on; they go by the rules of `mode`. */
+  /** Whether its admission webhooks are on; they go by the rules of `mode`. Speakers are native in any case. */
   webhooks?: boolean
 }
 
@@ -54,7 +54,6 @@ export async function makeMetallb(controlPlane: ControlPlane, options: MetallbOp
       env: { ...env, TMPDIR: webhookCertificate(dir) },
     }),
     async speaker({ name, address }) {
-      if (mode === 'frr') throw new Error('a speaker by FRR needs FRR, which the rig has not')
       await administrator.apply(placeholder(`speaker-${name}`))
       speakers += 1
       return part(join(dir, 'logs', `metallb-speaker-${name}.log`), {
@@ -62,7 +61,8 @@ export async function makeMetallb(controlPlane: ControlPlane, options: MetallbOp
         program: programs.speaker,
         // Before 0.16 it listens at METALLB_HOST alone.
         host: address,
-        env: { ...env, METALLB_HOST: address },
+        // FRR the rig has not; a speaker by itself understands what is written for one with FRR.
+        env: { ...process.env, METALLB_BGP_TYPE: 'native', METALLB_HOST: address },
       })
     },
   }

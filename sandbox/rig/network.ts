@@ -1,26 +1,26 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { isNamespaced } from './namespace.ts'
+import type { Provider } from './providers.ts'
 
 /** The network namespace of the routers, at the other end of the wire. */
 export const routersNetwork = 'routers'
 
-/** Where the provider's routers answer, on every machine of the world. */
-export const routerAddresses = ['169.254.255.1', '169.254.255.2']
-
 const wire = 'machines'
 
-const laying = [
-  `netns add ${routersNetwork}`,
-  `link add ${wire} type veth peer name routers netns ${routersNetwork}`,
-  `link set ${wire} up`,
-  `addr add 10.0.0.2/8 dev ${wire}`,
-  ...routerAddresses.map((address) => `route add ${address} via 10.0.0.1`),
-  `-n ${routersNetwork} link set lo up`,
-  `-n ${routersNetwork} link set routers up`,
-  `-n ${routersNetwork} addr add 10.0.0.1/8 dev routers`,
-  ...routerAddresses.map((address) => `-n ${routersNetwork} addr add ${address}/32 dev lo`),
-]
+function laying({ routers, machines: { network, gateway } }: Provider): string[] {
+  return [
+    `netns add ${routersNetwork}`,
+    `link add ${wire} type veth peer name routers netns ${routersNetwork}`,
+    `link set ${wire} up`,
+    `route add ${network} dev ${wire}`,
+    ...routers.map((address) => `route add ${address} via ${gateway}`),
+    `-n ${routersNetwork} link set lo up`,
+    `-n ${routersNetwork} link set routers up`,
+    `-n ${routersNetwork} addr add ${gateway}/${network.split('/')[1]} dev routers`,
+    ...routers.map((address) => `-n ${routersNetwork} addr add ${address}/32 dev lo`),
+  ]
+}
 
 /** The machines are all at our end of a wire, an address each; the routers are at the other end. */
 export type Network = {
@@ -29,9 +29,9 @@ export type Network = {
 }
 
 /** Lays the wire; there is one such network at a time. */
-export async function layNetwork(): Promise<Network> {
+export async function layNetwork(provider: Provider): Promise<Network> {
   if (!isNamespaced()) throw new Error('the rig wants a network of its own: run the tests by `npm test -- rig/`')
-  for (const command of laying) await ip(command)
+  for (const command of laying(provider)) await ip(command)
   return {
     addMachine: (address) => ip(`addr add ${address}/32 dev ${wire}`),
     async remove() {

@@ -2,13 +2,16 @@ import type { ControlPlane } from '../control-plane/start.ts'
 import { type Administrator, makeAdministrator } from './administrator.ts'
 import { type Machine, type Metallb, type MetallbOptions, type Part, makeMetallb } from './metallb.ts'
 import { layNetwork } from './network.ts'
+import { type Provider, providers } from './providers.ts'
 import { type Routers, startRouters } from './routers.ts'
 
 export type RigOptions = {
   controlPlane: ControlPlane
   metallb: MetallbOptions
-  /** The password of every BGP session, as the routers know it. */
-  password: string
+  /** Equinix Metal when absent. */
+  provider?: Provider
+  /** The password of every BGP session, as the routers know it; without it they ask for none. */
+  password?: string | undefined
 }
 
 /** MetalLB and the provider's routers, real ones, around a control plane. */
@@ -24,10 +27,11 @@ export type Rig = {
 }
 
 /** Has MetalLB installed and running, and the routers waiting for machines. */
-export async function setRig({ controlPlane, metallb: options, password }: RigOptions): Promise<Rig> {
-  const network = await layNetwork()
-  const routers = await startRouters({ dir: controlPlane.dir, password })
-  const metallb = await makeMetallb(controlPlane, options)
+export async function setRig(options: RigOptions): Promise<Rig> {
+  const { controlPlane, provider = providers['equinix-metal'], password } = options
+  const network = await layNetwork(provider)
+  const routers = await startRouters({ dir: controlPlane.dir, provider, password })
+  const metallb = await makeMetallb(controlPlane, options.metallb)
   const administrator = makeAdministrator(controlPlane)
   await metallb.install()
   await metallb.controller.start()

@@ -6,7 +6,8 @@ import { type Bird, findBird } from './bird.ts'
 import { birdConfig } from './bird-config.ts'
 import { askBird } from './bird-control.ts'
 import { type Change, type Way, readChanges, readNeighbours, readWays } from './bird-words.ts'
-import { routerAddresses, routersNetwork } from './network.ts'
+import { routersNetwork } from './network.ts'
+import type { Provider } from './providers.ts'
 
 /** The provider's routers, with whom every machine speaks BGP. */
 export type Routers = {
@@ -19,13 +20,14 @@ export type Routers = {
   stop: () => Promise<void>
 }
 
-export type RouterOptions = { dir: string; password: string; localAsn?: number; machinesAsn?: number }
+/** `password` is that of every session; without it they ask for none. */
+export type RouterOptions = { dir: string; provider: Provider; password?: string | undefined }
 
-/** Starts BIRD once for each address of the provider, beyond the wire, and waits until they answer. */
+/** Starts BIRD once for each router of the provider, beyond the wire, and waits until they answer. */
 export async function startRouters(options: RouterOptions): Promise<Routers> {
   const bird = await findBird()
   mkdirSync(join(options.dir, 'logs'), { recursive: true })
-  const routers = await Promise.all(routerAddresses.map((address) => startRouter(address, bird, options)))
+  const routers = await Promise.all(options.provider.routers.map((address) => startRouter(address, bird, options)))
   return {
     routes: async () => (await Promise.all(routers.map(({ routes }) => routes()))).flat(),
     sessions: async () => (await Promise.all(routers.map(({ sessions }) => sessions()))).flat(),
@@ -35,10 +37,10 @@ export async function startRouters(options: RouterOptions): Promise<Routers> {
 }
 
 async function startRouter(router: string, bird: Bird, options: RouterOptions): Promise<Routers> {
-  const { dir, password, localAsn = 65530, machinesAsn = 65000 } = options
+  const { dir, provider, password } = options
   const [config = '', socket = ''] = ['conf', 'ctl'].map((kind) => join(dir, `router-${router}.${kind}`))
   const log = join(dir, 'logs', `router-${router}.log`)
-  writeFileSync(config, birdConfig({ address: router, localAsn, machinesAsn, password, log }), { mode: 0o600 })
+  writeFileSync(config, birdConfig({ address: router, provider, password, log }), { mode: 0o600 })
   const command = [bird.program, '-f', '-c', config, '-s', socket]
   const child = startChild(['ip', 'netns', 'exec', routersNetwork, ...command], {
     logFile: join(dir, 'logs', `bird-${router}.log`),

@@ -2,11 +2,11 @@
 import type { MetallbVersion } from '../../sandbox/metallb/build.ts'
 import type { Administrator } from '../../sandbox/rig/administrator.ts'
 import type { Machine } from '../../sandbox/rig/metallb.ts'
-import { routerAddresses } from '../../sandbox/rig/network.ts'
+import { providers } from '../../sandbox/rig/providers.ts'
 import { password } from './ground.ts'
 
 const namespace = 'metallb-system'
-const asn = { machine: 65_000, router: 65_530 }
+const { routers, asn, machines: ours } = providers['equinix-metal']
 
 /** MetalLB of a version, as a person configures it. */
 export type ByHand = {
@@ -23,8 +23,8 @@ export function byHand(version: MetallbVersion, administrator: Administrator): B
 function byDocument({ apply }: Administrator): ByHand {
   const write = async (machines: Machine[], addresses: string[], shared: string) => {
     const peers = sessionsOf(machines).map(({ name, address, router }) => ({
-      'my-asn': asn.machine,
-      'peer-asn': asn.router,
+      'my-asn': ours.asn,
+      'peer-asn': asn,
       'peer-address': router,
       'source-address': address,
       'hold-time': '30s',
@@ -87,7 +87,7 @@ function byObjects({ apply, run }: Administrator): ByHand {
 type Session = Machine & { router: string }
 
 function sessionsOf(machines: Machine[]): Session[] {
-  return machines.flatMap((machine) => routerAddresses.map((router) => ({ ...machine, router })))
+  return machines.flatMap((machine) => routers.map((router) => ({ ...machine, router })))
 }
 
 function made(kind: string, name: string, version: string) {
@@ -96,8 +96,8 @@ function made(kind: string, name: string, version: string) {
 
 function peer({ name, address, router }: Session) {
   return {
-    myASN: asn.machine,
-    peerASN: asn.router,
+    myASN: ours.asn,
+    peerASN: asn,
     peerAddress: router,
     sourceAddress: address,
     holdTime: '30s',

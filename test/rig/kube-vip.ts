@@ -13,11 +13,13 @@ import { readService } from '../announcers/kube-vip-service.ts'
 
 export type KubeVip = { stop(): Promise<void> }
 
-const prefix = 'metal.equinix.com'
+/** On which node it is, and what the annotations begin with that it reads there. */
+export type Reading = { node: string; prefix: string }
+
 const release = '1.2.0'
 
 /** The program, since 1.2, as its DaemonSet for the addresses of Services starts it. */
-export function startKubeVip(program: string, node: string, { dir, kubeconfig }: ControlPlane): KubeVip {
+export function startKubeVip(program: string, { node, prefix }: Reading, { dir, kubeconfig }: ControlPlane): KubeVip {
   const child = startChild([program, 'manager'], {
     logFile: join(dir, 'logs', `kube-vip-${node}.log`),
     env: {
@@ -38,13 +40,13 @@ export function startKubeVip(program: string, node: string, { dir, kubeconfig }:
 }
 
 /** Reads the Node once it says enough, and Services for ever, by the rules that we hold for kube-vip's. */
-export async function startStandIn(node: string, controlPlane: ControlPlane): Promise<KubeVip> {
+export async function startStandIn({ node, prefix }: Reading, controlPlane: ControlPlane): Promise<KubeVip> {
   const administrator = makeAdministrator(controlPlane)
   const bird = await findBird()
   const [config = '', socket = '', logFile = ''] = ['conf', 'ctl', 'log'].map((kind) =>
     join(controlPlane.dir, kind === 'log' ? 'logs' : '', `kube-vip-${node}.${kind}`),
   )
-  const speaking = await spokenBy(node, administrator)
+  const speaking = await spokenBy({ node, prefix }, administrator)
   const write = (addresses: string[]) => writeFileSync(config, birdConfig(speaking, addresses), { mode: 0o600 })
   write([])
   const child = startChild([bird.program, '-f', '-c', config, '-s', socket], {
@@ -68,7 +70,7 @@ export async function startStandIn(node: string, controlPlane: ControlPlane): Pr
   }
 }
 
-async function spokenBy(name: string, { run }: Administrator): Promise<Speaking> {
+async function spokenBy({ node: name, prefix }: Reading, { run }: Administrator): Promise<Speaking> {
   for (let tries = 0; tries < 100; tries += 1) {
     const node = JSON.parse(await run(['get', 'node', name, '-o', 'json'])) as Node
     const speaking = readNode(node.metadata.annotations ?? {}, { release, prefix })

@@ -1,4 +1,5 @@
 import type { Node, NodeAddress } from '../../kube/objects.ts'
+import { nodes } from '../../kube/resource.ts'
 import { uninitialized } from '../../controllers/nodes/taints.ts'
 import { eventually, type See } from './eventually.ts'
 import type { World } from './world.ts'
@@ -15,11 +16,8 @@ export type Started = {
 }
 
 /** Does to Node objects what a kubelet does, without a machine. */
-export function kubelets({ kubectl, must }: Pick<World, 'kubectl' | 'must'>) {
-  const node = async (name: string): Promise<Node | undefined> => {
-    const text = await must('get', 'node', name, '--ignore-not-found', '-o', 'json')
-    return text === '' ? undefined : (JSON.parse(text) as Node)
-  }
+export function kubelets({ client, kubectl, must }: Pick<World, 'client' | 'kubectl' | 'must'>) {
+  const node = (name: string): Promise<Node | undefined> => client.get(nodes, { name })
   return {
     node,
     /** A kubelet comes up and registers its node, which is not ready yet. */
@@ -47,10 +45,15 @@ export function kubelets({ kubectl, must }: Pick<World, 'kubectl' | 'must'>) {
   }
 }
 
-type Device = { id: string; ip_addresses: { address: string; public: boolean; address_family: number }[] }
+/** A machine as any of the simulated clouds shows it. */
+export type Device = {
+  /** A number at Cherry Servers. */
+  id: string
+  ip_addresses: { address: string; address_family: number; public?: boolean; type?: string }[]
+}
 
 /** Machines in the simulated cloud, and their nodes. */
-export function machineRoom(world: Pick<World, 'kubectl' | 'must' | 'cloud'>) {
+export function machineRoom(world: Pick<World, 'client' | 'kubectl' | 'must' | 'cloud'>) {
   const kubelet = kubelets(world)
   const device = (name: string) => world.cloud.door.devices.add({ hostname: name }) as unknown as Device
   const settled = (name: string) =>
@@ -72,8 +75,9 @@ export function machineRoom(world: Pick<World, 'kubectl' | 'must' | 'cloud'>) {
 
 /** An address that a machine is managed by. */
 export function ipOf({ ip_addresses }: Device, family: 4 | 6, kind: 'public' | 'private'): string {
-  const isPublic = kind === 'public'
-  return ip_addresses.find((one) => one.public === isPublic && one.address_family === family)?.address ?? ''
+  const words: unknown[] = kind === 'public' ? [true, 'primary-ip'] : [false, 'private-ip']
+  const isOne = ({ public: isPublic, type }: Device['ip_addresses'][number]) => words.includes(isPublic ?? type)
+  return ip_addresses.find((one) => one.address_family === family && isOne(one))?.address ?? ''
 }
 
 /** The taints of a node that are a cloud provider's; the API server has its own for nodes that are not ready. */

@@ -1,15 +1,16 @@
 // What the product writes for kube-vip is enough for sessions with the provider's routers, and for ways to a Service.
 import { test } from 'uvu'
-import type { Machine } from '../../sandbox/rig/metallb.ts'
-import { layNetwork, routerAddresses } from '../../sandbox/rig/network.ts'
-import { startRouters } from '../../sandbox/rig/routers.ts'
-import { eventually } from '../whole/eventually.ts'
-import { ipOf, machineRoom } from '../whole/kubelet.ts'
-import { loadBalancer } from '../whole/manifests.ts'
-import { openWorld, type World } from '../whole/world.ts'
-import { startKubeVip, startStandIn } from './kube-vip.ts'
+import type { Machine } from '../../../sandbox/rig/metallb.ts'
+import { layNetwork } from '../../../sandbox/rig/network.ts'
+import { startRouters } from '../../../sandbox/rig/routers.ts'
+import { startKubeVip, startStandIn } from '../../rig/kube-vip.ts'
+import { eventually } from '../../whole/eventually.ts'
+import { ipOf, machineRoom } from '../../whole/kubelet.ts'
+import { loadBalancer } from '../../whole/manifests.ts'
+import type { World } from '../../whole/world.ts'
+import { dialect, openWorld } from '../dialect.ts'
 
-const password = 'Rig5ecretRig5ecret'
+const { kubeVip: said, password, provider, source } = dialect.bgp
 const program = process.env.KUBE_VIP_BIN
 const what = program === undefined ? 'what reads as kube-vip does' : 'the real kube-vip'
 if (program === undefined) console.log('NOT RUN the real kube-vip  KUBE_VIP_BIN names no program (1.2 or later)')
@@ -27,26 +28,34 @@ async function serves(world: World, service: string, { name, address }: Machine)
 }
 
 test(`${what}: a Service has a way over its node as long as it is there`, async () => {
-  const network = await layNetwork()
+  const network = await layNetwork(provider)
   const world = await openWorld()
-  const routers = await startRouters({ dir: world.dir, password })
-  const settings = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'kube-vip://', METAL_BGP_PASS: password }
+  const routers = await startRouters({ dir: world.dir, provider, password: password?.value })
+  const settings = {
+    ...dialect.here,
+    ...said.env,
+    [dialect.loadBalancer]: 'kube-vip://',
+    ...(password && { [password.setting]: password.value }),
+  }
   const ways = async (prefix: string) => (await routers.routes()).filter((way) => way.prefix === prefix)
   try {
     await world.startSwept({ env: settings })
-    const machine = ipOf(await machineRoom(world).comesUp('node-a'), 4, 'private')
+    const machine = ipOf(await machineRoom(world).comesUp('node-a'), 4, source)
+    for (const [name, value] of Object.entries(said.byHand(machine)))
+      await world.must('annotate', 'node', 'node-a', `${name}=${value}`)
     await network.addMachine(machine)
     const { spec } = await world.create(loadBalancer('web', { spec: { selector: null } }))
     await serves(world, 'web', { name: 'node-a', address: machine })
     const prefix = `${spec.loadBalancerIP}/32`
 
+    const reading = { node: 'node-a', prefix: said.prefix }
     const kubeVip = await (program === undefined
-      ? startStandIn('node-a', world.controlPlane)
-      : startKubeVip(program, 'node-a', world.controlPlane))
+      ? startStandIn(reading, world.controlPlane)
+      : startKubeVip(program, reading, world.controlPlane))
     try {
       await eventually('every router has a session with the machine, and a way over it', async (see) => {
         const found = see(await ways(prefix)).map(({ router, via }) => `${router} ${via}`)
-        return found.toSorted().join() === routerAddresses.map((router) => `${router} ${machine}`).join() || undefined
+        return found.toSorted().join() === provider.routers.map((router) => `${router} ${machine}`).join() || undefined
       })
       await world.must('delete', 'service', 'web')
       await world.gone('web')

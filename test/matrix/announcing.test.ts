@@ -1,0 +1,189 @@
+// What MetalLB reads, on a real API server: written, kept through a cloud that cannot be read, and taken back first.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Product } from '../../sandbox/product.ts'
+import { eventually } from '../whole/eventually.ts'
+import { ipOf, machineRoom } from '../whole/kubelet.ts'
+import { loadBalancer } from '../whole/manifests.ts'
+import { metallbView, poolManifest, sessionText } from '../whole/metallb-view.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
+
+const world = await openWorld()
+const { comesUp } = machineRoom(world)
+const { faults, calls, latency } = world.cloud.door
+const namespace = 'metallb-system'
+const { provider, source } = dialect.bgp
+const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = dialect.bgp.metallb
+const settings = { ...dialect.here, [dialect.loadBalancer]: setting }
+const metallb = metallbView(world, version)
+
+let product: Product | undefined
+
+/** What each machine speaks from. */
+const sources = new Map<string, string>()
+async function joins(name: string): Promise<void> {
+  sources.set(name, ipOf(await comesUp(name), 4, source))
+}
+
+const arePools = (...wanted: string[]) =>
+  eventually(`the pools are ${wanted.join()}`, async (see) => {
+    return see(await metallb.pools()).join() === wanted.toSorted().join() || undefined
+  })
+const arePeers = (...nodes: string[]) =>
+  eventually(`the peers are those of ${nodes.join()}`, async (see) => {
+    const wanted = nodes.flatMap((node) =>
+      provider.routers.map((router) =>
+        sessionText({
+          node,
+          source: sources.get(node) ?? '',
+          asn: provider.machines.asn,
+          router,
+          routerAsn: provider.asn,
+        }),
+      ),
+    )
+    return see(await metallb.sessions()).join() === wanted.toSorted().join() || undefined
+  })
+const addressOf = async (name: string) => (await world.service(name))?.spec.loadBalancerIP ?? ''
+const events = (name: string) =>
+  world.must('get', 'events', `--field-selector=involvedObject.name=${name}`, '-o', 'jsonpath={.items[*].message}')
+
+const admission = 'admissionregistration.k8s.io/v1'
+
+test('MetalLB that is installed later learns what was there before it', async () => {
+  await world.must('create', 'namespace', namespace)
+  product = await world.startSwept({ env: settings })
+  await joins('node-a')
+  const created = await world.create(loadBalancer('web'))
+  assert.ok(created.spec.loadBalancerIP)
+  await metallb.install()
+  await arePools(`${created.spec.loadBalancerIP}/32`)
+  await arePeers('node-a')
+})
+
+test('a node that comes up later gets its sessions, and one that goes takes them along', async () => {
+  await joins('node-b')
+  await arePeers('node-a', 'node-b')
+  await world.must('delete', 'node', 'node-b')
+  await arePeers('node-a')
+})
+
+test('a cloud that refuses our key, or does not answer, takes nothing away, through a restart neither', async () => {
+  const before = await metallb.versions()
+  for (const answer of [401, 500, 'reset', 'empty-list'] as const) {
+    faults.add({ answer })
+    await product?.stop()
+    product = await world.serve({ env: { ...settings, EIP_PEER_REFRESH_INTERVAL: '1s' } })
+    await eventually('the cloud is asked', () => faults.all().some(({ struck }) => struck > 2) || undefined)
+    await sleep(1_500)
+    faults.clear()
+    assert.equal(await metallb.versions(), before, `nothing was written while the cloud answered ${answer}`)
+  }
+})
+
+test("a person's own pool is not touched, and an address in it is not given a second one", async () => {
+  await metallb.addPool('theirs', '198.51.100.0/24')
+  const shown = `${await addressOf('web')}/32`
+  await world.create(loadBalancer('own', { spec: { loadBalancerIP: '198.51.100.7' } }))
+  await sleep(1_000)
+  assert.equal(await metallb.pools(), ['198.51.100.0/24', shown].toSorted())
+  await world.must('delete', 'service', 'own')
+  assert.equal(await metallb.pools(), ['198.51.100.0/24', shown].toSorted())
+  await metallb.removePool('theirs')
+})
+
+// A document is taken as a whole or not at all.
+if (metallb.hasObjects) {
+  test('what the API server refuses is told on the Service, and holds up no other', async () => {
+    for (const object of noNewPools()) await world.send(['create'], object)
+    await eventually('the policy is in force', async () => {
+      const dryRun = ['create', '--dry-run=server', '-f', '-']
+      const { stderr } = await world.kubectl(dryRun, poolManifest('probe', '192.0.2.0/24'))
+      return stderr.includes('no new pools') || undefined
+    })
+    const refused = await world.create(loadBalancer('refused'))
+    await eventually(
+      'its Service says why',
+      async () => (await events('refused')).includes('no new pools') || undefined,
+    )
+    await world.must('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', 'no-new-pools')
+    await arePools(`${await addressOf('web')}/32`, `${refused.spec.loadBalancerIP}/32`)
+    await world.must('delete', 'service', 'refused')
+  })
+}
+
+test('a webhook that guards what MetalLB reads and does not answer is outlasted: it is written when it is back', async () => {
+  const webhook = {
+    name: 'guard.metallb.io',
+    clientConfig: { url: 'https://127.0.0.1:1/validate' },
+    rules: [
+      { apiGroups: ['metallb.io'], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['*'] },
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] },
+    ],
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  }
+  const metadata = { name: 'metallb-webhook-configuration' }
+  await world.send(['create'], {
+    apiVersion: admission,
+    kind: 'ValidatingWebhookConfiguration',
+    metadata,
+    webhooks: [webhook],
+  })
+  const { spec } = await world.create(loadBalancer('patient'))
+  await sleep(2_000)
+  await arePools(`${await addressOf('web')}/32`)
+  await world.must('delete', 'validatingwebhookconfiguration', metadata.name)
+  await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
+  await world.must('delete', 'service', 'patient')
+})
+
+test('an address goes back only when no pool has it any more', async () => {
+  const { spec } = await world.create(loadBalancer('gone'))
+  await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
+  latency.set({ ms: 300 })
+  calls.clear()
+  await world.must('delete', 'service', 'gone', '--wait=false')
+  await eventually('its pool is gone', async () => {
+    const wasAsked = world.calls(routes.release) > 0
+    const has = (await metallb.pools()).includes(`${spec.loadBalancerIP}/32`)
+    assert.not(has && wasAsked, 'the address was given back while a pool had it')
+    return !has || undefined
+  })
+  await world.gone('gone')
+  latency.set({ ms: 0 })
+})
+
+test('after the last Service everything of ours goes', async () => {
+  await world.must('delete', 'service', 'web')
+  await arePools()
+  await arePeers()
+  assert.equal(await metallb.left(), [])
+  // The addresses that machines are managed by have none.
+  const ordered = world.reserved().filter(({ tags }) => tags.length > 0)
+  assert.equal(ordered, [])
+})
+
+test('the roles were enough, and no secret was told', () => world.close())
+
+test.run()
+
+/** A policy by which the API server takes no pool that is new. */
+function noNewPools(): object[] {
+  const metadata = { name: 'no-new-pools' }
+  const resourceRules = [
+    { apiGroups: ['metallb.io'], apiVersions: ['*'], operations: ['CREATE'], resources: ['ipaddresspools'] },
+  ]
+  const spec = {
+    matchConstraints: { resourceRules },
+    validations: [{ expression: 'false', message: 'no new pools' }],
+  }
+  const binding = { policyName: metadata.name, validationActions: ['Deny'] }
+  return [
+    { apiVersion: admission, kind: 'ValidatingAdmissionPolicy', metadata, spec },
+    { apiVersion: admission, kind: 'ValidatingAdmissionPolicyBinding', metadata, spec: binding },
+  ]
+}

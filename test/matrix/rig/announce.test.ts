@@ -1,0 +1,116 @@
+// The product, the real MetalLB and real routers: what a Service's address means to the network, and in which order.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type DialectName, dialects } from '../../../sandbox/dialects.ts'
+import { metallbVersions } from '../../../sandbox/metallb/build.ts'
+import { isSince } from '../../../sandbox/rig/metallb-args.ts'
+import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
+import { type MetallbSetup, bgpFacts } from '../../whole/dialect-bgp.ts'
+import { eventually } from '../../whole/eventually.ts'
+import { ipOf, machineRoom } from '../../whole/kubelet.ts'
+import { loadBalancer } from '../../whole/manifests.ts'
+import { type World, routes } from '../../whole/world.ts'
+import { dialect, openWorld } from '../dialect.ts'
+
+const { metallb: setups, nodeSelector, password, provider, source } = dialect.bgp
+
+type Scene = World & { rig: Rig; machines: string[]; restart: (env: Record<string, string>) => Promise<void> }
+
+/** The product with nodes and MetalLB of a version, its webhooks on if it has any. */
+async function onScene(
+  { version, setting, mode = 'native' }: MetallbSetup,
+  play: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  const world = await openWorld({ controllers: ['endpoints-controller'] })
+  const { comesUp } = machineRoom(world)
+  const metallb = { version, mode, webhooks: isSince(version, '0.13') }
+  const rig = await setRig({ controlPlane: world.controlPlane, metallb, provider, password: password?.value })
+  const settings = {
+    ...dialect.here,
+    [dialect.loadBalancer]: setting,
+    ...(password && { [password.setting]: password.value }),
+  }
+  const machines: string[] = []
+  try {
+    let product = await world.startSwept({ env: settings })
+    // For FRR it is not written from where a node speaks, and in the one network of the rig all would do so from there.
+    for (const name of mode === 'frr' ? ['node-a'] : ['node-a', 'node-b']) {
+      const address = ipOf(await comesUp(name), 4, source)
+      await rig.node({ name, address })
+      machines.push(address)
+    }
+    const restart = async (env: Record<string, string>) => {
+      await product.stop()
+      product = await world.start({ env: { ...settings, ...env } })
+    }
+    await play({ ...world, rig, machines, restart })
+  } finally {
+    await rig.stop()
+    await world.close()
+  }
+}
+
+async function create(scene: Scene, name: string): Promise<string> {
+  const { spec } = await scene.create(loadBalancer(name, { spec: { selector: { app: 'web' } } }))
+  return spec.loadBalancerIP ?? ''
+}
+
+/** Every router sends packets for an address to these machines, and to no others. */
+function leadsTo({ rig }: Scene, address: string, machines: string[]): Promise<true> {
+  return eventually(`${address} leads to ${machines.join(' and ')}`, async (see) => {
+    const ways = see(await rig.routers.routes()).filter(({ prefix }) => prefix === `${address}/32`)
+    const found = ways.map(({ router, via }) => `${router} ${via}`).toSorted()
+    return found.join() === eachRouter(machines).join() || undefined
+  })
+}
+
+function eachRouter(machines: string[]): string[] {
+  return provider.routers.flatMap((router) => machines.map((machine) => `${router} ${machine}`)).toSorted()
+}
+
+/** When the last router lost its last way to an address. */
+function lostAtMs({ rig, machines }: Scene, address: string): number {
+  const lost = rig.routers.changes().filter(({ what, prefix }) => what === 'lost' && prefix === `${address}/32`)
+  assert.is(lost.length, machines.length * provider.routers.length)
+  return Math.max(...lost.map(({ atMs }) => atMs))
+}
+
+/** What is deleted has no way any more when its address goes back to the cloud. */
+async function leavesInOrder(scene: Scene): Promise<void> {
+  const { cloud, machines } = scene
+  const address = await create(scene, 'leaving')
+  await leadsTo(scene, address, machines)
+  cloud.door.calls.clear()
+  await scene.must('delete', 'service', 'leaving')
+  await scene.gone('leaving')
+  const [released] = cloud.door.calls.all(routes.release)
+  const lost = lostAtMs(scene, address)
+  assert.ok(lost < Date.parse(released?.at ?? ''), `lost at ${lost}, released at ${released?.at}`)
+}
+
+test('every version of MetalLB is met in some dialect', () => {
+  const met = (Object.keys(dialects) as DialectName[]).flatMap((name) => bgpFacts(name).metallb)
+  assert.equal([...new Set(met.map(({ version }) => version))].toSorted(), [...metallbVersions].toSorted())
+})
+
+for (const setup of setups) {
+  const { version, mode = 'native' } = setup
+  test(`MetalLB ${version}, ${mode}: a created Service is reached within seconds, over every node that is selected`, () =>
+    onScene(setup, async (scene) => {
+      const { machines, rig } = scene
+      const startedMs = Date.now()
+      const address = await create(scene, 'web')
+      await leadsTo(scene, address, machines)
+      assert.ok(Date.now() - startedMs < 10_000, `it took ${Date.now() - startedMs} ms`)
+      await scene.settled('web')
+      await leavesInOrder(scene)
+
+      const selected = nodeSelector === undefined ? machines : machines.slice(0, 1)
+      if (nodeSelector !== undefined) await scene.restart({ [nodeSelector]: 'kubernetes.io/hostname=node-a' })
+      await leadsTo(scene, address, selected)
+      const speaking = (await rig.routers.sessions()).map(({ router, machine }) => `${router} ${machine}`)
+      assert.equal(speaking.toSorted(), eachRouter(selected))
+    }))
+}
+
+test.run()

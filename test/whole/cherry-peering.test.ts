@@ -1,0 +1,134 @@
+// BGP at Cherry Servers: a project's ASN comes late, routers are those of a region, and other tools switch BGP off.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { bgpPeers } from '../../announcers/metallb/resources.ts'
+import type { Product } from '../../sandbox/product.ts'
+import { dialectOf } from './dialects.ts'
+import { eventually } from './eventually.ts'
+import { type Device, ipOf, machineRoom } from './kubelet.ts'
+import { loadBalancer } from './manifests.ts'
+import { metallbView, sessionText } from './metallb-view.ts'
+import { openWorld } from './world.ts'
+
+const world = await openWorld({ dialect: 'cherry-servers' })
+const { door } = world.cloud
+const { register, settled, node } = machineRoom(world)
+const { here, loadBalancer: setting, prefix } = dialectOf('cherry-servers')
+const metallb = metallbView(world, '0.16.1')
+const namespace = 'metallb-system'
+
+let product: Product | undefined
+async function run(url: string): Promise<void> {
+  await product?.stop()
+  const env = { ...here, [setting]: url, EIP_PEER_REFRESH_INTERVAL: '1s' }
+  product = await world.serve({ env })
+}
+
+const sources = new Map<string, string>()
+async function joins(name: string, region: string): Promise<void> {
+  const machine = door.devices.add({ hostname: name, region }) as unknown as Device
+  sources.set(name, ipOf(machine, 4, 'public'))
+  await register(name, { nodeIp: ipOf(machine, 4, 'private') })
+  await settled(name)
+}
+
+const fact = async (name: string, datum: string) => (await node(name))?.metadata.annotations?.[`${prefix}${datum}`]
+const routersOf = {
+  lithuania: { asn: 16_125, routers: ['46.166.166.122', '46.166.166.123'] },
+  netherlands: { asn: 64_992, routers: ['192.0.2.21', '192.0.2.22'] },
+}
+const asn = 64_667
+const expected = (name: string, { asn: routerAsn, routers }: { asn: number; routers: string[] }) =>
+  routers.map((router) => sessionText({ node: name, source: sources.get(name) ?? '', asn, router, routerAsn }))
+
+test('as long as the project has no ASN a node says nothing, and MetalLB is told of no session', async () => {
+  door.setLocalAsn({ afterMs: 6_000 })
+  await world.must('create', 'namespace', namespace)
+  await metallb.install()
+  await run('metallb:///metallb-system/')
+  await joins('lithuania', 'LT-Siauliai')
+  const { spec } = await world.create(loadBalancer('web'))
+  const asnOf = () => door.projects.all().map(({ bgp }) => (bgp as { local_asn: number }).local_asn)
+  await eventually('BGP is on for the machine', () => world.calls('PUT /servers/{id}') > 0 || undefined)
+  await eventually('the address is told', async (see) => {
+    return see(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
+  })
+  let looks = 0
+  await eventually('the project has its ASN', async () => {
+    const before = [await fact('lithuania', 'bgp-peers-0-node-asn'), await metallb.sessions()]
+    if (!asnOf().includes(0)) return true
+    looks += 1
+    assert.equal(before, [undefined, []])
+    return undefined
+  })
+  assert.ok(looks > 5, 'it was long enough without one')
+})
+
+test('then the node says it, and so is MetalLB told', async () => {
+  await eventually('the sessions are told', async (see) => {
+    return see(await metallb.sessions()).join() === expected('lithuania', routersOf.lithuania).join() || undefined
+  })
+  await eventually('the node says it', async () => {
+    return (await fact('lithuania', 'bgp-peers-0-node-asn')) === String(asn) || undefined
+  })
+})
+
+test('a machine in another region speaks with the routers of that', async () => {
+  await joins('netherlands', 'NL-Amsterdam')
+  const wanted = [
+    ...expected('lithuania', routersOf.lithuania),
+    ...expected('netherlands', routersOf.netherlands),
+  ].toSorted()
+  await eventually('the sessions are told', async (see) => {
+    return see(await metallb.sessions()).join() === wanted.join() || undefined
+  })
+  await eventually('the node says so', async (see) => {
+    const said = see(await Promise.all(['ip', 'asn'].map((datum) => fact('netherlands', `bgp-peers-1-peer-${datum}`))))
+    return said.join() === '192.0.2.22,64992' || undefined
+  })
+})
+
+test('BGP that is switched off for the project and its machines is switched on again, and nothing is taken back', async () => {
+  const before = await metallb.sessions()
+  const shows = () => door.devices.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
+  const [project] = door.projects.all().map(({ id }) => String(id))
+  for (const { id } of door.devices.all()) door.bgp.turnOff(String(id))
+  door.bgp.turnOffProject(project ?? '')
+  await eventually('it is on again', () => {
+    const isOn = door.projects.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
+    return [...isOn, ...shows()].every(Boolean) || undefined
+  })
+  assert.equal(await metallb.sessions(), before)
+})
+
+test('for FRR there is one peer for each router, for the nodes of its region and hops away', async () => {
+  await run('metallb:///metallb-system/?bgp-peer-mode=frr')
+  const wanted = Object.entries(routersOf).flatMap(([name, { asn: routerAsn, routers }]) =>
+    routers.map((router) => ({ nodes: [name], router, routerAsn, asn, isMultihop: true, source: undefined })),
+  )
+  await eventually('the peers are so', async (see) => {
+    const { items } = await world.client.list(bgpPeers, { namespace })
+    const told = items.map(({ spec: { myASN, peerASN, peerAddress, ebgpMultiHop, sourceAddress, nodeSelectors } }) => ({
+      nodes: nodeSelectors?.flatMap(({ matchExpressions = [] }) => matchExpressions.flatMap(({ values }) => values)),
+      router: peerAddress,
+      routerAsn: peerASN,
+      asn: myASN,
+      isMultihop: ebgpMultiHop,
+      source: sourceAddress,
+    }))
+    const inOrder = (peers: { router?: string | undefined }[]) =>
+      JSON.stringify(peers.toSorted((one, two) => (one.router ?? '').localeCompare(two.router ?? '')))
+    return inOrder(see(told)) === inOrder(wanted) || undefined
+  })
+})
+
+test('where somebody else writes the peers there are none of ours, and the pools stay', async () => {
+  const before = await metallb.pools()
+  await run('metallb:///metallb-system/?bgp-peer-mode=none')
+  await eventually('the peers are gone', async (see) => see(await metallb.sessions()).length === 0 || undefined)
+  assert.equal(await metallb.pools(), before)
+})
+
+test('the log shows no missing right and no secret', () => world.close())
+
+test.run()

@@ -1,0 +1,136 @@
+// What MetalLB is told in a cluster, in whichever way its version is told; and what people do to that.
+import { parse, stringify } from 'yaml'
+import {
+  type BGPPeer,
+  type IPAddressPool,
+  bgpAdvertisements,
+  bgpPeers,
+  ipAddressPools,
+} from '../../announcers/metallb/resources.ts'
+import type { ConfigMap, KubeObject } from '../../kube/objects.ts'
+import { type Resource, configMaps } from '../../kube/resource.ts'
+import { type MetallbVersion, metallbPrograms } from '../../sandbox/metallb/build.ts'
+import { isSince } from '../../sandbox/rig/metallb-args.ts'
+import { definitions } from '../../sandbox/rig/metallb-definitions.ts'
+import type { World } from './world.ts'
+
+export type MetallbView = {
+  /** Whether it reads custom resources; else one document. */
+  hasObjects: boolean
+  /** Whoever installs MetalLB brings what it reads. */
+  install(): Promise<void>
+  /** The addresses of all pools, other people's included, in order. */
+  pools(): Promise<string[]>
+  /** Whom it is to speak with, as `sessionText` writes it, in order. */
+  sessions(): Promise<string[]>
+  /** What it reads, and which version of that: another one after each write. */
+  versions(): Promise<string[]>
+  /** What of it is not empty: when nothing is to be announced, nothing of ours. */
+  left(): Promise<string[]>
+  /** A person's own pool. */
+  addPool(name: string, range: string): Promise<void>
+  removePool(name: string): Promise<void>
+}
+
+export type Session = { node: string; source: string; asn: number; router: string; routerAsn: number }
+
+/** A session as a line of text. */
+export function sessionText({ node, source, asn, router, routerAsn }: Session): string {
+  return `${node}: ${source} as ${asn} with ${router} as ${routerAsn}`
+}
+
+type Hands = Pick<World, 'client' | 'kubectl' | 'must' | 'send'>
+
+const namespace = 'metallb-system'
+
+/** MetalLB as it is told in a version. */
+export function metallbView(world: Hands, version: MetallbVersion): MetallbView {
+  return isSince(version, '0.13') ? objectsView(world, version) : documentView(world)
+}
+
+/** The manifest of a pool as a person writes it. */
+export function poolManifest(name: string, range: string): object {
+  return {
+    apiVersion: 'metallb.io/v1beta1',
+    kind: 'IPAddressPool',
+    metadata: { name, namespace },
+    spec: { addresses: [range], autoAssign: false },
+  }
+}
+
+function objectsView({ client, kubectl, must, send }: Hands, version: MetallbVersion): MetallbView {
+  const list = async <T extends KubeObject>(resource: Resource<T>) => (await client.list(resource, { namespace })).items
+  const all = async () => (await Promise.all([list(ipAddressPools), list(bgpPeers), list(bgpAdvertisements)])).flat()
+  return {
+    hasObjects: true,
+    async install() {
+      const manifest = definitions(await metallbPrograms(version))
+      const { code, stderr } = await kubectl(['apply', '--server-side', '-f', '-'], manifest)
+      if (code !== 0) throw new Error(stderr)
+    },
+    pools: async () => (await list<IPAddressPool>(ipAddressPools)).flatMap(({ spec }) => spec.addresses).toSorted(),
+    sessions: async () => (await list<BGPPeer>(bgpPeers)).flatMap(({ spec }) => sessionsOfObject(spec)).toSorted(),
+    versions: async () => (await all()).map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`),
+    left: async () => (await all()).map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+    addPool: async (name, range) => void (await send(['create'], poolManifest(name, range))),
+    removePool: async (name) => void (await must('delete', 'ipaddresspool', name, '-n', namespace)),
+  }
+}
+
+function sessionsOfObject(spec: BGPPeer['spec']): string[] {
+  const { myASN: asn, peerASN: routerAsn = 0, peerAddress: router = '', sourceAddress: source = '' } = spec
+  const nodes = (spec.nodeSelectors ?? []).map(({ matchLabels }) => matchLabels?.['kubernetes.io/hostname'] ?? '')
+  return nodes.map((node) => sessionText({ node, source, asn, router, routerAsn }))
+}
+
+type Pool = { name: string; protocol: string; addresses: string[] }
+type Peer = {
+  'my-asn': number
+  'peer-asn': number
+  'peer-address': string
+  'source-address': string
+  'node-selectors': { 'match-labels': Record<string, string> }[]
+}
+type Document = { 'address-pools'?: Pool[]; peers?: Peer[] }
+
+function documentView({ client, must }: Hands): MetallbView {
+  const at = { namespace, name: 'config' }
+  const read = async () => {
+    const there = await client.get<ConfigMap>(configMaps, at)
+    const document = (parse(there?.data?.['config'] ?? '') ?? {}) as Document
+    return { document, version: there?.metadata.resourceVersion }
+  }
+  const edit = async (change: (pools: Pool[]) => Pool[]) => {
+    const { document } = await read()
+    const config = stringify({ ...document, 'address-pools': change(document['address-pools'] ?? []) })
+    await client.patch(configMaps, { ...at, patch: { merge: { data: { config } } } })
+  }
+  return {
+    hasObjects: false,
+    install: async () => void (await must('create', 'configmap', at.name, '-n', namespace, '--from-literal=config=')),
+    async pools() {
+      const { document } = await read()
+      return (document['address-pools'] ?? []).flatMap(({ addresses }) => addresses).toSorted()
+    },
+    sessions: async () => ((await read()).document.peers ?? []).map(sessionOfItem).toSorted(),
+    versions: async () => [`${at.name} ${(await read()).version}`],
+    async left() {
+      const lists = Object.entries((await read()).document)
+      return lists.flatMap(([key, list]) => (list.length === 0 ? [] : [key]))
+    },
+    addPool: (name, range) => edit((pools) => [...pools, { name, protocol: 'layer2', addresses: [range] }]),
+    removePool: (name) => edit((pools) => pools.filter((pool) => pool.name !== name)),
+  }
+}
+
+/** One that counts Services in selectors that match no node, beside the one that matches its own. */
+function sessionOfItem(item: Peer): string {
+  const labels = item['node-selectors'].map((selector) => selector['match-labels'])
+  return sessionText({
+    node: labels.flatMap((one) => one['kubernetes.io/hostname'] ?? []).join(),
+    source: item['source-address'],
+    asn: item['my-asn'],
+    router: item['peer-address'],
+    routerAsn: item['peer-asn'],
+  })
+}
