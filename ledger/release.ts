@@ -35,8 +35,7 @@ export async function release(parts: ReleaseParts, record: ElasticIP, signal: Ab
     await bringBack(parts, marked)
     return { outcome: 'gone' }
   }
-  const returned = await toReturn(parts, await takeOver(parts, marked), signal)
-  if ((await giveBack(parts, returned, signal)) === 'going') await setAside(parts, returned, signal)
+  await toCloud(parts, await takeOver(parts, marked), signal)
   return { outcome: 'gone' }
 }
 
@@ -48,14 +47,16 @@ export async function releaseLot(
 ): Promise<'gone' | 'going'> {
   if (parts.asking.underWay(lot)) return 'going'
   const marked = phaseOf(lot) === 'Releasing' ? lot : await parts.records.writeStatus(lot, { phase: 'Releasing' })
-  return giveBack(parts, await toReturn(parts, marked, signal), signal)
+  await toCloud(parts, marked, signal)
+  return 'gone'
 }
 
-/** Writes down what goes back, before it does. */
-async function toReturn(parts: AskParts, marked: ElasticIP, signal: AbortSignal): Promise<ElasticIP> {
+/** What goes back is written down before it does, and watched until the cloud has it no more. */
+async function toCloud(parts: AskParts, marked: ElasticIP, signal: AbortSignal): Promise<void> {
   const reservationID = reservationOf(marked) ?? (await findReservation(parts, marked, signal))?.id
   const { returnedAt = parts.now().toISOString() } = marked.status ?? {}
-  return parts.records.writeStatus(marked, { returnedAt, reservationID })
+  const returned = await parts.records.writeStatus(marked, { returnedAt, reservationID })
+  if ((await giveBack(parts, returned, signal)) === 'going') await setAside(parts, returned, signal)
 }
 
 function leave(parts: AskParts, record: ElasticIP, phase: 'Releasing' | 'Released'): Promise<ElasticIP> {
