@@ -1,6 +1,6 @@
 import type { Announcements, Problem } from '../announcers/announcer.ts'
 import type { Key } from '../kube/objects.ts'
-import type { Configurator } from './configurator.ts'
+import type { Configurator, Configured } from './configurator.ts'
 import type { Reconciler } from './reconciler.ts'
 
 /** The only key of an announcer: a burst of changes is one pass over everything. */
@@ -8,6 +8,9 @@ export const announcingKey = 'all'
 
 /** How long the software has to think about what was written, before it is looked at again. */
 const verdictMs = 2_000
+
+/** How long until what was refused is tried again. */
+const refusedMs = 10_000
 
 /** Who keeps an address in the network: Services that show it, or only what was not taken back yet. */
 export type Hold = { services: Key[] }
@@ -36,10 +39,10 @@ export function announcing({ state, configurator, complain, resyncMs }: Announci
     async reconcile(_key, signal) {
       running = state()
       try {
-        const { problems, isChanged } = await configurator.carryOut(running, signal)
-        for (const one of problems) if (!told.has(JSON.stringify(one))) complain(one)
-        told = new Set(problems.map((one) => JSON.stringify(one)))
-        return { againInMs: isChanged ? verdictMs : resyncMs }
+        const { problems, ...done } = await configurator.carryOut(running, signal)
+        for (const one of problems) if (!told.has(sameness(one))) complain(one)
+        told = new Set(problems.map(sameness))
+        return { againInMs: againInMs(done) ?? resyncMs }
       } finally {
         running = undefined
       }
@@ -52,4 +55,14 @@ export function announcing({ state, configurator, complain, resyncMs }: Announci
       return isWritten ? { services: [] } : undefined
     },
   }
+}
+
+function againInMs({ isChanged, isRefused }: Omit<Configured, 'problems'>): number | undefined {
+  if (isChanged) return verdictMs
+  return isRefused ? refusedMs : undefined
+}
+
+/** What is the same for two problems that are one: the API server gives several reasons in any order. */
+function sameness({ concern, message }: Problem): string {
+  return JSON.stringify([concern, message.split(/\W+/).toSorted()])
 }

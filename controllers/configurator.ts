@@ -5,6 +5,8 @@ export type Configured = {
   problems: Problem[]
   /** Whether anything was written: what the software thinks of it is known a moment later. */
   isChanged: boolean
+  /** Whether anything was refused: that may be another time, when whoever refuses has changed. */
+  isRefused: boolean
 }
 
 /** Tells the announcing software what to do, by whatever it reads. */

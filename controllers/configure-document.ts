@@ -21,7 +21,7 @@ export function configureDocument({ client, configuration }: Deps): Configurator
       if (isChanged) {
         await client.replace(configMaps, { ...there, data: { ...there.data, [key]: document } }, { signal })
       }
-      return { problems, isChanged }
+      return { problems, isChanged, isRefused: false }
     },
     async announces(address, signal) {
       const there = await read(signal)
@@ -35,7 +35,7 @@ function unlessNeeded(
   { addresses }: Announcements,
   { namespace, name }: { namespace: string; name: string },
 ): Configured {
-  if (addresses.length === 0) return { problems: [], isChanged: false }
+  if (addresses.length === 0) return { problems: [], isChanged: false, isRefused: false }
   const why = 'whoever installs the announcing software makes it, and nothing is announced before'
   throw new Error(`ConfigMap ${namespace}/${name} is not there: ${why}`)
 }

@@ -20,12 +20,13 @@ export function configureObjects(deps: Deps): Configurator {
       const there = await thereNow(deps, signal)
       const { wanted, problems } = configuration.objects(state, there)
       const changes = changesFrom(deps, there, wanted)
-      const refusals = []
-      for (const group of changes) refusals.push(...(await severalAtOnce(group, (change) => change(signal))))
+      const outcomes: Problem[][] = []
+      for (const group of changes) outcomes.push(...(await severalAtOnce(group, (change) => change(signal))))
       const reports = await Promise.all(configuration.reports.map((resource) => listKnown(deps, resource, signal)))
       return {
-        problems: [...problems, ...refusals, ...configuration.verdict(reports.flat(), state)],
-        isChanged: changes.some((group) => group.length > 0),
+        problems: [...problems, ...outcomes.flat(), ...configuration.verdict(reports.flat(), state)],
+        isChanged: outcomes.some((refused) => refused.length === 0),
+        isRefused: outcomes.some((refused) => refused.length > 0),
       }
     },
     async announces(address, signal) {
@@ -117,18 +118,18 @@ function isRefusal({ status }: KubeError): boolean {
 }
 
 /** Carries all of it out whatever fails of it; then the first failure counts. */
-async function severalAtOnce<T>(items: T[], work: (item: T) => Promise<Problem[]>): Promise<Problem[]> {
-  const problems: Problem[] = []
+async function severalAtOnce<T, Done>(items: T[], work: (item: T) => Promise<Done>): Promise<Done[]> {
+  const done: Done[] = []
   const failures: unknown[] = []
   for (let at = 0; at < items.length; at += writesAtOnce) {
     const results = await Promise.allSettled(items.slice(at, at + writesAtOnce).map(work))
     for (const result of results) {
-      if (result.status === 'fulfilled') problems.push(...result.value)
+      if (result.status === 'fulfilled') done.push(result.value)
       else failures.push(result.reason)
     }
   }
   if (failures.length > 0) throw failures[0]
-  return problems
+  return done
 }
 
 function isOf(resource: Resource<KubeObject>, object: KubeObject): boolean {

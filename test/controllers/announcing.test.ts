@@ -7,9 +7,10 @@ import type { Configured } from '../../controllers/configurator.ts'
 const signal = new AbortController().signal
 const address = '203.0.113.40'
 const shown: Announcements = { addresses: [{ address, services: ['default/web'] }], nodes: [] }
+const settled: Configured = { problems: [], isChanged: false, isRefused: false }
 const nothing: Announcements = { addresses: [], nodes: [] }
 
-function scene(answer: () => Promise<Configured> = () => Promise.resolve({ problems: [], isChanged: false })) {
+function scene(answer: () => Promise<Configured> = () => Promise.resolve(settled)) {
   const told: Problem[] = []
   const world = { state: shown, written: nothing }
   const reconciler = announcing({
@@ -49,7 +50,7 @@ test('an address is held while a pass is under way that began when it was still 
   const running = pass()
   world.state = nothing
   assert.equal(await holds(), { services: [] })
-  finish({ problems: [], isChanged: true })
+  finish({ ...settled, isChanged: true })
   await running
   assert.equal(await holds(), { services: [] }, 'that pass has written it')
 })
@@ -62,9 +63,10 @@ test('a failed pass holds nothing by itself', async () => {
 })
 
 test('a problem is told once, and again when it was away', async () => {
-  const problem = { concern: { service: 'default/web' }, message: 'refused' }
-  const answers = [[problem], [problem], [], [problem]]
-  const { pass, told } = scene(() => Promise.resolve({ problems: answers.shift() ?? [], isChanged: false }))
+  const problem = { concern: { service: 'default/web' }, message: 'refused: [wrong name, wrong port]' }
+  const otherwise = { ...problem, message: 'refused: [wrong port, wrong name]' }
+  const answers = [[problem], [otherwise], [], [problem]]
+  const { pass, told } = scene(() => Promise.resolve({ ...settled, problems: answers.shift() ?? [] }))
   for (const counted of [1, 1, 1, 2]) {
     await pass()
     assert.is(told.length, counted)
@@ -73,9 +75,14 @@ test('a problem is told once, and again when it was away', async () => {
 
 test('what was written is looked at again soon, for what the software thinks of it', async () => {
   const changes = [true, false]
-  const { pass } = scene(() => Promise.resolve({ problems: [], isChanged: changes.shift() ?? false }))
+  const { pass } = scene(() => Promise.resolve({ ...settled, isChanged: changes.shift() ?? false }))
   assert.equal(await pass(), { againInMs: 2_000 })
   assert.equal(await pass(), { againInMs: 60_000 })
+})
+
+test('what was refused is tried again in a while, and not as if it were written', async () => {
+  const { pass } = scene(() => Promise.resolve({ ...settled, isRefused: true }))
+  assert.equal(await pass(), { againInMs: 10_000 })
 })
 
 test.run()

@@ -41,7 +41,11 @@ test('a document is edited in place, once, and what else is in the ConfigMap sta
 test('a ConfigMap that is not there is not made, and is missed only when there is something to announce', async () => {
   const { client, document } = withDocument()
   const configurator = configureDocument({ client, configuration })
-  assert.equal(await configurator.carryOut({ addresses: [], nodes: [] }, signal), { problems: [], isChanged: false })
+  assert.equal(await configurator.carryOut({ addresses: [], nodes: [] }, signal), {
+    problems: [],
+    isChanged: false,
+    isRefused: false,
+  })
   const missed = await configurator.carryOut(state, signal).catch((error: unknown) => error)
   assert.match(String(missed), 'ConfigMap metallb-system/config is not there')
   assert.is(document(), undefined)

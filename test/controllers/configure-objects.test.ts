@@ -122,6 +122,8 @@ test('objects on a real API server: only differences are written, only ours are 
       told: [{ service: 'default/broken' }],
     })
     assert.is(await configurator.announces('2', signal), false)
+    const again = await configurator.carryOut(announcements('broken', '1', '3'), signal)
+    assert.equal([again.isChanged, again.isRefused], [false, true])
     assert.equal((await turn()).writes, ['remove pool-1', 'remove pool-3'])
     assert.ok(await client.get(configMaps, { namespace: at, name: 'theirs' }))
   }))
@@ -129,7 +131,7 @@ test('objects on a real API server: only differences are written, only ours are 
 test('a kind that the cluster does not know announces nothing, and is written as soon as it is known', () =>
   inCluster(async ({ client, writes, namespace }) => {
     const unknown = configureObjects({ client, configuration: poolsIn(await namespace(), nowhere) })
-    assert.equal(await unknown.carryOut(announcements(), signal), { problems: [], isChanged: false })
+    assert.equal(await unknown.carryOut(announcements(), signal), { problems: [], isChanged: false, isRefused: false })
     assert.is(await unknown.announces('1', signal), false)
     assert.equal(writes, [])
   }))
