@@ -96,13 +96,19 @@ async function ask(
     await turnOn(deps, { node, machine, withinMs: 0 }, signal)
     peers = await peering.peers(machine, signal)
   }
-  facts.set({ node, hostname, machine, peers, privateNetwork: known?.privateNetwork })
+  // What the node says counts until the machine is read: it may be that only our memory of it was lost.
+  facts.set({ node, hostname, machine, peers, privateNetwork: known?.privateNetwork ?? networkSaid(deps, node) })
   const find = async (ms: number) => (await machines.within(ms, signal)).find(({ id }) => id === machine)
   const found = (await find(refreshMs)) ?? (await find(freshMs))
   if (found) facts.set({ node, hostname, machine, peers, privateNetwork: found.privateNetwork })
   const misses = peers.length > 0 ? 0 : (last?.undecided ?? 0) + 1
   const waitMs = misses === 0 ? refreshMs * (0.5 + Math.random() / 2) : backoffMs(misses, undecidedPace)
   return { undecided: misses, dueMs: now() + waitMs }
+}
+
+function networkSaid({ cached, scheme }: NodePeeringDeps, node: Key): string | undefined {
+  const name = scheme.names.privateNetwork
+  return name === undefined ? undefined : cached.node(node)?.metadata.annotations?.[name]
 }
 
 /** Makes sure that BGP is on for a machine, as far as a list of this age tells. */

@@ -47,6 +47,18 @@ const sessionsIn = (said: Said): Said =>
   Object.fromEntries(Object.entries(said).filter(([name]) => name !== bgp.networkAnnotation))
 const sessionsOf = (name: string) => bgp.says(ipOf(machines.get(name) ?? { id: '', ip_addresses: [] }, 4, bgp.source))
 const saysPeers = (name: string) => says(name, (said) => isDeepStrictEqual(sessionsIn(said), sessionsOf(name)))
+/** Every node says all that it is to say, and that is kept. */
+const areSettled = async () => {
+  for (const name of machines.keys()) {
+    await says(name, (said) => isDeepStrictEqual(sessionsIn(said), sessionsOf(name)) && saysNetwork(said))
+    await keeps(name)
+  }
+  await eventually('so are the networks', async () => {
+    const text = await kept()
+    return text.split('"node":').length === text.split('"privateNetwork":').length || undefined
+  })
+}
+const saysNetwork = (said: Said) => bgp.networkAnnotation === undefined || said[bgp.networkAnnotation] !== undefined
 const [edited = ''] = Object.keys(bgp.says(''))
 
 const bgpCalls = () => Object.entries(calls.counts()).filter(([route]) => bgp.isAbout.test(route))
@@ -181,7 +193,7 @@ const troubles: { what: string; answer: Parameters<typeof faults.add>[0]['answer
 ]
 for (const { what, answer } of troubles) {
   test(`a cloud that ${what} takes nothing back, while we run and after a restart`, async () => {
-    for (const name of machines.keys()) await keeps(name)
+    await areSettled()
     const before = [await annotations('first'), await kept()]
     const { resourceVersion } = (await secret())?.metadata ?? {}
     for (const on of bgp.paths) faults.add({ on, answer })
@@ -198,6 +210,7 @@ for (const { what, answer } of troubles) {
 }
 
 test('a Secret that is damaged is made anew, and takes nothing back meanwhile', async () => {
+  await areSettled()
   const before = [await annotations('first'), await kept()]
   const damages = [null, Buffer.from('no gzip').toString('base64'), gzipSync('[{"node":1}]').toString('base64')]
   for (const data of damages) {

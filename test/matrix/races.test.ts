@@ -85,7 +85,9 @@ test(`${dialect.burst} Services that twenty people create at once are as many re
   })
   await Promise.all(people)
   await atRest()
-  assert.is(calls.count(routes.reserve), dialect.burst)
+  // Two replicas may come too soon after each other for the cloud, which then does nothing.
+  const bought = calls.all(routes.reserve).filter(({ status }) => status !== 429)
+  assert.is(bought.length, dialect.burst)
 })
 
 test('a name that is created, deleted and created again without a pause ends with what it should have', async () => {

@@ -16,7 +16,7 @@ export type Started = {
 }
 
 /** Does to Node objects what a kubelet does, without a machine. */
-export function kubelets({ client, kubectl, must }: Pick<World, 'client' | 'kubectl' | 'must'>) {
+function kubelets({ client, kubectl, must }: Pick<World, 'client' | 'kubectl' | 'must'>) {
   const node = (name: string): Promise<Node | undefined> => client.get(nodes, { name })
   return {
     node,

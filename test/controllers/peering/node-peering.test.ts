@@ -66,6 +66,17 @@ async function settled(cluster: Cluster): Promise<Cluster> {
 
 const broken = new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
 
+test('while machines cannot be read a node keeps the network that it says, although nobody remembers why', async () => {
+  const cluster = await settled(makeCluster())
+  const { facts, look, machines, nodes, time } = cluster
+  facts.remove('worker-1')
+  time.ms += 120 * minute
+  machines.trouble = broken
+  assert.is(await look().catch((error: unknown) => error), broken)
+  assert.equal(nodes.annotationsOf('worker-1'), annotated)
+  assert.equal(nodes.writes, [])
+})
+
 test('a new node costs a call that turns BGP on, one that reads its peers, and one write', async () => {
   const { cloud, facts, look, nodes, register } = makeCluster()
   register()
