@@ -1,4 +1,5 @@
-// Runs every *.test.ts below this folder (or --dir) in a process of its own, two at a time. Words select files by name.
+// Runs every *.test.ts below this folder (or --dir) in a process of its own, several at a time: most of
+// them wait for others most of the time. Words select files by name.
 // Files in a folder `matrix` run once in each dialect, whose name is such a word too.
 // Files in a folder `rig` run in namespaces of their own, where they have root and a network with routers in it.
 // uvu alone exits 0 when a hook throws, a non-Error is thrown or a file forgets test.run(); here such a file fails.
@@ -17,7 +18,7 @@ const { values, positionals: words } = parseArgs({
   options: {
     dir: { type: 'string', default: import.meta.dirname },
     'file-timeout': { type: 'string', default: '400' },
-    workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    workers: { type: 'string', default: String(Math.min(4, 2 * availableParallelism())) },
   },
 })
 
@@ -36,8 +37,8 @@ function titleOf({ file, dialect }: Run): string {
   return dialect === undefined ? file : `${file} ${dialect}`
 }
 
-// A process a file, and many that a file starts, load much the same modules.
-const compiled = resolve(import.meta.dirname, '../node_modules/.cache/compiled')
+// A process a file, and many that a file starts, load much the same modules; Go's programs end before their garbage counts.
+const thrift = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
 
 function runFile(run: Run): Promise<Verdict> {
   const started = performance.now()
@@ -45,7 +46,7 @@ function runFile(run: Run): Promise<Verdict> {
   const [program = '', ...args] = isRigged(run) ? namespaced(command) : command
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...(run.dialect && { DIALECT: run.dialect }) },
+    env: { ...thrift, ...process.env, ...(run.dialect && { DIALECT: run.dialect }) },
   })
   let output = ''
   let wrong: string | undefined
