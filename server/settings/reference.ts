@@ -61,6 +61,9 @@ function loadBalancerPart(): string {
 const ofDialects = `In the dialect \`cherry-servers\` \`metallb:///<namespace>/\` is MetalLB through custom resources, as that program
 never said so in any other way, and \`empty://\` says the address in the annotation \`cherryservers.com/loadBalancerIPs\` unless
 it is told of another. Managed load balancers are Equinix Metal's alone, and in the dialect \`equinix-metal\` only.
+
+kube-vip reads \`<prefix>/node-asn\`, \`peer-asn\`, \`peer-ip\` and \`src-ip\` from its node. In the dialect \`packet\` the first three
+have other names until they are set so, and the last one is said by nobody: with \`kube-vip://\` write it on each node.
 `
 
 function commonPart(): string {

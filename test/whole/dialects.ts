@@ -1,10 +1,10 @@
 // What a test of the whole has to know of the dialect that its cluster speaks; all else is the same in every one.
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Key } from '../../kube/objects.ts'
 import type { AccountDoor, Json } from '../../sandbox/clouds/door.ts'
 import { type Access, type DialectName, dialects } from '../../sandbox/dialects.ts'
 import { type BgpFacts, bgpFacts } from './dialect-bgp.ts'
+import { type Ordered, command, orderFrom } from './vendor-door.ts'
 
 /** An address that the project pays for, as its owner sees it. */
 export type Reservation = { id: string; address: string | null; state: string; place: string; tags: string[] }
@@ -170,30 +170,6 @@ export function reservationsIn(name: DialectName, { reservations }: Pick<Account
   const leaving = new Set(reservations.leaving())
   const ordered = reservations.all().filter(dialects[name].isOrdered).map(table[name].reservation)
   return ordered.filter(({ id }) => !leaving.has(id))
-}
-
-type Ordered = { id: string; address: string }
-
-async function orderFrom(access: Access, headers: Record<string, string>, order: object): Promise<Ordered> {
-  const { url, project } = access
-  const answer = await fetch(`${url}/projects/${project}/ips`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(order),
-  })
-  if (answer.status === 429) {
-    // The product is at it too: whoever types this tries again.
-    await sleep(500)
-    return orderFrom(access, headers, order)
-  }
-  if (!answer.ok) throw new Error(`the cloud answered ${answer.status}: ${await answer.text()}`)
-  const { id, address } = (await answer.json()) as Ordered
-  return { id, address }
-}
-
-async function command(controlUrl: string, name: string, body: object): Promise<void> {
-  const { ok, status } = await fetch(`${controlUrl}/${name}`, { method: 'PUT', body: JSON.stringify(body) })
-  if (!ok) throw new Error(`the control door answered ${status} to ${name}`)
 }
 
 function nameAndValue(tag: string): [string, string] {
