@@ -85,8 +85,8 @@ test(`${dialect.burst} Services that twenty people create at once are as many re
   })
   await Promise.all(people)
   await atRest()
-  // Two replicas may come too soon after each other for the cloud, which then does nothing.
-  const bought = calls.all(routes.reserve).filter(({ status }) => status !== 429)
+  // What came too soon for the cloud, or was given up before it answered, bought nothing.
+  const bought = calls.all(routes.reserve).filter(({ status }) => status === 201)
   assert.is(bought.length, dialect.burst)
 })
 
