@@ -99,6 +99,18 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: { kind: 'ignored', why: 'annotation metallb.io/loadBalancerIPs asks for several addresses' },
   },
   {
+    name: 'an unknown annotation is answered with those that people may write',
+    service: makeService({ annotations: { 'metal.equinix.com/x': 'y' } }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: {
+      kind: 'wrong',
+      problems: [
+        'annotation metal.equinix.com/x: "y" is not known, known are metal.equinix.com/eip-facility, ' +
+          'metal.equinix.com/eip-metro, eip-admission.dev/elastic-ip, eip-admission.dev/reclaim-policy, eip-admission.dev/protect',
+      ],
+    },
+  },
+  {
     name: 'what is asked for and is no address is a mistake',
     service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': 'web.example.com' } }),
     policy: makePolicy({}),

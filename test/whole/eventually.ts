@@ -11,7 +11,7 @@ const [atFirstMs, thenMs, momentMs] = [50, 200, 1_000]
 export async function eventually<T>(
   what: string,
   look: (see: See) => Promise<T | undefined> | T | undefined,
-  withinMs = 20_000,
+  withinMs = 40_000,
 ): Promise<T> {
   const startedMs = performance.now()
   let last: unknown
