@@ -40,13 +40,13 @@ function titleOf({ file, dialect }: Run): string {
 // A process a file, and many that a file starts, load much the same modules; Go's programs end before their garbage counts.
 const thrift = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
 
-function runFile(run: Run): Promise<Verdict> {
+function runFile(run: Run, env: NodeJS.ProcessEnv): Promise<Verdict> {
   const started = performance.now()
   const command = [process.execPath, `${import.meta.dirname}/run-file.ts`, resolve(values.dir, run.file)]
   const [program = '', ...args] = isRigged(run) ? namespaced(command) : command
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...thrift, ...process.env, ...(run.dialect && { DIALECT: run.dialect }) },
+    env: { ...thrift, ...process.env, ...env, ...(run.dialect && { DIALECT: run.dialect }) },
   })
   let output = ''
   let wrong: string | undefined
@@ -90,9 +90,9 @@ const noRig = runs.some(isRigged) ? await prepareRig() : undefined
 const left = noRig === undefined ? [] : runs.filter(isRigged)
 const queue = runs.filter((run) => !left.includes(run)).values()
 
-async function work(): Promise<void> {
+async function work(env: NodeJS.ProcessEnv): Promise<void> {
   for (const run of queue) {
-    const { report, wrong, output, seconds } = await runFile(run)
+    const { report, wrong, output, seconds } = await runFile(run, env)
     const failed = report.failed + (wrong === undefined ? 0 : 1)
     sum.passed += report.passed
     sum.failed += failed
@@ -104,7 +104,13 @@ async function work(): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: Number(values.workers) }, work))
+const workers = Number(values.workers)
+const ports = Math.floor(20_000 / workers)
+const envs = Array.from({ length: workers }, (_, n) => {
+  const first = 10_000 + n * ports
+  return { SANDBOX_PORTS: `${first}-${first + ports}` }
+})
+await Promise.all(envs.map(work))
 for (const run of left) console.log(`NOT RUN ${titleOf(run)}  ${noRig}`)
 // On a person's machine the rest is worth knowing; what judges a change has to see all of it.
 if (process.env.CI !== undefined) sum.failed += left.length

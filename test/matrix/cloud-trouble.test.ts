@@ -47,7 +47,7 @@ test('a start while the cloud is down is a start all the same, and who creates a
     return /Warning .*SyncLoadBalancerFailed.*Address pending/.test(events) ? events : undefined
   })
   assert.match(said, 'EnsuringLoadBalancer')
-  const line = new RegExp(`${dialect.place} +Requested .*answered 503`)
+  const line = new RegExp(`${dialect.place} +Requested .*(answered 503|did not answer)`)
   assert.match(await world.must('get', 'eip', 'default.early', '-o', 'wide'), line)
   faults.clear()
   const mark = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
