@@ -1,4 +1,4 @@
-import type { Reservation } from '../clouds/cloud.ts'
+import { CloudError, type Reservation } from '../clouds/cloud.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/errors.ts'
 import type { Key, Service } from '../kube/objects.ts'
 import type { AdoptionMark } from './adoption.ts'
@@ -38,10 +38,11 @@ export function sweep(parts: SweepParts): Sweep {
   let suspects: ReadonlySet<string> = new Set()
   let missing: ReadonlySet<string> = new Set()
   return async (signal) => {
+    const failures: unknown[] = []
     const returning = parts.listRecords().filter(isReturningRecord)
     // Records and Services are read after the list: a reservation in it that was made by a record has that record by now.
     const listed = await parts.cloud.reservations(commonMarks(parts.scheme), signal)
-    const decided = await resumeReturns(parts, { returning, listed }, signal)
+    const decided = await resumeReturns(parts, { returning, listed, failures }, signal)
     const reservations = listed.filter(({ id, marks }) => mayBeOurs(parts.scheme, marks) && !decided.has(id))
     const before = suspects
     const compare = (records: ElasticIP[]) => {
@@ -61,18 +62,19 @@ export function sweep(parts: SweepParts): Sweep {
       }
       // All this takes its time: somebody may have found a use for it.
       const isOrphan = (records: ElasticIP[]) => compare(records).suspects.has(reservation.id)
-      await releaseOrphan(parts, { reservation, isOrphan }, signal)
+      await byItself(failures, () => releaseOrphan(parts, { reservation, isOrphan }, signal))
     }
     for (const record of plan.stale) await forgetStale(parts, record)
     missing = await writeOffMissing(parts, { reservations, missing }, signal)
     if (complete) await parts.mark.set(signal)
+    if (failures.length > 0) throw failures[0]
   }
 }
 
 /** Goes on with what was begun to be given back; answers the ids, which a list that was read before may still have. */
 async function resumeReturns(
   parts: SweepParts,
-  { returning, listed }: { returning: ElasticIP[]; listed: Reservation[] },
+  { returning, listed, failures }: { returning: ElasticIP[]; listed: Reservation[]; failures: unknown[] },
   signal: AbortSignal,
 ): Promise<Set<string>> {
   const ids = new Set(listed.map(({ id }) => id))
@@ -80,9 +82,23 @@ async function resumeReturns(
   for (const record of returning) {
     const id = reservationOf(record) ?? ''
     if (record.status?.returnedAt) decided.add(id)
-    await resumeReturn(parts, { record, isListed: ids.has(id) }, signal)
+    await byItself(failures, () => resumeReturn(parts, { record, isListed: ids.has(id) }, signal))
   }
   return decided
+}
+
+/**
+ * Whatever keeps one reservation from going back, as somebody who uses it, must not hold up all the others: it is an
+ * error when everything else is done.
+ */
+async function byItself(failures: unknown[], work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const isItsOwn = error instanceof CloudError && ['conflict', 'invalid'].includes(error.fault)
+    if (!isItsOwn && !isConflict(error) && !isNotFound(error)) throw error
+    failures.push(error)
+  }
 }
 
 /** Writes off what this sweep and the last one missed; answers what this one did. */

@@ -232,6 +232,23 @@ test('what the cloud has deleted while a sweep read its list is no orphan again'
   assert.equal([world.sky.calls.release - before, world.api.stored(elasticIPs)], [1, []])
 })
 
+test('an orphan that somebody uses, and that cannot go back, holds up nothing else', async () => {
+  const world = makeWorld()
+  world.sky.put({ ...old, id: 'used', address: '203.0.113.7', marks: of('gone') })
+  world.sky.refusesRelease = 'conflict'
+  const process = await sweepTimes(world, 1)
+  await Promise.allSettled([process.sweep(neverAborted)])
+  assert.is(world.sky.calls.release, 1)
+  world.sky.put(old)
+  world.addService(makeService())
+  const [told] = await Promise.allSettled([process.sweep(neverAborted)])
+  assert.is(told.status, 'rejected')
+  assert.is(world.record()?.status?.reservationID, 'res-8')
+  world.sky.refusesRelease = undefined
+  await process.sweep(neverAborted)
+  assert.equal([world.held(), world.sky.released], [['res-8'], ['used']])
+})
+
 test('of a claim and a sweep that reach for the same orphan one lets go, whichever call comes first', async () => {
   for (let nth = 1; nth <= 12; nth += 1) {
     const world = makeWorld()
