@@ -67,7 +67,7 @@ async function within<T>(
   try {
     return await work(ends.signal)
   } catch (error) {
-    ends.signal.throwIfAborted()
+    if (!(error instanceof CloudError)) ends.signal.throwIfAborted()
     throw error
   } finally {
     clearTimeout(timer)
@@ -88,8 +88,13 @@ async function carryOut(
     const backoffMs = (options.retryDelayMs ?? 250) * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
     const waitMs = backoffMs + (result.error.retryAfterMs ?? 0)
     if (!mayRepeat(request, result) || attempt === tries || performance.now() + waitMs >= endsAt) throw result.error
-    await sleep(waitMs, undefined, { signal: ends })
-    await options.pace(ends)
+    try {
+      await sleep(waitMs, undefined, { signal: ends })
+      await options.pace(ends)
+    } catch (error) {
+      // No call is under way: what the last one of a write met is sure, and says that nothing was done.
+      throw request.init.method === 'GET' ? error : result.error
+    }
   }
 }
 

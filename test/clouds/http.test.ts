@@ -204,6 +204,13 @@ test('a read does not wait where the cloud asks for more than its time', async (
   assert.equal([requests, error.retryAfterMs], [1, 30_000])
 })
 
+test('a write whose time is over before its turn comes again has done nothing, for certain', async () => {
+  await using server = await startScript(() => json(429))
+  const http = callerOf(server.url, { rate: { calls: 1, perMs: 60_000 }, writeTimeoutMs: 200 })
+  const error = await cloudErrorOf(http.call(write, neverAborted))
+  assert.equal([error.fault, error.outcome, server.seen.length], ['rate-limit', 'nothing', 1])
+})
+
 test('a read waits as long as the cloud asks', async () => {
   await using server = await startScript((_, nth) =>
     nth === 1 ? { status: 429, json: {}, headers: { 'retry-after': '1' } } : { json: {} },
