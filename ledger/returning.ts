@@ -66,12 +66,16 @@ export async function isReturning(parts: AskParts, id: string, signal: AbortSign
 
 /** Whether a record is only there for a reservation on its way back. */
 export function isReturningRecord(record: ElasticIP): boolean {
-  return record.metadata.name === returningName(reservationOf(record) ?? '')
+  const { name } = record.metadata
+  // Asked of every record again and again: a hash only where it may be.
+  return name.startsWith(prefix) && name === returningName(reservationOf(record) ?? '')
 }
+
+const prefix = 'returning-'
 
 /** No name of a Service's record, which has a dot; hashed, since an id may hold what a name may not. */
 function returningName(id: string): string {
-  return `returning-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`
+  return `${prefix}${createHash('sha256').update(id).digest('hex').slice(0, 16)}`
 }
 
 function returned(of: { id: string; address: string | undefined; at: string; message: string }): StatusChange {
