@@ -75,8 +75,8 @@ export type Announcer = {
    * Annotations, null for one that goes, that make the software let go of a Service's address when spec.loadBalancerIP
    * goes with them. It then clears the status itself, or leaves that to us. Absent where nobody but us shows the address.
    */
-  letGo?: { annotations: Record<string, string | null>; clearsStatus: boolean }
+  withdrawal?: { annotations: Record<string, string | null>; clearsStatus: boolean }
   /** Nothing on a Service that is being deleted makes the software let go: only that the Service is no more. */
-  letsGoWhenGone?: true
+  withdrawsOnlyOnDeletion?: true
   configuration?: ObjectConfiguration | DocumentConfiguration
 }

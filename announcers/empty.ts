@@ -10,6 +10,6 @@ export function empty(options: { ipAnnotation?: string | undefined } = {}): Anno
       status: { loadBalancer: { ingress: [{ ip: address }] } },
     }),
     // Who reads the annotation announces what it says.
-    ...(ipAnnotation !== undefined && { letGo: { annotations: { [ipAnnotation]: null }, clearsStatus: false } }),
+    ...(ipAnnotation !== undefined && { withdrawal: { annotations: { [ipAnnotation]: null }, clearsStatus: false } }),
   }
 }

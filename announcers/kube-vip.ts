@@ -1,5 +1,5 @@
 import type { Announcer } from './announcer.ts'
-import { kubeVipAsking } from './asking.ts'
+import { kubeVipRequestAnnotation } from './request-annotations.ts'
 
 /**
  * kube-vip: it reads whom to speak with from annotations of its node, and the address from the Service. It writes the
@@ -9,10 +9,10 @@ export function kubeVip(): Announcer {
   return {
     name: 'kube-vip',
     // An empty annotation would be read as a host name.
-    request: (address) => ({ annotations: address === '' ? {} : { [kubeVipAsking]: address } }),
+    request: (address) => ({ annotations: address === '' ? {} : { [kubeVipRequestAnnotation]: address } }),
     // Without the annotation it takes the address from the status, which it never clears.
-    letGo: { annotations: { [kubeVipAsking]: null }, clearsStatus: false },
+    withdrawal: { annotations: { [kubeVipRequestAnnotation]: null }, clearsStatus: false },
     // By its source it withdraws a route when the Service is deleted or changes its type, and not before.
-    letsGoWhenGone: true,
+    withdrawsOnlyOnDeletion: true,
   }
 }

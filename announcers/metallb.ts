@@ -9,7 +9,7 @@ export function metallb(configuration: NonNullable<Announcer['configuration']>):
     request: () => ({ annotations: {} }),
     // Up to 0.14.1 MetalLB takes no configuration that lacks an address in use: a Service lets go before its pool goes.
     // Every version knows the first name; from 0.14.9 on the second one counts, which a person may have used.
-    letGo: {
+    withdrawal: {
       annotations: { 'metallb.universe.tf/address-pool': noPool, 'metallb.io/address-pool': noPool },
       clearsStatus: true,
     },

@@ -18,7 +18,7 @@ export function handover(): Promise<Row[]> {
     await until('the first replica leads', () => leads(leader))
     for (let round = 0; round < rounds; round += 1) {
       const other = await serveBeside(stage)
-      const seen = await handOver({ admin, leader, other })
+      const seen = await transferWarm({ admin, leader, other })
       lease.push(seen.leaseMs)
       gauge.push(seen.leadsMs)
       leader = other
@@ -38,7 +38,7 @@ async function serveBeside(stage: Stage): Promise<Product> {
 
 type Replicas = { admin: Admin; leader: Product; other: Product }
 
-async function handOver({ admin, leader, other }: Replicas): Promise<{ leaseMs: number; leadsMs: number }> {
+async function transferWarm({ admin, leader, other }: Replicas): Promise<{ leaseMs: number; leadsMs: number }> {
   const before = await admin.get(leases, lease)
   if (!before) throw new Error('there is no lease')
   const taken = whenTaken(admin, before)

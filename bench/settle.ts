@@ -4,7 +4,7 @@ import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../announcers/metal
 import { listAll } from '../kube/list-all.ts'
 import type { KubeObject, Node } from '../kube/objects.ts'
 import { nodes, services } from '../kube/resource.ts'
-import { elasticIPs } from '../ledger/elastic-ip.ts'
+import { elasticIPs } from '../ledger/record/elastic-ip.ts'
 import { inFlight } from './in-flight.ts'
 import type { Row } from './measure.ts'
 import { announced, installMetallb, joinNodes, metallbEnv, nodeNames } from './metallb-stage.ts'

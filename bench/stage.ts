@@ -8,7 +8,7 @@ import { kubeconfig } from '../kube/kubeconfig.ts'
 import type { Service } from '../kube/objects.ts'
 import { configMaps, services } from '../kube/resource.ts'
 import type { Watcher } from '../kube/watch.ts'
-import { elasticIPs, phaseOf } from '../ledger/elastic-ip.ts'
+import { elasticIPs, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { names } from '../manifests/names.ts'
 import { type Stage, setStage } from '../sandbox/stage.ts'
 

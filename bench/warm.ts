@@ -1,7 +1,7 @@
 import type { Service } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
-import { elasticIPs } from '../ledger/elastic-ip.ts'
-import { isFree } from '../ledger/stock.ts'
+import { elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { isAvailable } from '../ledger/record/source.ts'
 import type { Row } from './measure.ts'
 import { inRounds, time } from './samples.ts'
 import { type Admin, createWithAddress, env, loadBalancer, onStage, swept, until } from './stage.ts'
@@ -40,7 +40,7 @@ export function warm(): Promise<Row[]> {
 function filled(admin: Admin): Promise<void> {
   return until('the warm pool is full', async () => {
     const { items } = await admin.list(elasticIPs)
-    return items.filter(isFree).length === size && items.every(({ spec }) => spec.from === undefined)
+    return items.filter(isAvailable).length === size && items.every(({ spec }) => spec.source === undefined)
   })
 }
 

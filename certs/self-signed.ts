@@ -109,7 +109,7 @@ class SelfSigned implements CertSource {
 
   async #run(signal: AbortSignal): Promise<void> {
     const { checkMs, overlapMs } = this.#pace
-    const patience = { firstMs: Math.min(500, checkMs), mostMs: overlapMs }
+    const patience = { firstMs: Math.min(500, checkMs), maxMs: overlapMs }
     let failures = 0
     while (!signal.aborted) {
       failures = (await this.#succeeds(signal)) ? 0 : failures + 1

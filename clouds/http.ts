@@ -33,7 +33,7 @@ type Failure = { error: CloudError; passing: boolean; onward?: string | undefine
 type Result = { answer: VendorAnswer } | Failure
 
 const tries = 4
-const mostRedirects = 3
+const maxRedirects = 3
 
 /** Whoever waits for a write is better told than kept waiting for longer. */
 const longestAwayMs = 999
@@ -62,8 +62,8 @@ async function within<T>(
 ): Promise<T> {
   const ends = new AbortController()
   const timer = setTimeout(() => ends.abort(timedOut(facts, timeoutMs)), timeoutMs)
-  const giveUp = () => ends.abort(givenUp(facts, { sent: true, reason: signal.reason }))
-  signal.addEventListener('abort', giveUp, { once: true })
+  const releaseOrRetain = () => ends.abort(givenUp(facts, { sent: true, reason: signal.reason }))
+  signal.addEventListener('abort', releaseOrRetain, { once: true })
   try {
     return await work(ends.signal)
   } catch (error) {
@@ -71,7 +71,7 @@ async function within<T>(
     throw error
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', giveUp)
+    signal.removeEventListener('abort', releaseOrRetain)
   }
 }
 
@@ -110,7 +110,7 @@ async function follow(
   ends: AbortSignal,
 ): Promise<Result> {
   let result = await exchange(request, options, ends)
-  for (let followed = 0; followed < mostRedirects && 'error' in result && result.onward !== undefined; followed++) {
+  for (let followed = 0; followed < maxRedirects && 'error' in result && result.onward !== undefined; followed++) {
     await options.pace(ends)
     result = await exchange({ ...request, url: result.onward }, options, ends)
   }

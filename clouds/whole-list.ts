@@ -18,7 +18,7 @@ export type Pages = {
 }
 
 /** More than any project has of anything, however short the pages are: what goes on beyond it is a fault. */
-const mostPages = 1000
+const maxPages = 1000
 const readings = 3
 
 /**
@@ -41,7 +41,7 @@ async function readOnce(pages: Pages, signal: AbortSignal): Promise<Fields[] | u
   const items = new Map<unknown, Fields>()
   let promised = 0
   let read = 0
-  for (let asked = 0; asked < mostPages; asked++) {
+  for (let asked = 0; asked < maxPages; asked++) {
     const page = await pages.read({ pages: asked, items: read }, signal)
     const before = items.size
     for (const item of page.items) items.set(item.id || item, item)
@@ -51,7 +51,7 @@ async function readOnce(pages: Pages, signal: AbortSignal): Promise<Fields[] | u
     if (page.isLast) return items.size < promised ? undefined : [...items.values()]
     if (items.size === before) return undefined
   }
-  throw incomplete(pages, `it does not end after ${mostPages} pages`)
+  throw incomplete(pages, `it does not end after ${maxPages} pages`)
 }
 
 /** A list that was not given whole, and why. */

@@ -1,4 +1,4 @@
-import type { Sweep } from '../ledger/sweep.ts'
+import type { Sweep } from '../ledger/sweep/sweep.ts'
 import type { Reconciler } from './reconciler.ts'
 
 /** The only key of the sweep: it looks at everything. */

@@ -52,12 +52,12 @@ async function apply(
 }
 
 /** More would hide what they have in common. */
-const mostShown = 3
+const maxShown = 3
 
 /** A manifest is applied with the rights that we have, and those that most of its objects need are not among them. */
 function leftOut(errors: Error[], { of, account }: { of: number; account: string }): string {
-  const shown = errors.slice(0, mostShown).map(({ message }) => message)
-  const more = errors.length > mostShown ? [`${errors.length - mostShown} more`] : []
+  const shown = errors.slice(0, maxShown).map(({ message }) => message)
+  const more = errors.length > maxShown ? [`${errors.length - maxShown} more`] : []
   const told = `${errors.length} of ${of} objects are not applied: ${[...shown, ...more].join('; ')}`
   const isForbidden = errors.some((error) => error instanceof KubeError && error.status === 403)
   if (!isForbidden) return told

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { KubeError } from './errors.ts'
 
 /** Far above any page of a list we ask for, far below what would hurt the process. */
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 
 export type Answer = { status: number; retryAfter: string | undefined; body: unknown }
 
@@ -36,8 +36,8 @@ async function readText(what: string, response: IncomingMessage): Promise<string
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength
-    if (bytes > mostBytes) {
-      const message = `${what}: the answer is larger than ${mostBytes / 2 ** 20} MiB`
+    if (bytes > maxBytes) {
+      const message = `${what}: the answer is larger than ${maxBytes / 2 ** 20} MiB`
       throw new KubeError(message, { status: response.statusCode ?? 0, reason: 'Unreadable' })
     }
     chunks.push(chunk)

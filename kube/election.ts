@@ -2,7 +2,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 import type { Log } from './log.ts'
-import { type Moment, type Term, beginTerm, moment } from './term.ts'
+import { type Moment, type HeldLease, holdLease, moment } from './held-lease.ts'
 
 export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'> & {
   /**
@@ -38,17 +38,17 @@ type Contest = Required<Omit<ElectionOptions, 'client'>> & { record: LeaseRecord
 export function election(options: ElectionOptions): Election {
   const contest = prepare(options)
   const { clock, record, lookPeriodMs, retryPeriodMs } = contest
-  let term: Term | undefined
+  let heldLease: HeldLease | undefined
 
   return {
-    isLeader: () => term?.isHeld() ?? false,
+    isLeader: () => heldLease?.isHeld() ?? false,
     async run(signal) {
       while (!signal.aborted) {
         const sent = moment(clock)
         const claimed = await tryTo('claim the lease', contest, () => record.claim())
         if (claimed) {
-          term = termFrom(sent, contest)
-          const isDone = await serve(contest, term, signal)
+          heldLease = leaseFrom(sent, contest)
+          const isDone = await serve(contest, heldLease, signal)
           if (isDone) return
         } else {
           const periodMs = claimed === undefined ? retryPeriodMs : lookPeriodMs
@@ -59,53 +59,53 @@ export function election(options: ElectionOptions): Election {
   }
 }
 
-function termFrom(sent: Moment, { clock, renewDeadlineMs, log, lease }: Contest): Term {
-  return beginTerm(sent, { clock, renewDeadlineMs, onLoss: (why) => log.warn({ lease, why }, 'lease lost') })
+function leaseFrom(sent: Moment, { clock, renewDeadlineMs, log, lease }: Contest): HeldLease {
+  return holdLease(sent, { clock, renewDeadlineMs, onLoss: (why) => log.warn({ lease, why }, 'lease lost') })
 }
 
 /** Leads for one term; true if `lead` ended by itself. */
-async function serve(contest: Contest, term: Term, signal: AbortSignal): Promise<boolean> {
+async function serve(contest: Contest, heldLease: HeldLease, signal: AbortSignal): Promise<boolean> {
   const { log, lease, identity, record } = contest
   const over = new AbortController()
-  const kept = Promise.all([renew(contest, term, over.signal), expire(contest, term, over.signal)])
-  const stop = () => term.stop()
+  const kept = Promise.all([renew(contest, heldLease, over.signal), expire(contest, heldLease, over.signal)])
+  const stop = () => heldLease.stop()
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   log.info({ lease, identity }, 'leading')
   try {
-    if (!term.signal.aborted) await contest.lead(term.signal)
-    return !term.signal.aborted
+    if (!heldLease.signal.aborted) await contest.lead(heldLease.signal)
+    return !heldLease.signal.aborted
   } catch (error) {
-    if (!term.signal.aborted) throw error
+    if (!heldLease.signal.aborted) throw error
     return false
   } finally {
     // Renewed until here: what the leader does on its way out is done under the lease too.
     over.abort()
     await kept
-    term.close()
+    heldLease.close()
     signal.removeEventListener('abort', stop)
     await tryTo('release the lease', contest, () => record.release())
     log.info({ lease, identity }, 'no longer leading')
   }
 }
 
-async function renew(contest: Contest, term: Term, over: AbortSignal): Promise<void> {
+async function renew(contest: Contest, heldLease: HeldLease, over: AbortSignal): Promise<void> {
   const { clock, record, retryPeriodMs } = contest
   for (;;) {
     await clock.sleep(retryPeriodMs, over)
-    if (over.aborted || !term.isHeld()) return
+    if (over.aborted || !heldLease.isHeld()) return
     const sent = moment(clock)
     const claimed = await tryTo('renew the lease', contest, () => record.claim())
-    if (claimed === false) return term.lose('another holds it')
-    if (claimed) term.renewed(sent)
+    if (claimed === false) return heldLease.lose('another holds it')
+    if (claimed) heldLease.renewed(sent)
   }
 }
 
 /** Ends the term in time even while a renewal hangs. */
-async function expire({ clock, retryPeriodMs }: Contest, term: Term, over: AbortSignal): Promise<void> {
+async function expire({ clock, retryPeriodMs }: Contest, heldLease: HeldLease, over: AbortSignal): Promise<void> {
   // Never asleep for long: after a machine was suspended its timers know less than its date.
-  while (term.isHeld() && !over.aborted) await clock.sleep(Math.min(term.leftMs(), retryPeriodMs), over)
-  if (!over.aborted) term.lose('it could not be renewed in time')
+  while (heldLease.isHeld() && !over.aborted) await clock.sleep(Math.min(heldLease.leftMs(), retryPeriodMs), over)
+  if (!over.aborted) heldLease.lose('it could not be renewed in time')
 }
 
 /** The result of a call, or undefined if it failed: everything here is tried again. */

@@ -26,10 +26,10 @@ export type EventRecorderOptions = {
 /** What happened to one object for one reason, however often, and how much of that the API server knows. */
 type Story = { event: KubeEvent; isStored: boolean }
 
-const mostStories = 1_000
-const mostUnwritten = 200
+const maxStories = 1_000
+const maxUnwritten = 200
 /** From here on, different words about the same object and reason share one Event that shows the latest. */
-const mostAlike = 10
+const maxAlike = 10
 const longestMessage = 1_024
 
 /** A recorder of core/v1 Events: what happens again raises the count of its Event, one write at a time. */
@@ -47,7 +47,7 @@ export function eventRecorder({
     // Deleted and set again, so that the first of the map is the one that was told longest ago.
     stories.delete(key)
     stories.set(key, story)
-    if (stories.size > mostStories) stories.delete(stories.keys().next().value ?? '')
+    if (stories.size > maxStories) stories.delete(stories.keys().next().value ?? '')
   }
   const writeAll = async () => {
     for (const story of unwritten) {
@@ -61,7 +61,7 @@ export function eventRecorder({
     record(object, happening) {
       const key = storyKey(stories, object, happening)
       const story = stories.get(key) ?? { event: newEvent(object, speaker), isStored: false }
-      if (unwritten.size >= mostUnwritten && !unwritten.has(story)) {
+      if (unwritten.size >= maxUnwritten && !unwritten.has(story)) {
         log.debug({ about: keyOf(object), reason: happening.reason }, 'event dropped: too many wait')
         return
       }
@@ -79,7 +79,7 @@ function storyKey(stories: Map<string, Story>, object: KubeObject, { type, reaso
   const key = about + message
   if (stories.has(key)) return key
   const alike = [...stories.keys()].filter((known) => known.startsWith(about)).length
-  return alike < mostAlike ? key : about
+  return alike < maxAlike ? key : about
 }
 
 function newEvent(object: KubeObject, { component, instance }: { component: string; instance: string }): KubeEvent {

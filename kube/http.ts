@@ -115,8 +115,8 @@ async function within<T>(what: string, { timeoutMs, signal }: Limits, work: (end
   const late = new KubeError(`${what}: no answer within ${timeoutMs} ms`, { status: 0, reason: 'Timeout' })
   const timer = setTimeout(() => ends.abort(late), timeoutMs)
   // AbortSignal.any would do, but holds memory while the caller's signal lives, which may be as long as the process.
-  const giveUp = () => ends.abort(signal?.reason)
-  signal?.addEventListener('abort', giveUp, { once: true })
+  const releaseOrRetain = () => ends.abort(signal?.reason)
+  signal?.addEventListener('abort', releaseOrRetain, { once: true })
   try {
     return await work({ signal: ends.signal, atMs: performance.now() + timeoutMs })
   } catch (error) {
@@ -124,6 +124,6 @@ async function within<T>(what: string, { timeoutMs, signal }: Limits, work: (end
     throw error instanceof KubeError ? error : unreachable(what, error)
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', giveUp)
+    signal?.removeEventListener('abort', releaseOrRetain)
   }
 }

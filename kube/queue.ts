@@ -3,7 +3,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { delays } from './delays.ts'
 import type { Log } from './log.ts'
 import type { Key } from './objects.ts'
-import { turns } from './turns.ts'
+import { pendingKeys } from './pending-keys.ts'
 
 export type QueueOptions = Partial<Backoff> & {
   /** Keys that are processed at the same time at most. */
@@ -37,15 +37,15 @@ export type Queue = {
 
 /** An empty queue. */
 export function queue(options: QueueOptions): Queue {
-  const { concurrency = 1, firstMs = 100, mostMs = 300_000, clock = systemClock, log } = options
+  const { concurrency = 1, firstMs = 100, maxMs = 300_000, clock = systemClock, log } = options
   const failures = new Map<Key, number>()
-  const now = turns()
+  const now = pendingKeys()
   const later = delays(clock, now.add)
 
   const failed = (key: Key) => {
     const count = (failures.get(key) ?? 0) + 1
     failures.set(key, count)
-    const ms = backoffMs(count, { firstMs, mostMs })
+    const ms = backoffMs(count, { firstMs, maxMs })
     later.addAfter(key, ms)
     return ms
   }

@@ -39,7 +39,7 @@ const usualPace: Pace = {
   graceMs: 15_000,
   healthyMs: 5_000,
   firstMs: 500,
-  mostMs: 30_000,
+  maxMs: 30_000,
 }
 
 /** A reflector of the objects that the options select; it stands still until it is started. */

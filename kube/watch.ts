@@ -38,7 +38,7 @@ export type Watcher = {
 const usualTimeoutMs = 290_000
 const usualGraceMs = 15_000
 const answerMs = 30_000
-const mostCharacters = 8 * 1024 * 1024
+const maxCharacters = 8 * 1024 * 1024
 
 /** Watches over HTTP. */
 export function watcher(http: Http): Watcher {
@@ -86,7 +86,7 @@ async function* linesOf(what: string, response: IncomingMessage): AsyncGenerator
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
     yield* lines.filter((line) => line !== '')
-    if (rest.length > mostCharacters) throw unreadable(what, 'an event has no end')
+    if (rest.length > maxCharacters) throw unreadable(what, 'an event has no end')
   }
   if (rest !== '') throw unreadable(what, 'it ended in the middle of an event')
 }

@@ -2,14 +2,17 @@ const text = { type: 'string' }
 const time = { type: 'string', format: 'date-time' }
 
 const claimRef = {
-  description: 'The Service that the address is for; uid once that Service was seen.',
+  description: 'The Service that the address is reserved for. The uid is set once the Service is stored.',
   type: 'object',
   required: ['namespace', 'name'],
   properties: {
     namespace: { ...text, maxLength: 63 },
     name: { ...text, maxLength: 63 },
     uid: text,
-    record: { ...text, description: 'On an address that was in stock: uid of the ElasticIP that has taken it.' },
+    elasticIPUID: {
+      ...text,
+      description: 'On a provisioned or warm address: UID of the ElasticIP that claimed it for this Service.',
+    },
   },
   'x-kubernetes-validations': [
     {
@@ -20,11 +23,20 @@ const claimRef = {
   ],
 }
 
-const from = {
-  description: 'Where a Service has its address from: an ElasticIP that lends it, or that it takes the place of.',
+const source = {
+  description: 'The ElasticIP that this address comes from. Absent where the address was reserved for this Service.',
   type: 'object',
-  required: ['name', 'lent'],
-  properties: { name: { ...text, maxLength: 253 }, lent: { type: 'boolean' } },
+  required: ['name', 'type'],
+  properties: {
+    name: { ...text, maxLength: 253, description: 'Name of that ElasticIP.' },
+    type: {
+      ...text,
+      enum: ['Provisioned', 'WarmPool'],
+      description:
+        'Provisioned: that ElasticIP keeps the reservation and gets the address back. ' +
+        'WarmPool: this ElasticIP takes the reservation over, and the other one is deleted.',
+    },
+  },
 }
 
 const spec = {
@@ -40,11 +52,11 @@ const spec = {
       description: 'What becomes of the address when its Service goes.',
     },
     reservationID: { ...text, maxLength: 128, description: 'A reservation that exists already.' },
-    from,
+    source,
   },
   'x-kubernetes-validations': [
     {
-      rule: 'has(self.location) || has(self.reservationID) || has(self.from)',
+      rule: 'has(self.location) || has(self.reservationID) || has(self.source)',
       message: 'say where to reserve (location), or what is reserved (reservationID)',
     },
   ],
@@ -68,13 +80,19 @@ const status = {
     phase: { ...text, enum: ['Requested', 'Reserved', 'Bound', 'Releasing', 'Released', 'Available'] },
     address: text,
     reservationID: text,
-    asking: {
-      description: 'Who is asking the cloud right now.',
+    requestInFlight: {
+      description: 'The request to the cloud that may still be in flight.',
       type: 'object',
-      required: ['by', 'since'],
-      properties: { by: text, since: time },
+      required: ['sender', 'sentAt'],
+      properties: {
+        sender: { ...text, description: 'The process that sent it.' },
+        sentAt: { ...time, description: 'When it was sent.' },
+      },
     },
-    returnedAt: { ...time, description: 'When the cloud was told to delete the reservation.' },
+    deletionRequestedAt: {
+      ...time,
+      description: 'When the deletion of the reservation was requested. From then on nobody may use the address.',
+    },
     conditions: {
       type: 'array',
       items: condition,

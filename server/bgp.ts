@@ -11,7 +11,7 @@ export type Bgp = {
   selector: LabelRequirement[]
   annotations: AnnotationScheme
   /** Addresses that the routers take from a node, where that is known. */
-  mostPrefixes: number | undefined
+  maxPrefixes: number | undefined
 }
 
 /** What a dialect alone can say of BGP. */
@@ -19,19 +19,19 @@ export type BgpWords = {
   project: ProjectPeering
   selector?: LabelRequirement[] | undefined
   names: AnnotationScheme['names']
-  mostPrefixes?: number
+  maxPrefixes?: number
   /** What its predecessor called these annotations earlier. */
   outdated?: readonly string[]
 }
 
 /** BGP in the words of one dialect: whether it is on, and who learns passwords, follows from who announces. */
 export function bgpOf({ kind }: LoadBalancer, words: BgpWords): Bgp {
-  const { project, selector = [], names, mostPrefixes, outdated = [] } = words
+  const { project, selector = [], names, maxPrefixes, outdated = [] } = words
   return {
     isOn: kind !== 'none' && kind !== 'emlb',
     project,
     selector,
-    mostPrefixes,
+    maxPrefixes,
     annotations: {
       names,
       showsPasswords: readsAnnotations[kind],

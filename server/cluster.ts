@@ -4,7 +4,7 @@ import { inCluster } from '../kube/in-cluster.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
 import type { Log } from '../kube/log.ts'
 import { namespaces } from '../kube/resource.ts'
-import { awaited } from './awaited.ts'
+import { untilAnswered } from './until-answered.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -21,5 +21,5 @@ export function clusterId(client: KubeClient, log: Log, signal: AbortSignal): Pr
     if (!system?.metadata.uid) throw new Error('namespace kube-system is not there')
     return system.metadata.uid
   }
-  return awaited(read, { what: 'the API server', log, signal })
+  return untilAnswered(read, { what: 'the API server', log, signal })
 }

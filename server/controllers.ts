@@ -7,24 +7,24 @@ import { nodes } from './controllers/nodes.ts'
 import { peerings } from './controllers/peering.ts'
 import { prefixLimits } from './controllers/prefix-limit.ts'
 import { sweeps } from './controllers/sweep.ts'
-import { stock } from './controllers/stock.ts'
+import { stock } from './controllers/available.ts'
 import { warmPools } from './controllers/warm-pool.ts'
-import type { World } from './world.ts'
+import type { Dependencies } from './dependencies.ts'
 
 /** Every controller of the process; they act only while they run. */
-export function makeControllers(world: World): Controller {
-  const announcing = announcements(world)
+export function makeControllers(deps: Dependencies): Controller {
+  const announcing = announcements(deps)
   const all = [
-    addresses(world, announcing),
-    sweeps(world),
-    stock(world),
-    warmPools(world),
-    nodes(world),
-    lifecycles(world),
+    addresses(deps, announcing),
+    sweeps(deps),
+    stock(deps),
+    warmPools(deps),
+    nodes(deps),
+    lifecycles(deps),
     // Before the announcing controller, which waits for what is begun here anew.
-    peerings(world),
-    prefixLimits(world),
-    manifests(world),
+    peerings(deps),
+    prefixLimits(deps),
+    manifests(deps),
     announcing,
   ]
   return {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cloud, Location } from '../clouds/cloud.ts'
 import type { Log } from '../kube/log.ts'
-import { type LocationSource, formerName } from '../ledger/location.ts'
+import { type LocationSource, formerName } from '../ledger/want/location.ts'
 
 export type KnownLocations = {
   /** The list as it was last read; undefined until it was. */

@@ -1,5 +1,5 @@
 import { election } from '../kube/election.ts'
-import type { Ground } from './ground.ts'
+import type { Context } from './context.ts'
 
 export type Leadership = {
   isLeader(): boolean
@@ -8,8 +8,8 @@ export type Leadership = {
 }
 
 /** Who of several replicas runs the controllers: by lease, or always we where there is no election. */
-export function leadership(ground: Ground, lead: (signal: AbortSignal) => Promise<void>): Leadership {
-  const { settings, client, identity, log } = ground
+export function leadership(context: Context, lead: (signal: AbortSignal) => Promise<void>): Leadership {
+  const { settings, client, identity, log } = context
   const { leaderElect, leaseNamespace, leaseName, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = settings.process
   const leadSafely = async (signal: AbortSignal) => {
     try {

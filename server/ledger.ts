@@ -2,24 +2,24 @@ import { listAll } from '../kube/list-all.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
-import { type AdoptionMark, adoptionMark } from '../ledger/adoption.ts'
-import { asking } from '../ledger/asking.ts'
-import { budget } from '../ledger/budget.ts'
-import { type ClaimParts, type Claims, claims } from '../ledger/claim.ts'
-import { type ElasticIP, claimKey, elasticIPs } from '../ledger/elastic-ip.ts'
-import { overLimit } from '../ledger/limits.ts'
-import { records } from '../ledger/records.ts'
-import type { ReleaseParts } from '../ledger/release.ts'
-import { shelf } from '../ledger/shelf.ts'
-import { isFree, isWarm } from '../ledger/stock.ts'
-import { type Want, isWanted } from '../ledger/want.ts'
+import { type AdoptionMark, adoptionMark } from '../ledger/sweep/adoption-mark.ts'
+import { requestsInFlight } from '../ledger/record/requests-in-flight.ts'
+import { timeLimit } from '../lib/time-limit.ts'
+import { type ClaimDeps, type Claims, claims } from '../ledger/claim/claim.ts'
+import { type ElasticIP, claimKey, elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { overLimit } from '../ledger/claim/limits.ts'
+import { records } from '../ledger/record/records.ts'
+import type { ReleaseDeps } from '../ledger/release/release.ts'
+import { warmCandidates } from '../ledger/available/warm-candidates.ts'
+import { isAvailable, isWarm } from '../ledger/record/source.ts'
+import { type Want, isWanted } from '../ledger/want/want.ts'
 import { names } from '../manifests/names.ts'
-import type { Ground } from './ground.ts'
-import type { Views } from './views.ts'
+import type { Context } from './context.ts'
+import type { Caches } from './caches.ts'
 
-export type LedgerOptions = Ground & { want: (service: Service) => Want; views: Pick<Views, 'services' | 'records'> }
+export type LedgerOptions = Context & { want: (service: Service) => Want; caches: Pick<Caches, 'services' | 'records'> }
 
-export type Ledger = { parts: ClaimParts & ReleaseParts; claims: Claims; mark: AdoptionMark }
+export type Ledger = { deps: ClaimDeps & ReleaseDeps; claims: Claims; mark: AdoptionMark }
 
 const now = () => new Date()
 
@@ -33,33 +33,33 @@ export function makeLedger(options: LedgerOptions): Ledger {
   // A question lists, waits for its turn and reserves; others leave it that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
-  const parts = {
+  const deps = {
     records: records(client),
     cloud: vendor.cloud,
-    shelf: shelf(() => freeWarm(options)),
+    warmCandidates: warmCandidates(() => freeWarm(options)),
     scheme: { ...vendor.marks, cluster },
     identity,
-    asking: asking({ timeoutMs, monotonicMs: () => performance.now() }),
+    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: () => performance.now() }),
     adopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: limiter(options),
-    budget: () => budget(budgetMs),
+    timeLimit: () => timeLimit(budgetMs),
     now,
     log,
     stillWanted: (record: ElasticIP, signal: AbortSignal) => stillWanted(options, record, signal),
   }
-  return { parts, claims: claims(parts), mark }
+  return { deps, claims: claims(deps), mark }
 }
 
 /** Warm addresses that seem to be free. One that a Service shows is not, whatever a restored ledger says. */
-function freeWarm({ views }: LedgerOptions): ElasticIP[] {
-  const free = views.records.list().filter((record) => isWarm(record) && isFree(record))
-  const shown = new Set(free.length === 0 ? [] : views.services.list().map(({ spec }) => spec.loadBalancerIP))
+function freeWarm({ caches }: LedgerOptions): ElasticIP[] {
+  const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
+  const shown = new Set(free.length === 0 ? [] : caches.services.list().map(({ spec }) => spec.loadBalancerIP))
   return free.filter(({ status }) => !shown.has(status?.address))
 }
 
 /** Counts what the API server has now, not what a copy has: a limit holds against races too. */
-function limiter({ client, settings }: LedgerOptions): ClaimParts['overLimit'] {
-  const { mostAddresses: cluster, mostAddressesPerNamespace: namespace } = settings.cloud.settings
+function limiter({ client, settings }: LedgerOptions): ClaimDeps['overLimit'] {
+  const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cloud.settings
   if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)
   return async (record, signal) =>
     overLimit(record, await listAll(client, elasticIPs, { signal }), { cluster, namespace })

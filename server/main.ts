@@ -22,8 +22,8 @@ try {
     printError: (text) => void process.stderr.write(text),
     // Loaded when they run: `version` need not wait for a web server.
     serve: async (settings) => (await import('./serve.ts')).serve(settings, world),
-    install: async (settings) => (await import('./install.ts')).install(settings, world),
-    cleanup: async (settings) => (await import('./cleanup.ts')).cleanup(settings, world),
+    install: async (settings) => (await import('./commands/install.ts')).install(settings, world),
+    cleanup: async (settings) => (await import('./commands/cleanup.ts')).cleanup(settings, world),
   })
 } catch (error) {
   // Told to stop before it was ready: that is no failure.

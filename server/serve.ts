@@ -1,70 +1,73 @@
 import { once } from 'node:events'
-import { type Doors, openDoors } from './doors/doors.ts'
-import type { Check } from './doors/health.ts'
-import { type Ground, type Surroundings, layGround } from './ground.ts'
-import { type Parts, assemble } from './parts.ts'
+import { type Listeners, openListeners } from './listeners/listeners.ts'
+import type { Check } from './listeners/health.ts'
+import { type Context, type Environment, createContext } from './context.ts'
+import { type Components, makeComponents } from './components.ts'
 import type { ServeSettings } from './settings/serve.ts'
 
 /** Longer without a sign of life from the API server, a copy is cut off for good and only a restart helps. */
 const silenceMs = 10 * 60_000
 
 /** Runs webhooks and controllers until the signal aborts and everything that was begun has ended. */
-export async function serve(settings: ServeSettings, surroundings: Surroundings): Promise<void> {
+export async function serve(settings: ServeSettings, surroundings: Environment): Promise<void> {
   const { signal } = surroundings
-  const ground = await layGround(settings, surroundings)
-  const parts = assemble(ground)
+  const context = await createContext(settings, surroundings)
+  const components = makeComponents(context)
   // Outlives the signal: the copies are needed until the last review is answered.
   const running = new AbortController()
   try {
-    for (const view of followed(parts)) view.start(running.signal)
-    parts.locations.start(running.signal)
-    parts.clients?.authorities.start(running.signal)
-    await parts.certs.start(signal)
+    for (const cache of followed(components)) cache.start(running.signal)
+    components.locations.start(running.signal)
+    components.clients?.authorities.start(running.signal)
+    await components.certs.start(signal)
     if (signal.aborted) return
-    await workBehind(await open(ground, parts), { parts, settings, signal })
-    await parts.ledger.claims.idle()
-    await ground.events.written()
-    ground.log.info({ identity: ground.identity }, 'stopped')
+    await workBehind(await open(context, components), { components, settings, signal })
+    await components.ledger.claims.idle()
+    await context.events.written()
+    context.log.info({ identity: context.identity }, 'stopped')
   } finally {
     running.abort()
   }
 }
 
 /** Nodes are the controllers' alone. */
-function followed({ views, leadership }: Parts) {
-  const { nodes, ...ofAll } = views
+function followed({ caches, leadership }: Components) {
+  const { nodes, ...ofAll } = caches
   return leadership ? [nodes, ...Object.values(ofAll)] : Object.values(ofAll)
 }
 
-type Work = { parts: Parts; settings: ServeSettings; signal: AbortSignal }
+type Work = { components: Components; settings: ServeSettings; signal: AbortSignal }
 
 /** Answers and leads until the signal aborts, or until leading fails for good; then nothing may keep the process. */
-async function workBehind(doors: Doors, { parts, settings, signal }: Work): Promise<void> {
+async function workBehind(listeners: Listeners, { components, settings, signal }: Work): Promise<void> {
   try {
-    await Promise.all([parts.leadership?.run(signal), closeAfter(signal, doors, settings.process.shutdownDelayMs)])
+    await Promise.all([
+      components.leadership?.run(signal),
+      closeAfter(signal, listeners, settings.process.shutdownDelayMs),
+    ])
   } finally {
-    await doors.close(0)
+    await listeners.close(0)
   }
 }
 
 /** Others lead as soon as we stop; reviews are answered until everybody has heard that we go. */
-async function closeAfter(signal: AbortSignal, doors: Doors, delayMs: number): Promise<void> {
+async function closeAfter(signal: AbortSignal, listeners: Listeners, delayMs: number): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
-  await doors.close(delayMs)
+  await listeners.close(delayMs)
 }
 
-async function open(ground: Ground, { webhooks, ...parts }: Parts): Promise<Doors> {
-  const { settings, metrics, log, pathSecret, identity } = ground
+async function open(context: Context, { webhooks, ...components }: Components): Promise<Listeners> {
+  const { settings, metrics, log, pathSecret, identity } = context
   const { webhookBindAddress, webhookSecurePort, bindAddress, securePort } = settings.process
   metrics.gauge('cert_not_after_seconds', 'When the serving certificate ends.', () => {
-    const endsMs = parts.certs.notAfterMs()
+    const endsMs = components.certs.notAfterMs()
     return endsMs === undefined ? undefined : endsMs / 1000
   })
-  const doors = await openDoors({
-    certs: parts.certs,
+  const listeners = await openListeners({
+    certs: components.certs,
     webhooks: webhooks && {
       at: { host: webhookBindAddress, port: webhookSecurePort },
-      clients: parts.clients,
+      clients: components.clients,
       webhooks,
       pathSecret,
       log,
@@ -72,30 +75,30 @@ async function open(ground: Ground, { webhooks, ...parts }: Parts): Promise<Door
     },
     health: {
       at: { host: bindAddress, port: securePort },
-      live: liveness(parts),
-      ready: [{ name: 'certificates', wrong: () => parts.certs.notReady() }, ...readiness(parts)],
+      live: liveness(components),
+      ready: [{ name: 'certificates', wrong: () => components.certs.notReady() }, ...readiness(components)],
       metrics: () => metrics.text(),
     },
   })
   log.info({ identity }, 'serving')
-  return doors
+  return listeners
 }
 
 /** What reviews are decided on. Nodes are not among it: reviews must be answered where nodes cannot be read. */
-function reviewed({ views: { services, records } }: Pick<Parts, 'views'>) {
+function reviewed({ caches: { services, records } }: Pick<Components, 'caches'>) {
   return Object.entries({ services, records })
 }
 
-function liveness(parts: Pick<Parts, 'views'>): Check[] {
-  return reviewed(parts).map(([name, view]) => ({
+function liveness(components: Pick<Components, 'caches'>): Check[] {
+  return reviewed(components).map(([name, cache]) => ({
     name: `watch-${name}`,
-    wrong: () => (view.silentForMs() > silenceMs ? 'the API server was not heard for 10 minutes' : undefined),
+    wrong: () => (cache.silentForMs() > silenceMs ? 'the API server was not heard for 10 minutes' : undefined),
   }))
 }
 
-function readiness(parts: Pick<Parts, 'views'>): Check[] {
-  return reviewed(parts).map(([name, view]) => ({
+function readiness(components: Pick<Components, 'caches'>): Check[] {
+  return reviewed(components).map(([name, cache]) => ({
     name: `synced-${name}`,
-    wrong: () => (view.hasSynced() ? undefined : 'the first list is not in yet'),
+    wrong: () => (cache.hasSynced() ? undefined : 'the first list is not in yet'),
   }))
 }

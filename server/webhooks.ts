@@ -1,24 +1,24 @@
-import { braked } from '../ledger/brake.ts'
-import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/elastic-ip.ts'
-import { foresee } from '../ledger/foresee.ts'
+import { limitUnbound } from '../ledger/claim/unbound-limit.ts'
+import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
+import { previewClaim } from '../ledger/claim/preview.ts'
 import { serviceAccountUser } from '../manifests/names.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
 import { serviceProtect } from '../webhooks/service-protect.ts'
 import { serviceStatusValidating, serviceValidating } from '../webhooks/service-validating.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
-import type { World } from './world.ts'
+import type { Dependencies } from './dependencies.ts'
 
 /** Every admission webhook of the process. */
-export function makeWebhooks({ settings, vendor, ledger, views, want, ...world }: World): Webhook[] {
+export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }: Dependencies): Webhook[] {
   const { policy } = vendor
-  const { onCloudFailure, mostUnbound } = settings.cloud.settings
-  const locations = () => world.locations.current()
+  const { onCloudFailure, maxUnbound } = settings.cloud.settings
+  const locations = () => deps.locations.current()
   // A Service that is stored and waits for its address is no stranger, however long the controller takes to bind it.
   const isAwaited = (record: ElasticIP) => {
-    const service = views.services.get(claimKey(record) ?? '')
+    const service = caches.services.get(claimKey(record) ?? '')
     return service !== undefined && want(service).kind === 'reserve'
   }
-  const unbound = () => views.records.list().filter((record) => isUnbound(record) && !isAwaited(record)).length
+  const unbound = () => caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record)).length
   const self = serviceAccountUser(settings.process.namespace)
   const isSelf = (user: string) => user === self
   const mutating = serviceMutating({
@@ -26,10 +26,10 @@ export function makeWebhooks({ settings, vendor, ledger, views, want, ...world }
     locations,
     isSelf,
     onCloudFailure,
-    claim: braked({ claim: (claim, signal) => ledger.claims.claim(claim, signal), unbound, most: mostUnbound }),
-    foresee: (claim, signal) => foresee(ledger.parts, claim, signal),
+    claim: limitUnbound({ claim: (claim, signal) => ledger.claims.claim(claim, signal), unbound, max: maxUnbound }),
+    previewClaim: (claim, signal) => previewClaim(ledger.deps, claim, signal),
     held: async (key, signal) => {
-      const record = await ledger.parts.records.get(key, { signal })
+      const record = await ledger.deps.records.get(key, { signal })
       return record && heldAddress(record)
     },
   })

@@ -1,7 +1,7 @@
 import type { Reservation } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
-import type { ElasticIP, ElasticIPStatus } from '../ledger/elastic-ip.ts'
-import type { Policy } from '../ledger/want.ts'
+import type { ElasticIP, ElasticIPStatus } from '../ledger/record/elastic-ip.ts'
+import type { Policy } from '../ledger/want/want.ts'
 
 type ServiceFacts = Partial<Service['metadata']> & Partial<Service['spec']> & { status?: Service['status'] }
 
@@ -33,7 +33,7 @@ export function makeRecord(status?: ElasticIPStatus, facts: Partial<ElasticIP['s
       uid: 'record-1',
       resourceVersion: '1',
       creationTimestamp: '2026-01-31T09:00:00Z',
-      finalizers: ['eip-admission.dev/reservation'],
+      finalizers: ['eip-admission.dev/reservation-cleanup'],
     },
     spec: { claimRef: { namespace: 'default', name: 'web' }, location: 'da', reclaimPolicy: 'Delete', ...facts },
     ...(status ? { status } : {}),
@@ -81,7 +81,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
       ],
       prefixes: ['metal.equinix.com/', 'eip-admission.dev/'],
     },
-    asking: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
+    requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
     reclaimPolicy: 'Delete',
   }
 }

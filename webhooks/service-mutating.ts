@@ -1,11 +1,11 @@
 import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
-import type { Claimed } from '../ledger/ask.ts'
-import { type Claim, wishOf } from '../ledger/claim.ts'
-import { addressAnnotation, serviceFinalizer } from '../ledger/names.ts'
-import { asksFor, outdatedAsks } from '../ledger/own-address.ts'
-import { type Policy, type Want, want } from '../ledger/want.ts'
+import type { ClaimResult } from '../ledger/claim/ask.ts'
+import { type Claim, claimSpecOf } from '../ledger/claim/claim.ts'
+import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
+import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
+import { type Policy, type Want, want } from '../ledger/want/want.ts'
 import { type Decision, type Operation, allow, mistake, patch, refuse } from './decision.ts'
 import { generateName } from './generate-name.ts'
 import { reserveAddress } from './identities.ts'
@@ -18,17 +18,17 @@ export type ServiceMutatingDeps = {
   policy: Policy
   /** The cloud's locations, where they are known. */
   locations: () => Location[] | undefined
-  claim: (claim: Claim, signal: AbortSignal) => Promise<Claimed>
+  claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
   /** The address that the ledger holds for a Service, without asking for one. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
   /** What would come of a claim: the address where it is known beforehand, or why there is none. Nothing is written. */
-  foresee: (claim: Claim, signal: AbortSignal) => Promise<Foreseen>
+  previewClaim: (claim: Claim, signal: AbortSignal) => Promise<ClaimPreview>
   /** Whether a Service whose address the cloud could not give now is stored without it, or refused. */
   onCloudFailure: 'defer' | 'deny'
   isSelf: (user: string) => boolean
 }
 
-export type Foreseen = { address?: string | undefined; why?: string | undefined }
+export type ClaimPreview = { address?: string | undefined; why?: string | undefined }
 
 type Reserve = Extract<Want, { kind: 'reserve' | 'named' }>
 
@@ -64,10 +64,10 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
 }
 
 /** What the announcing software was told of an address that a person brought goes with that address. */
-function withoutEcho({ asking }: Policy, service: Service, old: Service | null): Service {
+function withoutEcho({ requestAnnotations }: Policy, service: Service, old: Service | null): Service {
   const brought = old?.spec.loadBalancerIP
   if (!brought || service.spec.loadBalancerIP) return service
-  const gone = asksFor(service, asking, brought).map((name) => [name, undefined])
+  const gone = annotationsRequesting(service, requestAnnotations, brought).map((name) => [name, undefined])
   const annotations = { ...service.metadata.annotations, ...Object.fromEntries(gone) }
   return { ...service, metadata: { ...service.metadata, annotations } }
 }
@@ -85,11 +85,11 @@ function own(
 }
 
 /** The API server keeps spec.loadBalancerIP when the type changes; back as LoadBalancer it would pass for the user's own. */
-function leave({ asking }: Policy, service: Service, old: Service | null): Decision {
+function leave({ requestAnnotations }: Policy, service: Service, old: Service | null): Decision {
   const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
   if (shown === undefined) return allow()
   const stale = service.spec.loadBalancerIP === shown ? { loadBalancerIP: undefined } : {}
-  const asks = asksFor(service, asking, shown)
+  const asks = annotationsRequesting(service, requestAnnotations, shown)
   return patch(servicePatch(service, { annotations: without([addressAnnotation, ...asks]), ...stale }))
 }
 
@@ -123,7 +123,7 @@ async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal
   const { service, wanted } = of
   const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
   if (held !== undefined) return patch(withAddress(deps.policy, service, { address: held }), wanted.warnings)
-  const { address, why } = await deps.foresee(claimOf(service, wanted), signal)
+  const { address, why } = await deps.previewClaim(claimOf(service, wanted), signal)
   if (why !== undefined) return refuse(`Service ${keyOf(service)} gets no address: ${why}`)
   if (address !== undefined) return patch(withAddress(deps.policy, service, { address }), wanted.warnings)
   const where = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
@@ -133,16 +133,16 @@ async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal
 
 function claimOf(service: Service, wanted: Reserve): Claim {
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
-  return { ...wishOf(wanted), key: keyOf(service), isShown, wait: true }
+  return { ...claimSpecOf(wanted), key: keyOf(service), isShown, wait: true }
 }
 
 /** The Service as it is to be stored with an address, or while its address is still to come. */
 function withAddress(
-  { asking }: Policy,
+  { requestAnnotations }: Policy,
   service: Service,
   { address, name = service.metadata.name }: { address: string | undefined; name?: string },
 ): Operation[] {
-  const asks = outdatedAsks(service, asking, address)
+  const asks = outdatedRequestAnnotations(service, requestAnnotations, address)
   return servicePatch(service, {
     ...(name ? { name } : {}),
     finalizer: serviceFinalizer,

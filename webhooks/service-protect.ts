@@ -1,6 +1,6 @@
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
-import { protectAnnotation } from '../ledger/names.ts'
+import { protectAnnotation } from '../ledger/record/names.ts'
 import { allow, refuse } from './decision.ts'
 import { protectService } from './identities.ts'
 import { isProtected, serviceOf } from './service-rules.ts'

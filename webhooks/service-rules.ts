@@ -1,7 +1,7 @@
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
-import { addressAnnotation, protectAnnotation } from '../ledger/names.ts'
-import type { Want } from '../ledger/want.ts'
+import { addressAnnotation, protectAnnotation } from '../ledger/record/names.ts'
+import type { Want } from '../ledger/want/want.ts'
 import type { WebhookIdentity } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 

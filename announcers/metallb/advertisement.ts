@@ -2,7 +2,7 @@ import type { Wanted } from '../announcer.ts'
 import { type Marks, type There, labelsOf } from './ownership.ts'
 import type { WantedPool } from './pools.ts'
 import { type BGPAdvertisement, isAdvertisement } from './resources.ts'
-import { isFor, prefersOtherwise } from './their-advertisements.ts'
+import { isFor, prefersOtherwise } from './foreign-advertisements.ts'
 
 /**
  * What has our pools announced, as far as no advertisement of other people's does: one with our label replaces ours for

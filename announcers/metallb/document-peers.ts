@@ -7,7 +7,7 @@ import { type Fields, type ListChange, isFields } from './yaml-lists.ts'
 type Counted = { counting: string; services: readonly string[] }
 
 /** Each takes 130 bytes of a ConfigMap, which holds a mebibyte and is parsed at every look, here and by MetalLB. */
-const mostCounted = 1_000
+const maxCounted = 1_000
 
 /**
  * What has to change so that there is a peer for each session, with a selector for each Service that matches no node: a
@@ -52,7 +52,7 @@ function fieldsOf(session: Session, counting: readonly Fields[]): Fields {
 const hostnameLabel = 'kubernetes.io/hostname'
 
 function counters({ counting, services }: Counted, peers: number): Fields[] {
-  const some = services.length * peers > mostCounted ? services.slice(0, 1) : services
+  const some = services.length * peers > maxCounted ? services.slice(0, 1) : services
   return some.map((service) => {
     const [namespace, name] = service.split('/')
     return { 'match-labels': { [`${counting}/service-name`]: name, [`${counting}/service-namespace`]: namespace } }

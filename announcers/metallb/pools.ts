@@ -4,7 +4,7 @@ import type { Shown } from './addresses.ts'
 import { inOrder } from './order.ts'
 import { type Marks, type There, labelsOf } from './ownership.ts'
 import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
-import { type PoolFacts, spoilers } from './their-advertisements.ts'
+import { type PoolFacts, spoilers } from './foreign-advertisements.ts'
 
 export type WantedPool = Wanted & { object: IPAddressPool; facts: PoolFacts }
 
@@ -24,7 +24,7 @@ export function poolsOf(
     const { name = nameOf(address), labels = {} } = known.get(prefixOf(address)) ?? {}
     const facts = { name, family: address.family, labels: { ...labels, ...labelsOf(marks) } }
     const concerns = services.map((service) => ({ service }))
-    const message = known.has(prefixOf(address)) ? undefined : whyNot(address, facts, there)
+    const message = known.has(prefixOf(address)) ? undefined : unavailableReason(address, facts, there)
     if (message === undefined) wanted.push({ object: makePool(name, address, marks), facts, concerns })
     else problems.push(...concerns.map((concern) => ({ concern, message })))
   }
@@ -41,7 +41,7 @@ function makePool(name: string, address: Address, marks: Marks): IPAddressPool {
   }
 }
 
-function whyNot(address: Address, facts: PoolFacts, { theirs }: There): string | undefined {
+function unavailableReason(address: Address, facts: PoolFacts, { theirs }: There): string | undefined {
   const holder = theirs.filter(isPool).find(({ spec }) => isWithin(address, spec.addresses))
   if (holder)
     return `${address.text} is in IPAddressPool ${holder.metadata.name}, which is not ours: it gets no other one`

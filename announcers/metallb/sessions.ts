@@ -40,7 +40,11 @@ export function possibleSessions(nodes: readonly NodePeers[], families: readonly
     if (!nodeOf.has(hostname)) nodeOf.set(hostname, node)
     if (!hostnameOf.has(node)) hostnameOf.set(node, hostname)
     const place = `${node} ${router.text}`
-    const why = whyNot(session, { node: nodeOf.get(hostname), hostname: hostnameOf.get(node), taken: kept.get(place) })
+    const why = unavailableReason(session, {
+      node: nodeOf.get(hostname),
+      hostname: hostnameOf.get(node),
+      taken: kept.get(place),
+    })
     if (why === undefined) kept.set(place, session)
     else problems.push(noSession(node, why))
   }
@@ -54,7 +58,7 @@ export function noSession(node: string, why: string): Problem {
 
 type Before = { node: string | undefined; hostname: string | undefined; taken: Session | undefined }
 
-function whyNot(session: Session, { node, hostname, taken }: Before): string | undefined {
+function unavailableReason(session: Session, { node, hostname, taken }: Before): string | undefined {
   if (node !== session.node) return `node ${node} has the same label kubernetes.io/hostname=${session.hostname}`
   if (hostname !== session.hostname) return `the node goes by two names, ${hostname} and ${session.hostname}`
   if (taken && rank(taken) !== rank(session)) return `there are two with ${session.router.text}, unlike each other`

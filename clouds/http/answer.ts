@@ -1,5 +1,5 @@
 /** Far above any page of a hundred objects, far below what would hurt the process. */
-const mostBytes = 8 * 1024 * 1024
+const maxBytes = 8 * 1024 * 1024
 
 /** What came with a status: JSON, nothing, or something that the vendor's API does not send. */
 export type Body = { kind: 'json'; value: unknown } | { kind: 'none' } | { kind: 'foreign'; what: string }
@@ -30,7 +30,7 @@ async function boundedText(response: Response): Promise<string | undefined> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > mostBytes) return undefined
+    if (bytes > maxBytes) return undefined
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()

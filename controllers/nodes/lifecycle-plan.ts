@@ -69,7 +69,7 @@ export function planMissing({ node, id, goneForMs, graceMs, mode, brake }: Remov
     do: 'keep',
     why:
       `${gone(id)}. With it ${brake.going()} nodes would go within ten minutes, which is more likely a mistake than the ` +
-      `truth, so none is deleted until a person has looked. ${check(node)}, and raise --most-node-removals where that ` +
+      `truth, so none is deleted until a person has looked. ${check(node)}, and raise --max-node-removals where that ` +
       'many are usual',
   }
 }

@@ -41,8 +41,8 @@ export function machineList({ machines, now }: { machines: Machines; now: () => 
 
   const listing: MachineList['listing'] = async (ms, signal) => {
     if (!last) return ask(signal)
-    const mostMs = { asking: Infinity, good: ms, failed: Math.min(ms, failureMs) }[last.state]
-    return now() - last.askedAtMs <= mostMs ? last.answer : ask(signal)
+    const maxMs = { asking: Infinity, good: ms, failed: Math.min(ms, failureMs) }[last.state]
+    return now() - last.askedAtMs <= maxMs ? last.answer : ask(signal)
   }
 
   return {

@@ -25,7 +25,7 @@ const freshMs = 10_000
 const newestMs = 2_000
 
 /** More than any node needs: beyond it another writer undoes ours. */
-const mostSteps = 4
+const maxSteps = 4
 
 /** Writes on a node which machine it is; a kubelet that waits for that may then take pods. */
 export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
@@ -39,7 +39,7 @@ export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
       let node = await deps.client.get(nodes, { name }, { signal })
       // Deleted and registered anew: the machine was that of another node, and this one is looked at by itself.
       if (node?.metadata.uid !== glance.metadata.uid) return {}
-      for (let steps = 0; node && steps < mostSteps; steps += 1) {
+      for (let steps = 0; node && steps < maxSteps; steps += 1) {
         const step = planNode(node, machine, deps.ids)
         if (!step) return {}
         node = await carryOut(deps, step, node)

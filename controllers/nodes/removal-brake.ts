@@ -20,7 +20,7 @@ type Suspect = { name: Key; uid: string | undefined }
 
 export type RemovalBrakeOptions = {
   /** Nodes that may be deleted within ten minutes, and never more than half of them. */
-  most: number
+  max: number
   now: () => number
 }
 
@@ -30,7 +30,7 @@ const windowMs = 10 * 60_000
  * Machines do vanish one by one. That many of them vanish at once is as a rule a wrong key, a wrong project or a sick
  * cloud, so then none of their nodes is deleted until a person has looked, and has deleted those that are to go.
  */
-export function removalBrake({ most, now }: RemovalBrakeOptions): RemovalBrake {
+export function removalBrake({ max, now }: RemovalBrakeOptions): RemovalBrake {
   const suspects = new Map<Key, { uid: string | undefined; sinceMs: number | undefined }>()
   let removals: number[] = []
   let isPulled = false
@@ -53,12 +53,12 @@ export function removalBrake({ most, now }: RemovalBrakeOptions): RemovalBrake {
     },
     cleared,
     allows(nodes) {
-      const limit = Math.min(most, Math.max(1, Math.floor((nodes + recent()) / 2)))
+      const limit = Math.min(max, Math.max(1, Math.floor((nodes + recent()) / 2)))
       isPulled ||= suspects.size + recent() > limit
       return !isPulled
     },
     removed(name) {
-      removals = [...removals, now()].slice(-most)
+      removals = [...removals, now()].slice(-max)
       cleared(name)
     },
     get suspects() {

@@ -41,9 +41,9 @@ const fieldManager = 'eip-admission-peering'
 
 /** Whoever asks about a new node has to know of sessions that were made a minute ago. */
 const freshMs = 10_000
-const undecidedPace = { firstMs: 2_000, mostMs: 60_000 }
+const undecidedPace = { firstMs: 2_000, maxMs: 60_000 }
 /** More than any node needs: beyond it another writer undoes ours. */
-const mostSteps = 6
+const maxSteps = 6
 
 /** Has each selected node speak BGP with the routers of its cloud, and says on the node with which. */
 export function nodePeering(deps: NodePeeringDeps): Reconciler {
@@ -64,7 +64,7 @@ export function nodePeering(deps: NodePeeringDeps): Reconciler {
     name: 'node-peering',
     async reconcile(name, signal) {
       let node = cached.node(name)
-      for (let steps = 0; steps < mostSteps; steps += 1) {
+      for (let steps = 0; steps < maxSteps; steps += 1) {
         const { dueInMs, ...facing } = seen(name, node)
         const step = plan(facing)
         if (!step) return facing.isDue ? {} : { againInMs: dueInMs }

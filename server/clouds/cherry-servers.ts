@@ -1,13 +1,13 @@
 import { cherryServers } from '../../clouds/cherry-servers.ts'
 import { bgpOf } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
-import { type CloudParts, type CloudTools, missingOf, portsOf, timeoutsOf } from './cloud-parts.ts'
+import { type CloudProvider, type CloudTools, missingOf, portsOf, timeoutsOf } from './cloud-provider.ts'
 import { policyOf } from './policy.ts'
 
 type Settings = SettingsOf<'cherry-servers'>
 
 /** Cherry Servers, as its cloud controller managers speak of it. */
-export function cherryServersParts(settings: Settings, { userAgent, observe }: CloudTools): CloudParts {
+export function cherryServersProvider(settings: Settings, { userAgent, observe }: CloudTools): CloudProvider {
   const { apiKey, projectId, baseUrl, region, annotationFipRegion, loadBalancer } = settings
   return {
     ...portsOf(cherryServers({ apiKey, projectId, baseUrl, userAgent, observe, ...timeoutsOf(settings) })),
@@ -37,7 +37,7 @@ export function cherryServersParts(settings: Settings, { userAgent, observe }: C
   }
 }
 
-function bgpIn(settings: Settings): CloudParts['bgp'] {
+function bgpIn(settings: Settings): CloudProvider['bgp'] {
   return bgpOf(settings.loadBalancer, {
     // The cloud chooses the ASN, and its routers ask for no password.
     project: { asn: undefined, password: undefined },

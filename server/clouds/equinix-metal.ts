@@ -1,8 +1,8 @@
 import { equinixMetal } from '../../clouds/equinix-metal.ts'
 import { bgpOf } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
-import { type CloudParts, type CloudTools, missingOf, portsOf, timeoutsOf } from './cloud-parts.ts'
-import { machineId, mostPrefixes } from './metal.ts'
+import { type CloudProvider, type CloudTools, missingOf, portsOf, timeoutsOf } from './cloud-provider.ts'
+import { machineId, maxPrefixes } from './metal.ts'
 import { policyOf } from './policy.ts'
 
 type Settings = SettingsOf<'equinix-metal'>
@@ -11,7 +11,7 @@ type Settings = SettingsOf<'equinix-metal'>
 const outdated = ['node-asn', 'peer-asn', 'peer-ip', 'src-ip', 'bgp-pass'].map((name) => `metal.equinix.com/${name}`)
 
 /** Equinix Metal, as its cloud controller manager of version 3 spoke of it. */
-export function equinixMetalParts(settings: Settings, { userAgent, observe }: CloudTools): CloudParts {
+export function equinixMetalProvider(settings: Settings, { userAgent, observe }: CloudTools): CloudProvider {
   const { apiKey, projectId, baseUrl, loadBalancer } = settings
   return {
     ...portsOf(equinixMetal({ apiKey, projectId, baseUrl, userAgent, observe, ...timeoutsOf(settings) })),
@@ -51,11 +51,11 @@ function placesIn(settings: Settings): Parameters<typeof policyOf>[1]['places'] 
   }
 }
 
-function bgpIn(settings: Settings): CloudParts['bgp'] {
+function bgpIn(settings: Settings): CloudProvider['bgp'] {
   return bgpOf(settings.loadBalancer, {
     project: { asn: settings.localAsn, password: settings.bgpPass },
     selector: settings.bgpNodeSelector,
-    mostPrefixes,
+    maxPrefixes,
     names: {
       localAsn: settings.annotationLocalAsn,
       peerAsn: settings.annotationPeerAsn,

@@ -2,4 +2,4 @@
 export const machineId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Addresses that its routers take from a node: max_prefix of the project, which only the vendor's support changes. */
-export const mostPrefixes = 10
+export const maxPrefixes = 10

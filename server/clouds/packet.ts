@@ -6,14 +6,14 @@ import { packet } from '../settings/dialects/packet.ts'
 import { SettingsError } from '../settings/problems.ts'
 import { placesOf } from '../settings/setting.ts'
 import { oneOf } from '../settings/words.ts'
-import { type CloudParts, type CloudTools, missingOf, portsOf, timeoutsOf } from './cloud-parts.ts'
-import { machineId, mostPrefixes } from './metal.ts'
+import { type CloudProvider, type CloudTools, missingOf, portsOf, timeoutsOf } from './cloud-provider.ts'
+import { machineId, maxPrefixes } from './metal.ts'
 import { policyOf } from './policy.ts'
 
 type Settings = SettingsOf<'packet'>
 
 /** Equinix Metal, as Packet's cloud controller manager of version 1 spoke of it: in facilities. */
-export async function packetParts(settings: Settings, tools: CloudTools): Promise<CloudParts> {
+export async function packetProvider(settings: Settings, tools: CloudTools): Promise<CloudProvider> {
   const { apiKey, projectId, baseUrl, peerAsn } = settings
   const { userAgent, observe } = tools
   const tuning = { userAgent, observe, ...timeoutsOf(settings) }
@@ -25,7 +25,7 @@ export async function packetParts(settings: Settings, tools: CloudTools): Promis
     providerIds: { scheme: 'packet', older: ['equinixmetal'], id: machineId },
     bgp: bgpIn(settings, loadBalancer),
     project: projectId,
-    marks: { usage: 'packet-ccm-auto', separator: '.', inheritsUnmarked: true },
+    marks: { usage: 'packet-ccm-auto', separator: '.', adoptsUnmarked: true },
     loadBalancer,
     announcerMarks: {
       label: { name: 'cloud-provider', value: 'packet' },
@@ -61,10 +61,10 @@ async function facilityIn({ facility, metadataUrl }: Settings, tools: CloudTools
   }
 }
 
-function bgpIn(settings: Settings, loadBalancer: CloudParts['loadBalancer']): CloudParts['bgp'] {
+function bgpIn(settings: Settings, loadBalancer: CloudProvider['loadBalancer']): CloudProvider['bgp'] {
   return bgpOf(loadBalancer, {
     project: { asn: settings.localAsn, password: undefined },
-    mostPrefixes,
+    maxPrefixes,
     names: {
       localAsn: settings.annotationLocalAsn,
       peerAsn: settings.annotationPeerAsns,

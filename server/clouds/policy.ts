@@ -1,7 +1,7 @@
-import { kubeVipAsking, metallbAsking } from '../../announcers/asking.ts'
-import type { LocationSource } from '../../ledger/location.ts'
-import { ownAnnotations, ownPrefix } from '../../ledger/names.ts'
-import type { Policy } from '../../ledger/want.ts'
+import { kubeVipRequestAnnotation, metallbRequestAnnotations } from '../../announcers/request-annotations.ts'
+import type { LocationSource } from '../../ledger/want/location.ts'
+import { ownAnnotations, ownPrefix } from '../../ledger/record/names.ts'
+import type { Policy } from '../../ledger/want/want.ts'
 import type { common } from '../settings/common.ts'
 import type { LoadBalancer } from '../settings/load-balancer.ts'
 import type { ValuesOf } from '../settings/setting.ts'
@@ -35,7 +35,7 @@ export function policyOf(settings: Common, { loadBalancer, annotations, managed,
       known: [...known, ...[managed, written].filter((name) => name !== undefined), ...ownAnnotations],
       prefixes: [...(prefix === undefined ? [] : [prefix]), ownPrefix],
     },
-    asking: askingOf(loadBalancer),
+    requestAnnotations: requestAnnotationsOf(loadBalancer),
     // The code of the predecessors contradicted their READMEs: there the Service won, and the weaker word before the other.
     locationSources: settings.serviceLocationWins
       ? [...ofService.toReversed(), ...ofCluster.toReversed()]
@@ -44,14 +44,14 @@ export function policyOf(settings: Common, { loadBalancer, annotations, managed,
 }
 
 /** How Services ask whoever announces. MetalLB refuses one that asks twice, be it for the same address. */
-function askingOf(loadBalancer: LoadBalancer): Policy['asking'] {
+function requestAnnotationsOf(loadBalancer: LoadBalancer): Policy['requestAnnotations'] {
   switch (loadBalancer.kind) {
     case 'metallb':
     case 'metallb-crd':
     case 'metallb-configmap':
-      return { annotations: metallbAsking, besideSpec: false }
+      return { annotations: metallbRequestAnnotations, besideSpec: false }
     case 'kube-vip':
-      return { annotations: [kubeVipAsking], besideSpec: true }
+      return { annotations: [kubeVipRequestAnnotation], besideSpec: true }
     case 'empty':
       return {
         annotations: loadBalancer.ipAnnotation === undefined ? [] : [loadBalancer.ipAnnotation],

@@ -8,7 +8,7 @@ import type { ServeSettings } from '../settings/serve.ts'
 import { addIgnoredFlags, addSettings, describeSecrets, givenFlags, helpLayout } from './options.ts'
 
 /** What the commands do, and what of the outside world they are given. */
-export type Surroundings = {
+export type Environment = {
   serve: (settings: ServeSettings) => Promise<void>
   install: (settings: InstallSettings) => Promise<void>
   cleanup: (settings: CleanupSettings) => Promise<void>
@@ -19,7 +19,7 @@ export type Surroundings = {
 }
 
 /** The command line: its commands, their flags and their help. It throws where others would end the process. */
-export function program(surroundings: Surroundings): Command {
+export function program(surroundings: Environment): Command {
   const { version, print, printError } = surroundings
   const root = new Command('eip-admission')
     .description('Elastic IPs for Kubernetes Services of type LoadBalancer on bare metal, reserved at admission.')
@@ -45,7 +45,7 @@ function addCommand(root: Command, name: string): Command {
   return root.command(name).showHelpAfterError(`eip-admission ${name} --help lists the flags.`)
 }
 
-function addServe(root: Command, { serve, env }: Surroundings): void {
+function addServe(root: Command, { serve, env }: Environment): void {
   const command = addCommand(root, 'serve')
     .summary('Runs the webhooks and the controllers.')
     .description(`Runs the webhooks and the controllers.\n\n${describeSecrets(serveSections)}`)
@@ -53,14 +53,14 @@ function addServe(root: Command, { serve, env }: Surroundings): void {
   addIgnoredFlags(addSettings(command, serveSections))
 }
 
-function addInstall(root: Command, { install, env }: Surroundings): void {
+function addInstall(root: Command, { install, env }: Environment): void {
   const command = addCommand(root, 'install')
     .description('Installs what the cluster needs: resource definitions, roles and webhook configurations.')
     .action(() => install(resolveSettings(installSettings, { flags: givenFlags(command), env }).values))
   addSettings(command, [{ heading: 'Options', table: installSettings }])
 }
 
-function addCleanup(root: Command, { cleanup, env }: Surroundings): void {
+function addCleanup(root: Command, { cleanup, env }: Environment): void {
   const command = addCommand(root, 'cleanup')
     .description('Takes our finalizers and webhook configurations away, so that nothing blocks the cluster.')
     .action(() => cleanup(resolveSettings(cleanupSettings, { flags: givenFlags(command), env }).values))

@@ -2,13 +2,13 @@ import { CommanderError } from 'commander'
 import type { Command } from 'commander'
 import { SettingsError } from '../settings/problems.ts'
 import { program } from './program.ts'
-import type { Surroundings } from './program.ts'
+import type { Environment } from './program.ts'
 
 /**
  * Carries out a command line (without the program's own path) and answers the exit code. Mistakes in the command line
  * and in the settings are printed; any other error is the command's own and is thrown.
  */
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: Environment): Promise<number> {
   try {
     const root = program(surroundings)
     await root.parseAsync(withoutStrayValues(root, withCommand(args)), { from: 'user' })

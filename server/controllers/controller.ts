@@ -1,5 +1,5 @@
 import type { ControllerOptions } from '../../controllers/controller.ts'
-import type { World } from '../world.ts'
+import type { Dependencies } from '../dependencies.ts'
 
 export type Controller = {
   /** Looks at everything once, then at what changes, until the signal aborts and what was begun has ended. */
@@ -7,6 +7,6 @@ export type Controller = {
 }
 
 /** What every controller says of its looks, and where. */
-export function said({ log, metrics }: World): Pick<ControllerOptions, 'log' | 'observe'> {
+export function said({ log, metrics }: Dependencies): Pick<ControllerOptions, 'log' | 'observe'> {
   return { log, observe: (...look) => metrics.reconcile(...look) }
 }

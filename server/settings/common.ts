@@ -43,26 +43,26 @@ export const common = {
     default: '15m',
     sentence: 'How long a reserved address waits for its Service to appear before it is given back.',
   },
-  mostAddresses: {
-    title: 'most addresses',
-    flag: '--most-addresses',
-    env: 'EIP_MOST_ADDRESSES',
+  maxAddresses: {
+    title: 'maximum addresses',
+    flag: '--max-addresses',
+    env: 'EIP_MAX_ADDRESSES',
     format: number(0, 1_000_000),
     unset: 'no limit',
     sentence: 'Addresses that the cluster may hold, retained ones included.',
   },
-  mostAddressesPerNamespace: {
-    title: 'most addresses of a namespace',
-    flag: '--most-addresses-per-namespace',
-    env: 'EIP_MOST_ADDRESSES_PER_NAMESPACE',
+  maxAddressesPerNamespace: {
+    title: 'maximum addresses per namespace',
+    flag: '--max-addresses-per-namespace',
+    env: 'EIP_MAX_ADDRESSES_PER_NAMESPACE',
     format: number(0, 1_000_000),
     unset: 'no limit',
     sentence: 'Addresses that one namespace may hold, retained ones included.',
   },
-  mostUnbound: {
-    title: 'most unbound addresses',
-    flag: '--most-unbound',
-    env: 'EIP_MOST_UNBOUND',
+  maxUnbound: {
+    title: 'maximum unbound addresses',
+    flag: '--max-unbound',
+    env: 'EIP_MAX_UNBOUND',
     format: number(1, 100_000),
     default: '100',
     sentence:

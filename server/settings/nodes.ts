@@ -41,10 +41,10 @@ export const nodeSettings = {
     default: '30s',
     sentence: 'How long the cloud has to say that a machine does not exist before its node is deleted.',
   },
-  mostNodeRemovals: {
-    title: 'most node removals',
-    flag: '--most-node-removals',
-    env: 'EIP_MOST_NODE_REMOVALS',
+  maxNodeRemovals: {
+    title: 'maximum node removals',
+    flag: '--max-node-removals',
+    env: 'EIP_MAX_NODE_REMOVALS',
     format: number(1, 10_000),
     default: '5',
     sentence:

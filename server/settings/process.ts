@@ -66,7 +66,7 @@ const work = {
   },
 } as const satisfies SettingsTable
 
-const doors = {
+const listeners = {
   webhookBindAddress: {
     title: 'webhook bind address',
     flag: '--webhook-bind-address',
@@ -126,7 +126,7 @@ export const processSettings = {
   ...cluster,
   ...work,
   ...nodeSettings,
-  ...doors,
+  ...listeners,
   ...webhookClient,
   ...certificates,
   ...leaderElection,
@@ -140,7 +140,7 @@ export const processSections = [
   { heading: 'Cluster', table: cluster },
   { heading: 'Work', table: work },
   { heading: 'Nodes', table: nodeSettings },
-  { heading: 'Serving', table: doors },
+  { heading: 'Serving', table: listeners },
   { heading: 'Callers of the webhooks', table: webhookClient },
   { heading: 'Certificates', table: certificates },
   { heading: 'Leader election', table: leaderElection },

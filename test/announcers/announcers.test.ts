@@ -14,7 +14,7 @@ test('MetalLB is asked by spec.loadBalancerIP alone, and writes the status alone
 
 test('MetalLB lets go of the address of a Service that asks for a pool that is not there, by any name of the annotation', () => {
   const pool = 'disabled-metallb-do-not-use-any-address-pool'
-  assert.equal(ofMetallb.letGo, {
+  assert.equal(ofMetallb.withdrawal, {
     annotations: { 'metallb.universe.tf/address-pool': pool, 'metallb.io/address-pool': pool },
     clearsStatus: true,
   })

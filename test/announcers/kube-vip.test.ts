@@ -7,7 +7,7 @@ import { kubeVip } from '../../announcers/kube-vip.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { makeService } from '../builders.ts'
-import { makeWorld } from '../ledger/world.ts'
+import { makeWorld } from '../ledger/harness.ts'
 import { type Release, releases, rulesOf } from './kube-vip-releases.ts'
 import { givesUp, readService, shownBy } from './kube-vip-service.ts'
 
@@ -120,7 +120,7 @@ test('a status without ports is one that kube-vip starts anew for: there nobody 
 
 /** What is left of a Service when the software was told to let go. */
 function afterLettingGo({ metadata, spec, ...rest }: Service): Service {
-  const said = { ...metadata.annotations, ...ofKubeVip.letGo?.annotations }
+  const said = { ...metadata.annotations, ...ofKubeVip.withdrawal?.annotations }
   const annotations = Object.fromEntries(
     Object.entries(said).flatMap(([key, value]) => (value === null ? [] : [[key, value]])),
   )
@@ -137,7 +137,7 @@ for (const release of releases) {
     assert.equal(readService(left, release), readsStatus ? [service.spec.loadBalancerIP] : [])
     // Which is why the status is taken off by us, and a Service that is being deleted goes before its address does.
     assert.equal(readService({ ...left, status: { loadBalancer: {} } }, release), [])
-    assert.equal([ofKubeVip.letGo?.clearsStatus, ofKubeVip.letsGoWhenGone], [false, true])
+    assert.equal([ofKubeVip.withdrawal?.clearsStatus, ofKubeVip.withdrawsOnlyOnDeletion], [false, true])
   })
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listAll } from '../../kube/list-all.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { elasticIPs } from '../../ledger/elastic-ip.ts'
+import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { reservationsIn } from '../whole/dialects.ts'
 import type { Arena } from './arena.ts'
 

@@ -152,11 +152,11 @@ const redirect = (location: string, status = 301): Reply => ({ status, headers: 
 
 for (const status of [301, 302, 303, 307, 308])
   test(`a read follows a ${status} on its host, with its credentials and in its turn`, async () => {
-    let turns = 0
+    let pendingKeys = 0
     await using server = await startScript(({ path }) =>
       path === '/things' ? redirect('/others?page=2', status) : { json: { fine: true } },
     )
-    const caller = callerOf(server.url, { observe: () => (turns += 1) })
+    const caller = callerOf(server.url, { observe: () => (pendingKeys += 1) })
     assert.equal((await caller.call(read, neverAborted)).body, { fine: true })
     assert.equal(
       server.seen.map(({ path, query, headers }) => [path, query.get('page'), headers.authorization]),
@@ -165,7 +165,7 @@ for (const status of [301, 302, 303, 307, 308])
         ['/others', '2', `Bearer ${token}`],
       ],
     )
-    assert.is(turns, 2)
+    assert.is(pendingKeys, 2)
   })
 
 test('a read that is sent in a circle ends, with nothing done', async () => {

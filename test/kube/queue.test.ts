@@ -20,7 +20,7 @@ type Run = {
 /** A queue whose keys stay in work until the test ends them. */
 async function withQueue(test: (run: Run) => Promise<void>, options: Partial<QueueOptions> = {}): Promise<void> {
   const [clock, log, stop] = [fakeClock(), heardLog(), new AbortController()]
-  const keys = queue({ log, clock, firstMs: 100, mostMs: 1_000, ...options })
+  const keys = queue({ log, clock, firstMs: 100, maxMs: 1_000, ...options })
   const begun: Key[] = []
   const inWork = new Map<Key, PromiseWithResolvers<void>>()
   const process: Process = (key) => {

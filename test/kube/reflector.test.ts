@@ -55,7 +55,7 @@ const says =
 const gone = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }
 const bookmark = (resourceVersion: string): [string, object] => ['BOOKMARK', { metadata: { resourceVersion } }]
 
-const quick: Partial<Pace> = { firstMs: 2, mostMs: 8, healthyMs: 5_000 }
+const quick: Partial<Pace> = { firstMs: 2, maxMs: 8, healthyMs: 5_000 }
 
 type Run = {
   services: ReturnType<typeof reflector<Service>>
@@ -67,12 +67,12 @@ type Run = {
 
 /** A reflector against a server that plays these turns one after the other; the last one is played for ever. */
 async function follow(
-  turns: Turn[],
+  pendingKeys: Turn[],
   test: (run: Run) => Promise<void>,
   options: Partial<ReflectorOptions<Service>> = {},
 ) {
   const play = (asked: Asked, response: ServerResponse) =>
-    (turns.length > 1 ? turns.shift() : turns[0])?.(response, asked)
+    (pendingKeys.length > 1 ? pendingKeys.shift() : pendingKeys[0])?.(response, asked)
   await withServer(play, async (server) => {
     const log = heardLog()
     const followed = reflector({ client: clientOf(server), resource, log, pace: quick, ...options })
@@ -151,50 +151,50 @@ test('what nobody reads is not kept, and what is kept is not to be changed', () 
   )
 })
 
-const survived: { name: string; turns: Turn[]; asked: string[] }[] = [
+const survived: { name: string; pendingKeys: Turn[]; asked: string[] }[] = [
   {
     name: 'a watch that the server ends',
-    turns: [list('1'), closed(), open(['ADDED', service('z', '9')])],
+    pendingKeys: [list('1'), closed(), open(['ADDED', service('z', '9')])],
     asked: ['list', 'watch@1', 'watch@1'],
   },
   {
     name: 'a bookmark, from which the next watch goes on',
-    turns: [list('1'), closed(bookmark('5')), open(['ADDED', service('z', '9')])],
+    pendingKeys: [list('1'), closed(bookmark('5')), open(['ADDED', service('z', '9')])],
     asked: ['list', 'watch@1', 'watch@5'],
   },
   {
     name: 'an old version, told by the status',
-    turns: [list('1'), fails(410, { reason: 'Gone' }), list('4'), open(['ADDED', service('z', '9')])],
+    pendingKeys: [list('1'), fails(410, { reason: 'Gone' }), list('4'), open(['ADDED', service('z', '9')])],
     asked: ['list', 'watch@1', 'list', 'watch@4'],
   },
   {
     name: 'an old version, told inside the stream',
-    turns: [list('1'), open(['ERROR', gone]), list('4'), open(['ADDED', service('z', '9')])],
+    pendingKeys: [list('1'), open(['ERROR', gone]), list('4'), open(['ADDED', service('z', '9')])],
     asked: ['list', 'watch@1', 'list', 'watch@4'],
   },
   {
     name: 'an old version again and again',
-    turns: [list('1'), fails(410), list('2'), fails(410), list('3'), open(['ADDED', service('z', '9')])],
+    pendingKeys: [list('1'), fails(410), list('2'), fails(410), list('3'), open(['ADDED', service('z', '9')])],
     asked: ['list', 'watch@1', 'list', 'watch@2', 'list', 'watch@3'],
   },
   {
     name: 'a continue token that expires in the middle of a list',
-    turns: [page('x', service('a')), fails(410, { reason: 'Expired' }), list('3', service('z', '9')), open()],
+    pendingKeys: [page('x', service('a')), fails(410, { reason: 'Expired' }), list('3', service('z', '9')), open()],
     asked: ['list', 'list+x', 'list', 'watch@3'],
   },
   {
     name: 'errors of the server',
-    turns: [fails(500), fails(403), list('1'), fails(500), fails(503), open(['ADDED', service('z', '9')])],
+    pendingKeys: [fails(500), fails(403), list('1'), fails(500), fails(503), open(['ADDED', service('z', '9')])],
     asked: ['list', 'list', 'list', 'watch@1', 'watch@1', 'watch@1'],
   },
   {
     name: 'a token that is refused',
-    turns: [list('1'), fails(401), fails(401), open(['ADDED', service('z', '9')])],
+    pendingKeys: [list('1'), fails(401), fails(401), open(['ADDED', service('z', '9')])],
     asked: ['list', 'watch@1', 'watch@1', 'watch@1'],
   },
   {
     name: 'resets, before and in a watch',
-    turns: [
+    pendingKeys: [
       list('1'),
       resets,
       (response) => void response.writeHead(200).write('', () => response.socket?.resetAndDestroy()),
@@ -204,19 +204,19 @@ const survived: { name: string; turns: Turn[]; asked: string[] }[] = [
   },
   {
     name: 'half a line and a garbage line',
-    turns: [list('1'), says('{"type":'), says('garbage\n'), open(['ADDED', service('z', '9')])],
+    pendingKeys: [list('1'), says('{"type":'), says('garbage\n'), open(['ADDED', service('z', '9')])],
     asked: ['list', 'watch@1', 'watch@1', 'watch@1'],
   },
   {
     name: 'an error that is none of the known ones',
-    turns: [list('1'), says('{"type":"ERROR","object":{}}\n'), open(['ADDED', service('z', '9')])],
+    pendingKeys: [list('1'), says('{"type":"ERROR","object":{}}\n'), open(['ADDED', service('z', '9')])],
     asked: ['list', 'watch@1', 'watch@1'],
   },
 ]
 
-for (const { name, turns, asked } of survived) {
+for (const { name, pendingKeys, asked } of survived) {
   test(`a reflector survives ${name}`, () =>
-    follow(turns, async ({ services, server }) => {
+    follow(pendingKeys, async ({ services, server }) => {
       await until(() => services.get('default/z') !== undefined)
       await until(() => server.asked.length === asked.length)
       assert.equal(story(server), asked)
@@ -262,7 +262,7 @@ test('a server that is down is asked more and more rarely, and said to be so onc
         ['debug', 'warn', 'warn'],
       )
     },
-    { pace: { firstMs: 8, mostMs: 64 } },
+    { pace: { firstMs: 8, maxMs: 64 } },
   ))
 
 test('a server that came back and forgot our version is listed at once, but not again and again', () =>

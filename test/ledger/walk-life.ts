@@ -2,11 +2,11 @@
 import { KubeError } from '../../kube/errors.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { elasticIPs } from '../../ledger/elastic-ip.ts'
-import { addressAnnotation, elasticIPAnnotation, serviceFinalizer } from '../../ledger/names.ts'
+import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { addressAnnotation, elasticIPAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
 import { makeService } from '../builders.ts'
 import { type Actor, lost, type Walker } from './walker.ts'
-import { neverAborted } from './world.ts'
+import { neverAborted } from './harness.ts'
 
 /** The longest that the API server takes from our answer to the stored object. */
 const storeMs = 34_000
@@ -23,7 +23,7 @@ export function create({ world, random, log, go, gate, note }: Walker, actor: Ac
   go(actor, `admission of ${key}`, async () => {
     const claimed = await claiming
     if (claimed?.kind === 'refused' || random(5) === 0) return note(`${key} is not stored`)
-    await gate(undefined, `store ${key}`, { moment: 'before', mostMs: storeMs, error: () => lost('kube', 'create') })
+    await gate(undefined, `store ${key}`, { moment: 'before', maxMs: storeMs, error: () => lost('kube', 'create') })
     if (world.api.stored(services).some((one) => keyOf(one) === key)) return undefined
     const address = claimed?.kind === 'held' ? claimed.address : undefined
     const { metadata } = makeService({ name: service.metadata.name, uid: `${key}-${log.length}` })
@@ -62,7 +62,7 @@ export async function comeToRest({ world, ...walker }: Walker, keys: string[]): 
     walker.go(leader, 'a look at the pool', () => leader.fill())
     await openAll()
     const tended = world.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
-    const sources = world.api.stored(elasticIPs).flatMap(({ spec }) => spec.from?.name ?? [])
+    const sources = world.api.stored(elasticIPs).flatMap(({ spec }) => spec.source?.name ?? [])
     for (const name of new Set([...tended, ...sources])) walker.go(leader, `a look at ${name}`, () => leader.tend(name))
     await openAll()
     await walker.pass(round % 2 === 0 ? 60_000 : 16 * 60_000)

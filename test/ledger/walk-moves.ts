@@ -1,11 +1,11 @@
 // What may happen in a random walk: to people, processes, calls and the cloud.
 import { services } from '../../kube/resource.ts'
-import { elasticIPs } from '../../ledger/elastic-ip.ts'
+import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { makeService } from '../builders.ts'
 import type { ReserveFate } from '../fakes/scripted-cloud.ts'
 import { create } from './walk-life.ts'
 import type { Actor, Walker } from './walker.ts'
-import { neverAborted } from './world.ts'
+import { neverAborted } from './harness.ts'
 
 export const names = ['web', 'db']
 export const keys = names.map((name) => `default/${name}`)
@@ -106,10 +106,10 @@ export async function walkOn(
   walk: Walk,
   of: { steps: number; moves: Move[]; watch: (walk: Walk) => void },
 ): Promise<void> {
-  const lots = of.moves.flatMap(({ weight, move }) => Array.from({ length: weight }, () => move))
+  const sources = of.moves.flatMap(({ weight, move }) => Array.from({ length: weight }, () => move))
   for (let step = 0; step < of.steps; step += 1) {
     const isQuiet = walk.random(10) === 0 || !(await letThrough(walk))
-    if (isQuiet) await one(walk, lots)(walk)
+    if (isQuiet) await one(walk, sources)(walk)
     of.watch(walk)
   }
 }

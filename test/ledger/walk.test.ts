@@ -5,14 +5,14 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { elasticIPs } from '../../ledger/elastic-ip.ts'
-import { serviceMarks } from '../../ledger/marks.ts'
-import { addressAnnotation } from '../../ledger/names.ts'
+import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
+import { addressAnnotation } from '../../ledger/record/names.ts'
 import { makeReservation } from '../builders.ts'
 import { comeToRest } from './walk-life.ts'
 import { type Walk, beginWalk, keys, moves, walkOn } from './walk-moves.ts'
 import { makeWalker } from './walker.ts'
-import { scheme } from './world.ts'
+import { scheme } from './harness.ts'
 
 /** What must hold at every moment. */
 function watch(walk: Walk): void {

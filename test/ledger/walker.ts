@@ -3,10 +3,10 @@ import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CloudError } from '../../clouds/cloud.ts'
 import { KubeError } from '../../kube/errors.ts'
-import type { ElasticIPStatus } from '../../ledger/elastic-ip.ts'
+import type { ElasticIPStatus } from '../../ledger/record/elastic-ip.ts'
 import { random as randomOf } from '../chaos/random.ts'
 import type { HeardCall, Hooks } from '../fakes/interposed.ts'
-import { makeWorld, type Process, type ProcessOptions, type World } from './world.ts'
+import { makeWorld, type Process, type ProcessOptions, type World } from './harness.ts'
 
 /** A call on its way, or its answer on its way back. */
 type Gate = {
@@ -14,7 +14,7 @@ type Gate = {
   what: string
   moment: 'before' | 'after'
   /** How long a call is at most on its way; an answer is waited for as long. */
-  mostMs: number
+  maxMs: number
   atMs: number
   /** It is opened when its time is over, or by a rare chance. */
   isSlow: boolean
@@ -22,7 +22,7 @@ type Gate = {
   cut(): void
 }
 
-type GateFacts = Pick<Gate, 'moment' | 'mostMs'> & { error: () => Error }
+type GateFacts = Pick<Gate, 'moment' | 'maxMs'> & { error: () => Error }
 
 export type Actor = Process & { name: string; isFrozen: boolean }
 
@@ -83,23 +83,23 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
   }
 
   function hooks(actor: () => Actor, kind: 'kube' | 'sky'): Hooks {
-    const mostMs = kind === 'kube' ? kubeMs : cloudMs
+    const maxMs = kind === 'kube' ? kubeMs : cloudMs
     const at = (moment: 'before' | 'after') => (call: HeardCall) => {
       const what = `${actor().name} ${nameOf(call)}`
-      return gate(actor(), what, { moment, mostMs, error: () => lost(kind, call.verb) })
+      return gate(actor(), what, { moment, maxMs, error: () => lost(kind, call.verb) })
     }
     return { before: at('before'), after: at('after') }
   }
 
   function start(name: string): Actor {
     const ends: { atMs: number; controller: AbortController }[] = []
-    const budget = () => {
+    const timeLimit = () => {
       const end = { atMs: nowMs() + budgetMs, controller: new AbortController() }
       ends.push(end)
-      return { signal: end.controller.signal, isSpent: () => nowMs() >= end.atMs }
+      return { signal: end.controller.signal, isOver: () => nowMs() >= end.atMs }
     }
     const self = () => actor
-    const process = world.process(name, { ...facts, kube: hooks(self, 'kube'), sky: hooks(self, 'sky'), budget })
+    const process = world.process(name, { ...facts, kube: hooks(self, 'kube'), sky: hooks(self, 'sky'), timeLimit })
     const actor: Actor = { ...process, name, isFrozen: false }
     actors.push(actor)
     return actor
@@ -121,7 +121,7 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
 
   /** What is on its way arrives in its time or never does; who runs does not wait for longer than that. */
   async function pass(ms: number): Promise<void> {
-    const overdue = () => gates.filter(({ atMs, mostMs }) => nowMs() + ms - atMs >= mostMs)
+    const overdue = () => gates.filter(({ atMs, maxMs }) => nowMs() + ms - atMs >= maxMs)
     for (let rounds = 0; rounds < 200; rounds += 1) {
       const late = overdue().find(({ moment, of }) => moment === 'before' || !of?.isFrozen)
       if (!late) break

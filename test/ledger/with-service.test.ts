@@ -3,12 +3,12 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { bind } from '../../ledger/bind.ts'
-import { type ElasticIP, elasticIPs } from '../../ledger/elastic-ip.ts'
-import { addressAnnotation, serviceFinalizer } from '../../ledger/names.ts'
-import { retain } from '../../ledger/release.ts'
+import { bind } from '../../ledger/claim/bind.ts'
+import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { addressAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
+import { retain } from '../../ledger/release/release.ts'
 import { makeService } from '../builders.ts'
-import { graceMs, makeWorld, type Process, type World } from './world.ts'
+import { graceMs, makeWorld, type Process, type World } from './harness.ts'
 
 const key = 'default/web'
 
@@ -17,8 +17,8 @@ async function retained(): Promise<{ world: World; a: Process }> {
   world.adopted()
   const a = world.process('a')
   await a.claim({ reclaim: 'Retain' })
-  await bind(a.parts, world.record() as ElasticIP, 'uid-0')
-  await retain(a.parts, world.record() as ElasticIP)
+  await bind(a.deps, world.record() as ElasticIP, 'uid-0')
+  await retain(a.deps, world.record() as ElasticIP)
   world.pass(30 * 24 * 3_600_000)
   return { world, a }
 }

@@ -15,7 +15,7 @@ const world = await openWorld()
 const { calls, faults } = world.cloud.door
 const cluster = `cluster=${await world.must('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
 const tagOf = (name: string) => serviceTag(dialect, `default/${name}`)
-const orderedFor = (name: string) => world.order([usage, tagOf(name), ...(dialect.inheritsUnmarked ? [] : [cluster])])
+const orderedFor = (name: string) => world.order([usage, tagOf(name), ...(dialect.adoptsUnmarked ? [] : [cluster])])
 const found = (id: string) => world.reserved().find((one) => one.id === id)
 
 /** A Service as a predecessor serves it: its finalizer, its address in spec and status. */

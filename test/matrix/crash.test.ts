@@ -1,7 +1,7 @@
 // The process is killed at every step of claim, bind and release; the next one finishes the work.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ElasticIP } from '../../ledger/elastic-ip.ts'
+import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { type Moment, deaths, enters, ingressOf, onRecord, onService, statusOf } from '../whole/deaths.ts'
 import { finalizer, loadBalancer } from '../whole/manifests.ts'
 import { shownIn } from '../whole/stored.ts'
@@ -42,7 +42,10 @@ const whileDeleting: Moment[] = [
     write: (write) => onService(write) && ingressOf(write).length === 0,
   },
   { name: 'the release is begun', write: enters('Releasing') },
-  { name: 'the record says that the address is returned', write: (write) => statusOf(write)?.returnedAt !== undefined },
+  {
+    name: 'the record says that the address is returned',
+    write: (write) => statusOf(write)?.deletionRequestedAt !== undefined,
+  },
   { name: 'the cloud is told to delete the reservation', call: routes.release, done: false },
   { name: 'the cloud has deleted the reservation, and nobody was told', call: routes.release, done: true },
   {
@@ -56,7 +59,7 @@ const whileDeleting: Moment[] = [
   },
 ]
 
-const isAside = ({ object }: Write) => object?.metadata.name.startsWith('returning-') === true
+const isAside = ({ object }: Write) => object?.metadata.name.startsWith('releasing-') === true
 const whileReturning: Moment[] = [
   {
     name: 'what the cloud is slow to delete is set aside',

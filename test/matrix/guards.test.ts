@@ -6,7 +6,7 @@ import { routes } from '../whole/world.ts'
 import { dialect, openWorld } from './dialect.ts'
 
 const world = await openWorld()
-await world.startSwept({ env: dialect.here, flags: ['--most-addresses-per-namespace=3'] })
+await world.startSwept({ env: dialect.here, flags: ['--max-addresses-per-namespace=3'] })
 const { kubectl } = world
 const must = (...args: string[]) => world.must(...args)
 const protect = 'eip-admission.dev/protect'

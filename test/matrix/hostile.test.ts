@@ -11,7 +11,7 @@ const world = await openWorld()
 const most = 5
 let product = await world.startSwept({
   env: dialect.here,
-  flags: [`--most-unbound=${most}`, '--unbound-grace=3s', '--sweep-interval=1s'],
+  flags: [`--max-unbound=${most}`, '--unbound-grace=3s', '--sweep-interval=1s'],
 })
 const { calls } = world.cloud.door
 
@@ -95,7 +95,7 @@ test('a flood of reviews for a namespace that is not there buys few addresses, a
 
 test('Services that are stored are no flood, however many wait for their controller', async () => {
   await product.stop()
-  product = await world.start({ env: dialect.here, flags: ['--only=webhooks', `--most-unbound=${most}`] })
+  product = await world.start({ env: dialect.here, flags: ['--only=webhooks', `--max-unbound=${most}`] })
   for (let n = 0; n < 2 * most; n += 1) {
     const { spec } = await world.create(loadBalancer(`stored-${n}`))
     assert.ok(spec.loadBalancerIP, `Service stored-${n} has its address`)

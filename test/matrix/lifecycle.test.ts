@@ -196,7 +196,7 @@ test('a Service does not wait for a cloud that takes long to delete, nor does on
   await deleted('slow-end')
   assert.equal(world.reserved(), [])
   assert.ok(cloud.door.reservations.leaving().includes(id ?? ''))
-  assert.match(await world.must('get', 'eip'), new RegExp(`returning-\\S+ +${spec.loadBalancerIP}.* Releasing`))
+  assert.match(await world.must('get', 'eip'), new RegExp(`releasing-\\S+ +${spec.loadBalancerIP}.* Releasing`))
   const again = await world.create(loadBalancer('slow-end'))
   assert.is.not(again.spec.loadBalancerIP, spec.loadBalancerIP)
   assert.is(await world.settled('slow-end'), again.spec.loadBalancerIP)

@@ -3,7 +3,7 @@ import type { MetallbVersion } from '../../sandbox/metallb/build.ts'
 import type { Administrator } from '../../sandbox/rig/administrator.ts'
 import type { Machine } from '../../sandbox/rig/metallb.ts'
 import { providers } from '../../sandbox/rig/providers.ts'
-import { password } from './ground.ts'
+import { password } from './stage.ts'
 
 const namespace = 'metallb-system'
 const { routers, asn, machines: ours } = providers['equinix-metal']

@@ -6,7 +6,7 @@ import { metallbVersions } from '../../sandbox/metallb/build.ts'
 import { eventually } from '../whole/eventually.ts'
 import { shownIn } from '../whole/stored.ts'
 import { byHand } from './by-hand.ts'
-import { type Ground, onGround } from './ground.ts'
+import { type Context, onGround } from './stage.ts'
 
 const [first, second, third] = ['203.0.113.7', '203.0.113.8', '203.0.113.9']
 
@@ -19,12 +19,12 @@ function asking(name: string, address: string): object {
   }
 }
 
-async function waysTo({ routers }: Ground, address: string): Promise<string[]> {
+async function waysTo({ routers }: Context, address: string): Promise<string[]> {
   const routes = await routers.routes()
   return routes.filter(({ prefix }) => prefix === `${address}/32`).map(({ router, via }) => `${router} ${via}`)
 }
 
-function announced(ground: Ground, address: string, machines: string[]): Promise<true> {
+function announced(ground: Context, address: string, machines: string[]): Promise<true> {
   const wanted = ['169.254.255.1', '169.254.255.2'].flatMap((router) => machines.map((via) => `${router} ${via}`))
   return eventually(`${address} is announced by ${machines.length} machines`, async (see) => {
     const ways = see(await waysTo(ground, address))
@@ -33,7 +33,7 @@ function announced(ground: Ground, address: string, machines: string[]): Promise
 }
 
 /** Nobody shows it, and no router has a way to it. */
-function letGo(ground: Ground, name: string, address: string): Promise<true> {
+function withdrawal(ground: Context, name: string, address: string): Promise<true> {
   return eventually(`${name} shows nothing, and there is no way to ${address}`, async (see) => {
     const [service, ways] = see(await Promise.all([ground.service(name), waysTo(ground, address)]))
     return (shownIn(service) === undefined && ways.length === 0) || undefined
@@ -41,8 +41,8 @@ function letGo(ground: Ground, name: string, address: string): Promise<true> {
 }
 
 /** What the product does to a Service whose address it wants back. */
-const lettingGo = JSON.stringify({
-  metadata: { annotations: metallb({} as never).letGo?.annotations },
+const withdrawalPatch = JSON.stringify({
+  metadata: { annotations: metallb({} as never).withdrawal?.annotations },
   spec: { loadBalancerIP: null },
 })
 
@@ -63,11 +63,11 @@ for (const version of metallbVersions) {
 
       // Deleted, but held by a finalizer: until it is told otherwise MetalLB goes on.
       await run(['delete', 'service', 'leaving', '--wait=false'])
-      await run(['patch', 'service', 'web', '--type=merge', '-p', lettingGo])
-      await letGo(ground, 'web', first)
+      await run(['patch', 'service', 'web', '--type=merge', '-p', withdrawalPatch])
+      await withdrawal(ground, 'web', first)
       await announced(ground, second, machines)
-      await run(['patch', 'service', 'leaving', '--type=merge', '-p', lettingGo])
-      await letGo(ground, 'leaving', second)
+      await run(['patch', 'service', 'leaving', '--type=merge', '-p', withdrawalPatch])
+      await withdrawal(ground, 'leaving', second)
 
       // The configuration without their pools is taken: what comes later is announced.
       await hand.configure([one, other], [third])

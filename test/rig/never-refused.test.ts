@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import type { ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../announcers/metallb/resources.ts'
-import { configureObjects } from '../../controllers/configure-objects.ts'
+import { configureObjects } from '../../controllers/announcing/configure-objects.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { connect } from '../../kube/connect.ts'
 import { KubeError } from '../../kube/errors.ts'
@@ -14,7 +14,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { aPeer, aPool, inherited, marks, peoples } from '../announcers/cluster.ts'
 import { states } from '../announcers/states.ts'
-import { type Ground, onGround } from './ground.ts'
+import { type Context, onGround } from './stage.ts'
 
 const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements]
 
@@ -25,7 +25,7 @@ const samples = (numRuns: number) =>
 const rounds = { '0.16.1': 50, '0.15.2': 50, '0.14.9': 12, '0.13.12': 12 } as const
 
 /** The nodes that the states speak of, as far as they can be; webhooks look which of them peers are for. */
-async function joinNodes({ apply }: Ground): Promise<void> {
+async function joinNodes({ apply }: Context): Promise<void> {
   const hostnames = ['node-a', 'node-b', 'node-c', 'Node_1', '1e3', 'no']
   const items = hostnames.map((hostname, n) => ({
     apiVersion: 'v1',

@@ -3,10 +3,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { wantedAnnotations } from '../../controllers/peering/node-annotations.ts'
 import { formatProviderId, readProviderId } from '../../controllers/nodes/provider-id.ts'
-import { serviceMarks } from '../../ledger/marks.ts'
-import { want } from '../../ledger/want.ts'
-import { cloudParts } from '../../server/clouds.ts'
-import type { CloudParts } from '../../server/clouds/cloud-parts.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
+import { want } from '../../ledger/want/want.ts'
+import { makeCloudProvider } from '../../server/cloud-providers.ts'
+import type { CloudProvider } from '../../server/clouds/cloud-provider.ts'
 import { serveSettings } from '../../server/settings/serve.ts'
 import { makeService } from '../builders.ts'
 import { silentLog } from '../fakes/log.ts'
@@ -17,13 +17,13 @@ const accounts: Record<string, Record<string, string>> = {
   cherryservers: { CHERRY_API_KEY: 'k', CHERRY_PROJECT_ID: '7', CHERRY_LOAD_BALANCER: 'kube-vip://' },
 }
 
-async function partsOf(provider: string, env: Record<string, string> = {}): Promise<CloudParts> {
+async function partsOf(provider: string, env: Record<string, string> = {}): Promise<CloudProvider> {
   const { cloud } = serveSettings({
     flags: { '--cloud-provider': provider },
     env: { ...accounts[provider], ...env },
   })
   const { signal } = new AbortController()
-  return cloudParts(cloud, { userAgent: 'test', observe: () => {}, log: silentLog, signal })
+  return makeCloudProvider(cloud, { userAgent: 'test', observe: () => {}, log: silentLog, signal })
 }
 
 const uuid = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
@@ -169,7 +169,7 @@ const asked: [loadBalancer: string, annotations: string[]][] = [
 for (const [loadBalancer, annotations] of asked) {
   test(`with ${loadBalancer} a Service may ask for its address by ${annotations.join(' and ') || 'no annotation'}`, async () => {
     const { policy } = await partsOf('cherryservers', { ...here, CHERRY_LOAD_BALANCER: loadBalancer })
-    assert.equal(policy.asking.annotations, annotations)
+    assert.equal(policy.requestAnnotations.annotations, annotations)
   })
 }
 

@@ -2,27 +2,27 @@ import jsonPatch from 'fast-json-patch'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
-import type { Claimed } from '../../ledger/ask.ts'
-import type { Claim } from '../../ledger/claim.ts'
+import type { ClaimResult } from '../../ledger/claim/ask.ts'
+import type { Claim } from '../../ledger/claim/claim.ts'
 import type { Decision } from '../../webhooks/decision.ts'
 import type { AdmissionRequest } from '../../webhooks/review.ts'
-import { type Foreseen, serviceMutating } from '../../webhooks/service-mutating.ts'
+import { type ClaimPreview, serviceMutating } from '../../webhooks/service-mutating.ts'
 import { serviceProtect } from '../../webhooks/service-protect.ts'
 import { serviceStatusValidating, serviceValidating } from '../../webhooks/service-validating.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../builders.ts'
 
 const address = '203.0.113.40'
-const finalizers = ['eip-admission.dev/address']
+const finalizers = ['eip-admission.dev/address-cleanup']
 const asking = 'metallb.io/loadBalancerIPs'
 const shown = { finalizers, annotations: { 'eip-admission.dev/address': address }, loadBalancerIP: address }
-const held: Claimed = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
+const held: ClaimResult = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
 
 type Facts = {
-  claimed?: Claimed
+  claimed?: ClaimResult
   metro?: string
   onCloudFailure?: 'defer' | 'deny'
   heldAddress?: string
-  foreseen?: Foreseen
+  foreseen?: ClaimPreview
 }
 
 function deps(
@@ -37,7 +37,7 @@ function deps(
       return Promise.resolve(claimed)
     },
     held: () => Promise.resolve(heldAddress),
-    foresee: () => Promise.resolve(foreseen),
+    previewClaim: () => Promise.resolve(foreseen),
     onCloudFailure,
     isSelf: (user: string) => user === 'self',
   }
@@ -207,7 +207,7 @@ test('while the cloud is slow the Service is stored, with the finalizer and a wa
 })
 
 test('unless the operator would rather refuse it', async () => {
-  const pending: Claimed = { kind: 'pending', why: 'no answer yet' }
+  const pending: ClaimResult = { kind: 'pending', why: 'no answer yet' }
   const { decision } = await mutate({}, { claimed: pending, onCloudFailure: 'deny' })
   assert.is(decision.verdict, 'deny')
 })
@@ -265,7 +265,7 @@ test('a Service that names an ElasticIP claims that one, and nothing in a locati
 })
 
 test('what it cannot have is refused with the reason', async () => {
-  const claimed: Claimed = { kind: 'refused', why: 'ElasticIP office is held by Service default/db' }
+  const claimed: ClaimResult = { kind: 'refused', why: 'ElasticIP office is held by Service default/db' }
   const { decision } = await mutate({ object: chosen('office') }, { claimed })
   const reason = 'Service default/web gets no address: ElasticIP office is held by Service default/db'
   assert.is(decision.verdict === 'deny' && decision.reason, reason)

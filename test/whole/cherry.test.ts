@@ -46,8 +46,8 @@ test('a Service that is given to somebody else later gives its address back', as
   await world.must('annotate', 'service', 'handed-over', `${managed}=false`)
   await eventually('it has nothing of ours', async (see) => {
     const [service, record] = see([await world.service('handed-over'), await world.record('handed-over')])
-    const isFree = service?.spec.loadBalancerIP === undefined && service?.metadata.finalizers === undefined
-    return (isFree && record === undefined) || undefined
+    const isAvailable = service?.spec.loadBalancerIP === undefined && service?.metadata.finalizers === undefined
+    return (isAvailable && record === undefined) || undefined
   })
   assert.is(placeOf(spec.loadBalancerIP), undefined)
 })

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
-import type { ElasticIP } from '../../ledger/elastic-ip.ts'
+import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
 import type { Tripwire, Write } from './tripwire.ts'

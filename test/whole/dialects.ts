@@ -37,7 +37,7 @@ export type Dialect = {
   usage: string
   separator: string
   /** A predecessor did not say which cluster's a reservation is. */
-  inheritsUnmarked?: true
+  adoptsUnmarked?: true
   /** The call by which a reservation gets other tags. */
   mark: string
   /** How many Services people may create at once and have their addresses before anybody gives up. */
@@ -109,7 +109,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     scheme: 'packet',
     usage: 'usage=packet-ccm-auto',
     separator: '.',
-    inheritsUnmarked: true,
+    adoptsUnmarked: true,
     order: (access, tags = []) =>
       orderFrom(access, { 'x-auth-token': access.token }, { type: 'public_ipv4', quantity: 1, facility: 'da11', tags }),
   },

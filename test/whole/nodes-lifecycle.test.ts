@@ -15,7 +15,7 @@ const quick = ['--node-monitor-period=1s', '--node-removal-delay=1s']
 const shutdown = 'node.cloudprovider.kubernetes.io/shutdown'
 const gone = (name: string) => seen('it is deleted', name, (one) => one === undefined)
 
-let product = await world.start({ env, flags: [...quick, '--most-node-removals=100'] })
+let product = await world.start({ env, flags: [...quick, '--max-node-removals=100'] })
 // So many that a node that goes is never half of them.
 await Promise.all(Array.from({ length: 15 }, (_, n) => comesUp(`bystander-${n}`)))
 

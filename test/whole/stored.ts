@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../kube/client.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { type ElasticIP, elasticIPs } from '../../ledger/elastic-ip.ts'
+import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { eventually } from './eventually.ts'
 
 /** What is stored now, read past kubectl: a test that waits looks often, and a process for each look is dear. */

@@ -9,7 +9,7 @@ export type Meta = Record<'first' | 'last' | 'next' | 'previous' | 'self', { hre
   last_page: number
 }
 
-const mostPerPage = 1000
+const maxPerPage = 1000
 
 /** One page of a list and the `meta` that goes with it. Pages start at 1; sizes out of bounds are brought within them. */
 export function pageOf<T>(
@@ -17,7 +17,7 @@ export function pageOf<T>(
   { request, perPage, fault }: { request: FastifyRequest; perPage: number; fault: Fault | undefined },
 ): { items: T[]; meta: Meta } {
   const query = request.query as Record<string, unknown>
-  const size = bendPageSize(within(query['per_page'], perPage, mostPerPage), fault)
+  const size = bendPageSize(within(query['per_page'], perPage, maxPerPage), fault)
   const current = within(query['page'], 1, 100_000)
   const all = bendList(items, fault)
   const last = Math.max(1, Math.ceil(all.length / size))

@@ -29,7 +29,7 @@ function makeCluster(size: number, mode: 'delete' | 'report' = 'delete') {
     cached: { node: find, nodes: () => api.stored(nodes) },
     machines: machineList({ machines: port, now }),
     ids,
-    brake: removalBrake({ most: 5, now }),
+    brake: removalBrake({ max: 5, now }),
     event: (node, { reason, message }) => said.push(`${node.metadata.name} ${reason} ${message}`),
     log: silentLog,
     now,

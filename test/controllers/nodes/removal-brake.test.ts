@@ -2,9 +2,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type RemovalBrake, removalBrake } from '../../../controllers/nodes/removal-brake.ts'
 
-function makeBrake(most = 5) {
+function makeBrake(max = 5) {
   const time = { ms: 0 }
-  return { time, brake: removalBrake({ most, now: () => time.ms }) }
+  return { time, brake: removalBrake({ max, now: () => time.ms }) }
 }
 
 const suspect = (brake: RemovalBrake, ...names: string[]) => {
@@ -35,16 +35,16 @@ test('doubt about somebody who was never missed is no suspicion', () => {
   assert.is(brake.suspects, 0)
 })
 
-for (const { nodes, most, allowed } of [
-  { nodes: 1, most: 5, allowed: 1 },
-  { nodes: 3, most: 5, allowed: 1 },
-  { nodes: 4, most: 5, allowed: 2 },
-  { nodes: 200, most: 5, allowed: 5 },
-  { nodes: 200, most: 1, allowed: 1 },
+for (const { nodes, max, allowed } of [
+  { nodes: 1, max: 5, allowed: 1 },
+  { nodes: 3, max: 5, allowed: 1 },
+  { nodes: 4, max: 5, allowed: 2 },
+  { nodes: 200, max: 5, allowed: 5 },
+  { nodes: 200, max: 1, allowed: 1 },
 ]) {
-  test(`of ${nodes} nodes ${allowed} may go at once where ${most} may at most, and one more stops all`, () => {
+  test(`of ${nodes} nodes ${allowed} may go at once where ${max} may at most, and one more stops all`, () => {
     const names = Array.from({ length: allowed }, (_, n) => `node-${n}`)
-    const { brake } = makeBrake(most)
+    const { brake } = makeBrake(max)
     suspect(brake, ...names)
     assert.ok(brake.allows(nodes))
     suspect(brake, 'one-more')

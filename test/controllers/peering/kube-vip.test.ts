@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import type { Peer } from '../../../clouds/peering.ts'
 import { type AnnotationScheme, ownNames, wantedAnnotations } from '../../../controllers/peering/node-annotations.ts'
 import { peeringPlan } from '../../../controllers/peering/node-peering-plan.ts'
-import { cloudParts } from '../../../server/clouds.ts'
+import { makeCloudProvider } from '../../../server/cloud-providers.ts'
 import { serveSettings } from '../../../server/settings/serve.ts'
 import { readNode, type Speaking } from '../../announcers/kube-vip-node.ts'
 import { releases, rulesOf } from '../../announcers/kube-vip-releases.ts'
@@ -23,7 +23,7 @@ const accounts = {
 async function schemeOf(provider: keyof typeof accounts, env: Record<string, string>): Promise<AnnotationScheme> {
   const { cloud } = serveSettings({ flags: { '--cloud-provider': provider }, env: { ...accounts[provider], ...env } })
   const { signal } = new AbortController()
-  const { bgp } = await cloudParts(cloud, { userAgent: 'test', observe: () => {}, log: silentLog, signal })
+  const { bgp } = await makeCloudProvider(cloud, { userAgent: 'test', observe: () => {}, log: silentLog, signal })
   return bgp.annotations
 }
 

@@ -58,7 +58,7 @@ test('what is not said has upstream’s defaults, or ours', () => {
     concurrentNodeSyncs: 4,
     nodeRemoval: 'delete',
     nodeRemovalDelayMs: 30_000,
-    mostNodeRemovals: 5,
+    maxNodeRemovals: 5,
   })
   const { serviceLocationWins, excludedNamespaces, onCloudFailure } = cloud.settings
   const { unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy } = cloud.settings

@@ -1,5 +1,0 @@
-/** Annotations by which a Service asks MetalLB for an address; the second one is how it was called up to 0.14. */
-export const metallbAsking = ['metallb.io/loadBalancerIPs', 'metallb.universe.tf/loadBalancerIPs']
-
-/** The annotation by which a Service asks kube-vip for an address. */
-export const kubeVipAsking = 'kube-vip.io/loadbalancerIPs'

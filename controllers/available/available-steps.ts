@@ -1,0 +1,59 @@
+import { bindSource } from '../../ledger/claim/bind.ts'
+import type { ClaimDeps } from '../../ledger/claim/claim.ts'
+import { clearSource, transferWarm, reclaimSource } from '../../ledger/available/transfer.ts'
+import { provision } from '../../ledger/available/provision.ts'
+import { releaseSource } from '../../ledger/release/release.ts'
+import { restoreClaim } from '../../ledger/available/claim-source.ts'
+import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
+import type { Outcome } from '../reconciler.ts'
+import type { AvailableAddressDeps } from './available-address.ts'
+import type { AvailableStep } from './available-plan.ts'
+
+/** How long until a cloud is asked again whether it has granted or deleted what it was asked to. */
+const pollMs = 5_000
+
+/** Everything that happens to an address in stock while no claim is at it, a step at a time. */
+export function availableSteps(deps: ClaimDeps): AvailableAddressDeps['carryOut'] {
+  return async (step, signal) => {
+    switch (step.do) {
+      case 'reserve':
+        return reserve(deps, step)
+      case 'provision':
+        return complained(await provision(deps, step.source, signal))
+      case 'release':
+        return (await releaseSource(deps, step.source, signal)) === 'going' ? { againInMs: pollMs } : undefined
+      case 'transfer':
+        await transferWarm(deps, step, signal)
+        return undefined
+      case 'bind':
+        await bindSource(deps, step.source)
+        return undefined
+      case 'restore-claim':
+        await restoreClaim(deps, step)
+        return undefined
+      case 'reclaim':
+        await reclaimSource(deps, step.source)
+        return undefined
+      case 'remove':
+        await deps.records.remove(step.source)
+        return undefined
+      case 'clear-source':
+        await clearSource(deps, step.record)
+        return undefined
+    }
+  }
+}
+
+async function reserve(
+  deps: ClaimDeps,
+  { source }: Extract<AvailableStep, { do: 'reserve' }>,
+): Promise<Outcome | undefined> {
+  const claimed = await reserveWarm(deps, source)
+  if (claimed === 'busy') return { againInMs: pollMs }
+  return complained(claimed.kind === 'held' ? undefined : claimed.why)
+}
+
+/** What keeps an address from being there is told to its owner, and tried again later. */
+function complained(why: string | undefined): undefined {
+  if (why !== undefined) throw new Error(`not available: ${why}`)
+}

@@ -1,0 +1,36 @@
+import { type MachineList, machineList } from '../controllers/nodes/machine-list.ts'
+import { type PeerFacts, peerFacts } from '../controllers/peering/peer-facts.ts'
+import type { Service } from '../kube/objects.ts'
+import { type Want, want } from '../ledger/want/want.ts'
+import type { Context } from './context.ts'
+import { type KnownLocations, knownLocations } from './known-locations.ts'
+import { type Ledger, makeLedger } from './ledger.ts'
+import { type Caches, makeCaches } from './caches.ts'
+
+/** What webhooks and controllers have in common. */
+export type Dependencies = Context & {
+  caches: Caches
+  locations: KnownLocations
+  want: (service: Service) => Want
+  ledger: Ledger
+  machines: MachineList
+  peerFacts: PeerFacts
+}
+
+/** Sees the cluster and the cloud; nothing runs yet. */
+export function makeDependencies(context: Context): Dependencies {
+  const { client, vendor, log } = context
+  const caches = makeCaches(client, log)
+  const locations = knownLocations({ cloud: vendor.cloud, log, sources: vendor.policy.locationSources })
+  const wants = (service: Service) => want(service, vendor.policy, locations.current())
+  const machines = machineList({ machines: vendor.machines, now: () => performance.now() })
+  return {
+    ...context,
+    machines,
+    peerFacts: peerFacts(),
+    caches,
+    locations,
+    want: wants,
+    ledger: makeLedger({ ...context, want: wants, caches }),
+  }
+}

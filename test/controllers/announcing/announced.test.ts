@@ -1,0 +1,80 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { announcedAddress, announcedAddresses, type Shown } from '../../../controllers/announcing/announced.ts'
+import type { Want } from '../../../ledger/want/want.ts'
+import { makeRecord, makeService } from '../../builders.ts'
+
+const address = '203.0.113.40'
+const shown = makeService({ loadBalancerIP: address })
+const held = makeRecord({ phase: 'Bound', address })
+const reserve: Want = { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] }
+const wrong: Want = { kind: 'wrong', problems: ['a problem'] }
+const named: Want = { kind: 'named', elasticIP: 'office', warnings: [] }
+const own: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
+
+const cases: { name: string; shown: Shown; is: string | undefined }[] = [
+  {
+    name: 'an address that the Service shows and the ledger holds',
+    shown: { service: shown, wanted: reserve, record: held },
+    is: address,
+  },
+  {
+    name: 'an address that the ledger has and the Service does not show yet',
+    shown: { service: makeService(), wanted: reserve, record: held },
+    is: undefined,
+  },
+  { name: 'a Service without a record', shown: { service: shown, wanted: reserve, record: undefined }, is: undefined },
+  {
+    name: 'an address on its way back',
+    shown: { service: shown, wanted: reserve, record: makeRecord({ phase: 'Releasing', address }) },
+    is: undefined,
+  },
+  {
+    name: 'an address that was lost, while the Service still shows it',
+    shown: { service: shown, wanted: reserve, record: makeRecord({ phase: 'Bound', address: '203.0.113.41' }) },
+    is: undefined,
+  },
+  {
+    name: 'a Service that is being deleted',
+    shown: {
+      service: makeService({ loadBalancerIP: address, deletionTimestamp: 'now' }),
+      wanted: reserve,
+      record: held,
+    },
+    is: undefined,
+  },
+  { name: 'an annotation that went wrong later', shown: { service: shown, wanted: wrong, record: held }, is: address },
+  {
+    name: "a person's own address",
+    shown: { service: shown, wanted: own, record: undefined },
+    is: address,
+  },
+  {
+    name: 'a Service in a namespace that was excluded after it got its address',
+    shown: { service: shown, wanted: { kind: 'ignored', why: 'its namespace is excluded' }, record: held },
+    is: address,
+  },
+  {
+    name: 'an address that was provisioned, and chosen by its name',
+    shown: { service: shown, wanted: named, record: held },
+    is: address,
+  },
+  {
+    name: 'a Service that wants none',
+    shown: { service: shown, wanted: { kind: 'nothing', why: 'its type is ClusterIP' }, record: held },
+    is: undefined,
+  },
+]
+
+for (const { name, shown: one, is } of cases) {
+  test(`announced, ${is === undefined ? 'no' : 'yes'}: ${name}`, () => assert.is(announcedAddress(one), is))
+}
+
+test('an address that two Services show is announced once, for both', () => {
+  const services = [makeService({ name: 'a' }), makeService({ name: 'b' })]
+  assert.equal(announcedAddresses(services.map((service) => ({ service, wanted: own, record: undefined }))), [
+    { address, services: ['default/a', 'default/b'] },
+  ])
+})
+
+test.run()

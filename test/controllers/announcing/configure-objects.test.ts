@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Announcements, ObjectConfiguration, Wanted } from '../../../announcers/announcer.ts'
+import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import { connect } from '../../../kube/connect.ts'
+import { kubeconfig } from '../../../kube/kubeconfig.ts'
+import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
+import { type Resource, configMaps, defineResource, secrets } from '../../../kube/resource.ts'
+import { startControlPlane } from '../../../sandbox/control-plane/start.ts'
+
+const signal = new AbortController().signal
+const nowhere = defineResource<KubeObject>({
+  apiVersion: 'nobody.example.com/v1',
+  kind: 'Pool',
+  plural: 'pools',
+  namespaced: true,
+})
+const label = { 'example.com/announcer': 'test' }
+
+/** An address is a ConfigMap of ours; `broken` is one that the API server refuses. */
+function pool(namespace: string, address: string): Wanted {
+  const name = address === 'broken' ? 'Not A Name' : `pool-${address}`
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace, name, labels: label },
+    data: { address },
+  }
+  return { object, concerns: [{ service: `default/${address}` }] }
+}
+
+function poolsIn(namespace: string, resource: Resource<KubeObject> = configMaps): ObjectConfiguration {
+  return {
+    kind: 'objects',
+    namespace,
+    kinds: [{ resource: secrets, only: 'password' }, { resource }],
+    isOurs: ({ metadata }) => metadata.labels?.['example.com/announcer'] === 'test',
+    objects: ({ addresses }) => ({ wanted: addresses.map(({ address }) => pool(namespace, address)), problems: [] }),
+    reports: [],
+    verdict: () => [],
+    announces: (object, address) => (object as ConfigMap).data?.['address'] === address,
+  }
+}
+
+const announcements = (...addresses: string[]): Announcements => ({
+  addresses: addresses.map((address) => ({ address, services: [`default/${address}`] })),
+  nodes: [],
+})
+
+type Cluster = { client: KubeClient; writes: string[]; namespace: () => Promise<string> }
+
+async function inCluster(play: (cluster: Cluster) => Promise<void>): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
+  const controlPlane = await startControlPlane({ dir })
+  try {
+    const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test' })
+    const writes: string[] = []
+    let count = 0
+    await play({
+      writes,
+      client: {
+        ...client,
+        apply: (resource, object, options) => {
+          writes.push(`apply ${object.metadata.name}`)
+          return client.apply(resource, object, options)
+        },
+        remove: (resource, target, options) => {
+          writes.push(`remove ${target.name}`)
+          return client.remove(resource, target, options)
+        },
+      },
+      async namespace() {
+        count += 1
+        const name = `space-${count}`
+        const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as const
+        const namespaces = defineResource<typeof object>({
+          apiVersion: 'v1',
+          kind: 'Namespace',
+          plural: 'namespaces',
+          namespaced: false,
+        })
+        await client.create(namespaces, object)
+        return name
+      },
+    })
+  } finally {
+    await controlPlane.stop()
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+test('objects on a real API server: only differences are written, only ours are removed, refusals are told', () =>
+  inCluster(async ({ client, writes, namespace }) => {
+    const at = await namespace()
+    const configurator = configureObjects({ client, configuration: poolsIn(at) })
+    const turn = async (...addresses: string[]) => {
+      writes.length = 0
+      const { problems } = await configurator.carryOut(announcements(...addresses), signal)
+      return { writes: writes.toSorted(), told: problems.map(({ concern }) => concern) }
+    }
+    await client.create(configMaps, {
+      ...pool(at, 'theirs').object,
+      metadata: { namespace: at, name: 'theirs' },
+    } as ConfigMap)
+
+    assert.equal(await turn('1', '2'), { writes: ['apply pool-1', 'apply pool-2'], told: [] })
+    assert.equal(await turn('1', '2'), { writes: [], told: [] })
+    assert.is(await configurator.announces('2', signal), true)
+
+    const change = { metadata: { annotations: { note: 'a person was here' } }, data: { address: '9', more: 'theirs' } }
+    await client.patch(configMaps, { namespace: at, name: 'pool-2', patch: { merge: change } })
+    assert.equal(await turn('1', '2'), { writes: ['apply pool-2'], told: [] }, 'what is ours is put right')
+    const mended = await client.get(configMaps, { namespace: at, name: 'pool-2' })
+    assert.equal(mended?.data, { address: '2', more: 'theirs' }, 'and what is theirs stays')
+
+    assert.equal(await turn('broken', '1', '3'), {
+      writes: ['apply Not A Name', 'apply pool-3', 'remove pool-2'],
+      told: [{ service: 'default/broken' }],
+    })
+    assert.is(await configurator.announces('2', signal), false)
+    const again = await configurator.carryOut(announcements('broken', '1', '3'), signal)
+    assert.equal([again.isChanged, again.isRefused], [false, true])
+    assert.equal((await turn()).writes, ['remove pool-1', 'remove pool-3'])
+    assert.ok(await client.get(configMaps, { namespace: at, name: 'theirs' }))
+  }))
+
+test('a kind that the cluster does not know announces nothing, and is written as soon as it is known', () =>
+  inCluster(async ({ client, writes, namespace }) => {
+    const unknown = configureObjects({ client, configuration: poolsIn(await namespace(), nowhere) })
+    assert.equal(await unknown.carryOut(announcements(), signal), { problems: [], isChanged: false, isRefused: false })
+    assert.is(await unknown.announces('1', signal), false)
+    assert.equal(writes, [])
+  }))
+
+test.run()

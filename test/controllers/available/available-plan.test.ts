@@ -1,0 +1,144 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type AvailableSeen, planAvailable } from '../../../controllers/available/available-plan.ts'
+import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
+import { makeLot, makeRecord } from '../../builders.ts'
+
+const reserved = { address: '203.0.113.1', reservationID: 'res-1' }
+const office = { reservationID: 'res-1', reclaimPolicy: 'Retain' } as const
+const taken = { claimRef: { namespace: 'default', name: 'web', elasticIPUID: 'record-1' } }
+const deleted = '2026-01-31T09:00:00Z'
+
+const warm = (status?: ElasticIPStatus, spec: Partial<ElasticIP['spec']> = {}) => {
+  const source = makeLot('warm-da-1', { location: 'da', reclaimPolicy: 'Delete', ...spec }, status)
+  return { ...source, metadata: { ...source.metadata, labels: { 'eip-admission.dev/warm-pool': 'true' } } }
+}
+const lent = (status?: ElasticIPStatus, spec: Partial<ElasticIP['spec']> = {}) =>
+  makeLot('office', { ...office, ...spec }, status)
+const gone = (source: ElasticIP) => ({ ...source, metadata: { ...source.metadata, deletionTimestamp: deleted } })
+const taker = (name: string, facts: ElasticIPStatus = { phase: 'Reserved', ...reserved }) =>
+  makeRecord(facts, { source: { name, type: name === 'office' ? 'Provisioned' : 'WarmPool' } })
+
+const available = { phase: 'Available', ...reserved } as const
+const bound = { phase: 'Bound', ...reserved } as const
+
+const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] = [
+  { name: 'a new record of the pool is asked for', seen: { source: warm(), record: undefined }, step: 'reserve' },
+  {
+    name: 'and again when the cloud could not be reached',
+    seen: { source: warm({ phase: 'Requested', message: 'it is down' }), record: undefined },
+    step: 'reserve',
+  },
+  { name: 'a warm address waits', seen: { source: warm(available), record: undefined }, step: undefined },
+  {
+    name: 'what is too much goes back',
+    seen: { source: warm({ ...available, phase: 'Releasing' }), record: undefined },
+    step: 'release',
+  },
+  { name: 'what a person wrote is looked up', seen: { source: lent(), record: undefined }, step: 'provision' },
+  { name: 'what is provisioned waits', seen: { source: lent(available), record: undefined }, step: undefined },
+  {
+    name: 'deleted by hand it is released as its policy says',
+    seen: { source: gone(lent(available)), record: undefined },
+    step: 'release',
+  },
+  {
+    name: 'deleted before it was anything it is forgotten',
+    seen: { source: gone(lent()), record: undefined },
+    step: 'remove',
+  },
+  {
+    name: 'deleted while the cloud may be at it, it is looked for',
+    seen: { source: gone(warm({ phase: 'Requested' })), record: undefined },
+    step: 'release',
+  },
+  {
+    name: 'while a claim is at it nobody interferes',
+    seen: { source: warm(available, taken), record: taker('warm-da-1', { phase: 'Requested' }) },
+    step: undefined,
+  },
+  {
+    name: 'a warm address that a record has is handed over',
+    seen: { source: warm(available, taken), record: taker('warm-da-1') },
+    step: 'transfer',
+  },
+  {
+    name: 'also while its Service already goes',
+    seen: { source: warm(available, taken), record: taker('warm-da-1', { phase: 'Releasing', ...reserved }) },
+    step: 'transfer',
+  },
+  {
+    name: 'what a record took that is gone is put back',
+    seen: { source: warm(available, taken), record: undefined },
+    step: 'reclaim',
+  },
+  {
+    name: 'and what went to an earlier record of the name',
+    seen: {
+      source: warm(available, { claimRef: { ...taken.claimRef, elasticIPUID: 'record-0' } }),
+      record: taker('warm-da-1'),
+    },
+    step: 'reclaim',
+  },
+  {
+    name: 'and what its record found another for',
+    seen: {
+      source: warm(available, taken),
+      record: makeRecord({ phase: 'Reserved', address: '203.0.113.9', reservationID: 'res-9' }),
+    },
+    step: 'reclaim',
+  },
+  {
+    name: 'a lent address is not handed over',
+    seen: { source: lent(available, taken), record: taker('office') },
+    step: undefined,
+  },
+  {
+    name: 'it is bound when its Service was seen',
+    seen: { source: lent(available, taken), record: taker('office', { phase: 'Bound', ...reserved }) },
+    step: 'bind',
+  },
+  {
+    name: 'and stays so, deleted by hand or not',
+    seen: { source: gone(lent(bound, taken)), record: taker('office', { phase: 'Bound', ...reserved }) },
+    step: undefined,
+  },
+  {
+    name: 'it is put back when the record is gone',
+    seen: { source: lent(bound, taken), record: undefined },
+    step: 'reclaim',
+  },
+  {
+    name: 'who has it is written down again',
+    seen: { source: lent(bound), record: taker('office') },
+    step: 'restore-claim',
+  },
+  { name: 'one that nobody has any more is free', seen: { source: lent(bound), record: undefined }, step: 'reclaim' },
+  {
+    name: 'one that the cloud has lost is looked for',
+    seen: { source: lent({ phase: 'Requested' }, taken), record: taker('office', { phase: 'Requested' }) },
+    step: 'provision',
+  },
+  {
+    name: 'a record forgets the stock that is gone',
+    seen: { source: undefined, record: taker('warm-da-1') },
+    step: 'clear-source',
+  },
+  {
+    name: 'and one of the same name that it did not take',
+    seen: { source: warm({ ...available, reservationID: 'res-2' }), record: taker('warm-da-1') },
+    step: 'clear-source',
+  },
+  { name: 'never who lent it the address', seen: { source: undefined, record: taker('office') }, step: undefined },
+  {
+    name: "a Service's own record is no stock",
+    seen: { source: makeRecord(available), record: undefined },
+    step: undefined,
+  },
+]
+
+for (const { name, seen, step } of cases) {
+  test(name, () => assert.is(planAvailable(seen)?.do, step))
+}
+
+test.run()

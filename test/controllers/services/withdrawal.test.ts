@@ -1,0 +1,189 @@
+// What the network is told is taken back before the address is: by the Service controller's own steps, on the ledger.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Announcer } from '../../../announcers/announcer.ts'
+import { empty } from '../../../announcers/empty.ts'
+import { kubeVip } from '../../../announcers/kube-vip.ts'
+import type { Hold } from '../../../controllers/announcing/announcing.ts'
+import type { Service } from '../../../kube/objects.ts'
+import { services } from '../../../kube/resource.ts'
+import { serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
+import { makeService } from '../../builders.ts'
+import type { Hooks } from '../../fakes/interposed.ts'
+import { makeWorld, type World } from '../../ledger/harness.ts'
+
+const disabled = { 'metallb.universe.tf/address-pool': 'disabled' }
+const software: Announcer = {
+  name: 'metallb',
+  withdrawal: { annotations: disabled, clearsStatus: true },
+  request: () => ({ annotations: {} }),
+}
+const withdrawal = { ...disabled, [withdrawingAnnotation]: '2026-01-31T09:00:00Z' }
+const at = { namespace: 'default', name: 'web' }
+
+type Play = World & {
+  address: string
+  look(): Promise<number | undefined>
+  service(): Service | undefined
+  change(change: (service: Service) => Service): void
+  network: Map<string, Hold>
+  cloudHooks: Hooks
+}
+
+/** A Service that has its address, which the announcing software shows. */
+async function announced(announcer: Announcer = software): Promise<Play> {
+  const world = makeWorld()
+  world.adopted()
+  const network = new Map<string, Hold>()
+  const cloudHooks: Hooks = {}
+  const process = world.process('a', { announcer, sky: cloudHooks, holds: (address) => network.get(address) })
+  const service = () => world.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
+  const change: Play['change'] = (changed) => {
+    const stored = service()
+    if (stored) world.api.put(services, changed(stored))
+  }
+  world.addService(makeService())
+  await process.reconcile('default/web')
+  const address = service()?.spec.loadBalancerIP ?? ''
+  network.set(address, { services: [] })
+  change((stored) => ({ ...stored, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
+  const look = async () => (await process.reconcile('default/web')).againInMs
+  return { ...world, cloudHooks, address, look, service, change, network }
+}
+
+const leaving = (service: Service): Service => ({
+  ...service,
+  metadata: { ...service.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' },
+})
+const cleared = (service: Service): Service => ({ ...service, status: { loadBalancer: {} } })
+
+test('the software is told to let go, and the address waits until it did', async () => {
+  const play = await announced()
+  play.change(leaving)
+  assert.is(await play.look(), 500)
+  const asked = play.service()
+  assert.is(asked?.metadata.annotations?.['metallb.universe.tf/address-pool'], 'disabled')
+  assert.is(asked?.spec.loadBalancerIP, undefined)
+  assert.ok(asked?.metadata.annotations?.[withdrawingAnnotation], 'a person sees since when')
+  assert.is(play.held().length, 1)
+
+  play.change(cleared)
+  assert.is(await play.look(), 500, 'shown by nobody, but still to be learnt from what is written')
+  assert.is(play.held().length, 1)
+  assert.equal(play.service()?.metadata.finalizers, [serviceFinalizer])
+
+  play.network.clear()
+  await play.look()
+  assert.is(play.held().length, 0)
+  assert.is(play.service(), undefined)
+})
+
+test('software that is gone for good holds a Service for a minute, not for ever', async () => {
+  const play = await announced()
+  play.change(leaving)
+  play.network.clear()
+  assert.is(await play.look(), 500)
+  play.pass(59_000)
+  assert.is(await play.look(), 500)
+  assert.is(play.held().length, 1)
+  play.pass(2_000)
+  await play.look()
+  assert.is(play.held().length, 0)
+  assert.is(play.service(), undefined)
+})
+
+test('a Service that vanished without its finalizer keeps its address from being given back while it is announced', async () => {
+  const play = await announced()
+  play.change((service) => leaving({ ...service, metadata: { ...service.metadata, finalizers: [] } }))
+  assert.is(play.service(), undefined)
+  assert.is(await play.look(), 500)
+  assert.is(play.held().length, 1)
+  play.network.clear()
+  await play.look()
+  assert.is(play.held().length, 0)
+})
+
+test('software that lets go only of a Service that is gone sees it go first, and the address follows', async () => {
+  const play = await announced({
+    name: 'kube-vip',
+    withdrawsOnlyOnDeletion: true,
+    request: () => ({ annotations: {} }),
+  })
+  play.network.clear()
+  let wasThere: boolean | undefined
+  play.cloudHooks.before = ({ verb }) => {
+    if (verb === 'release') wasThere = play.service() !== undefined
+  }
+  play.change(leaving)
+  await play.look()
+  assert.is(wasThere, false)
+  assert.is(play.held().length, 0)
+})
+
+const naming: [annotation: string, announcer: Announcer][] = [
+  ['example.com/ip', empty({ ipAnnotation: 'example.com/ip' })],
+  ['kube-vip.io/loadbalancerIPs', kubeVip()],
+]
+for (const [annotation, announcer] of naming)
+  test(`a Service that is no LoadBalancer any more says no address in ${annotation}, before that goes back`, async () => {
+    const play = await announced(announcer)
+    const said = () => play.service()?.metadata.annotations?.[annotation]
+    assert.is(said(), play.address)
+    play.network.clear()
+    let before: string | undefined = 'nothing was released'
+    play.cloudHooks.before = ({ verb }) => {
+      if (verb === 'release') before = said()
+    }
+    // As the API server and admission leave it.
+    play.change((service) => ({ ...cleared(service), spec: { ...service.spec, type: 'ClusterIP' } }))
+    await play.look()
+    assert.equal([before, said(), play.held()], [undefined, undefined, []])
+    assert.equal(play.service()?.metadata.finalizers ?? [], [])
+    assert.is(play.service()?.metadata.annotations?.[withdrawingAnnotation], undefined)
+  })
+
+test('a lost address is let go, and the next one is shown without a trace of it', async () => {
+  const play = await announced()
+  play.change((service) => ({
+    ...service,
+    metadata: { ...service.metadata, annotations: { ...service.metadata.annotations, ...withdrawal } },
+  }))
+  await play.look()
+  const { annotations } = play.service()?.metadata ?? {}
+  assert.is(annotations?.['metallb.universe.tf/address-pool'], undefined)
+  assert.is(play.service()?.spec.loadBalancerIP, play.address)
+})
+
+test("a person's own address stays on the Service when it is let go, and the traces go when it stays", async () => {
+  const play = await announced()
+  const own = '198.51.100.7'
+  play.addService({
+    ...makeService({ ...at, name: 'web', uid: 'uid-2', loadBalancerIP: own, finalizers: [serviceFinalizer] }),
+    metadata: { ...at, uid: 'uid-2', finalizers: [serviceFinalizer], annotations: withdrawal },
+  })
+  await play.look()
+  assert.is(play.service()?.spec.loadBalancerIP, own)
+  assert.is(play.service()?.metadata.annotations?.['metallb.universe.tf/address-pool'], undefined)
+})
+
+test('an address that another Service shows is not given back, and it is said why', async () => {
+  const play = await announced()
+  play.change((service) => leaving(cleared(service)))
+  play.network.set(play.address, { services: ['default/web', 'default/other'] })
+  const message = await play.look().catch((error: Error) => error.message)
+  assert.is(message, `address ${play.address} is not given back while another Service shows it: default/other`)
+  assert.is(play.held().length, 1)
+})
+
+test('of two Services that share an address which a person brought, one may go', async () => {
+  const play = await announced()
+  const own = '198.51.100.7'
+  const facts = { ...at, uid: 'uid-2', finalizers: [serviceFinalizer], deletionTimestamp: '2026-01-31T09:00:00Z' }
+  play.addService(makeService({ ...facts, loadBalancerIP: own }))
+  play.network.clear()
+  play.network.set(own, { services: ['default/other'] })
+  await play.look()
+  assert.is(play.service(), undefined)
+})
+
+test.run()

@@ -1,0 +1,96 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
+import { type WarmSeen, planWarm } from '../../../ledger/available/warm-plan.ts'
+import { makeLot } from '../../builders.ts'
+
+const now = new Date('2026-01-31T09:00:00Z')
+const free: ElasticIPStatus = { phase: 'Available', address: '203.0.113.1', reservationID: 'res-1' }
+const taken = { claimRef: { namespace: 'default', name: 'web', elasticIPUID: 'record-1' } }
+
+function warm(
+  name: string,
+  status: ElasticIPStatus | undefined = free,
+  spec: Partial<ElasticIP['spec']> = {},
+): ElasticIP {
+  const source = makeLot(name, { location: 'da', reclaimPolicy: 'Delete', ...spec }, status)
+  const metadata = {
+    name,
+    labels: { 'eip-admission.dev/warm-pool': 'true' },
+    creationTimestamp: '2026-01-31T08:50:00Z',
+  }
+  return { ...source, metadata }
+}
+
+const cases: { name: string; seen: Partial<WarmSeen>; add?: string[]; surplus?: string[] }[] = [
+  { name: 'no pool is asked for', seen: { size: 0 } },
+  { name: 'the first one is added', seen: {}, add: ['warm-da-1'] },
+  { name: 'one at a time', seen: { records: [warm('warm-da-1', { phase: 'Requested' })] } },
+  { name: 'the next one is added', seen: { records: [warm('warm-da-1')] }, add: ['warm-da-2'] },
+  { name: 'a full pool is left alone', seen: { records: [warm('warm-da-1'), warm('warm-da-2')] } },
+  {
+    name: 'the place of one that is taken is free when it was handed over',
+    seen: { records: [warm('warm-da-1', free, taken), warm('warm-da-2')] },
+  },
+  {
+    name: 'each location has its own',
+    seen: { records: [warm('warm-da-1'), warm('warm-da-2')], locations: new Set(['da', 'sv']) },
+    add: ['warm-sv-1'],
+  },
+  {
+    name: 'what somebody took out of the pool is passed over',
+    seen: { records: [makeLot('warm-da-1', { location: 'da', reclaimPolicy: 'Retain' }, free), warm('warm-da-2')] },
+    add: ['warm-da-3'],
+  },
+  {
+    name: 'a smaller pool gives up the last ones',
+    seen: { size: 1, records: [warm('warm-da-1'), warm('warm-da-2'), warm('warm-da-3', free, taken)] },
+    surplus: ['warm-da-2'],
+  },
+  {
+    name: 'no pool gives up all, and at once',
+    seen: { size: 0, locations: new Set(), records: [warm('warm-da-1')] },
+    surplus: ['warm-da-1'],
+  },
+  {
+    name: 'a location that is not used keeps its addresses for a while',
+    seen: { locations: new Set(['sv']), records: [warm('warm-da-1')] },
+    add: ['warm-sv-1'],
+  },
+  {
+    name: 'and no longer',
+    seen: { locations: new Set(['sv']), records: [warm('warm-da-1')], graceMs: 60_000 },
+    add: ['warm-sv-1'],
+    surplus: ['warm-da-1'],
+  },
+  {
+    name: 'one that is on its way back is not given up twice',
+    seen: { size: 0, records: [warm('warm-da-1', { ...free, phase: 'Releasing' })] },
+  },
+  {
+    name: 'a location’s code need not be fit for a name',
+    seen: { size: 1, locations: new Set(['eu_nord_1']) },
+    add: ['warm-eu-nord-1-1'],
+  },
+  {
+    name: 'and may have capitals',
+    seen: { size: 1, locations: new Set(['LT-Siauliai']) },
+    add: ['warm-lt-siauliai-1'],
+  },
+]
+
+for (const { name, seen, add = [], surplus = [] } of cases) {
+  test(name, () => {
+    const plan = planWarm({ records: [], locations: new Set(['da']), size: 2, now, graceMs: 900_000, ...seen })
+    assert.equal(
+      plan.add.map((one) => one.name),
+      add,
+    )
+    assert.equal(
+      plan.surplus.map(({ metadata }) => metadata.name),
+      surplus,
+    )
+  })
+}
+
+test.run()

@@ -1,0 +1,97 @@
+// The oldest predecessor wrote no cluster on its reservations.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { adoptUnmarked } from '../../../ledger/claim/adopt-unmarked.ts'
+import { type MarkScheme, clusterMarks, commonMarks, mayBeOurs, serviceMarks } from '../../../ledger/record/marks.ts'
+import { planSweep } from '../../../ledger/sweep/sweep-plan.ts'
+import type { Want } from '../../../ledger/want/want.ts'
+import { makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { scriptedCloud } from '../../fakes/scripted-cloud.ts'
+import { neverAborted } from '../harness.ts'
+
+const scheme: MarkScheme = { usage: 'packet-ccm-auto', separator: '.', cluster: 'cluster-1', adoptsUnmarked: true }
+const { cluster, ...left } = serviceMarks(scheme, 'default/web')
+const ofAnother = { ...left, cluster: 'cluster-2' }
+
+test('what is hashed of a Service has a dot', () => {
+  assert.is(left['service'], 'UPJGek7VIc+RMc/fCdD7m4cyb+P6HI16Z9KzX32QPsE=')
+  assert.is(cluster, 'cluster-1')
+})
+
+test('everything of the predecessor is looked at, and what says that it is another cluster’s is not ours', () => {
+  assert.equal(commonMarks(scheme), { usage: 'packet-ccm-auto' })
+  assert.equal(
+    [left, ofAnother, { ...left, cluster: 'cluster-1' }].map((marks) => mayBeOurs(scheme, marks)),
+    [true, false, true],
+  )
+  const { adoptsUnmarked: _not, ...strict } = scheme
+  assert.equal(commonMarks(strict), clusterMarks(scheme))
+  assert.is(mayBeOurs(strict, left), false)
+})
+
+async function inherited(...reservations: Parameters<typeof makeReservation>[0][]) {
+  const sky = scriptedCloud()
+  for (const [n, facts] of reservations.entries()) sky.put(makeReservation({ id: `res-${n}`, ...facts }))
+  const found = await adoptUnmarked({ cloud: sky.cloud, scheme }, makeRecord(), neverAborted)
+  return { found: found?.id, marked: sky.marked, marks: sky.reserved({}).map(({ marks }) => marks['cluster']) }
+}
+
+test('a reservation of the Service that names no cluster is found, and names ours from then on', async () => {
+  assert.equal(await inherited({ marks: left }), { found: 'res-0', marked: ['res-0'], marks: ['cluster-1'] })
+})
+
+test('of several the oldest is taken, and the others stay as they are', async () => {
+  const young = { marks: left, createdAt: '2026-01-31T09:00:00Z' }
+  const { found, marks } = await inherited(young, { marks: left })
+  assert.is(found, 'res-1')
+  assert.equal(
+    marks.filter((one) => one !== undefined),
+    ['cluster-1'],
+  )
+})
+
+test('one of another cluster, of another Service, or that was denied is not', async () => {
+  const other = serviceMarks(scheme, 'default/other')
+  for (const facts of [{ marks: ofAnother }, { marks: other }, { marks: left, state: 'denied' as const }]) {
+    const { found, marked } = await inherited(facts)
+    assert.equal([found, marked], [undefined, []])
+  }
+})
+
+test('where predecessors wrote the cluster nobody even looks', async () => {
+  const sky = scriptedCloud()
+  sky.put(makeReservation({ marks: left }))
+  const { adoptsUnmarked: _not, ...strict } = scheme
+  assert.is(await adoptUnmarked({ cloud: sky.cloud, scheme: strict }, makeRecord(), neverAborted), undefined)
+  assert.is(sky.calls.reservations, 0)
+})
+
+const wanted: Want = { kind: 'reserve', location: 'da11', reclaim: 'Delete', warnings: [] }
+const base = {
+  reservations: [makeReservation({ marks: left, address: '203.0.113.40' })],
+  records: [],
+  scheme,
+  suspects: new Set(['res-1']),
+  now: new Date('2026-01-31T09:00:00Z'),
+  graceMs: 15 * 60_000,
+  share: 0.1,
+}
+const services: [name: string, shown: string | undefined, adopted: number][] = [
+  ['shows no address yet', undefined, 1],
+  ['shows this address', '203.0.113.40', 1],
+  ['shows another address', '192.0.2.9', 0],
+]
+for (const [name, loadBalancerIP, adopted] of services) {
+  test(`a sweep and a reservation without a cluster, of a Service that ${name}`, () => {
+    const service = makeService(loadBalancerIP === undefined ? {} : { loadBalancerIP })
+    const plan = planSweep({ ...base, services: [{ service, wanted }] })
+    assert.equal([plan.adopt.length, plan.release, [...plan.suspects]], [adopted, [], []])
+  })
+}
+
+test('a sweep never gives back what names no cluster, and does not wait for it', () => {
+  const plan = planSweep({ ...base, services: [] })
+  assert.equal([plan.adopt, plan.release, [...plan.suspects], plan.complete], [[], [], [], true])
+})
+
+test.run()

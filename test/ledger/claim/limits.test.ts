@@ -1,0 +1,78 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { ElasticIP, Phase } from '../../../ledger/record/elastic-ip.ts'
+import { type Limits, overLimit } from '../../../ledger/claim/limits.ts'
+import { makeRecord } from '../../builders.ts'
+
+function held(namespace: string, name: string, phase: Phase = 'Bound'): ElasticIP {
+  const record = makeRecord({ phase }, { claimRef: { namespace, name } })
+  return { ...record, metadata: { ...record.metadata, name: `${namespace}.${name}` } }
+}
+
+const asked = held('shop', 'web', 'Requested')
+const none: Limits = { cluster: undefined, namespace: undefined }
+
+const cases: { name: string; all: ElasticIP[]; limits: Limits; why: string | undefined }[] = [
+  {
+    name: 'without limits nothing is too much',
+    all: [held('a', 'b'), held('shop', 'c')],
+    limits: none,
+    why: undefined,
+  },
+  {
+    name: 'the last place is given',
+    all: [held('shop', 'a'), asked],
+    limits: { ...none, namespace: 2 },
+    why: undefined,
+  },
+  {
+    name: 'the next one is told who has them',
+    all: [held('shop', 'a'), held('shop', 'b', 'Released'), asked],
+    limits: { ...none, namespace: 2 },
+    why: 'the limit of 2 addresses in namespace shop is reached; they are held by shop/a, shop/b (Released)',
+  },
+  {
+    name: 'what was given back holds no place, although the cloud may still list it',
+    all: [
+      {
+        ...held('shop', 'a', 'Releasing'),
+        status: { phase: 'Releasing', deletionRequestedAt: '2026-01-31T09:00:00Z' },
+      },
+      asked,
+    ],
+    limits: { cluster: 1, namespace: 1 },
+    why: undefined,
+  },
+  {
+    name: 'other namespaces do not count there',
+    all: [held('a', 'b'), asked],
+    limits: { ...none, namespace: 1 },
+    why: undefined,
+  },
+  {
+    name: 'for the cluster they do',
+    all: [held('a', 'b'), asked],
+    limits: { ...none, cluster: 1 },
+    why: 'the limit of 1 addresses in the cluster is reached; they are held by a/b',
+  },
+  {
+    name: 'of many holders some are named',
+    all: Array.from({ length: 12 }, (_, n) => held('shop', `s${n}`)),
+    limits: { ...none, namespace: 12 },
+    why:
+      'the limit of 12 addresses in namespace shop is reached; they are held by shop/s0, shop/s1, shop/s2, shop/s3, ' +
+      'shop/s4, shop/s5, shop/s6, shop/s7, shop/s8, shop/s9 and 2 more',
+  },
+  {
+    name: 'a limit of none refuses all',
+    all: [asked],
+    limits: { ...none, namespace: 0 },
+    why: 'the limit of 0 addresses in namespace shop is reached; they are held by ',
+  },
+]
+
+for (const { name, all, limits, why } of cases) {
+  test(name, () => assert.is(overLimit(asked, all, limits), why))
+}
+
+test.run()

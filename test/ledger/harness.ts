@@ -1,0 +1,241 @@
+// One cluster and one project, and as many processes of ours in front of them as a test wants.
+import type { Announcer } from '../../announcers/announcer.ts'
+import { empty } from '../../announcers/empty.ts'
+import type { Cloud } from '../../clouds/cloud.ts'
+import type { Hold } from '../../controllers/announcing/announcing.ts'
+import type { Outcome } from '../../controllers/reconciler.ts'
+import { serviceAddress } from '../../controllers/services/service-address.ts'
+import { serviceSteps } from '../../controllers/services/service-steps.ts'
+import { availableAddress } from '../../controllers/available/available-address.ts'
+import { availableSteps } from '../../controllers/available/available-steps.ts'
+import { warmPool, warmPoolKey } from '../../controllers/available/warm-pool.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { KubeObject, Service } from '../../kube/objects.ts'
+import { keyOf, splitKey } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mark.ts'
+import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
+import type { TimeLimit } from '../../lib/time-limit.ts'
+import { type Claim, type ClaimDeps, type Claims, claims } from '../../ledger/claim/claim.ts'
+import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
+import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
+import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
+import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
+import { records } from '../../ledger/record/records.ts'
+import { type ReleaseDeps, type ReleaseResult, release, retain } from '../../ledger/release/release.ts'
+import { warmCandidates } from '../../ledger/available/warm-candidates.ts'
+import { isAvailable, isWarm } from '../../ledger/record/source.ts'
+import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
+import { type Want, isWanted, want } from '../../ledger/want/want.ts'
+import { addWarm } from '../../ledger/claim/reserve-warm.ts'
+import { planWarm } from '../../ledger/available/warm-plan.ts'
+import { makePolicy } from '../builders.ts'
+import { type ApiServer, apiServer } from '../fakes/api-server.ts'
+import { type Hooks, interposed } from '../fakes/interposed.ts'
+import { silentLog } from '../fakes/log.ts'
+import { type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
+
+export const timeoutMs = 40_000
+export const graceMs = 15 * 60_000
+export const neverAborted = new AbortController().signal
+export const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
+
+export type Process = {
+  deps: ClaimDeps & ReleaseDeps
+  claims: Claims
+  mark: AdoptionMark
+  client: KubeClient
+  claim(claim?: Partial<Claim>, signal?: AbortSignal): ReturnType<Claims['claim']>
+  /** Looks once, as the Service controller does, at the record as it is stored. */
+  release(key?: string): Promise<ReleaseResult['outcome'] | 'no record'>
+  sweep: Sweep
+  /** The Service controller's look at one key. */
+  reconcile(key: string): Promise<Outcome>
+  /** The stock controller's look at one ElasticIP. */
+  tend(name: string): Promise<Outcome>
+  /** The warm pool's look at all. */
+  fill(): Promise<Outcome>
+  /** Its own clock: what it is told to be ahead of the others'. */
+  clock: { aheadMs: number }
+}
+
+export type ProcessOptions = {
+  kube?: Hooks
+  sky?: Hooks
+  timeLimit?: () => TimeLimit
+  announcer?: Announcer
+  /** Who keeps an address in the network; nobody unless a test says so. */
+  holds?: (address: string) => Hold | undefined
+  limits?: Limits
+  /** How many addresses wait in da. */
+  warmPool?: number
+}
+
+export type World = {
+  api: ApiServer
+  sky: ScriptedCloud
+  process(identity: string, options?: ProcessOptions): Process
+  /** Lets time pass on every clock. */
+  pass(ms: number): void
+  now(): Date
+  record(key?: string): ElasticIP | undefined
+  /** What is reserved in truth for a Service. */
+  held(key?: string): string[]
+  /** Leaves the mark that an earlier sweep would have left. */
+  adopted(): void
+  addService(service: Service): void
+}
+
+const policy = makePolicy({ metro: 'da' })
+const wanted = (service: Service): Want => want(service, policy, undefined)
+
+export function makeWorld(): World {
+  let elapsedMs = 0
+  const now = () => new Date(Date.parse('2026-01-31T09:00:00Z') + elapsedMs)
+  const api = apiServer({ now, invalid: brokenRule })
+  const sky = scriptedCloud(now)
+  return {
+    api,
+    sky,
+    now,
+    process: (identity, options = {}) => makeProcess({ api, sky, now, elapsedMs: () => elapsedMs }, identity, options),
+    pass: (ms) => void (elapsedMs += ms),
+    record: (key = 'default/web') => {
+      const { namespace, name } = splitKey(key)
+      return api.stored(elasticIPs).find(({ metadata }) => metadata.name === `${namespace}.${name}`)
+    },
+    held: (key = 'default/web') => sky.reserved(serviceMarks(scheme, key)).map(({ id }) => id),
+    adopted: () =>
+      void api.put(configMapsOf, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { namespace: 'eip', name: 'ledger' },
+        data: { adopted: 'project-1' },
+      } as KubeObject),
+    addService: (service) => void api.put(services, service),
+  }
+}
+
+const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
+
+type Context = { api: ApiServer; sky: ScriptedCloud; now: () => Date; elapsedMs: () => number }
+
+function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, options: ProcessOptions): Process {
+  const { announcer = empty(), holds = () => undefined } = options
+  const client = interposed(api.client, options.kube ?? {})
+  const cloud: Cloud = interposed(sky.cloud, options.sky ?? {})
+  const clock = { aheadMs: 0 }
+  const mark = adoptionMark({ client, namespace: 'eip', name: 'ledger', project: 'project-1' })
+  const ownNow = () => new Date(now().getTime() + clock.aheadMs)
+  const deps = {
+    records: records(client),
+    cloud,
+    warmCandidates: warmCandidates(() =>
+      api.stored(elasticIPs).filter((record) => isWarm(record) && isAvailable(record)),
+    ),
+    scheme,
+    identity,
+    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs }),
+    adopted: (signal: AbortSignal) => mark.isSet(signal),
+    overLimit: async (record: ElasticIP, signal: AbortSignal) =>
+      options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
+    timeLimit: options.timeLimit ?? (() => ({ signal: neverAborted, isOver: () => false })),
+    now: ownNow,
+    log: silentLog,
+    stillWanted: async (record: ElasticIP, signal: AbortSignal) => {
+      const { claimRef } = record.spec
+      const service = claimRef && (await client.get(services, claimRef, { signal }))
+      return service !== undefined && !service.metadata.deletionTimestamp && isWanted(record, wanted(service))
+    },
+  }
+  const own = claims(deps)
+  const cachedRecord = (key: string) => api.stored(elasticIPs).find(({ metadata }) => metadata.name === recordName(key))
+  const reconciler = serviceAddress({
+    client,
+    cached: { service: (key) => api.stored(services).find((one) => keyOf(one) === key), record: cachedRecord },
+    getRecord: (key, signal) => deps.records.get(key, { signal }),
+    want: wanted,
+    announcer,
+    requestAnnotations: policy.requestAnnotations,
+    holds: (address) => Promise.resolve(holds(address)),
+    graceMs,
+    now: ownNow,
+    carryOut: serviceSteps({
+      client,
+      announcer,
+      requestAnnotations: policy.requestAnnotations,
+      now: ownNow,
+      claim: (claim, signal) => own.claim(claim, signal),
+      bind: (record, uid) => bind(deps, record, uid),
+      setReclaimPolicy: (record, reclaim) => setReclaimPolicy(deps, record, reclaim),
+      release: (record, signal) => release(deps, record, signal),
+      retain: (record) => retain(deps, record),
+      event: () => {},
+    }),
+  })
+  const tender = availableAddress({
+    getRecord: (name, signal) => deps.records.get(name, { signal }),
+    takerOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
+    carryOut: availableSteps(deps),
+    check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
+  })
+  const filler = warmPool({
+    plan: () => {
+      const { warmPool: size = 0 } = options
+      return planWarm({ records: api.stored(elasticIPs), locations: new Set(['da']), size, now: ownNow(), graceMs })
+    },
+    add: (one, signal) => addWarm(deps, one, signal),
+    release: (source) => deps.records.writeStatus(source, { phase: 'Releasing' }),
+    tell: () => {},
+    intervalMs: 300_000,
+  })
+  return {
+    deps,
+    claims: own,
+    mark,
+    client,
+    clock,
+    claim: (claim = {}, signal = neverAborted) => {
+      const {
+        key = 'default/web',
+        elasticIP,
+        location = 'da',
+        reclaim = 'Delete',
+        isShown = false,
+        wait = false,
+      } = claim
+      return own.claim({ ...(elasticIP ? { elasticIP } : { location, reclaim }), key, isShown, wait }, signal)
+    },
+    tend: (name) => tender.reconcile(name, neverAborted),
+    fill: () => filler.reconcile(warmPoolKey, neverAborted),
+    async release(key = 'default/web') {
+      const record = await deps.records.get(key)
+      return record ? (await release(deps, record, neverAborted)).outcome : 'no record'
+    },
+    reconcile: (key) => reconciler.reconcile(key, neverAborted),
+    sweep: sweep({
+      ...deps,
+      mark,
+      listRecords: () => api.stored(elasticIPs),
+      listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
+      graceMs,
+      mode: 'release',
+    }),
+  }
+}
+
+/** The rules of the CRD that the ledger could break. */
+function brokenRule(before: KubeObject | undefined, after: KubeObject): string | undefined {
+  if (after.kind !== 'ElasticIP') return undefined
+  const [was, is] = [before as ElasticIP | undefined, after as ElasticIP]
+  if (was?.status?.reservationID !== undefined && (was.spec.location ?? '') !== (is.spec.location ?? ''))
+    return 'location is fixed once the address is reserved'
+  const { claimRef, location, reservationID, source } = is.spec
+  const { name } = is.metadata
+  if (/^[^.]+[.][^.]+$/.test(name) && name !== `${claimRef?.namespace}.${claimRef?.name}`)
+    return 'the name is that of a Service'
+  return [location, reservationID, source].some((said) => said !== undefined)
+    ? undefined
+    : 'neither location nor reservationID'
+}

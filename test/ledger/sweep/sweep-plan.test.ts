@@ -1,0 +1,109 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { type SweepSeen, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
+import type { Want } from '../../../ledger/want/want.ts'
+import { makeRecord, makeReservation, makeService } from '../../builders.ts'
+
+const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
+const marks = serviceMarks(scheme, 'default/web')
+const reserve: Want = { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] }
+const reservation = makeReservation({ marks })
+const base: SweepSeen = {
+  reservations: [reservation],
+  records: [],
+  services: [],
+  scheme,
+  suspects: new Set(),
+  now: new Date('2026-01-31T09:00:00Z'),
+  graceMs: 15 * 60_000,
+  share: 0.1,
+}
+
+function plan(seen: Partial<SweepSeen>) {
+  const { adopt, release, suspects, complete } = planSweep({ ...base, ...seen })
+  return {
+    adopt: adopt.map(({ key, reservation: { id }, record }) => `${key} ${id}${record ? ' into its record' : ''}`),
+    release: release.map(({ id }) => id),
+    suspects: [...suspects],
+    complete,
+  }
+}
+
+test('the hash of a Service is the one that predecessors write', () => {
+  assert.is(serviceMarks(scheme, 'default/web')['service'], 'grOt6dAM0WQqTUIOZw1s2Y60hJou4P9m1mieZFyOsz8=')
+})
+
+test('a reservation of a live Service is adopted', () => {
+  const services = [{ service: makeService(), wanted: reserve }]
+  assert.equal(plan({ services }), { adopt: ['default/web res-1'], release: [], suspects: [], complete: true })
+})
+
+test('a reservation whose record waits for its answer goes into that record', () => {
+  const seen = plan({
+    records: [makeRecord({ phase: 'Requested' })],
+    services: [{ service: makeService(), wanted: reserve }],
+  })
+  assert.equal(seen, { adopt: ['default/web res-1 into its record'], release: [], suspects: [], complete: true })
+})
+
+test('a record on its way out takes nothing in any more', () => {
+  const seen = plan({
+    records: [makeRecord({ phase: 'Releasing' })],
+    services: [{ service: makeService(), wanted: reserve }],
+  })
+  assert.equal(seen, { adopt: [], release: [], suspects: ['res-1'], complete: false })
+})
+
+test('a reservation with its record is nothing new', () => {
+  const records = [makeRecord({ phase: 'Bound', reservationID: 'res-1' })]
+  assert.equal(plan({ records }), { adopt: [], release: [], suspects: [], complete: true })
+})
+
+test('of two reservations for one Service the older is adopted and the younger suspected', () => {
+  const younger = makeReservation({ id: 'res-2', marks, createdAt: '2026-01-31T08:30:00Z' })
+  const services = [{ service: makeService(), wanted: reserve }]
+  const seen = plan({ reservations: [younger, reservation], services })
+  assert.equal(seen, { adopt: ['default/web res-1'], release: [], suspects: ['res-2'], complete: false })
+})
+
+test('an orphan is only suspected the first time', () => {
+  assert.equal(plan({}), { adopt: [], release: [], suspects: ['res-1'], complete: false })
+})
+
+test('an orphan that two sweeps saw is released', () => {
+  assert.equal(plan({ suspects: new Set(['res-1']) }).release, ['res-1'])
+})
+
+test('a young orphan waits: its Service may be on its way', () => {
+  const now = new Date('2026-01-31T08:14:59Z')
+  assert.equal(plan({ suspects: new Set(['res-1']), now }).release, [])
+})
+
+test('a reservation of unknown age is not released', () => {
+  const reservations = [makeReservation({ marks, createdAt: undefined })]
+  assert.equal(plan({ reservations, suspects: new Set(['res-1']) }).release, [])
+})
+
+test('a Service that is no LoadBalancer any more holds no reservation', () => {
+  const services = [{ service: makeService({ type: 'ClusterIP' }), wanted: { kind: 'nothing', why: '' } as const }]
+  assert.equal(plan({ services, suspects: new Set(['res-1']) }).release, ['res-1'])
+})
+
+test('a Service with mistakes, or of no business to us, still holds its reservation', () => {
+  for (const wanted of [
+    { kind: 'wrong' as const, problems: [] },
+    { kind: 'ignored' as const, why: '' },
+  ]) {
+    const seen = plan({ services: [{ service: makeService(), wanted }], suspects: new Set(['res-1']) })
+    assert.equal(seen.release, [])
+  }
+})
+
+test('one sweep releases a tenth of all reservations at most', () => {
+  const reservations = Array.from({ length: 50 }, (_, index) => makeReservation({ id: `res-${index}`, marks }))
+  const suspects = new Set(reservations.map(({ id }) => id))
+  assert.is(plan({ reservations, suspects }).release.length, 5)
+})
+
+test.run()

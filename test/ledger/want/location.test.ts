@@ -1,0 +1,86 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Location } from '../../../clouds/cloud.ts'
+import { type LocationSource, formerName, locate } from '../../../ledger/want/location.ts'
+
+const known: Location[] = [
+  {
+    code: 'LT-Siauliai',
+    name: 'Lithuania',
+    kind: 'region',
+    aliases: ['1', 'Lithuania', 'LT'],
+    formerNames: ['EU-Nord-1', 'eu_nord_1'],
+  },
+  { code: 'NL-Amsterdam', name: 'Amsterdam, NL', kind: 'region', aliases: ['2', 'Amsterdam, NL', 'NL'] },
+]
+const setting = (value?: string): LocationSource => ({
+  kind: 'setting',
+  word: 'region',
+  name: 'CHERRY_REGION_NAME',
+  value,
+})
+const annotation: LocationSource = { kind: 'annotation', word: 'region', name: 'cherryservers.com/fip-region' }
+const of = (value: string) => ({ 'cherryservers.com/fip-region': value })
+
+for (const word of ['LT-Siauliai', 'lt-siauliai', 'Lithuania', 'lt', '1', ' LT ']) {
+  test(`"${word}" is the region LT-Siauliai`, () => {
+    assert.equal(locate({}, [setting(word)], known), { location: 'LT-Siauliai', warnings: [] })
+    assert.equal(locate(of(word), [setting(), annotation], known), { location: 'LT-Siauliai', warnings: [] })
+  })
+}
+
+test('an old name is understood, and whoever wrote it is told the new one', () => {
+  const told =
+    'annotation cherryservers.com/fip-region: "EU-Nord-1" is what region LT-Siauliai was called before, write "LT-Siauliai"'
+  assert.equal(locate(of('EU-Nord-1'), [annotation], known), { location: 'LT-Siauliai', warnings: [told] })
+  // Who creates a Service cannot mend the settings.
+  assert.equal(locate({}, [setting('eu_nord_1')], known), { location: 'LT-Siauliai', warnings: [] })
+  const source = setting('eu_nord_1')
+  assert.match(formerName(source, { value: 'eu_nord_1', known }) ?? '', 'setting CHERRY_REGION_NAME: "eu_nord_1"')
+  assert.is(formerName(source, { value: 'LT', known }), undefined)
+})
+
+test('two words for one region do not contradict each other', () => {
+  assert.equal(locate(of('LT'), [setting('Lithuania'), annotation], known), { location: 'LT-Siauliai', warnings: [] })
+  assert.equal(locate(of('NL'), [setting('Lithuania'), annotation], known), {
+    location: 'LT-Siauliai',
+    warnings: ['annotation cherryservers.com/fip-region: "NL" is ignored, CHERRY_REGION_NAME says "LT-Siauliai"'],
+  })
+})
+
+test('a region that does not exist is told with those that do', () => {
+  assert.equal(locate(of('LT-Siauliaj'), [annotation], known), {
+    problem:
+      'annotation cherryservers.com/fip-region: "LT-Siauliaj" is not a known region, did you mean "LT-Siauliai"?; ' +
+      'known: LT-Siauliai (Lithuania), NL-Amsterdam (Amsterdam, NL)',
+  })
+})
+
+const guesses: [written: string, meant: string | undefined][] = [
+  ['Siauliai', 'LT-Siauliai'],
+  ['siaulai', 'LT-Siauliai'],
+  ['Amsterdam', 'NL-Amsterdam'],
+  ['Lithuanie', 'LT-Siauliai'],
+  ['UK', undefined],
+  ['NT', undefined],
+  ['Chicago', undefined],
+]
+for (const [written, meant] of guesses) {
+  test(`who writes "${written}" is asked whether ${meant ?? 'nothing'} is meant`, () => {
+    const located = locate(of(written), [annotation], known)
+    assert.ok('problem' in located)
+    assert.is(/did you mean "([^"]*)"/.exec(located.problem)?.[1], meant)
+  })
+}
+
+test('while nothing is known of the regions a code passes letter for letter', () => {
+  assert.equal(locate(of('LT-Siauliai'), [annotation], undefined), { location: 'LT-Siauliai', warnings: [] })
+})
+
+test('where no annotation says the place only the settings are named', () => {
+  assert.equal(locate({}, [setting()], known), {
+    problem: 'nothing says where to reserve the address: set CHERRY_REGION_NAME for the cluster',
+  })
+})
+
+test.run()

@@ -1,0 +1,229 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../../kube/objects.ts'
+import { type Policy, type Want, want } from '../../../ledger/want/want.ts'
+import { makePolicy, makeService, metros } from '../../builders.ts'
+
+const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] = [
+  {
+    name: 'a LoadBalancer gets an address where the cluster setting says',
+    service: makeService(),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
+  },
+  {
+    name: 'the annotation says where, if no setting does',
+    service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'SV' } }),
+    policy: makePolicy({}),
+    wanted: { kind: 'reserve', location: 'sv', reclaim: 'Delete', warnings: [] },
+  },
+  {
+    name: 'an annotation names the ElasticIP whose address it is to have',
+    service: makeService({ annotations: { 'eip-admission.dev/elastic-ip': 'office' } }),
+    policy: makePolicy({}),
+    wanted: { kind: 'named', elasticIP: 'office', warnings: [] },
+  },
+  {
+    name: 'then nothing else decides about the address, and the author is told',
+    service: makeService({
+      loadBalancerIP: '198.51.100.9',
+      annotations: {
+        'eip-admission.dev/elastic-ip': 'office',
+        'eip-admission.dev/reclaim-policy': 'Delete',
+        'metal.equinix.com/eip-metro': 'sv',
+      },
+    }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: {
+      kind: 'named',
+      elasticIP: 'office',
+      warnings: [
+        'annotation metal.equinix.com/eip-metro: "sv" is ignored, ElasticIP office decides',
+        'annotation eip-admission.dev/reclaim-policy: "Delete" is ignored, ElasticIP office decides',
+        'spec.loadBalancerIP: "198.51.100.9" is ignored, ElasticIP office decides',
+      ],
+    },
+  },
+  {
+    name: 'a facility setting wins over a metro setting',
+    service: makeService(),
+    policy: makePolicy({ metro: 'da', facility: 'da11' }),
+    wanted: { kind: 'reserve', location: 'da11', reclaim: 'Delete', warnings: [] },
+  },
+  {
+    name: 'a facility annotation wins over a metro annotation',
+    service: makeService({
+      annotations: { 'metal.equinix.com/eip-metro': 'sv', 'metal.equinix.com/eip-facility': 'da11' },
+    }),
+    policy: makePolicy({}),
+    wanted: {
+      kind: 'reserve',
+      location: 'da11',
+      reclaim: 'Delete',
+      warnings: ['annotation metal.equinix.com/eip-metro: "sv" is ignored, metal.equinix.com/eip-facility says "da11"'],
+    },
+  },
+  {
+    name: 'a setting wins over an annotation, and the author is told',
+    service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'sv' } }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: {
+      kind: 'reserve',
+      location: 'da',
+      reclaim: 'Delete',
+      warnings: ['annotation metal.equinix.com/eip-metro: "sv" is ignored, METAL_METRO_NAME says "da"'],
+    },
+  },
+  {
+    name: 'Retain is asked for by annotation',
+    service: makeService({ annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'reserve', location: 'da', reclaim: 'Retain', warnings: [] },
+  },
+  {
+    name: 'an address that a person wrote is theirs',
+    service: makeService({ loadBalancerIP: '192.0.2.9' }),
+    policy: makePolicy({}),
+    wanted: { kind: 'own', address: '192.0.2.9', where: 'spec.loadBalancerIP' },
+  },
+  {
+    name: 'one that a person asks the announcing software for is theirs as well',
+    service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9' } }),
+    policy: makePolicy({}),
+    wanted: { kind: 'own', address: '192.0.2.9', where: 'annotation metallb.io/loadBalancerIPs' },
+  },
+  {
+    name: 'several are none of our business',
+    service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9,2001:db8::9' } }),
+    policy: makePolicy({}),
+    wanted: { kind: 'ignored', why: 'annotation metallb.io/loadBalancerIPs asks for several addresses' },
+  },
+  {
+    name: 'an unknown annotation is answered with those that people may write',
+    service: makeService({ annotations: { 'metal.equinix.com/x': 'y' } }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: {
+      kind: 'wrong',
+      problems: [
+        'annotation metal.equinix.com/x: "y" is not known, known are metal.equinix.com/eip-facility, ' +
+          'metal.equinix.com/eip-metro, eip-admission.dev/elastic-ip, eip-admission.dev/reclaim-policy, eip-admission.dev/protect',
+      ],
+    },
+  },
+  {
+    name: 'what is asked for and is no address is a mistake',
+    service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': 'web.example.com' } }),
+    policy: makePolicy({}),
+    wanted: {
+      kind: 'wrong',
+      problems: ['annotation metallb.io/loadBalancerIPs: "web.example.com" is not an IP address'],
+    },
+  },
+  {
+    name: 'an address that we wrote is not theirs',
+    service: makeService({ loadBalancerIP: '192.0.2.9', annotations: { 'eip-admission.dev/address': '192.0.2.9' } }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
+  },
+  {
+    name: 'a Service that is no LoadBalancer wants nothing',
+    service: makeService({ type: 'ClusterIP' }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'nothing', why: 'its type is ClusterIP' },
+  },
+  {
+    name: 'an ExternalName wants nothing',
+    service: makeService({ type: 'ExternalName' }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'nothing', why: 'its type is ExternalName' },
+  },
+  {
+    name: 'another class is none of our business',
+    service: makeService({ loadBalancerClass: 'example.com/other' }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'ignored', why: 'its class is example.com/other' },
+  },
+  {
+    name: 'the Service of the control-plane address is left alone',
+    service: makeService({ namespace: 'kube-system', name: 'cloud-provider-equinix-metal-kubernetes-external' }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'ignored', why: 'it is the Service of the control-plane address' },
+  },
+  {
+    name: 'an excluded namespace is left alone',
+    service: makeService({ namespace: 'legacy' }),
+    policy: { ...makePolicy({ metro: 'da' }), excludedNamespaces: ['legacy'] },
+    wanted: { kind: 'ignored', why: 'namespace legacy is excluded' },
+  },
+  {
+    name: 'with load balancing off nothing is touched, not even to give it back',
+    service: makeService({ type: 'ClusterIP' }),
+    policy: { ...makePolicy({ metro: 'da' }), loadBalancing: false },
+    wanted: { kind: 'ignored', why: 'load balancing is off' },
+  },
+  {
+    name: 'a headless LoadBalancer, which the API server refuses, costs no address',
+    service: makeService({ clusterIP: 'None' }),
+    policy: makePolicy({ metro: 'da' }),
+    wanted: { kind: 'ignored', why: 'it is headless' },
+  },
+]
+
+for (const { name, service, policy, wanted } of cases) {
+  test(name, () => assert.equal(want(service, policy, metros), wanted))
+}
+
+const mistakes = [
+  {
+    name: 'no location at all names both annotations and both settings',
+    service: makeService(),
+    problems: [
+      'nothing says where to reserve the address: set annotation metal.equinix.com/eip-facility or ' +
+        'metal.equinix.com/eip-metro on the Service, or METAL_FACILITY_NAME or METAL_METRO_NAME for the cluster',
+    ],
+  },
+  {
+    name: 'an unknown metro is told with the nearest one and the list',
+    service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'dallas' } }),
+    problems: [
+      'annotation metal.equinix.com/eip-metro: "dallas" is not a known metro, did you mean "da"?; ' +
+        'known: da (Dallas), sv (Silicon Valley)',
+    ],
+  },
+  {
+    name: 'a typo in an annotation is told with the right one',
+    service: makeService({ annotations: { 'metal.equinix.com/eip-metr': 'da', 'metal.equinix.com/eip-metro': 'da' } }),
+    problems: ['annotation metal.equinix.com/eip-metr: "da" is not known, did you mean metal.equinix.com/eip-metro?'],
+  },
+  {
+    name: 'all mistakes are told at once',
+    service: makeService({
+      annotations: {
+        'metal.equinix.com/eip-metr': 'da',
+        'metal.equinix.com/eip-metro': 'xx',
+        'eip-admission.dev/reclaim-policy': 'Keep',
+      },
+    }),
+    problems: [
+      'annotation metal.equinix.com/eip-metr: "da" is not known, did you mean metal.equinix.com/eip-metro?',
+      'annotation eip-admission.dev/reclaim-policy: "Keep" is neither "Delete" nor "Retain"',
+      'annotation metal.equinix.com/eip-metro: "xx" is not a known metro; ' + 'known: da (Dallas), sv (Silicon Valley)',
+    ],
+  },
+  {
+    name: 'a loadBalancerIP that is no address',
+    service: makeService({ loadBalancerIP: '192.0.2' }),
+    problems: ['spec.loadBalancerIP: "192.0.2" is not an IP address'],
+  },
+]
+
+for (const { name, service, problems } of mistakes) {
+  test(name, () => assert.equal(want(service, makePolicy({}), metros), { kind: 'wrong', problems }))
+}
+
+test('a location that cannot be checked passes: the cloud is the judge', () => {
+  const service = makeService({ annotations: { 'metal.equinix.com/eip-metro': 'xx' } })
+  assert.is(want(service, makePolicy({}), undefined).kind, 'reserve')
+})
+
+test.run()

@@ -1,0 +1,272 @@
+// Addresses that are there before their Services: provisioned by a person, or kept warm.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { listAll } from '../../kube/list-all.ts'
+import type { KubeObject, Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { eventually } from '../whole/eventually.ts'
+import { chosen, loadBalancer, reclaim } from '../whole/manifests.ts'
+import { provisioned, warmNames } from '../whole/available-view.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
+
+const world = await openWorld()
+const running = (size: number) => ({
+  env: { ...dialect.here, EIP_WARM_POOL: String(size) },
+  flags: ['--unbound-grace=5s', '--sweep-interval=2s'],
+})
+let product = await world.startSwept(running(0))
+const { calls, faults } = world.cloud.door
+const { kubectl } = world
+
+const eip = (name: string) => world.client.get(elasticIPs, { name })
+const available = (name: string) =>
+  eventually(`${name} is Available`, async (see) => {
+    const { spec, status } = see(await eip(name)) ?? {}
+    return status?.phase === 'Available' && !spec?.claimRef ? status.address : undefined
+  })
+const message = (name: string, words: RegExp) =>
+  eventually(
+    `${name} says ${words}`,
+    async (see) => words.test(see((await eip(name))?.status?.message) ?? '') || undefined,
+  )
+const apply = (object: KubeObject | object) => kubectl(['apply', '-f', '-'], object)
+const named = (name: string, elasticIP: string, more: Record<string, string> = {}) =>
+  loadBalancer(name, { annotations: { [chosen]: elasticIP, ...more } })
+const reserved = (address: string | undefined) => world.reserved().some((one) => one.address === address)
+const refused = async (manifest: object, flags: string[] = []) => {
+  const { code, stderr } = await kubectl(['create', ...flags, '-f', '-'], manifest)
+  assert.is(code, 1)
+  return stderr
+}
+const warm = async () =>
+  (await listAll(world.client, elasticIPs))
+    .filter(({ metadata, status }) => metadata.labels?.['eip-admission.dev/warm-pool'] && status?.phase === 'Available')
+    .map(({ metadata }) => metadata.name)
+const nameOf = (tag: string) => tag.split('=')[0]
+const filled = (size: number) =>
+  eventually(`${size} addresses are warm`, async (see) => see(await warm()).length === size || undefined)
+
+const own = await world.order()
+const ofThree = warmNames(dialect.place, 3)
+
+test('an ElasticIP by hand is looked up, and becomes Available with its address and location', async () => {
+  assert.is((await apply(provisioned('office', own.id))).code, 0)
+  assert.is(await available('office'), own.address)
+  const { spec, metadata } = (await eip('office')) ?? {}
+  assert.equal([spec?.location, spec?.reclaimPolicy], [dialect.place, 'Retain'])
+  assert.equal(metadata?.finalizers, ['eip-admission.dev/reservation-cleanup'])
+  assert.equal(world.reserved()[0]?.tags, [], 'the reservation is left as the person made it')
+})
+
+test('a Service that names it gets exactly that address inside kubectl create, without a call to the cloud', async () => {
+  calls.clear()
+  const dry = await world.send(['create', '--dry-run=server'], named('web', 'office'))
+  assert.is(dry.spec.loadBalancerIP, own.address)
+  const { spec } = await world.create(named('web', 'office'))
+  assert.is(spec.loadBalancerIP, own.address)
+  assert.is(await world.settled('web'), own.address)
+  const writes = calls.all().filter(({ method }) => method !== 'GET')
+  assert.equal(writes, [], 'the sweep may have read')
+  await eventually('it is Bound', async () => (await eip('office'))?.status?.phase === 'Bound' || undefined)
+  const line = new RegExp(`^office +${own.address} +${dialect.place} +Bound +default +web `, 'm')
+  assert.match(await world.must('get', 'eip', 'office'), line)
+})
+
+test('what cannot be had by name is refused in the terminal, and says what to do', async () => {
+  assert.match(
+    await refused(named('x', 'nowhere')),
+    'Service default/x gets no address: ElasticIP nowhere does not exist',
+  )
+  assert.match(await refused(named('x', 'office')), 'is held by Service default/web; delete that Service first')
+  assert.match(await refused(named('x', 'office'), ['--dry-run=server']), 'is held by Service default/web')
+  assert.match(await refused(named('x', 'default.web')), 'was not provisioned to be chosen')
+  assert.match(await refused(named('x', 'No Name')), '"No Name" is not the name of an ElasticIP')
+  const typo = loadBalancer('x', { annotations: { 'eip-admission.dev/elastic-pi': 'office' } })
+  assert.match(await refused(typo), `did you mean ${chosen}?`)
+})
+
+test('what else says where the address comes from is ignored, with a warning', async () => {
+  const { elsewhere } = dialect
+  const overruled = { [reclaim]: 'Retain', ...(elsewhere && { [elsewhere.annotation]: elsewhere.place }) }
+  assert.match(await refused(named('x', 'nowhere', overruled), ['--dry-run=server']), 'does not exist')
+  await world.must('delete', 'service', 'web')
+  await available('office')
+  const { stderr } = await kubectl(['create', '-f', '-'], named('web', 'office', overruled))
+  for (const [annotation, value] of Object.entries(overruled)) {
+    assert.match(stderr, `annotation ${annotation}: "${value}" is ignored, ElasticIP office decides`)
+  }
+  assert.is(await world.settled('web'), own.address)
+})
+
+test('the choice is fixed while the Service has the address', async () => {
+  const said = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
+  assert.match(said.stderr, `its address ${own.address} is of ElasticIP office and cannot be exchanged`)
+  assert.is((await kubectl(['annotate', 'service', 'web', `${chosen}-`])).code, 1)
+  assert.is((await kubectl(['label', 'service', 'web', 'team=web'])).code, 0)
+})
+
+test('an ElasticIP that is deleted while a Service holds it takes nothing from it, and goes with it', async () => {
+  await world.must('delete', 'eip', 'office', '--wait=false')
+  await world.must('label', 'service', 'web', 'tier=front')
+  assert.is(await world.settled('web'), own.address)
+  await world.must('delete', 'service', 'web')
+  await world.gone('web')
+  await eventually('it is gone', async () => (await eip('office')) === undefined || undefined)
+  assert.ok(reserved(own.address), 'the reservation stays with the person')
+})
+
+test('a record that cannot be provisioned says why, in its status and an Event', async () => {
+  const nobodys = randomUUID()
+  await apply(provisioned('wrong', nobodys))
+  await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${nobodys}`))
+  await eventually(
+    'an Event says so',
+    async (see) =>
+      see(await world.must('get', 'events', '--field-selector=involvedObject.name=wrong')).includes(nobodys) ||
+      undefined,
+  )
+  const why = `ElasticIP wrong is not Available: ${dialect.cloudName} has no reservation`
+  assert.match(await refused(named('x', 'wrong')), why)
+  await world.must('delete', 'eip', 'wrong', '--timeout=10s')
+  const both = [provisioned('office', own.id), named('together', 'office')]
+  const said = await apply({ apiVersion: 'v1', kind: 'List', items: both })
+  assert.is(said.code, 0, said.stderr)
+  assert.is(await world.settled('together'), own.address)
+  await world.must('delete', 'service', 'together')
+  await available('office')
+  await apply(provisioned('double', own.id))
+  await message('double', /belongs to ElasticIP office already/)
+  await world.must('delete', 'eip', 'double', '--timeout=10s')
+  const { stderr } = await apply(provisioned('default.web', own.id))
+  assert.match(stderr, 'a name of two parts, <namespace>.<service>, is the record of that Service')
+  assert.ok(reserved(own.address))
+})
+
+test('of two Services that name one ElasticIP at once one gets it, and the other is told who', async () => {
+  const said = await Promise.all(['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))))
+  assert.equal(
+    said.map(({ code }) => code).toSorted((a, b) => a - b),
+    [0, 1],
+  )
+  const winner = said[0]?.code === 0 ? 'one' : 'two'
+  assert.match(said.find(({ code }) => code === 1)?.stderr ?? '', `is held by Service default/${winner}`)
+  assert.is(await world.settled(winner), own.address)
+  await world.must('delete', 'service', winner)
+  await available('office')
+})
+
+test('with reclaimPolicy Delete it goes back to the cloud when the Service that had it is gone', async () => {
+  const lost = await world.order()
+  await apply(provisioned('once', lost.id, 'Delete'))
+  await available('once')
+  await world.create(named('uses', 'once'))
+  assert.is(await world.settled('uses'), lost.address)
+  await world.must('delete', 'service', 'uses')
+  await eventually('both are gone', async () => (!reserved(lost.address) && !(await eip('once'))) || undefined)
+})
+
+test('one that the cloud has lost is no longer shown by its Service', async () => {
+  const lost = await world.order()
+  await apply(provisioned('fleeting', lost.id))
+  await available('fleeting')
+  await world.create(named('loses', 'fleeting'))
+  await world.settled('loses')
+  world.cloud.door.reservations.vanish(lost.id)
+  await message('fleeting', /no longer has|has no reservation/)
+  await eventually(
+    'nothing is shown',
+    async (see) => see((await world.service('loses'))?.status?.loadBalancer?.ingress) === undefined || undefined,
+  )
+  await world.must('delete', 'service', 'loses')
+  await world.must('delete', 'eip', 'fleeting', '--timeout=10s')
+})
+
+test('a warm pool is filled, and serves Services without a call to the cloud inside create', async () => {
+  await product.stop()
+  product = await world.startSwept(running(3))
+  await filled(3)
+  assert.equal((await warm()).toSorted(), ofThree)
+  for (const { tags } of world.reserved().filter(({ address }) => address !== own.address)) {
+    assert.equal(tags.map(nameOf), ['usage', 'cluster', 'elastic-ip'])
+  }
+  faults.add({ on: routes.reserve, answer: 500 })
+  const { spec } = await world.create(loadBalancer('quick'))
+  assert.ok(reserved(spec.loadBalancerIP))
+  faults.clear()
+  assert.is(await world.settled('quick'), spec.loadBalancerIP)
+})
+
+test('then the cloud is told whose it is, and the pool is filled up again', async () => {
+  await eventually(
+    'it is handed over',
+    async (see) => see(await world.record('quick'))?.spec.source === undefined || undefined,
+  )
+  const address = (await world.service('quick'))?.spec.loadBalancerIP
+  const held = world.reserved().find((one) => one.address === address)
+  assert.equal(held?.tags.map(nameOf).toSorted(), ['cluster', 'service', 'usage'])
+  await filled(3)
+  assert.is(world.reserved().length, 5)
+})
+
+test('many Services at once for three warm addresses: everyone has one, and its own', async () => {
+  // Each of them is given back here as well, which costs three calls more.
+  const names = Array.from({ length: Math.min(30, dialect.burst / 4) }, (_, n) => `many-${n}`)
+  await Promise.all(
+    names.map((name) => world.client.create(services, loadBalancer(name, { namespace: 'default' }) as Service)),
+  )
+  const shown = new Set<string>()
+  for (const name of names) shown.add(await world.settled(name))
+  assert.is(shown.size, names.length)
+  await filled(3)
+  // Besides: the first one's, three that are warm, and a person's.
+  const most = names.length + 1 + 3 + 1
+  await eventually('nothing else is paid for', (see) => see(world.reserved()).length === most || undefined)
+  await Promise.all(names.map((name) => world.client.remove(services, { namespace: 'default', name })))
+  for (const name of names) await world.gone(name)
+})
+
+test('a cloud that has no more is not asked without end, neither for the pool nor for a Service', async () => {
+  await product.stop()
+  await world.must('create', 'service', 'loadbalancer', 'waits', '--tcp=80')
+  await world.must('create', 'service', 'loadbalancer', 'waits-too', '--tcp=80')
+  await world.must('label', 'eip', '-l', 'eip-admission.dev/warm-pool', 'eip-admission.dev/warm-pool-')
+  world.cloud.door.quota.set(world.reserved().length)
+  calls.clear()
+  product = await world.start(running(3))
+  await sleep(5_000)
+  const asked = calls.count(routes.reserve)
+  assert.ok(asked > 1 && asked <= 18, `it was asked ${asked} times in five seconds`)
+  world.cloud.door.quota.set(1000)
+  await world.must('delete', 'service', 'waits', 'waits-too')
+  await world.must('delete', 'eip', ...ofThree, '--timeout=20s')
+  await filled(3)
+})
+
+test('a smaller pool gives back what is too much, and none at all everything', async () => {
+  await product.stop()
+  product = await world.startSwept(running(1))
+  await filled(1)
+  await eventually('two are left, and what a person made', (see) => see(world.reserved()).length === 3 || undefined)
+  await product.stop()
+  product = await world.startSwept(running(0))
+  await filled(0)
+  await eventually('one is left, and what a person made', (see) => see(world.reserved()).length === 2 || undefined)
+})
+
+test('a deleted Service takes a warm address with it, and a person keeps theirs', async () => {
+  await world.must('delete', 'service', 'quick')
+  await world.gone('quick')
+  await world.must('delete', 'eip', 'office', '--timeout=10s')
+  assert.equal(
+    world.reserved().map(({ address }) => address),
+    [own.address],
+  )
+})
+
+test('the log shows no missing right and no secret', () => world.close())
+
+test.run()
