@@ -43,7 +43,10 @@ export function claims(ledger: ClaimDeps): Claims {
     async claim(claim, signal) {
       const deadline = claim.wait ? once(signal, 'abort').then(() => busy) : undefined
       do {
-        const attempt = tryToClaim(deps, claim, signal).catch(busyOnConflict)
+        const attempt = tryClaim(deps, claim, signal).catch((error: unknown) => {
+          if (isConflict(error)) return busy
+          throw error
+        })
         const result = await (deadline ? Promise.race([attempt, deadline]) : attempt)
         if (result.kind !== 'busy') return result
         if (deadline) await Promise.race([sleep(pollMs), deadline])
@@ -60,8 +63,8 @@ export function claims(ledger: ClaimDeps): Claims {
 /** `running`: the claims of this process that may be at the cloud, by the name of their record. */
 type ProcessDeps = ClaimDeps & { running: Map<string, Promise<ClaimResult>> }
 
-/** The way of a claim, steps 1 to 7: get the record, which allows to act for the Service. */
-async function tryToClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
+/** The way of a claim, steps 1 to 7: get the record, which allows this process to act for the Service. */
+async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
   //    two reasons. What was adopted later says nothing about the time until now. And if this process is frozen after
   //    the record is written, other processes have taken over when it runs again: its time must be over by then.
@@ -126,7 +129,7 @@ function start(deps: ProcessDeps, task: Task, timeLimit: TimeLimit): Promise<Cla
   return result
 }
 
-export type Task = {
+type Task = {
   record: ElasticIP
   /** No reservation for the record can exist yet: none to look for before we reserve, none to keep when we are refused. */
   isFresh: boolean
@@ -174,8 +177,7 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
 
 /** The reservation that the cloud has for a record already. */
 async function findExisting(deps: ClaimDeps, { record, isFresh }: Task, { signal }: TimeLimit) {
-  if (isFresh) return undefined
-  return (await findReservation(deps, record, signal)) ?? adoptUnmarked(deps, record, signal)
+  return isFresh ? undefined : ((await findReservation(deps, record, signal)) ?? adoptUnmarked(deps, record, signal))
 }
 
 /** Looks once whether a reserve whose answer was lost was carried out; if this is not seen, later claims look again. */
@@ -196,9 +198,4 @@ async function recoverLost(
 /** The cloud certainly did nothing, and would refuse the same request again. */
 function isFinal(error: CloudError): boolean {
   return error.outcome === 'nothing' && ['auth', 'quota', 'invalid'].includes(error.fault)
-}
-
-function busyOnConflict(error: unknown): ClaimResult {
-  if (isConflict(error)) return busy
-  throw error
 }
