@@ -60,7 +60,7 @@ export function claims(ledger: ClaimDeps): Claims {
   }
 }
 
-/** `running`: the claims of this process that may be at the cloud, by the name of their record. */
+/** With the claims of this process that may be at the cloud, by the name of their record. */
 type ProcessDeps = ClaimDeps & { running: Map<string, Promise<ClaimResult>> }
 
 /** The way of a claim, steps 1 to 7: get the record, which allows this process to act for the Service. */
@@ -101,8 +101,8 @@ async function chooseSource(
   if (elasticIP === undefined) return { source: isFresh ? deps.warmCandidates.pick(location) : undefined }
   const source = await deps.records.get(elasticIP)
   // It was created a moment ago, perhaps together with the Service: a controller is about to provision it.
-  if (source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp)
-    return { source, obstacle: busy }
+  const isNew = source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp
+  if (isNew) return { source, obstacle: busy }
   const reason = unavailableReason(source, { name: elasticIP, key })
   return reason === undefined ? { source } : { source, obstacle: { kind: 'refused', reason } }
 }
@@ -142,7 +142,6 @@ type Task = {
  * No caller's deadline interrupts this, only the time limit does: what was bought must reach the record.
  */
 export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
-  const { isFresh } = task
   let { record } = task
   try {
     // 8. Use what an earlier request or a predecessor reserved. A record that names a source tries the source first.
@@ -155,10 +154,10 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
     // 10. Check the limits. Not earlier, for a warm address is counted already and its Service adds none. And every time,
     //     for the process that created the record may have died before it checked them.
     const reason = await deps.overLimit(record, new AbortController().signal)
-    if (reason !== undefined) return await refuseOverLimit(deps, { record, isFresh, source: claimed.source }, reason)
+    if (reason !== undefined) return await refuseOverLimit(deps, { ...task, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)
     // 11. The source was gone after all: make up for the search that step 8 left out.
-    const missed = task.record.spec.source ? await findExisting(deps, { record, isFresh }, timeLimit) : undefined
+    const missed = task.record.spec.source ? await findExisting(deps, { ...task, record }, timeLimit) : undefined
     if (missed) return await useReservation(deps, record, missed)
     // 12. When the time is over other processes may have taken over, and only they may send a request.
     if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
@@ -168,14 +167,13 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
     // The record of a warm address stays, and its status says what is wrong.
-    if (isFinal(error)) return refuse(deps, { record, isFresh: isFresh && !isSource(record) }, error.message)
+    if (isFinal(error)) return refuse(deps, { record, isFresh: task.isFresh && !isSource(record) }, error.message)
     return error.outcome === 'unknown'
       ? recoverLost(deps, { record, error }, timeLimit.signal)
       : postpone(deps, record, error)
   }
 }
 
-/** The reservation that the cloud has for a record already. */
 async function findExisting(deps: ClaimDeps, { record, isFresh }: Task, { signal }: TimeLimit) {
   return isFresh ? undefined : ((await findReservation(deps, record, signal)) ?? adoptUnmarked(deps, record, signal))
 }

@@ -96,7 +96,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'a Service that requests several addresses is ignored',
     service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9,2001:db8::9' } }),
     policy: makePolicy({}),
-    wanted: { kind: 'ignored', reason: 'annotation metallb.io/loadBalancerIPs asks for several addresses' },
+    wanted: { kind: 'ignored', reason: 'annotation metallb.io/loadBalancerIPs requests several addresses' },
   },
   {
     name: 'an unknown annotation is refused with those that users may write',
