@@ -1,6 +1,6 @@
 import type { AnnouncementRequest, Announcer } from '../../announcers/announcer.ts'
 import type { Service } from '../../kube/objects.ts'
-import { type ClaimSpec, claimSpecOf } from '../../ledger/claim/claim.ts'
+import { type ClaimSpec, claimSpecOf } from '../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, type ReclaimPolicy, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, reclaimAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { type RequestAnnotations, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
@@ -42,7 +42,7 @@ export type Seen = {
 }
 
 const settled: Plan = {}
-const noWant: Want = { kind: 'nothing', why: '' }
+const noWant: Want = { kind: 'nothing', reason: '' }
 
 /** The next step from what is seen to what is wanted, for one Service and its record. Pure. */
 export function planService(seen: Seen): Plan {

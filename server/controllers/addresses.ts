@@ -73,10 +73,10 @@ function makeServiceAddress(deps: Dependencies, announcing: Pick<Announcing, 'ho
       requestAnnotations,
       now: ledgerDeps.now,
       claim: (claim, signal) => claims.claim(claim, signal),
-      bind: (record, uid) => bind(ledgerDeps, record, uid),
-      setReclaimPolicy: (record, reclaim) => setReclaimPolicy(ledgerDeps, record, reclaim),
+      bind: (of, signal) => bind(ledgerDeps, of, signal),
+      setReclaimPolicy: (of, signal) => setReclaimPolicy(ledgerDeps, of, signal),
       release: (record, signal) => release(ledgerDeps, record, signal),
-      retain: (record) => retain(ledgerDeps, record),
+      retain: (record, signal) => retain(ledgerDeps, record, signal),
       event: (service, happening) => events.record(service, happening),
     }),
   })

@@ -1,7 +1,7 @@
 import { runController } from '../../controllers/controller.ts'
 import { ledgerSweep, sweepKey } from '../../controllers/ledger-sweep.ts'
 import { queue } from '../../kube/queue.ts'
-import { isReleaseRecord } from '../../ledger/release/release-record.ts'
+import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { type Controller, said } from './controller.ts'

@@ -31,8 +31,8 @@ export function warmPools(deps: Dependencies): Controller {
         graceMs,
       }),
     add: (one, signal) => addWarm(ledgerDeps, one, signal),
-    release: (source) =>
-      ledgerDeps.records.writeStatus(source, { phase: 'Releasing', message: 'the warm pool has enough' }),
+    release: (source, signal) =>
+      ledgerDeps.records.writeStatus(source, { phase: 'Releasing', message: 'the warm pool has enough' }, { signal }),
     tell: (why) => log.info({ why }, 'the warm pool is not filled'),
     intervalMs,
   })

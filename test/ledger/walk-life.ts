@@ -8,15 +8,15 @@ import { makeService } from '../builders.ts'
 import { type Actor, lost, type Walker } from './walker.ts'
 import { neverAborted } from './harness.ts'
 
-/** The longest that the API server takes from our answer to the stored object. */
+/** The longest time between our answer and the object that the API server stores. */
 const storeMs = 34_000
 
-/** As kubectl create does it: admission first, the object later, if at all. */
-export function create({ world, random, log, go, gate, note }: Walker, actor: Actor, service: Service): void {
+/** Creates a Service as kubectl does: admission first, the object later, if at all. */
+export function create({ harness, random, log, go, gate, note }: Walker, actor: Actor, service: Service): void {
   const key = keyOf(service)
   const { [elasticIPAnnotation]: elasticIP } = service.metadata.annotations ?? {}
-  const wish = elasticIP === undefined ? { reclaim: 'Delete' as const } : { elasticIP }
-  const claiming = actor.claim({ key, ...wish }).catch((error: unknown) => {
+  const spec = elasticIP === undefined ? { reclaim: 'Delete' as const } : { elasticIP }
+  const claiming = actor.claim({ key, ...spec }).catch((error: unknown) => {
     if (error instanceof KubeError) return undefined
     throw error
   })
@@ -24,7 +24,7 @@ export function create({ world, random, log, go, gate, note }: Walker, actor: Ac
     const claimed = await claiming
     if (claimed?.kind === 'refused' || random(5) === 0) return note(`${key} is not stored`)
     await gate(undefined, `store ${key}`, { moment: 'before', maxMs: storeMs, error: () => lost('kube', 'create') })
-    if (world.api.stored(services).some((one) => keyOf(one) === key)) return undefined
+    if (harness.api.stored(services).some((one) => keyOf(one) === key)) return undefined
     const address = claimed?.kind === 'held' ? claimed.address : undefined
     const { metadata } = makeService({ name: service.metadata.name, uid: `${key}-${log.length}` })
     const finalizers = claimed ? [serviceFinalizer] : []
@@ -32,7 +32,7 @@ export function create({ world, random, log, go, gate, note }: Walker, actor: Ac
       ...service.metadata.annotations,
       ...(address === undefined ? {} : { [addressAnnotation]: address }),
     }
-    world.addService({
+    harness.addService({
       ...service,
       metadata: { ...metadata, finalizers, annotations },
       spec: { ...service.spec, ...(address === undefined ? {} : { loadBalancerIP: address }) },
@@ -41,11 +41,11 @@ export function create({ world, random, log, go, gate, note }: Walker, actor: Ac
   })
 }
 
-/** Everything is well again, everybody does their work, and time goes by. */
-export async function comeToRest({ world, ...walker }: Walker, keys: string[]): Promise<void> {
-  const { sky } = world
-  Object.assign(sky, { fates: [], otherwise: 'reserved', listsLate: false, deletesLate: false, unreadable: false })
-  sky.settle()
+/** Ends all faults, lets every process and controller work, and moves the clocks. */
+export async function comeToRest({ harness, ...walker }: Walker, keys: string[]): Promise<void> {
+  const { cloud } = harness
+  Object.assign(cloud, { fates: [], otherwise: 'reserved', listsLate: false, deletesLate: false, unreadable: false })
+  cloud.settle()
   const openAll = async () => {
     await walker.settle()
     for (let gate = walker.gates[0]; gate; gate = walker.gates[0]) await walker.openOne(gate, false)
@@ -54,16 +54,17 @@ export async function comeToRest({ world, ...walker }: Walker, keys: string[]): 
   await openAll()
   const leader = walker.start('last')
   for (let round = 0; round < 8; round += 1) {
-    for (const { id, state } of sky.reserved()) if (state === 'requested') sky.grant(id)
+    for (const { id, state } of cloud.reserved()) if (state === 'requested') cloud.grant(id)
     walker.go(leader, 'a sweep', () => leader.sweep(neverAborted))
     await openAll()
-    for (const key of keys) walker.go(leader, `a look at ${key}`, () => leader.reconcile(key))
+    for (const key of keys) walker.go(leader, `reconciling ${key}`, () => leader.reconcile(key))
     await openAll()
-    walker.go(leader, 'a look at the pool', () => leader.fill())
+    walker.go(leader, 'reconciling the warm pool', () => leader.fillPool())
     await openAll()
-    const tended = world.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
-    const sources = world.api.stored(elasticIPs).flatMap(({ spec }) => spec.source?.name ?? [])
-    for (const name of new Set([...tended, ...sources])) walker.go(leader, `a look at ${name}`, () => leader.tend(name))
+    const stored = harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
+    const sources = harness.api.stored(elasticIPs).flatMap(({ spec }) => spec.source?.name ?? [])
+    for (const name of new Set([...stored, ...sources]))
+      walker.go(leader, `reconciling ${name}`, () => leader.reconcileSource(name))
     await openAll()
     await walker.pass(round % 2 === 0 ? 60_000 : 16 * 60_000)
   }

@@ -1,4 +1,4 @@
-// A cluster in which anything may happen next: every call of every process stands at a gate until somebody opens it.
+// A cluster in which anything may happen next: every call of every process waits at a gate until a test opens it.
 import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CloudError } from '../../clouds/cloud.ts'
@@ -6,17 +6,17 @@ import { KubeError } from '../../kube/errors.ts'
 import type { ElasticIPStatus } from '../../ledger/record/elastic-ip.ts'
 import { random as randomOf } from '../chaos/random.ts'
 import type { HeardCall, Hooks } from '../fakes/interposed.ts'
-import { makeWorld, type Process, type ProcessOptions, type World } from './harness.ts'
+import { makeHarness, type Process, type ProcessOptions, type Harness } from './harness.ts'
 
-/** A call on its way, or its answer on its way back. */
+/** A call that has not arrived, or an answer that has not come back. */
 type Gate = {
   of: Actor | undefined
   what: string
   moment: 'before' | 'after'
-  /** How long a call is at most on its way; an answer is waited for as long. */
+  /** The longest time until a call arrives; its caller waits as long for the answer. */
   maxMs: number
   atMs: number
-  /** It is opened when its time is over, or by a rare chance. */
+  /** A slow gate opens when its time is over, or seldom by chance. */
   isSlow: boolean
   open(): void
   cut(): void
@@ -27,22 +27,22 @@ type GateFacts = Pick<Gate, 'moment' | 'maxMs'> & { error: () => Error }
 export type Actor = Process & { name: string; isFrozen: boolean }
 
 export type Walker = {
-  world: World
+  harness: Harness
   random: (below: number) => number
   log: string[]
   actors: Actor[]
   gates: Gate[]
-  /** Errors that nobody expects of any path. */
+  /** Errors that no path should cause. */
   surprises: unknown[]
-  /** Runs until everybody waits at a gate. */
+  /** Runs until every process waits at a gate. */
   settle: () => Promise<void>
   pass: (ms: number) => Promise<void>
   openOne: (gate: Gate, cut: boolean) => Promise<void>
   start: (name: string) => Actor
   crash: (actor: Actor) => Promise<void>
-  /** Begins work of a process; a failure of the API server or the cloud is its own affair. */
+  /** Starts work of a process; it may fail with an error of the API server or the cloud. */
   go: (actor: Actor, what: string, work: () => Promise<unknown>) => void
-  /** Waits until somebody opens it. */
+  /** Waits until the test opens the gate. */
   gate: (of: Actor | undefined, what: string, facts: GateFacts) => Promise<void>
   note: (text: string) => void
 }
@@ -54,15 +54,15 @@ const budgetMs = 30_000
 const listMs = 20_000
 
 export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'> = {}): Walker {
-  const world = makeWorld()
+  const harness = makeHarness()
   const chance = randomOf(seed)
   const random = (below: number) => chance.whole(below)
   const log: string[] = []
   const gates: Gate[] = []
   const actors: Actor[] = []
   const surprises: unknown[] = []
-  const startMs = world.now().getTime()
-  const nowMs = () => world.now().getTime() - startMs
+  const startMs = harness.now().getTime()
+  const nowMs = () => harness.now().getTime() - startMs
   const note = (text: string) => void log.push(`${(nowMs() / 1000).toFixed(0)} s  ${text}`)
 
   function gate(of: Actor | undefined, what: string, facts: GateFacts) {
@@ -99,7 +99,7 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
       return { signal: end.controller.signal, isOver: () => nowMs() >= end.atMs }
     }
     const self = () => actor
-    const process = world.process(name, { ...facts, kube: hooks(self, 'kube'), sky: hooks(self, 'sky'), timeLimit })
+    const process = harness.process(name, { ...facts, kube: hooks(self, 'kube'), cloud: hooks(self, 'sky'), timeLimit })
     const actor: Actor = { ...process, name, isFrozen: false }
     actors.push(actor)
     return actor
@@ -127,8 +127,8 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
       if (!late) break
       await openOne(late, late.moment === 'after' || random(2) === 0)
     }
-    if (Math.floor(nowMs() / listMs) !== Math.floor((nowMs() + ms) / listMs)) world.sky.catchUp()
-    world.pass(ms)
+    if (Math.floor(nowMs() / listMs) !== Math.floor((nowMs() + ms) / listMs)) harness.cloud.catchUp()
+    harness.advance(ms)
     note(`${ms / 1000} s pass`)
     await settle()
   }
@@ -136,7 +136,7 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
   function go(actor: Actor, what: string, work: () => Promise<unknown>): void {
     note(`${actor.name} begins ${what}`)
     work().catch((error: unknown) => {
-      if (error instanceof KubeError || error instanceof CloudError) return note(`${actor.name}: ${error.message}`)
+      if (isExpected(error)) return note(`${actor.name}: ${error.message}`)
       if (error instanceof Error && /^(no address|not available): /.test(error.message)) return undefined
       return surprises.push(error)
     })
@@ -153,10 +153,16 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
     actors.splice(actors.indexOf(actor), 1)
   }
 
-  return { world, random, log, actors, gates, surprises, settle, pass, openOne, start, crash, go, gate, note }
+  return { harness, random, log, actors, gates, surprises, settle, pass, openOne, start, crash, go, gate, note }
 }
 
-/** What a caller sees of a call that nobody answers. */
+/** Refusals and lost answers; a sweep throws those of single objects together. */
+function isExpected(error: unknown): error is Error {
+  if (error instanceof AggregateError) return error.errors.every(isExpected)
+  return error instanceof KubeError || error instanceof CloudError
+}
+
+/** The error of a call that is never answered. */
 export function lost(kind: 'kube' | 'sky', verb: string): Error {
   if (kind === 'kube') return new KubeError(`${verb}: no answer`, { status: 0, reason: 'Timeout' })
   const outcome = verb === 'reserve' || verb === 'release' ? 'unknown' : 'nothing'

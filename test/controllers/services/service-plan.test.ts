@@ -30,7 +30,7 @@ const base = {
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
 const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
-const nothing = { kind: 'nothing', why: 'its type is ClusterIP' } as const
+const nothing = { kind: 'nothing', reason: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
 const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
@@ -157,7 +157,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
   },
   {
     name: 'what is none of our business is left alone, with all it has',
-    seen: { service: settledService, wanted: { kind: 'ignored', why: 'load balancing is off' }, record: bound },
+    seen: { service: settledService, wanted: { kind: 'ignored', reason: 'load balancing is off' }, record: bound },
     plan: {},
   },
   {
@@ -266,7 +266,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     name: "a predecessor's finalizer on a Service of another class is not ours to take off",
     seen: {
       service: makeService({ finalizers: ['service.kubernetes.io/load-balancer-cleanup'], deletionTimestamp: 'now' }),
-      wanted: { kind: 'ignored', why: 'its class is example.com/other' },
+      wanted: { kind: 'ignored', reason: 'its class is example.com/other' },
     },
     plan: {},
   },
@@ -274,7 +274,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     name: 'a Service deleted while load balancing is off still gives its address back',
     seen: {
       service: makeService({ ...shown, deletionTimestamp: 'now' }),
-      wanted: { kind: 'ignored', why: 'load balancing is off' },
+      wanted: { kind: 'ignored', reason: 'load balancing is off' },
       record: bound,
     },
     plan: { step: { do: 'release', record: bound } },

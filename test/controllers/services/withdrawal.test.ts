@@ -10,7 +10,7 @@ import { services } from '../../../kube/resource.ts'
 import { serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
 import { makeService } from '../../builders.ts'
 import type { Hooks } from '../../fakes/interposed.ts'
-import { makeWorld, type World } from '../../ledger/harness.ts'
+import { makeHarness, type Harness } from '../../ledger/harness.ts'
 
 const disabled = { 'metallb.universe.tf/address-pool': 'disabled' }
 const software: Announcer = {
@@ -21,7 +21,7 @@ const software: Announcer = {
 const withdrawal = { ...disabled, [withdrawingAnnotation]: '2026-01-31T09:00:00Z' }
 const at = { namespace: 'default', name: 'web' }
 
-type Play = World & {
+type Play = Harness & {
   address: string
   look(): Promise<number | undefined>
   service(): Service | undefined
@@ -32,23 +32,23 @@ type Play = World & {
 
 /** A Service that has its address, which the announcing software shows. */
 async function announced(announcer: Announcer = software): Promise<Play> {
-  const world = makeWorld()
-  world.adopted()
+  const harness = makeHarness()
+  harness.setAdoptionMark()
   const network = new Map<string, Hold>()
   const cloudHooks: Hooks = {}
-  const process = world.process('a', { announcer, sky: cloudHooks, holds: (address) => network.get(address) })
-  const service = () => world.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
+  const process = harness.process('a', { announcer, cloud: cloudHooks, holds: (address) => network.get(address) })
+  const service = () => harness.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
   const change: Play['change'] = (changed) => {
     const stored = service()
-    if (stored) world.api.put(services, changed(stored))
+    if (stored) harness.api.put(services, changed(stored))
   }
-  world.addService(makeService())
+  harness.addService(makeService())
   await process.reconcile('default/web')
   const address = service()?.spec.loadBalancerIP ?? ''
   network.set(address, { services: [] })
   change((stored) => ({ ...stored, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
   const look = async () => (await process.reconcile('default/web')).againInMs
-  return { ...world, cloudHooks, address, look, service, change, network }
+  return { ...harness, cloudHooks, address, look, service, change, network }
 }
 
 const leaving = (service: Service): Service => ({
@@ -65,16 +65,16 @@ test('the software is told to let go, and the address waits until it did', async
   assert.is(asked?.metadata.annotations?.['metallb.universe.tf/address-pool'], 'disabled')
   assert.is(asked?.spec.loadBalancerIP, undefined)
   assert.ok(asked?.metadata.annotations?.[withdrawingAnnotation], 'a person sees since when')
-  assert.is(play.held().length, 1)
+  assert.is(play.reservationsOf().length, 1)
 
   play.change(cleared)
   assert.is(await play.look(), 500, 'shown by nobody, but still to be learnt from what is written')
-  assert.is(play.held().length, 1)
+  assert.is(play.reservationsOf().length, 1)
   assert.equal(play.service()?.metadata.finalizers, [serviceFinalizer])
 
   play.network.clear()
   await play.look()
-  assert.is(play.held().length, 0)
+  assert.is(play.reservationsOf().length, 0)
   assert.is(play.service(), undefined)
 })
 
@@ -83,12 +83,12 @@ test('software that is gone for good holds a Service for a minute, not for ever'
   play.change(leaving)
   play.network.clear()
   assert.is(await play.look(), 500)
-  play.pass(59_000)
+  play.advance(59_000)
   assert.is(await play.look(), 500)
-  assert.is(play.held().length, 1)
-  play.pass(2_000)
+  assert.is(play.reservationsOf().length, 1)
+  play.advance(2_000)
   await play.look()
-  assert.is(play.held().length, 0)
+  assert.is(play.reservationsOf().length, 0)
   assert.is(play.service(), undefined)
 })
 
@@ -97,10 +97,10 @@ test('a Service that vanished without its finalizer keeps its address from being
   play.change((service) => leaving({ ...service, metadata: { ...service.metadata, finalizers: [] } }))
   assert.is(play.service(), undefined)
   assert.is(await play.look(), 500)
-  assert.is(play.held().length, 1)
+  assert.is(play.reservationsOf().length, 1)
   play.network.clear()
   await play.look()
-  assert.is(play.held().length, 0)
+  assert.is(play.reservationsOf().length, 0)
 })
 
 test('software that lets go only of a Service that is gone sees it go first, and the address follows', async () => {
@@ -117,7 +117,7 @@ test('software that lets go only of a Service that is gone sees it go first, and
   play.change(leaving)
   await play.look()
   assert.is(wasThere, false)
-  assert.is(play.held().length, 0)
+  assert.is(play.reservationsOf().length, 0)
 })
 
 const naming: [annotation: string, announcer: Announcer][] = [
@@ -137,7 +137,7 @@ for (const [annotation, announcer] of naming)
     // As the API server and admission leave it.
     play.change((service) => ({ ...cleared(service), spec: { ...service.spec, type: 'ClusterIP' } }))
     await play.look()
-    assert.equal([before, said(), play.held()], [undefined, undefined, []])
+    assert.equal([before, said(), play.reservationsOf()], [undefined, undefined, []])
     assert.equal(play.service()?.metadata.finalizers ?? [], [])
     assert.is(play.service()?.metadata.annotations?.[withdrawingAnnotation], undefined)
   })
@@ -172,7 +172,7 @@ test('an address that another Service shows is not given back, and it is said wh
   play.network.set(play.address, { services: ['default/web', 'default/other'] })
   const message = await play.look().catch((error: Error) => error.message)
   assert.is(message, `address ${play.address} is not given back while another Service shows it: default/other`)
-  assert.is(play.held().length, 1)
+  assert.is(play.reservationsOf().length, 1)
 })
 
 test('of two Services that share an address which a person brought, one may go', async () => {

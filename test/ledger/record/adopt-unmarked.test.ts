@@ -1,7 +1,7 @@
-// The oldest predecessor wrote no cluster on its reservations.
+// The oldest predecessor marked its reservations without a cluster.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { adoptUnmarked } from '../../../ledger/claim/adopt-unmarked.ts'
+import { adoptUnmarked } from '../../../ledger/record/find-reservation.ts'
 import { type MarkScheme, clusterMarks, commonMarks, mayBeOurs, serviceMarks } from '../../../ledger/record/marks.ts'
 import { planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
@@ -13,12 +13,12 @@ const scheme: MarkScheme = { usage: 'packet-ccm-auto', separator: '.', cluster: 
 const { cluster, ...left } = serviceMarks(scheme, 'default/web')
 const ofAnother = { ...left, cluster: 'cluster-2' }
 
-test('what is hashed of a Service has a dot', () => {
+test("the oldest dialect hashes a Service's name with a dot", () => {
   assert.is(left['service'], 'UPJGek7VIc+RMc/fCdD7m4cyb+P6HI16Z9KzX32QPsE=')
   assert.is(cluster, 'cluster-1')
 })
 
-test('everything of the predecessor is looked at, and what says that it is another cluster’s is not ours', () => {
+test('reservations that name another cluster are not ours, those that name none may be', () => {
   assert.equal(commonMarks(scheme), { usage: 'packet-ccm-auto' })
   assert.equal(
     [left, ofAnother, { ...left, cluster: 'cluster-1' }].map((marks) => mayBeOurs(scheme, marks)),
@@ -30,17 +30,17 @@ test('everything of the predecessor is looked at, and what says that it is anoth
 })
 
 async function inherited(...reservations: Parameters<typeof makeReservation>[0][]) {
-  const sky = scriptedCloud()
-  for (const [n, facts] of reservations.entries()) sky.put(makeReservation({ id: `res-${n}`, ...facts }))
-  const found = await adoptUnmarked({ cloud: sky.cloud, scheme }, makeRecord(), neverAborted)
-  return { found: found?.id, marked: sky.marked, marks: sky.reserved({}).map(({ marks }) => marks['cluster']) }
+  const cloud = scriptedCloud()
+  for (const [n, facts] of reservations.entries()) cloud.put(makeReservation({ id: `res-${n}`, ...facts }))
+  const found = await adoptUnmarked({ cloud: cloud.cloud, scheme }, makeRecord(), neverAborted)
+  return { found: found?.id, marked: cloud.marked, marks: cloud.reserved({}).map(({ marks }) => marks['cluster']) }
 }
 
-test('a reservation of the Service that names no cluster is found, and names ours from then on', async () => {
+test("the Service's reservation without a cluster is found and marked with our cluster", async () => {
   assert.equal(await inherited({ marks: left }), { found: 'res-0', marked: ['res-0'], marks: ['cluster-1'] })
 })
 
-test('of several the oldest is taken, and the others stay as they are', async () => {
+test('of several reservations without a cluster the oldest is adopted, and the others stay as they are', async () => {
   const young = { marks: left, createdAt: '2026-01-31T09:00:00Z' }
   const { found, marks } = await inherited(young, { marks: left })
   assert.is(found, 'res-1')
@@ -50,7 +50,7 @@ test('of several the oldest is taken, and the others stay as they are', async ()
   )
 })
 
-test('one of another cluster, of another Service, or that was denied is not', async () => {
+test('a reservation of another cluster or Service, or a denied one, is not adopted', async () => {
   const other = serviceMarks(scheme, 'default/other')
   for (const facts of [{ marks: ofAnother }, { marks: other }, { marks: left, state: 'denied' as const }]) {
     const { found, marked } = await inherited(facts)
@@ -58,12 +58,12 @@ test('one of another cluster, of another Service, or that was denied is not', as
   }
 })
 
-test('where predecessors wrote the cluster nobody even looks', async () => {
-  const sky = scriptedCloud()
-  sky.put(makeReservation({ marks: left }))
+test('where predecessors marked the cluster, unmarked reservations are not listed', async () => {
+  const cloud = scriptedCloud()
+  cloud.put(makeReservation({ marks: left }))
   const { adoptsUnmarked: _not, ...strict } = scheme
-  assert.is(await adoptUnmarked({ cloud: sky.cloud, scheme: strict }, makeRecord(), neverAborted), undefined)
-  assert.is(sky.calls.reservations, 0)
+  assert.is(await adoptUnmarked({ cloud: cloud.cloud, scheme: strict }, makeRecord(), neverAborted), undefined)
+  assert.is(cloud.calls.reservations, 0)
 })
 
 const wanted: Want = { kind: 'reserve', location: 'da11', reclaim: 'Delete', warnings: [] }
@@ -74,7 +74,7 @@ const base = {
   suspects: new Set(['res-1']),
   now: new Date('2026-01-31T09:00:00Z'),
   graceMs: 15 * 60_000,
-  share: 0.1,
+  maxShare: 0.1,
 }
 const services: [name: string, shown: string | undefined, adopted: number][] = [
   ['shows no address yet', undefined, 1],
@@ -82,16 +82,16 @@ const services: [name: string, shown: string | undefined, adopted: number][] = [
   ['shows another address', '192.0.2.9', 0],
 ]
 for (const [name, loadBalancerIP, adopted] of services) {
-  test(`a sweep and a reservation without a cluster, of a Service that ${name}`, () => {
+  test(`a sweep adopts ${adopted} reservations without a cluster for a Service that ${name}`, () => {
     const service = makeService(loadBalancerIP === undefined ? {} : { loadBalancerIP })
     const plan = planSweep({ ...base, services: [{ service, wanted }] })
     assert.equal([plan.adopt.length, plan.release, [...plan.suspects]], [adopted, [], []])
   })
 }
 
-test('a sweep never gives back what names no cluster, and does not wait for it', () => {
+test('a sweep never releases a reservation without a cluster, and is complete without it', () => {
   const plan = planSweep({ ...base, services: [] })
-  assert.equal([plan.adopt, plan.release, [...plan.suspects], plan.complete], [[], [], [], true])
+  assert.equal([plan.adopt, plan.release, [...plan.suspects], plan.isComplete], [[], [], [], true])
 })
 
 test.run()
