@@ -1,48 +1,48 @@
 import type { Machine, Machines } from '../../clouds/machines.ts'
 
-/** All machines at one time. */
-export type Listing = { machines: Machine[]; askedAtMs: number }
+/** All machines, and when the list was requested. */
+export type Listing = { machines: Machine[]; requestedAtMs: number }
 
-/** The machines of a cloud, with one list for everybody who needs one. */
+/** The machines of a cloud. Several callers share one list. */
 export type MachineList = Pick<Machines, 'machine'> & {
-  /** All machines, asked for this long ago at most. Whoever asks while it is asked gets the same answer. */
+  /** All machines from a list that is this old at most. Calls during a request share its result. */
   within(ms: number, signal: AbortSignal): Promise<Machine[]>
-  /** The same, and since when it holds. */
+  /** The same, with the time of the request. */
   listing(ms: number, signal: AbortSignal): Promise<Listing>
-  /** All machines as they were listed last, however long ago; undefined before the first time. */
+  /** All machines of the latest list, however old; undefined before the first. */
   latest(): Machine[] | undefined
 }
 
-/** A list that failed is not asked for again at once by all the others who need it too. */
+/** After a failure all callers share the error this long, so that they do not repeat the request at once. */
 const failureMs = 2_000
 
-/** A list that nobody has asked for yet. */
+/** A list that reads the machines when a caller needs them. */
 export function machineList({ machines, now }: { machines: Machines; now: () => number }): MachineList {
   let latest: Listing | undefined
-  let last: { askedAtMs: number; state: 'asking' | 'good' | 'failed'; answer: Promise<Listing> } | undefined
+  let last: { requestedAtMs: number; state: 'pending' | 'good' | 'failed'; result: Promise<Listing> } | undefined
 
-  const read = async (askedAtMs: number, signal: AbortSignal) => ({
-    askedAtMs,
+  const read = async (requestedAtMs: number, signal: AbortSignal) => ({
+    requestedAtMs,
     machines: await machines.machines(signal),
   })
-  const ask = async (signal: AbortSignal) => {
-    const askedAtMs = now()
-    const question: typeof last = { askedAtMs, state: 'asking', answer: read(askedAtMs, signal) }
-    last = question
+  const request = async (signal: AbortSignal) => {
+    const requestedAtMs = now()
+    const current: typeof last = { requestedAtMs, state: 'pending', result: read(requestedAtMs, signal) }
+    last = current
     try {
-      latest = await question.answer
-      question.state = 'good'
+      latest = await current.result
+      current.state = 'good'
       return latest
     } catch (error) {
-      question.state = 'failed'
+      current.state = 'failed'
       throw error
     }
   }
 
   const listing: MachineList['listing'] = async (ms, signal) => {
-    if (!last) return ask(signal)
-    const maxMs = { asking: Infinity, good: ms, failed: Math.min(ms, failureMs) }[last.state]
-    return now() - last.askedAtMs <= maxMs ? last.answer : ask(signal)
+    if (!last) return request(signal)
+    const maxMs = { pending: Infinity, good: ms, failed: Math.min(ms, failureMs) }[last.state]
+    return now() - last.requestedAtMs <= maxMs ? last.result : request(signal)
   }
 
   return {

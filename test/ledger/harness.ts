@@ -2,7 +2,7 @@
 import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
 import type { Cloud } from '../../clouds/cloud.ts'
-import type { Hold } from '../../controllers/announcing/announcing.ts'
+import type { Announcement } from '../../controllers/announcing/announcing.ts'
 import type { Outcome } from '../../controllers/reconciler.ts'
 import { serviceAddress } from '../../controllers/services/service-address.ts'
 import { serviceSteps } from '../../controllers/services/service-steps.ts'
@@ -65,8 +65,8 @@ export type ProcessOptions = {
   sky?: Hooks
   timeLimit?: () => TimeLimit
   announcer?: Announcer
-  /** Who keeps an address in the network; nobody unless a test says so. */
-  holds?: (address: string) => Hold | undefined
+  /** Why the network may still learn an address; it may not unless a test says so. */
+  findAnnouncement?: (address: string) => Announcement | undefined
   limits?: Limits
   /** How many addresses wait in da. */
   warmPool?: number
@@ -122,7 +122,7 @@ const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps'
 type Context = { api: ApiServer; sky: ScriptedCloud; now: () => Date; elapsedMs: () => number }
 
 function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, options: ProcessOptions): Process {
-  const { announcer = empty(), holds = () => undefined } = options
+  const { announcer = empty(), findAnnouncement = () => undefined } = options
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(sky.cloud, options.sky ?? {})
   const clock = { aheadMs: 0 }
@@ -158,7 +158,7 @@ function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, op
     want: wanted,
     announcer,
     requestAnnotations: policy.requestAnnotations,
-    holds: (address) => Promise.resolve(holds(address)),
+    findAnnouncement: (address) => Promise.resolve(findAnnouncement(address)),
     graceMs,
     now: ownNow,
     carryOut: serviceSteps({
@@ -176,7 +176,7 @@ function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, op
   })
   const tender = availableAddress({
     getRecord: (name, signal) => deps.records.get(name, { signal }),
-    takerOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
+    claimantOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
     carryOut: availableSteps(deps),
     check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
   })
@@ -187,8 +187,7 @@ function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, op
     },
     add: (one, signal) => addWarm(deps, one, signal),
     release: (source) => deps.records.writeStatus(source, { phase: 'Releasing' }),
-    tell: () => {},
-    intervalMs: 300_000,
+    report: () => {},
   })
   return {
     deps,

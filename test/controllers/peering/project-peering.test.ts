@@ -83,7 +83,7 @@ test('the project is looked at again after each interval, unless somebody has ju
   const { cloud, peering, log } = makeProject(usual, usual)
   const project = sharedAnswer({ ask: projectPeering({ peering, wanted: usual, log }), now: () => time.ms })
   const refresh = projectRefresh({ project, refreshMs: 1_000 })
-  assert.equal(await refresh.reconcile(projectKey, signal), { againInMs: 1_000 })
+  await refresh.reconcile(projectKey, signal)
   time.ms = 1_001
   await project.within(1_000, signal)
   await refresh.reconcile(projectKey, signal)

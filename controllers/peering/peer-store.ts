@@ -7,51 +7,55 @@ import type { Reconciler } from '../reconciler.ts'
 import { parseFacts } from './fact-text.ts'
 import type { PeerFacts } from './peer-facts.ts'
 
-export type PeerMemoryDeps = {
+export type PeerStoreDeps = {
   client: Pick<KubeClient, 'get' | 'apply'>
-  facts: Pick<PeerFacts, 'recall' | 'text'>
+  facts: Pick<PeerFacts, 'restore' | 'text'>
   at: { namespace: string; name: string }
   log: Log
 }
 
-/** Keeps the facts, once they are ready: half of them would pass for all of them after a restart. */
-export type PeerMemory = Reconciler & {
-  /** Takes over what was kept; false where nothing was, or nothing that can be read. */
-  recall(signal: AbortSignal): Promise<boolean>
+/** Stores the facts for the next start. */
+export type PeerStore = Reconciler & {
+  /** Restores the facts that were stored; false if there are none that can be read. */
+  load(signal: AbortSignal): Promise<boolean>
 }
 
-/** The only key of the memory: all facts are kept together. */
-export const memoryKey = 'all'
+/** The only key of the store, which stores all facts together. */
+export const peerStoreKey = 'all'
 
 const fieldManager = 'eip-admission-peers'
-/** A Secret holds a megabyte, which the facts about a few thousand nodes exceed as they are. */
+/** Compressed, because a Secret holds a megabyte at most and the facts about a few thousand nodes exceed that. */
 const entry = 'peers.json.gz'
 
-/** A memory in the Secret `at`, as passwords are among the facts. */
-export function peerMemory({ client, facts, at, log }: PeerMemoryDeps): PeerMemory {
-  let kept: string | undefined
+/** A store in the Secret `at`, because the facts contain passwords. */
+export function peerStore({ client, facts, at, log }: PeerStoreDeps): PeerStore {
+  let stored: string | undefined
   return {
-    name: 'peer-memory',
-    async recall(signal) {
+    name: 'peer-store',
+    async load(signal) {
       const secret = await client.get(secrets, at, { signal })
       const text = unpack(secret)
       const known = text === undefined ? undefined : parseFacts(text)
-      if (secret && !known) log.warn({ secret: `${at.namespace}/${at.name}` }, 'damaged: the peers are asked for anew')
-      kept = known && text
-      facts.recall(known ?? [])
+      if (secret && !known)
+        log.warn(
+          { secret: `${at.namespace}/${at.name}` },
+          'the stored BGP peers are damaged: we read them from the cloud again',
+        )
+      stored = known && text
+      facts.restore(known ?? [])
       return known !== undefined
     },
     async reconcile(_key, signal) {
       const text = facts.text()
-      if (text === kept) return {}
+      if (text === stored) return {}
       await client.apply<Secret>(secrets, secretOf(text, at), { fieldManager, signal })
-      kept = text
+      stored = text
       return {}
     },
   }
 }
 
-function secretOf(text: string, at: PeerMemoryDeps['at']): Secret {
+function secretOf(text: string, at: PeerStoreDeps['at']): Secret {
   const data = { [entry]: gzipSync(text).toString('base64') }
   return { apiVersion: 'v1', kind: 'Secret', metadata: at, data }
 }

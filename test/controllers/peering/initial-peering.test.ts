@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError, type Fault } from '../../../clouds/cloud.ts'
-import { firstRound } from '../../../controllers/peering/first-round.ts'
+import { initialPeering } from '../../../controllers/peering/initial-peering.ts'
 import { peerFacts } from '../../../controllers/peering/peer-facts.ts'
 import { makeFact } from './builders.ts'
 
@@ -10,10 +10,10 @@ const { signal } = new AbortController()
 /** What a look at each node ends with: the cloud knows its peers, there is nothing to ask, or it fails. */
 type Ends = Record<string, 'peers' | 'nothing' | Fault | Error>
 
-function makeRound(ends: Ends, names = Object.keys(ends)) {
+function makePeering(ends: Ends, names = Object.keys(ends)) {
   const now = { ends, isReady: false }
-  const facts = { ...peerFacts(), ready: () => void (now.isReady = true) }
-  const round = firstRound({
+  const facts = { ...peerFacts(), markComplete: () => void (now.isReady = true) }
+  const initial = initialPeering({
     facts,
     reconciler: {
       name: 'node-peering',
@@ -26,13 +26,13 @@ function makeRound(ends: Ends, names = Object.keys(ends)) {
       },
     },
   })
-  round.begin(names)
+  initial.begin(names)
   return {
     facts,
     isReady: () => now.isReady,
     look: async (more: Ends = {}) => {
       now.ends = { ...now.ends, ...more }
-      for (const name of Object.keys(now.ends)) await round.reconcile(name, signal).catch(() => {})
+      for (const name of Object.keys(now.ends)) await initial.reconcile(name, signal).catch(() => {})
       return now.isReady
     },
   }
@@ -52,25 +52,25 @@ const cases: { name: string; ends: Ends; isReady: boolean }[] = [
 ]
 for (const { name, ends, isReady } of cases)
   test(`${name}: the facts are ${isReady ? '' : 'not '}ready`, async () =>
-    assert.is(await makeRound(ends).look(), isReady))
+    assert.is(await makePeering(ends).look(), isReady))
 
-test('a cluster without nodes has nothing to wait for', () => assert.ok(makeRound({}, []).isReady()))
+test('a cluster without nodes has nothing to wait for', () => assert.ok(makePeering({}, []).isReady()))
 
 test('a cloud that comes to itself is waited for', async () => {
-  const { look } = makeRound({ a: 'unavailable', b: 'auth' })
+  const { look } = makePeering({ a: 'unavailable', b: 'auth' })
   assert.is(await look(), false)
   assert.is(await look({ b: 'peers' }), false)
   assert.is(await look({ a: 'peers' }), true)
 })
 
 test('peers that are known but could not be written on the node count', async () => {
-  const { facts, look } = makeRound({ a: new Error('the API server is busy') })
+  const { facts, look } = makePeering({ a: new Error('the API server is busy') })
   facts.set(makeFact({ node: 'a' }))
   assert.is(await look(), true)
 })
 
 test('a node that came later is not waited for', async () => {
-  const { look } = makeRound({ a: 'peers' })
+  const { look } = makePeering({ a: 'peers' })
   assert.is(await look({ late: 'unavailable' }), true)
 })
 

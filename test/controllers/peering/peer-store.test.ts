@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { peerFacts } from '../../../controllers/peering/peer-facts.ts'
-import { memoryKey, peerMemory } from '../../../controllers/peering/peer-memory.ts'
+import { peerStoreKey, peerStore } from '../../../controllers/peering/peer-store.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { KubeObject, Secret } from '../../../kube/objects.ts'
 import { makeFact, makePeer, password } from './builders.ts'
@@ -30,42 +30,42 @@ function makeCluster() {
       const facts = peerFacts()
       const said: string[] = []
       const log = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void said.push(message) }
-      const memory = peerMemory({ client, facts, at, log })
+      const store = peerStore({ client, facts, at, log })
       return {
         facts,
         said,
-        recall: () => memory.recall(signal),
-        keep: () => memory.reconcile(memoryKey, signal),
+        load: () => store.load(signal),
+        store: () => store.reconcile(peerStoreKey, signal),
       }
     },
   }
 }
 
-test('what is known is known again after a restart, passwords included', async () => {
+test('what was stored is known after a restart, passwords included', async () => {
   const cluster = makeCluster()
-  const { facts, keep, recall } = cluster.start()
-  assert.is(await recall(), false)
+  const { facts, store, load } = cluster.start()
+  assert.is(await load(), false)
   facts.set(secret)
-  await keep()
+  await store()
   const next = cluster.start()
-  assert.is(await next.recall(), true)
+  assert.is(await next.load(), true)
   assert.is(next.facts.text(), facts.text())
   assert.equal(next.said, [])
 })
 
 test('what is kept is written only where it changed, by this process or the one before', async () => {
   const cluster = makeCluster()
-  const { facts, keep } = cluster.start()
+  const { facts, store } = cluster.start()
   facts.set(makeFact())
-  await keep()
-  await keep()
+  await store()
+  await store()
   assert.is(cluster.writes.length, 1)
   const next = cluster.start()
-  await next.recall()
-  await next.keep()
+  await next.load()
+  await next.store()
   assert.is(cluster.writes.length, 1)
   next.facts.set(makeFact({ peers: [] }))
-  await next.keep()
+  await next.store()
   assert.is(cluster.writes.length, 2)
 })
 
@@ -80,17 +80,17 @@ for (const [what, data] of Object.entries(damages)) {
   test(`a Secret ${what} is told of, and made anew`, async () => {
     const cluster = makeCluster()
     cluster.stored.secret = { apiVersion: 'v1', kind: 'Secret', metadata: at, ...(data && { data }) }
-    const { facts, keep, recall, said } = cluster.start()
-    assert.is(await recall(), false)
+    const { facts, store, load, said } = cluster.start()
+    assert.is(await load(), false)
     assert.equal([said.length, facts.all()], [1, []])
-    await keep()
-    assert.equal([cluster.writes.length, await cluster.start().recall()], [1, true])
+    await store()
+    assert.equal([cluster.writes.length, await cluster.start().load()], [1, true])
   })
 }
 
 test('the facts about five thousand nodes fit', async () => {
   const { start, stored } = makeCluster()
-  const { facts, keep } = start()
+  const { facts, store } = start()
   for (let n = 0; n < 5_000; n += 1) {
     const node = `worker-${n}.rack-${n % 40}.example.com`
     const machine = crypto.randomUUID()
@@ -103,7 +103,7 @@ test('the facts about five thousand nodes fit', async () => {
     )
     facts.set(makeFact({ node, hostname: node, machine, peers }))
   }
-  await keep()
+  await store()
   const packed = stored.secret?.data?.['peers.json.gz'] ?? ''
   assert.is(gunzipSync(Buffer.from(packed, 'base64')).toString(), facts.text())
   assert.ok(packed.length < 700_000, `${packed.length} bytes`)

@@ -3,31 +3,32 @@ import type { Key } from '../../kube/objects.ts'
 import type { Reconciler } from '../reconciler.ts'
 import type { PeerFacts } from './peer-facts.ts'
 
-export type FirstRoundDeps = {
-  /** Looks at a node, and asks the cloud about it where nothing is known. */
+export type InitialPeeringDeps = {
+  /** Reconciles a node, and asks the cloud for its peers where none are known. */
   reconciler: Reconciler
-  facts: Pick<PeerFacts, 'get' | 'all' | 'ready'>
+  facts: Pick<PeerFacts, 'get' | 'all' | 'markComplete'>
 }
 
-export type FirstRound = Reconciler & {
-  /** Nothing was kept: the facts are ready when each of these nodes was looked at. */
+export type InitialPeering = Reconciler & {
+  /** No facts were stored: they are complete when each of these nodes was reconciled. */
   begin(names: Key[]): void
 }
 
 /**
- * Where nothing was kept, what is announced may be a predecessor's, and must not be taken back for want of an answer.
- * So the cloud has to have answered for every node; a refusal counts only where the cloud said yes to another node.
+ * Reconciles nodes, and marks the facts as complete once the cloud has answered for every node. Without stored facts, a
+ * predecessor may have written what is announced now, and a missing answer must not withdraw it. A refusal counts as an
+ * answer only if the cloud accepted the same request for another node.
  */
-export function firstRound({ reconciler, facts }: FirstRoundDeps): FirstRound {
+export function initialPeering({ reconciler, facts }: InitialPeeringDeps): InitialPeering {
   let waiting: Set<Key> | undefined
   let isRefused = false
 
   const check = () => {
     if (waiting?.size !== 0 || (isRefused && facts.all().length === 0)) return
     waiting = undefined
-    facts.ready()
+    facts.markComplete()
   }
-  const looked = (name: Key) => {
+  const answered = (name: Key) => {
     waiting?.delete(name)
     check()
   }
@@ -40,18 +41,18 @@ export function firstRound({ reconciler, facts }: FirstRoundDeps): FirstRound {
     async reconcile(name, signal) {
       try {
         const outcome = await reconciler.reconcile(name, signal)
-        looked(name)
+        answered(name)
         return outcome
       } catch (error) {
         if (isRefusal(error)) isRefused = true
-        if (isRefusal(error) || facts.get(name)) looked(name)
+        if (isRefusal(error) || facts.get(name)) answered(name)
         throw error
       }
     },
   }
 }
 
-/** The cloud was well, and said no. */
+/** Whether the cloud works and refused the request. */
 function isRefusal(error: unknown): boolean {
   return error instanceof CloudError && error.fault !== 'unavailable' && error.fault !== 'rate-limit'
 }
