@@ -5,6 +5,7 @@ import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { Configurator } from './configurator.ts'
 
 const fieldManager = 'eip-admission-announcer'
@@ -143,10 +144,6 @@ function placeOf({ kind, metadata }: KubeObject): string {
 
 /** Whether what is there says all that it should; what the API server or a person added is theirs. */
 function includes(there: unknown, wanted: unknown): boolean {
-  if (!isFields(wanted)) return isDeepStrictEqual(there, wanted)
-  return isFields(there) && Object.entries(wanted).every(([name, value]) => includes(there[name], value))
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isJsonObject(wanted)) return isDeepStrictEqual(there, wanted)
+  return isJsonObject(there) && Object.entries(wanted).every(([name, value]) => includes(there[name], value))
 }

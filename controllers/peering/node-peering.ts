@@ -1,14 +1,14 @@
 import type { Peering } from '../../clouds/peering.ts'
-import { backoffMs } from '../../kube/backoff.ts'
+import { backoffMs, withJitter } from '../../lib/backoff.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key, Node } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
-import { type LabelRequirement, matches } from '../../kube/selector.ts'
+import { type LabelRequirement, matchesRequirements } from '../../lib/label-selector.ts'
 import type { MachineList } from '../nodes/machine-list.ts'
 import { type ProviderIds, readProviderId } from '../nodes/provider-id.ts'
 import type { Reconciler } from '../reconciler.ts'
-import type { SharedAnswer } from '../shared-answer.ts'
+import type { RecentRead } from '../../lib/recent-read.ts'
 import type { AnnotationScheme } from './node-annotations.ts'
 import { type PeeringStep, peeringPlan } from './node-peering-plan.ts'
 import type { PeerFacts } from './peer-facts.ts'
@@ -20,9 +20,9 @@ export type NodePeeringDeps = {
   selector: readonly LabelRequirement[]
   scheme: AnnotationScheme
   /** That BGP is on for the project. */
-  project: SharedAnswer<void>
+  project: RecentRead<void>
   /** The machines that it is on for. */
-  enabled: SharedAnswer<Set<string>>
+  enabled: RecentRead<Set<string>>
   peering: Pick<Peering, 'enableOn' | 'peers'>
   machines: Pick<MachineList, 'within'>
   facts: Pick<PeerFacts, 'get' | 'set' | 'remove'>
@@ -54,7 +54,14 @@ export function nodePeering(deps: NodePeeringDeps): Reconciler {
     const fact = facts.get(name)
     const dueInMs = fact ? (rounds.get(name)?.dueMs ?? 0) - now() : 0
     const said = readProviderId(node?.spec.providerID, ids)
-    return { node, said, isSelected: matches(node?.metadata.labels, selector), fact, dueInMs, isDue: dueInMs <= 0 }
+    return {
+      node,
+      said,
+      isSelected: matchesRequirements(node?.metadata.labels, selector),
+      fact,
+      dueInMs,
+      isDue: dueInMs <= 0,
+    }
   }
   const forget = (name: Key) => {
     facts.remove(name)
@@ -102,7 +109,7 @@ async function ask(
   const found = (await find(refreshMs)) ?? (await find(freshMs))
   if (found) facts.set({ node, hostname, machine, peers, privateNetwork: found.privateNetwork })
   const misses = peers.length > 0 ? 0 : (last?.undecided ?? 0) + 1
-  const waitMs = misses === 0 ? refreshMs * (0.5 + Math.random() / 2) : backoffMs(misses, undecidedPace)
+  const waitMs = misses === 0 ? withJitter(refreshMs) : backoffMs(misses, undecidedPace)
   return { undecided: misses, dueMs: now() + waitMs }
 }
 

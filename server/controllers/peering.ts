@@ -4,7 +4,7 @@ import { type FirstRound, firstRound } from '../../controllers/peering/first-rou
 import { nodePeering } from '../../controllers/peering/node-peering.ts'
 import { type PeerMemory, memoryKey, peerMemory } from '../../controllers/peering/peer-memory.ts'
 import { projectKey, projectPeering, projectRefresh } from '../../controllers/peering/project-peering.ts'
-import { type SharedAnswer, sharedAnswer } from '../../controllers/shared-answer.ts'
+import { type RecentRead, recentRead } from '../../lib/recent-read.ts'
 import { eventRecorder } from '../../kube/events.ts'
 import { type Key, keyOf } from '../../kube/objects.ts'
 import { queue } from '../../kube/queue.ts'
@@ -26,7 +26,7 @@ export function peerings(deps: Dependencies): Controller {
   if (!peering || !bgp.isOn) return { run: async () => peerFacts.ready() }
   const at = { namespace: settings.process.namespace, name: names.peersSecret }
   const memory = peerMemory({ client, facts: peerFacts, at, log })
-  const project = sharedAnswer({ ask: projectPeering({ peering, wanted: bgp.project, log }), now })
+  const project = recentRead({ read: projectPeering({ peering, wanted: bgp.project, log }), now })
   const round = firstRound({ reconciler: makeNodePeering(deps, peering, project), facts: peerFacts })
   const controllers = [projects(deps, project), memories(deps, memory), peers(deps, round)]
   return {
@@ -46,7 +46,7 @@ export function peerings(deps: Dependencies): Controller {
   }
 }
 
-function makeNodePeering(deps: Dependencies, peering: Peering, project: SharedAnswer<void>) {
+function makeNodePeering(deps: Dependencies, peering: Peering, project: RecentRead<void>) {
   const { client, log, machines, peerFacts, settings, vendor, caches } = deps
   return nodePeering({
     client,
@@ -55,7 +55,7 @@ function makeNodePeering(deps: Dependencies, peering: Peering, project: SharedAn
     selector: vendor.bgp.selector,
     scheme: vendor.bgp.annotations,
     project,
-    enabled: sharedAnswer({ ask: (signal) => peering.machines(signal), now }),
+    enabled: recentRead({ read: (signal) => peering.machines(signal), now }),
     peering,
     machines,
     facts: peerFacts,
@@ -66,7 +66,7 @@ function makeNodePeering(deps: Dependencies, peering: Peering, project: SharedAn
 }
 
 /** BGP on the project, which no node need be there for. */
-function projects(deps: Dependencies, project: SharedAnswer<void>): Controller {
+function projects(deps: Dependencies, project: RecentRead<void>): Controller {
   const { peerRefreshMs: refreshMs } = deps.settings.cloud.settings
   const keys = queue({ firstMs: 1000, log: deps.log })
   const reconciler = projectRefresh({ project, refreshMs })
