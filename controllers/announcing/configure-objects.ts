@@ -6,6 +6,7 @@ import { listAll } from '../../kube/list-all.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { mapAll } from '../../lib/map-all.ts'
 import type { Configurator } from './configurator.ts'
 
 const fieldManager = 'eip-admission-announcer'
@@ -22,7 +23,7 @@ export function configureObjects(deps: Deps): Configurator {
       const { wanted, problems } = configuration.objects(state, there)
       const changes = changesFrom(deps, there, wanted)
       const outcomes: Problem[][] = []
-      for (const group of changes) outcomes.push(...(await severalAtOnce(group, (change) => change(signal))))
+      for (const group of changes) outcomes.push(...(await mapAll(group, (change) => change(signal), writesAtOnce)))
       const reports = await Promise.all(configuration.reports.map((resource) => listKnown(deps, resource, signal)))
       return {
         problems: [...problems, ...outcomes.flat(), ...configuration.verdict(reports.flat(), state)],
@@ -116,21 +117,6 @@ async function remove({ client }: Deps, { object, resource }: Write, signal: Abo
 
 function isRefusal({ status }: KubeError): boolean {
   return status === 400 || status === 403 || status === 422
-}
-
-/** Carries all of it out whatever fails of it; then the first failure counts. */
-async function severalAtOnce<T, Done>(items: T[], work: (item: T) => Promise<Done>): Promise<Done[]> {
-  const done: Done[] = []
-  const failures: unknown[] = []
-  for (let at = 0; at < items.length; at += writesAtOnce) {
-    const results = await Promise.allSettled(items.slice(at, at + writesAtOnce).map(work))
-    for (const result of results) {
-      if (result.status === 'fulfilled') done.push(result.value)
-      else failures.push(result.reason)
-    }
-  }
-  if (failures.length > 0) throw failures[0]
-  return done
 }
 
 function isOf(resource: Resource<KubeObject>, object: KubeObject): boolean {
