@@ -12,6 +12,8 @@ export async function mapAll<T, Result>(
     const errors: unknown[] = error instanceof AggregateError ? error.errors : [error]
     if (errors.length === 1) throw errors[0]
     const messages = errors.map((one) => (one instanceof Error ? one.message : String(one)))
-    throw new AggregateError(errors, `${errors.length} of ${items.length} failed: ${messages.join('; ')}`)
+    throw new AggregateError(errors, `${errors.length} of ${items.length} failed: ${messages.join('; ')}`, {
+      cause: error,
+    })
   }
 }
