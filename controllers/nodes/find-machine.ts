@@ -1,6 +1,7 @@
 import type { Machine } from '../../clouds/machines.ts'
 import type { Node } from '../../kube/objects.ts'
-import { canonicalIp, isUnspecified, providedNodeIps } from './node-ips.ts'
+import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
+import { providedNodeIps } from './node-ips.ts'
 import { type ProviderIds, readProviderId } from './provider-id.ts'
 
 export type Search = {
@@ -58,13 +59,13 @@ function otherNodeOf({ id }: Machine, node: Node, { nodes, ids }: Search): strin
 
 function addressesOf(node: Node): Set<string> {
   const shown = (node.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
-  const all = [...providedNodeIps(node), ...shown.map(({ address }) => canonicalIp(address))]
+  const all = [...providedNodeIps(node), ...shown.map(({ address }) => canonicalIpAddress(address) ?? address)]
   return new Set(all.filter((address) => !isUnspecified(address)))
 }
 
 /** An elastic address identifies no machine, because it moves. */
 function hasAnyOf({ addresses }: Machine, wanted: Set<string>): boolean {
-  return addresses.some(({ address, isElastic }) => !isElastic && wanted.has(canonicalIp(address)))
+  return addresses.some(({ address, isElastic }) => !isElastic && wanted.has(canonicalIpAddress(address) ?? address))
 }
 
 function ambiguous(machines: Machine[], what: string, { ids }: Search): Found {

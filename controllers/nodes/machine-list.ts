@@ -1,54 +1,29 @@
 import type { Machine, Machines } from '../../clouds/machines.ts'
+import { recentRead } from '../../lib/recent-read.ts'
 
-/** All machines, and when the list was requested. */
+/** All machines at one time. */
 export type Listing = { machines: Machine[]; requestedAtMs: number }
 
-/** The machines of a cloud. Several callers share one list. */
+/** The machines of a cloud, with one list for every caller who needs one. */
 export type MachineList = Pick<Machines, 'machine'> & {
-  /** All machines from a list that is this old at most. Calls during a request share its result. */
+  /** All machines, from a list at most so old. Callers who come while it is read get the same list. */
   within(ms: number, signal: AbortSignal): Promise<Machine[]>
-  /** The same, with the time of the request. */
+  /** The same, and the time from which it holds. */
   listing(ms: number, signal: AbortSignal): Promise<Listing>
-  /** All machines of the latest list, however old; undefined before the first. */
+  /** All machines of the last list, however old; undefined before the first one. */
   latest(): Machine[] | undefined
 }
 
-/** After a failure all callers share the error this long, so that they do not repeat the request at once. */
-const failureMs = 2_000
-
-/** A list that reads the machines when a caller needs them. */
+/** A list that has not been read yet. */
 export function machineList({ machines, now }: { machines: Machines; now: () => number }): MachineList {
-  let latest: Listing | undefined
-  let last: { requestedAtMs: number; state: 'pending' | 'good' | 'failed'; result: Promise<Listing> } | undefined
-
-  const read = async (requestedAtMs: number, signal: AbortSignal) => ({
-    requestedAtMs,
-    machines: await machines.machines(signal),
-  })
-  const request = async (signal: AbortSignal) => {
-    const requestedAtMs = now()
-    const current: typeof last = { requestedAtMs, state: 'pending', result: read(requestedAtMs, signal) }
-    last = current
-    try {
-      latest = await current.result
-      current.state = 'good'
-      return latest
-    } catch (error) {
-      current.state = 'failed'
-      throw error
-    }
-  }
-
-  const listing: MachineList['listing'] = async (ms, signal) => {
-    if (!last) return request(signal)
-    const maxMs = { pending: Infinity, good: ms, failed: Math.min(ms, failureMs) }[last.state]
-    return now() - last.requestedAtMs <= maxMs ? last.result : request(signal)
-  }
-
+  const list = recentRead({ read: (signal) => machines.machines(signal), now })
   return {
-    listing,
-    within: async (ms, signal) => (await listing(ms, signal)).machines,
-    latest: () => latest?.machines,
+    within: (ms, signal) => list.within(ms, signal),
+    latest: () => list.latest(),
+    async listing(ms, signal) {
+      const { value, readAtMs } = await list.timedWithin(ms, signal)
+      return { machines: value, requestedAtMs: readAtMs }
+    },
     machine: (id, signal) => machines.machine(id, signal),
   }
 }

@@ -2,7 +2,8 @@ import { isIPv6 } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { Machine, MachineAddress } from '../../clouds/machines.ts'
 import type { Node, NodeAddress } from '../../kube/objects.ts'
-import { canonicalIp, isUnspecified, providedNodeIps } from './node-ips.ts'
+import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
+import { providedNodeIps } from './node-ips.ts'
 
 /**
  * The addresses that a node should show; undefined if it shows them already. An address from --node-ip comes first,
@@ -27,12 +28,12 @@ export function nodeAddresses(node: Node, machine: Machine): NodeAddress[] | und
 }
 
 function asProvided(ip: string, { addresses }: Machine): NodeAddress {
-  const known = addresses.find(({ address }) => canonicalIp(address) === ip)
+  const known = addresses.find(({ address }) => canonicalIpAddress(address) === ip)
   return known ? nodeAddress(known) : { type: 'InternalIP', address: ip }
 }
 
 function nodeAddress({ address, isPublic }: MachineAddress): NodeAddress {
-  return { type: isPublic ? 'ExternalIP' : 'InternalIP', address: canonicalIp(address) }
+  return { type: isPublic ? 'ExternalIP' : 'InternalIP', address: canonicalIpAddress(address) ?? address }
 }
 
 function isAlike(one: NodeAddress, other: NodeAddress): boolean {

@@ -1,15 +1,15 @@
 import type { Peering } from '../../clouds/peering.ts'
-import { backoffMs } from '../../kube/backoff.ts'
+import { backoffMs, withJitter } from '../../lib/backoff.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key, Node } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
-import { type LabelRequirement, matches } from '../../kube/selector.ts'
+import { type LabelRequirement, matchesRequirements } from '../../lib/label-selector.ts'
+import type { RecentRead } from '../../lib/recent-read.ts'
 import type { MachineList } from '../nodes/machine-list.ts'
 import { type ProviderIds, readProviderId } from '../nodes/provider-id.ts'
 import type { Reconciler } from '../reconciler.ts'
 import { runSteps } from '../run-steps.ts'
-import type { SharedAnswer } from '../shared-answer.ts'
 import type { AnnotationScheme } from './node-annotations.ts'
 import { type PeeringSeen, type PeeringStep, peeringPlan } from './node-peering-plan.ts'
 import type { PeerFacts } from './peer-facts.ts'
@@ -21,9 +21,9 @@ export type NodePeeringDeps = {
   selector: readonly LabelRequirement[]
   scheme: AnnotationScheme
   /** Makes sure that BGP is enabled on the project. */
-  project: SharedAnswer<void>
+  project: RecentRead<void>
   /** The machines on which BGP is enabled. */
-  enabled: SharedAnswer<Set<string>>
+  enabled: RecentRead<Set<string>>
   peering: Pick<Peering, 'enableOn' | 'peers'>
   machines: Pick<MachineList, 'within'>
   facts: Pick<PeerFacts, 'get' | 'set' | 'remove'>
@@ -58,7 +58,7 @@ export function nodePeering(deps: NodePeeringDeps): Reconciler {
     return {
       node,
       providerId,
-      isSelected: matches(node?.metadata.labels, selector),
+      isSelected: matchesRequirements(node?.metadata.labels, selector),
       fact,
       dueInMs,
       isDue: dueInMs <= 0,
@@ -112,7 +112,7 @@ async function ask(
   const found = (await find(refreshMs)) ?? (await find(freshMs))
   if (found) facts.set({ node, hostname, machine, peers, privateNetwork: found.privateNetwork })
   const emptyAnswers = peers.length > 0 ? 0 : (last?.emptyAnswers ?? 0) + 1
-  const waitMs = emptyAnswers === 0 ? refreshMs * (0.5 + Math.random() / 2) : backoffMs(emptyAnswers, emptyAnswerPace)
+  const waitMs = emptyAnswers === 0 ? withJitter(refreshMs) : backoffMs(emptyAnswers, emptyAnswerPace)
   return { emptyAnswers, dueMs: now() + waitMs }
 }
 

@@ -1,7 +1,7 @@
 import type { Peering, ProjectPeering } from '../../clouds/peering.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Reconciler } from '../reconciler.ts'
-import type { SharedAnswer } from '../shared-answer.ts'
+import type { RecentRead } from '../../lib/recent-read.ts'
 
 export type ProjectPeeringDeps = {
   peering: Pick<Peering, 'project' | 'enable'>
@@ -46,7 +46,7 @@ export function overruled(wanted: ProjectPeering, found: ProjectPeering): string
 export const projectKey = 'project'
 
 /** Checks the project, whether or not a node needs it. */
-export function projectRefresh(deps: { project: SharedAnswer<void>; refreshMs: number }): Reconciler {
+export function projectRefresh(deps: { project: RecentRead<void>; refreshMs: number }): Reconciler {
   const { project, refreshMs } = deps
   return {
     name: 'project-peering',

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hashForName } from '../../lib/names.ts'
 import type { Reservation } from '../../clouds/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
 import type { LedgerDeps } from '../claim/ask.ts'
@@ -75,7 +75,7 @@ const prefix = 'releasing-'
 
 /** No name of a Service's record, which has a dot; hashed, since an id may hold what a name may not. */
 function releaseRecordName(id: string): string {
-  return `${prefix}${createHash('sha256').update(id).digest('hex').slice(0, 16)}`
+  return `${prefix}${hashForName(id, 16)}`
 }
 
 function releasing(of: { id: string; address: string | undefined; at: string; message: string }): StatusChange {

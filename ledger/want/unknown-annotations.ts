@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein'
+import { closestWord } from '../../lib/closest-word.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../record/names.ts'
 
 /** The annotations of a Service that mean something to us, and the prefixes under which every other is a mistake. */
@@ -11,8 +11,8 @@ export function unknownAnnotations(annotations: Record<string, string>, names: A
   return Object.keys(annotations)
     .filter((name) => names.prefixes.some((prefix) => name.startsWith(prefix)) && !names.known.includes(name))
     .map((name) => {
-      const near = closest(name, proposed)
-      const hint = distance(name, near) <= 6 ? `did you mean ${near}?` : `known are ${proposed.join(', ')}`
+      const near = closestWord(name, proposed, () => 6)
+      const hint = near !== undefined ? `did you mean ${near}?` : `known are ${proposed.join(', ')}`
       return `annotation ${name}: "${annotations[name]}" is not known, ${hint}`
     })
 }

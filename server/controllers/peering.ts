@@ -5,7 +5,7 @@ import { nodePeering } from '../../controllers/peering/node-peering.ts'
 import { type PeerStore, peerStore, peerStoreKey } from '../../controllers/peering/peer-store.ts'
 import { projectKey, projectPeering, projectRefresh } from '../../controllers/peering/project-peering.ts'
 import { Unsettled } from '../../controllers/reconciler.ts'
-import { type SharedAnswer, sharedAnswer } from '../../controllers/shared-answer.ts'
+import { type RecentRead, recentRead } from '../../lib/recent-read.ts'
 import { watch } from '../../controllers/watch.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { names } from '../../manifests/names.ts'
@@ -34,7 +34,7 @@ export function peeringControllers(deps: Deps): ControllerDeclaration[] {
   }
   const at = { namespace: settings.process.namespace, name: names.peersSecret }
   const store = peerStore({ client, facts: peerFacts, at, log })
-  const project = sharedAnswer({ ask: projectPeering({ peering, wanted: bgp.project, log }), now })
+  const project = recentRead({ read: projectPeering({ peering, wanted: bgp.project, log }), now })
   const initial = initialPeering({ reconciler: makeNodePeering(deps, peering, project), facts: peerFacts })
   return [
     nodePeeringController(deps, { initial, store }),
@@ -87,7 +87,7 @@ async function loadFacts(
   else initial.begin(caches.nodes.list().map(keyOf))
 }
 
-function makeNodePeering(deps: Deps, peering: Peering, project: SharedAnswer<void>) {
+function makeNodePeering(deps: Deps, peering: Peering, project: RecentRead<void>) {
   const { client, log, machines, peerFacts, settings, vendor, caches } = deps
   return nodePeering({
     client,
@@ -96,7 +96,7 @@ function makeNodePeering(deps: Deps, peering: Peering, project: SharedAnswer<voi
     selector: vendor.bgp.selector,
     scheme: vendor.bgp.annotations,
     project,
-    enabled: sharedAnswer({ ask: (signal) => peering.machines(signal), now }),
+    enabled: recentRead({ read: (signal) => peering.machines(signal), now }),
     peering,
     machines,
     facts: peerFacts,
@@ -107,7 +107,7 @@ function makeNodePeering(deps: Deps, peering: Peering, project: SharedAnswer<voi
 }
 
 /** BGP on the project, which needs no node. */
-function projectPeeringController({ settings }: Deps, project: SharedAnswer<void>): ControllerDeclaration {
+function projectPeeringController({ settings }: Deps, project: RecentRead<void>): ControllerDeclaration {
   const { peerRefreshMs: refreshMs } = settings.cluster
   return {
     reconciler: projectRefresh({ project, refreshMs }),

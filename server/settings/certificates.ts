@@ -1,4 +1,4 @@
-import { formatDuration } from './duration.ts'
+import { formatDuration } from '../../lib/duration.ts'
 import { duration } from './formats.ts'
 import type { Problem } from './problems.ts'
 import { readSettings } from './resolve.ts'

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { Secret } from '../../clouds/secret.ts'
-import { formatDuration, parseDuration } from './duration.ts'
+import { parseBaseUrl, type PlainHttp } from '../../lib/base-url.ts'
+import { formatDuration, parseDuration } from '../../lib/duration.ts'
+import { isDnsLabel, isDnsName, isQualifiedName } from '../../lib/names.ts'
 import type { Format, Reading } from './setting.ts'
 import { oneOf } from './words.ts'
 
@@ -102,28 +104,6 @@ export function list<T>(item: Format<T>): Format<T[]> {
   }
 }
 
-const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-
-/** Whether Kubernetes takes this for the name of a namespace. */
-export function isDnsLabel(given: string): boolean {
-  return dnsLabel.test(given)
-}
-
-/** Whether Kubernetes takes this for the name of most objects. */
-export function isDnsName(given: string): boolean {
-  return given.length <= 253 && given.split('.').every(isDnsLabel)
-}
-
-/** Whether Kubernetes takes this for the key of a label or an annotation. */
-export function isQualifiedName(given: string): boolean {
-  const [name = '', prefix, ...more] = given.split('/').reverse()
-  return (
-    more.length === 0 &&
-    (prefix === undefined || isDnsName(prefix)) &&
-    /^[a-z0-9]([-._a-z0-9]{0,61}[a-z0-9])?$/i.test(name)
-  )
-}
-
 /** The name of a namespace. */
 export const namespace: Format<string> = {
   placeholder: 'namespace',
@@ -150,15 +130,13 @@ export const bindAddress: Format<string> = {
 }
 
 /** An absolute URL without credentials, query and fragment; plain http only as far as the caller allows it. */
-export function url(http: 'never' | 'loopback' | 'anywhere'): Format<string> {
+export function url(http: PlainHttp): Format<string> {
   return {
     placeholder: 'url',
     quote: (given) => given.replace(/\/\/.*@/, '//[redacted]@').replace(/[?#].*/, '?[redacted]'),
     read: (given) => {
-      const parsed = URL.parse(given)
-      const isPlain = parsed?.username === '' && parsed.password === '' && !/[?#]/.test(given)
-      if (!parsed || !isPlain || !allowsScheme(parsed, http)) return { right: urlRule[http] }
-      return { value: parsed.href.replace(/\/+$/, '') }
+      const parsed = parseBaseUrl(given, http)
+      return 'url' in parsed ? { value: parsed.url } : { right: urlRule[http] }
     },
   }
 }
@@ -168,12 +146,6 @@ const urlRule = {
   loopback:
     'an https:// URL without credentials, query or fragment (http:// only to a loopback address such as 127.0.0.1)',
   anywhere: 'an https:// or http:// URL without credentials, query or fragment',
-}
-
-function allowsScheme({ protocol, hostname }: URL, http: keyof typeof urlRule): boolean {
-  if (protocol === 'https:') return true
-  if (protocol !== 'http:' || http === 'never') return false
-  return http === 'anywhere' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 }
 
 function accept(value: string, isRight: boolean, right: string): Reading<string> {

@@ -1,4 +1,4 @@
-import { isDnsLabel, isDnsName, isQualifiedName } from './formats.ts'
+import { isDnsLabel, isDnsName, isQualifiedName } from '../../lib/names.ts'
 import type { Format, Reading } from './setting.ts'
 import { oneOf } from './words.ts'
 

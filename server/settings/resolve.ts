@@ -4,7 +4,8 @@ import { SettingsError } from './problems.ts'
 import type { Problem } from './problems.ts'
 import { placesOf } from './setting.ts'
 import type { Format, Reading, Setting, SettingsTable, ValuesOf } from './setting.ts'
-import { closest, oneOf } from './words.ts'
+import { closestWord } from '../../lib/closest-word.ts'
+import { oneOf } from './words.ts'
 
 /** Where values come from: flags by their name with both dashes, the environment, and the configuration file if any. */
 export type Sources = {
@@ -104,7 +105,7 @@ function fieldWarnings(table: SettingsTable, file: SettingsFile | undefined): st
   return Object.keys(file.fields)
     .filter((name) => !isKnown(name))
     .map((name) => {
-      const meant = closest(name, known)
+      const meant = closestWord(name, known, (word) => Math.min(3, word.length / 2))
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`
       return `the field ${JSON.stringify(name)} of ${file.path} is ignored: there is no such setting${hint}`
     })

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { canonicalAddress } from '../../clouds/ip-address.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 
 const texts: { text: string; is: string | undefined }[] = [
   { text: '192.0.2.1', is: '192.0.2.1' },
@@ -18,14 +18,14 @@ const texts: { text: string; is: string | undefined }[] = [
   { text: '', is: undefined },
 ]
 for (const { text, is } of texts)
-  test(`${JSON.stringify(text)} is ${is ?? 'no address'}`, () => assert.is(canonicalAddress(text), is))
+  test(`${JSON.stringify(text)} is ${is ?? 'no address'}`, () => assert.is(canonicalIpAddress(text), is))
 
 test('every address has one text, which is its own', () => {
   const property = fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
-    const canonical = canonicalAddress(text) ?? ''
+    const canonical = canonicalIpAddress(text) ?? ''
     assert.is(isIP(canonical), isIP(text))
-    assert.is(canonicalAddress(canonical), canonical)
-    assert.is(canonicalAddress(text.toUpperCase()), canonical)
+    assert.is(canonicalIpAddress(canonical), canonical)
+    assert.is(canonicalIpAddress(text.toUpperCase()), canonical)
   })
   fc.assert(property)
 })

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import * as fc from 'fast-check'
-import { formatDuration, parseDuration } from '../../../server/settings/duration.ts'
+import { formatDuration, parseDuration } from '../../lib/duration.ts'
 
 const durations: [text: string, ms: number | undefined][] = [
   ['30s', 30_000],
