@@ -53,7 +53,7 @@ export async function createContext(settings: ServeSettings, { env, version, sig
     signal,
     observe: ({ call, ms, status, fault }) => metrics.cloudCall(call, fault ?? String(status), ms),
   })
-  for (const warning of [...warnings, ...vendor.missing]) log.warn({ warning }, 'setting')
+  for (const warning of [...warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
   const client = connect(credentialsOf(own.kubeconfig, env), { userAgent })
   const events = eventRecorder({ client, component: 'service-controller', instance: identity, log })
   const [cluster, pathSecret] = await Promise.all([
