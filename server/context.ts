@@ -16,10 +16,11 @@ import { type Metrics, makeMetrics } from './metrics.ts'
 import { awaitPathSecret } from './path-secret.ts'
 import type { ServeSettings } from './settings/serve.ts'
 
-export type Environment = {
+/** What `serve` needs of the process. */
+export type ServeDeps = {
   env: Readonly<Record<string, string | undefined>>
   version: string
-  /** Aborts when the process is told to stop. */
+  /** Aborts when the process receives a signal to stop. */
   signal: AbortSignal
 }
 
@@ -41,7 +42,7 @@ export type Context = {
 }
 
 /** Reaches the API server and learns which cluster it is of. */
-export async function createContext(settings: ServeSettings, { env, version, signal }: Environment): Promise<Context> {
+export async function createContext(settings: ServeSettings, { env, version, signal }: ServeDeps): Promise<Context> {
   const { process: own, cloud, warnings } = settings
   const log = await makeLog(own)
   const userAgent = `eip-admission/${version}`

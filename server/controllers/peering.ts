@@ -9,7 +9,7 @@ import { eventRecorder } from '../../kube/events.ts'
 import { type Key, keyOf } from '../../kube/objects.ts'
 import { queue } from '../../kube/queue.ts'
 import { names } from '../../manifests/names.ts'
-import { untilAnswered } from '../until-answered.ts'
+import { retryUntilAnswered } from '../retry-until-answered.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { type Controller, said } from './controller.ts'
 
@@ -34,7 +34,7 @@ export function peerings(deps: Dependencies): Controller {
       // What we know of an earlier term is old. Not forgotten at its end: nobody may take it for an answer.
       peerFacts.forget()
       await caches.nodes.synced(signal)
-      const isKnown = await untilAnswered(() => memory.recall(signal), {
+      const isKnown = await retryUntilAnswered(() => memory.recall(signal), {
         what: 'the peers that were kept',
         log,
         signal,

@@ -27,16 +27,16 @@ const wrong: [name: string, text: string, expected: string][] = [
   ['an empty file', '', 'holds no object'],
   ['nothing but comments', '# later\n---\n', 'holds no object'],
   ['no YAML', `${namespace}---\nkind: [a-secret\n`, 'is not YAML (line 6 column 1)'],
-  ['a text', 'a-secret', 'holds something without apiVersion, kind or metadata.name: object 1 of it'],
+  ['a text', 'a-secret', 'has no apiVersion, kind or metadata.name in object 1'],
   [
     'a values file',
     `${namespace}---\nspeaker: {frr: a-secret}\n`,
-    'holds something without apiVersion, kind or metadata.name: object 2 of it',
+    'has no apiVersion, kind or metadata.name in object 2',
   ],
   [
     'an object without a name',
     'apiVersion: v1\nkind: Secret\nmetadata: {}\n',
-    'holds something without apiVersion, kind or metadata.name: object 1 of it',
+    'has no apiVersion, kind or metadata.name in object 1',
   ],
 ]
 for (const [name, text, expected] of wrong)

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Environment } from '../../../server/commands/program.ts'
+import type { ProgramDeps } from '../../../server/commands/program.ts'
 import { run } from '../../../server/commands/run.ts'
 import type { CleanupSettings, InstallSettings } from '../../../server/settings/commands.ts'
 import { cleanupSettings, installSettings } from '../../../server/settings/commands.ts'
@@ -11,7 +11,7 @@ import type { SettingsTable } from '../../../server/settings/setting.ts'
 const env = { METAL_API_KEY: 'hidden', METAL_PROJECT_ID: 'p' }
 
 /** A command line carried out without a process: what it printed, what it called, how it ended. */
-async function typed(line: string | string[], changes: Partial<Environment> = {}) {
+async function typed(line: string | string[], changes: Partial<ProgramDeps> = {}) {
   const seen: { serve?: ServeSettings; install?: InstallSettings; cleanup?: CleanupSettings } = {}
   let out = ''
   let err = ''
