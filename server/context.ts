@@ -16,7 +16,8 @@ import { type Metrics, makeMetrics } from './metrics.ts'
 import { awaitPathSecret } from './path-secret.ts'
 import type { ServeSettings } from './settings/serve.ts'
 
-export type Environment = {
+/** What `serve` needs of the process. */
+export type ServeDeps = {
   env: Readonly<Record<string, string | undefined>>
   version: string
   /** Aborts when the process has to stop. */
@@ -41,7 +42,7 @@ export type Context = {
 }
 
 /** Connects to the API server and reads which cluster it serves. */
-export async function createContext(settings: ServeSettings, { env, version, signal }: Environment): Promise<Context> {
+export async function createContext(settings: ServeSettings, { env, version, signal }: ServeDeps): Promise<Context> {
   const { process: processSettings, cloud, warnings } = settings
   const { namespace } = processSettings
   const log = await makeLog(processSettings)
@@ -54,7 +55,7 @@ export async function createContext(settings: ServeSettings, { env, version, sig
     signal,
     observe: ({ call, ms, status, fault }) => metrics.cloudCall(call, fault ?? String(status), ms),
   })
-  for (const warning of [...warnings, ...vendor.missing]) log.warn({ warning }, 'setting')
+  for (const warning of [...warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
   const client = connect(credentialsOf(processSettings.kubeconfig, env), { userAgent })
   const events = eventRecorders({ client, instance: identity, log })
   const [cluster, pathSecret] = await Promise.all([

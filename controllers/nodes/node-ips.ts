@@ -2,7 +2,7 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { Node } from '../../kube/objects.ts'
 
 /** What the kubelet was told with --node-ip: one address, or one of each family. */
-const providedIps = 'alpha.kubernetes.io/provided-node-ip'
+export const providedIps = 'alpha.kubernetes.io/provided-node-ip'
 
 /** The addresses that the kubelet was told to use, in its order; what is no address does not count. */
 export function providedNodeIps({ metadata }: Node): string[] {

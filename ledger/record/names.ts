@@ -27,14 +27,5 @@ export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
 /** Prefix of all annotations that are ours. */
 export const ownPrefix = 'eip-admission.dev/'
 
-/** Every annotation of ours that a Service may carry. */
-export const ownAnnotations = [
-  addressAnnotation,
-  elasticIPAnnotation,
-  reclaimAnnotation,
-  protectAnnotation,
-  withdrawingAnnotation,
-]
-
 /** Label of the ElasticIPs that are reserved beforehand, for whichever Service comes. */
 export const warmLabel = 'eip-admission.dev/warm-pool'

@@ -1,13 +1,13 @@
 import { closestWord } from '../../lib/closest-word.ts'
-import { addressAnnotation, withdrawingAnnotation } from '../record/names.ts'
+import { isWrittenByUs } from '../record/annotations.ts'
 
 /** The annotations of a Service that mean something to us, and the prefixes under which every other is a mistake. */
 export type AnnotationNames = { known: string[]; prefixes: string[] }
 
 /** One problem for each annotation under our prefixes that we do not know; ignoring it would hide a typo. */
 export function unknownAnnotations(annotations: Record<string, string>, names: AnnotationNames): string[] {
-  // Nobody is told to write what we write.
-  const proposed = names.known.filter((name) => name !== addressAnnotation && name !== withdrawingAnnotation)
+  // We never propose an annotation that only we write.
+  const proposed = names.known.filter((name) => !isWrittenByUs(name))
   return Object.keys(annotations)
     .filter((name) => names.prefixes.some((prefix) => name.startsWith(prefix)) && !names.known.includes(name))
     .map((name) => {

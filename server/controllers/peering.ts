@@ -10,7 +10,7 @@ import { watch } from '../../controllers/watch.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { names } from '../../manifests/names.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { untilAnswered } from '../until-answered.ts'
+import { retryUntilAnswered } from '../retry-until-answered.ts'
 import { failureEvent } from './failure-event.ts'
 
 type Deps = Pick<
@@ -52,7 +52,7 @@ function nodePeeringController(
   metrics.gauge('nodes_with_peers', 'Nodes whose BGP peers are known.', () => {
     return peerFacts.all().filter((node) => node.peers.length > 0).length
   })
-  const report = failureEvent({
+  const reportFailure = failureEvent({
     events: events.of('node-peering'),
     find: (name) => nodes.get(name),
     reason: 'PeeringFailed',
@@ -68,7 +68,7 @@ function nodePeeringController(
     retry: { firstMs: 1000 },
     report(name, message, error) {
       // While its peers are known, a node works: only another writer on it is the owner's concern.
-      if (!peerFacts.get(name) || error instanceof Unsettled) report(name, message, error)
+      if (!peerFacts.get(name) || error instanceof Unsettled) reportFailure(name, message, error)
     },
   }
 }
@@ -82,7 +82,7 @@ async function loadFacts(
   // Facts of an earlier leadership are old. They stay until now because an end of leadership is no answer of the cloud.
   peerFacts.reset()
   await caches.nodes.synced(signal)
-  const isLoaded = await untilAnswered(() => store.load(signal), { what: 'the stored BGP peers', log, signal })
+  const isLoaded = await retryUntilAnswered(() => store.load(signal), { what: 'the stored BGP peers', log, signal })
   if (isLoaded) peerFacts.markComplete()
   else initial.begin(caches.nodes.list().map(keyOf))
 }
