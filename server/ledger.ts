@@ -30,7 +30,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const { cloudTimeoutMs } = settings.cluster
   const name = names.ledgerConfigMap
   const mark = adoptionMark({ client, namespace, name, project: vendor.project })
-  // A question lists, waits for its turn and reserves; others leave it that long, and half a call longer.
+  // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
   const deps = {
@@ -40,12 +40,12 @@ export function makeLedger(options: LedgerOptions): Ledger {
     scheme: { ...vendor.marks, cluster },
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: () => performance.now() }),
-    adopted: (signal: AbortSignal) => mark.isSet(signal),
+    isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: limiter(options),
     timeLimit: () => timeLimit(budgetMs),
     now,
     log,
-    stillWanted: (record: ElasticIP, signal: AbortSignal) => stillWanted(options, record, signal),
+    isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
   return { deps, claims: claims(deps), mark }
 }
@@ -65,8 +65,12 @@ function limiter({ client, settings }: LedgerOptions): ClaimDeps['overLimit'] {
     overLimit(record, await listAll(client, elasticIPs, { signal }), { cluster, namespace })
 }
 
-/** Only a Service that is gone, is going, or plainly wants no address of ours, or another one, lets one go. */
-async function stillWanted({ client, want }: LedgerOptions, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
+/** An address is released only if its Service is gone, is being deleted, or certainly wants none of ours or another. */
+async function isStillWanted(
+  { client, want }: LedgerOptions,
+  record: ElasticIP,
+  signal: AbortSignal,
+): Promise<boolean> {
   const key = claimKey(record)
   const service = key === undefined ? undefined : await client.get(services, splitKey(key), { signal })
   if (!service || service.metadata.deletionTimestamp) return false

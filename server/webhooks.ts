@@ -1,6 +1,5 @@
 import { limitUnbound } from '../ledger/claim/unbound-limit.ts'
 import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
-import { previewClaim } from '../ledger/claim/preview.ts'
 import { serviceAccountUser } from '../manifests/names.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
 import { serviceProtect } from '../webhooks/service-protect.ts'
@@ -27,7 +26,7 @@ export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }
     isSelf,
     onCloudFailure,
     claim: limitUnbound({ claim: (claim, signal) => ledger.claims.claim(claim, signal), unbound, max: maxUnbound }),
-    previewClaim: (claim, signal) => previewClaim(ledger.deps, claim, signal),
+    previewClaim: (claim, signal) => ledger.claims.preview(claim, signal),
     held: async (key, signal) => {
       const record = await ledger.deps.records.get(key, { signal })
       return record && heldAddress(record)

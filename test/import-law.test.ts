@@ -21,6 +21,14 @@ const law: Record<string, string[]> = {
   sandbox: ['manifests'],
 }
 
+/**
+ * The floors of a room, lowest first: a file imports only from its own floor and those before it. A floor is a folder or a
+ * file of the room, or a list of them; every file of the room is on one floor, and no imports of its files go in a circle.
+ */
+const floors: Record<string, (string | string[])[]> = {
+  ledger: ['record', 'want', 'available', 'claim', 'release', 'sweep'],
+}
+
 /** Who may use a package that has one door. */
 const doors: Record<string, string[]> = {
   '@kubernetes/client-node': ['kube/'],
@@ -61,6 +69,41 @@ function roomOf(file: string): string {
 
 const imports = files.flatMap(importsOf)
 
+/** Which floor of its room a file is on, the lowest is 0; -1 where it is on none. */
+function floorOf(file: string): number {
+  const isIn = (place: string) => file === `${roomOf(file)}/${place}` || file.startsWith(`${roomOf(file)}/${place}/`)
+  return (floors[roomOf(file)] ?? []).findIndex((floor) => [floor].flat().some(isIn))
+}
+
+function isWithinRoom(found: Import): boolean {
+  return found.what.startsWith('.') && roomOf(found.from) === roomOf(target(found))
+}
+
+/** The imports of a room with floors that lead to a higher one. */
+function upwardImports(all: Import[]): string[] {
+  return all
+    .filter((found) => floors[roomOf(found.from)] !== undefined && isWithinRoom(found))
+    .filter((found) => floorOf(target(found)) > floorOf(found.from))
+    .map((found) => `${found.from} -> ${target(found)}`)
+}
+
+/** One circle for each file that a room with floors imports by way of itself, types included. */
+function circles(all: Import[]): string[] {
+  const within = all.filter((found) => floors[roomOf(found.from)] !== undefined && isWithinRoom(found))
+  const targets = Map.groupBy(within, ({ from }) => from)
+  const found = new Set<string>()
+  const cleared = new Set<string>()
+  const follow = (file: string, way: string[]): void => {
+    const start = way.indexOf(file)
+    if (start >= 0) found.add([...way.slice(start), file].join(' -> '))
+    if (start >= 0 || cleared.has(file)) return
+    for (const next of targets.get(file) ?? []) follow(target(next), [...way, file])
+    cleared.add(file)
+  }
+  for (const file of targets.keys()) follow(file, [])
+  return [...found]
+}
+
 test('rooms import only what the law allows', () => {
   const broken = imports
     .filter(({ what }) => what.startsWith('.'))
@@ -76,6 +119,21 @@ test('rooms import only what the law allows', () => {
     broken.map((found) => `${found.from} -> ${target(found)}`),
     [],
   )
+})
+
+test('every file of a room with floors is on one of them', () => {
+  assert.equal(
+    files.filter((file) => floors[roomOf(file)] !== undefined && floorOf(file) < 0),
+    [],
+  )
+})
+
+test('no file imports from a higher floor of its room', () => {
+  assert.equal(upwardImports(imports), [])
+})
+
+test('no files of a room with floors import each other in a circle', () => {
+  assert.equal(circles(imports), [])
 })
 
 test('every package with a door is used behind it', () => {
@@ -100,7 +158,16 @@ test('environment, arguments and exit belong to server/main.ts', () => {
 test('the law sees what it judges', () => {
   assert.ok(files.length > 60)
   assert.ok(imports.some(({ from, what }) => from === 'kube/kubeconfig.ts' && what === '@kubernetes/client-node'))
-  assert.ok(imports.some((found) => found.from === 'ledger/claim/ask.ts' && target(found) === 'clouds/cloud.ts'))
+  assert.ok(imports.some((found) => found.from === 'ledger/claim/claim.ts' && target(found) === 'clouds/cloud.ts'))
+})
+
+test('an upward import and a circle are found where there is one', () => {
+  const up = { from: 'ledger/record/records.ts', what: '../sweep/sweep.ts' }
+  const down = { from: 'ledger/sweep/sweep.ts', what: '../record/records.ts' }
+  const across = { from: 'webhooks/webhook.ts', what: '../ledger/sweep/sweep.ts' }
+  assert.equal(upwardImports([up, down, across]), ['ledger/record/records.ts -> ledger/sweep/sweep.ts'])
+  assert.equal(circles([up, across]), [])
+  assert.equal(circles([up, down]), ['ledger/record/records.ts -> ledger/sweep/sweep.ts -> ledger/record/records.ts'])
 })
 
 test.run()

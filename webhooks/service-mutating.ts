@@ -1,8 +1,7 @@
 import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
-import type { ClaimResult } from '../ledger/claim/ask.ts'
-import { type Claim, claimSpecOf } from '../ledger/claim/claim.ts'
+import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim-spec.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
 import { type Policy, type Want, want } from '../ledger/want/want.ts'
@@ -28,7 +27,7 @@ export type ServiceMutatingDeps = {
   isSelf: (user: string) => boolean
 }
 
-export type ClaimPreview = { address?: string | undefined; why?: string | undefined }
+export type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
 
 type Reserve = Extract<Want, { kind: 'reserve' | 'named' }>
 
@@ -109,11 +108,13 @@ async function reserve(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal)
     case 'held':
       return patch(withAddress(deps.policy, service, { address: claimed.address, name }), wanted.warnings)
     case 'refused':
-      return refuse(`Service ${keyOf(named)} gets no address: ${claimed.why}`)
+      return refuse(`Service ${keyOf(named)} gets no address: ${claimed.reason}`)
+    case 'busy':
     case 'pending': {
-      if (deps.onCloudFailure === 'deny') return refuse(`Service ${keyOf(named)} gets no address now: ${claimed.why}`)
+      if (deps.onCloudFailure === 'deny')
+        return refuse(`Service ${keyOf(named)} gets no address now: ${claimed.reason}`)
       const pending = withAddress(deps.policy, service, { address: undefined, name })
-      return patch(pending, [...wanted.warnings, `address pending, it follows in the background: ${claimed.why}`])
+      return patch(pending, [...wanted.warnings, `address pending, it follows in the background: ${claimed.reason}`])
     }
   }
 }
@@ -123,8 +124,8 @@ async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal
   const { service, wanted } = of
   const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
   if (held !== undefined) return patch(withAddress(deps.policy, service, { address: held }), wanted.warnings)
-  const { address, why } = await deps.previewClaim(claimOf(service, wanted), signal)
-  if (why !== undefined) return refuse(`Service ${keyOf(service)} gets no address: ${why}`)
+  const { address, reason } = await deps.previewClaim(claimOf(service, wanted), signal)
+  if (reason !== undefined) return refuse(`Service ${keyOf(service)} gets no address: ${reason}`)
   if (address !== undefined) return patch(withAddress(deps.policy, service, { address }), wanted.warnings)
   const where = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
   const said = `dry run: an address ${where} would be reserved`

@@ -1,9 +1,9 @@
 import { bindSource } from '../../ledger/claim/bind.ts'
 import type { ClaimDeps } from '../../ledger/claim/claim.ts'
-import { clearSource, transferWarm, reclaimSource } from '../../ledger/available/transfer.ts'
+import { clearSource, transferWarm } from '../../ledger/available/transfer.ts'
 import { provision } from '../../ledger/available/provision.ts'
 import { releaseSource } from '../../ledger/release/release.ts'
-import { restoreClaim } from '../../ledger/available/claim-source.ts'
+import { reclaimSource, restoreClaim } from '../../ledger/available/return-source.ts'
 import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
 import type { Outcome } from '../reconciler.ts'
 import type { AvailableStep } from './available-plan.ts'
@@ -22,24 +22,26 @@ export function availableSteps(
       case 'provision':
         return requireAvailable(await provision(deps, step.source, signal))
       case 'release':
-        return (await releaseSource(deps, step.source, signal)) === 'going' ? { againInMs: pollMs } : undefined
+        return (await releaseSource(deps, step.source, signal)) === 'request-in-flight'
+          ? { againInMs: pollMs }
+          : undefined
       case 'transfer':
         await transferWarm(deps, step, signal)
         return undefined
       case 'bind':
-        await bindSource(deps, step.source)
+        await bindSource(deps, step.source, signal)
         return undefined
       case 'restore-claim':
-        await restoreClaim(deps, step)
+        await restoreClaim(deps, step, signal)
         return undefined
       case 'reclaim':
-        await reclaimSource(deps, step.source)
+        await reclaimSource(deps, step.source, signal)
         return undefined
       case 'remove':
-        await deps.records.remove(step.source)
+        await deps.records.remove(step.source, { signal })
         return undefined
       case 'clear-source':
-        await clearSource(deps, step.record)
+        await clearSource(deps, step.record, signal)
         return undefined
     }
   }
@@ -50,8 +52,8 @@ async function reserve(
   { source }: Extract<AvailableStep, { do: 'reserve' }>,
 ): Promise<Outcome | undefined> {
   const claimed = await reserveWarm(deps, source)
-  if (claimed === 'busy') return { againInMs: pollMs }
-  return requireAvailable(claimed.kind === 'held' ? undefined : claimed.why)
+  if (claimed.kind === 'busy') return { againInMs: pollMs }
+  return requireAvailable(claimed.kind === 'held' ? undefined : claimed.reason)
 }
 
 /** Throws the reason why an address is not available: its owner reads it in an Event, and we retry later. */

@@ -17,7 +17,7 @@
 //   a reserved address      | its reclaim policy differs from the record's     | set-reclaim-policy
 //   otherwise               |                                                  | -
 import type { Service } from '../../kube/objects.ts'
-import { claimSpecOf } from '../../ledger/claim/claim.ts'
+import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'

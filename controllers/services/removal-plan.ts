@@ -32,7 +32,7 @@ import { type ServicePlan, settled } from './service-step.ts'
 const withdrawalPollMs = 500
 export const withdrawalTimeoutMs = 60_000
 
-const noWant: Want = { kind: 'nothing', why: '' }
+const noWant: Want = { kind: 'nothing', reason: '' }
 
 /** Plans for a record whose Service does not exist: not yet, or no longer. */
 export function planWithoutService(seen: Seen, record: ElasticIP): ServicePlan {

@@ -1,6 +1,6 @@
 import type { AnnouncementRequest } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
-import type { ClaimSpec } from '../../ledger/claim/claim.ts'
+import type { ClaimSpec } from '../../ledger/claim/claim-spec.ts'
 import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { Plan } from '../run-steps.ts'
 

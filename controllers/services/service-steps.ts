@@ -1,6 +1,5 @@
 import type { Key, Service } from '../../kube/objects.ts'
-import type { ClaimResult } from '../../ledger/claim/ask.ts'
-import type { Claim } from '../../ledger/claim/claim.ts'
+import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { ReleaseResult } from '../../ledger/release/release.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
@@ -12,10 +11,10 @@ import { type WithdrawalDeps, cancelWithdrawal, clearStatus, withdraw } from './
 
 export type StepDeps = WithdrawalDeps & {
   claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
-  bind: (record: ElasticIP, uid: string) => Promise<void>
-  setReclaimPolicy: (record: ElasticIP, reclaim: ReclaimPolicy) => Promise<void>
+  bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
+  setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
   release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
-  retain: (record: ElasticIP) => Promise<void>
+  retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
 }
 
 /** Carries out one step; an outcome ends the reconcile. */
@@ -33,9 +32,9 @@ export function serviceSteps(deps: StepDeps): CarryOut {
   return async (step, { key, service }, signal) => {
     if (step.do === 'release') return release(deps, { record: step.record, service }, signal)
     if (step.do === 'report-shared') throw new Error(sharedText(step))
-    if (step.do === 'retain') await deps.retain(step.record)
-    else if (step.do === 'bind') await deps.bind(step.record, step.uid)
-    else if (step.do === 'set-reclaim-policy') await deps.setReclaimPolicy(step.record, step.reclaim)
+    if (step.do === 'retain') await deps.retain(step.record, signal)
+    else if (step.do === 'bind') await deps.bind(step, signal)
+    else if (step.do === 'set-reclaim-policy') await deps.setReclaimPolicy(step, signal)
     else if (service) return carryOutOnService(deps, { step, key, service }, signal)
     return undefined
   }
@@ -97,14 +96,15 @@ async function claim(
     case 'held':
       return undefined
     case 'pending':
+    case 'busy':
       deps.event(service, {
         type: 'Warning',
         reason: 'SyncLoadBalancerFailed',
-        message: `Address pending: ${claimed.why}`,
+        message: `Address pending: ${claimed.reason}`,
       })
       return { againInMs: pollMs }
     case 'refused':
-      throw new Error(`no address: ${claimed.why}`)
+      throw new Error(`no address: ${claimed.reason}`)
   }
 }
 
@@ -125,8 +125,7 @@ async function release(
   { record, service }: { record: ElasticIP; service: Service | undefined },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  const { outcome } = await deps.release(record, signal)
-  if (outcome !== 'going') return undefined
+  if ((await deps.release(record, signal)) !== 'request-in-flight') return undefined
   if (service)
     deps.event(service, {
       type: 'Normal',

@@ -5,46 +5,61 @@ export type WarmSeen = {
   records: ElasticIP[]
   /** Where Services get their addresses now. */
   locations: ReadonlySet<string>
-  /** How many addresses wait in each location. */
+  /** How many warm addresses there should be in each location. */
   size: number
   now: Date
-  /** How long a location that is no longer in use keeps its addresses: the next Service may come soon. */
+  /** How long a location that Services no longer use keeps its warm addresses: the next Service may come soon. */
   graceMs: number
 }
 
 export type WarmPlan = {
-  /** One for each location that lacks any, and waits for none. */
+  /** One for each location that lacks any and has no request pending. */
   add: { name: string; location: string }[]
+  /** Warm addresses to release. */
   surplus: ElasticIP[]
 }
 
 /**
- * What is missing in the warm pool, and what is too much. Its addresses have numbers: whoever fills it uses the same
- * names, so that there are never more of them than there should be, however many fill it at once. Pure.
+ * Plans what the warm pool lacks, and what it has too many of. Pure.
+ *
+ * The addresses of a location are numbered: `warm-da-1` to `warm-da-<size>`. Every process that fills the pool uses the
+ * same names, so there are never more than `size`, however many fill it at once.
+ *
+ * | seen                                                            | plan                                    |
+ * | --------------------------------------------------------------- | --------------------------------------- |
+ * | a location in use, a number without a record                    | add the record with the lowest number   |
+ * | the same, while another warm record there has no address yet    | nothing: a slow or refusing cloud gets  |
+ * |                                                                 | one request at a time                   |
+ * | unclaimed, number within `size`, location in use                | keep                                    |
+ * | unclaimed, number above `size`                                  | surplus                                 |
+ * | unclaimed, location no longer in use, older than the grace      | surplus                                 |
+ * | the same, within the grace period                               | keep, unless `size` is 0                |
+ * | claimed by a Service, or being released                         | keep: not the pool's to decide          |
+ * | a record with a number's name that is not warm                  | skip its number                         |
  */
 export function planWarm(seen: WarmSeen): WarmPlan {
-  const untaken = seen.records.filter((record) => isWarm(record) && claimKey(record) === undefined)
+  const unclaimed = seen.records.filter((record) => isWarm(record) && claimKey(record) === undefined)
   const names = new Set([...seen.locations].flatMap((location) => namesIn(location, seen)))
-  const surplus = untaken
+  const surplus = unclaimed
     .filter(({ metadata }) => !names.has(metadata.name))
     .filter((source) => ['Requested', 'Available'].includes(phaseOf(source)))
     .filter(
       (source) =>
         seen.size === 0 || seen.locations.has(source.spec.location ?? '') || ageMs(source, seen) > seen.graceMs,
     )
-  const add = [...seen.locations].flatMap((location) => missing(location, { ...seen, untaken }))
+  const add = [...seen.locations].flatMap((location) => additionsIn(location, { ...seen, unclaimed }))
   return { add, surplus }
 }
 
-/** One after the other: a cloud that refuses, or is slow, is asked for one address at a time. */
-function missing(location: string, { untaken, ...seen }: WarmSeen & { untaken: ElasticIP[] }): WarmPlan['add'] {
-  const awaited = untaken.some(({ spec, status }) => spec.location === location && status?.address === undefined)
+/** At most one at a time: a cloud that is slow or refuses gets no second request meanwhile. */
+function additionsIn(location: string, { unclaimed, ...seen }: WarmSeen & { unclaimed: ElasticIP[] }): WarmPlan['add'] {
+  const isPending = unclaimed.some(({ spec, status }) => spec.location === location && status?.address === undefined)
   const taken = new Set(seen.records.map(({ metadata }) => metadata.name))
-  const name = namesIn(location, seen).find((free) => !taken.has(free))
-  return awaited || name === undefined ? [] : [{ name, location }]
+  const name = namesIn(location, seen).find((candidate) => !taken.has(candidate))
+  return isPending || name === undefined ? [] : [{ name, location }]
 }
 
-/** The names of a location's addresses, past those that somebody took out of the pool. */
+/** The names of a location's warm addresses; skips those of addresses that an administrator took out of the pool. */
 function namesIn(location: string, { records, size }: WarmSeen): string[] {
   const others = new Set(records.filter((record) => !isWarm(record)).map(({ metadata }) => metadata.name))
   const prefix = `warm-${location.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')}`
@@ -56,6 +71,7 @@ function namesIn(location: string, { records, size }: WarmSeen): string[] {
 }
 
 function ageMs({ metadata, status }: ElasticIP, { now }: WarmSeen): number {
-  const times = [metadata.creationTimestamp, ...(status?.conditions ?? []).map((said) => said.lastTransitionTime)]
+  const transitions = (status?.conditions ?? []).map((one) => one.lastTransitionTime)
+  const times = [metadata.creationTimestamp, ...transitions]
   return now.getTime() - Math.max(...times.map((time) => Date.parse(time ?? '') || 0))
 }

@@ -1,48 +1,42 @@
-import type { LedgerDeps } from './ask.ts'
 import type { ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
-import { condition } from '../record/records.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { type StatusChange, condition } from '../record/records.ts'
 
-/** Writes down which live Service holds an address: first its uid, then the phase. */
-export async function bind(deps: LedgerDeps, record: ElasticIP, uid: string): Promise<void> {
+/** Writes down which stored Service holds an address: first its uid, then the phase. */
+export async function bind(
+  deps: Pick<LedgerDeps, 'records' | 'now'>,
+  { record, uid }: { record: ElasticIP; uid: string },
+  signal: AbortSignal,
+): Promise<void> {
   const { claimRef } = record.spec
   if (!claimRef) throw new Error(`ElasticIP ${record.metadata.name} is for no Service`)
   const claimed =
     claimRef.uid === uid
       ? record
-      : await deps.records.writeSpec(record, { ...record.spec, claimRef: { ...claimRef, uid } })
-  const said = {
-    status: 'True',
-    reason: 'OnService',
-    message: `Service ${claimRef.namespace}/${claimRef.name}`,
-  } as const
-  await deps.records.writeStatus(claimed, {
-    phase: 'Bound',
-    message: undefined,
-    conditions: [condition('Assigned', { ...said, now: deps.now() })],
-  })
+      : await deps.records.writeSpec(record, { ...record.spec, claimRef: { ...claimRef, uid } }, { signal })
+  await deps.records.writeStatus(claimed, bound(deps, claimRef), { signal })
 }
 
-/** Writes down what becomes of an address when its Service goes, as the Service says now. */
+/** Writes down the reclaim policy that the Service requests now. */
 export async function setReclaimPolicy(
-  deps: LedgerDeps,
-  record: ElasticIP,
-  reclaimPolicy: ReclaimPolicy,
+  deps: Pick<LedgerDeps, 'records'>,
+  { record, reclaim }: { record: ElasticIP; reclaim: ReclaimPolicy },
+  signal: AbortSignal,
 ): Promise<void> {
-  await deps.records.writeSpec(record, { ...record.spec, reclaimPolicy })
+  await deps.records.writeSpec(record, { ...record.spec, reclaimPolicy: reclaim }, { signal })
 }
 
-/** Writes down that a live Service has an address that a person lent. */
-export async function bindSource(deps: LedgerDeps, source: ElasticIP): Promise<void> {
-  const { namespace, name } = source.spec.claimRef ?? { namespace: '', name: '' }
-  const said = {
-    status: 'True',
-    reason: 'OnService',
-    message: `Service ${namespace}/${name}`,
-    now: deps.now(),
-  } as const
-  await deps.records.writeStatus(source, {
-    phase: 'Bound',
-    message: undefined,
-    conditions: [condition('Assigned', said)],
-  })
+/** Writes on a provisioned address that a stored Service holds it. */
+export async function bindSource(
+  deps: Pick<LedgerDeps, 'records' | 'now'>,
+  source: ElasticIP,
+  signal: AbortSignal,
+): Promise<void> {
+  await deps.records.writeStatus(source, bound(deps, source.spec.claimRef ?? { namespace: '', name: '' }), { signal })
+}
+
+function bound({ now }: Pick<LedgerDeps, 'now'>, service: { namespace: string; name: string }): StatusChange {
+  const message = `Service ${service.namespace}/${service.name}`
+  const facts = { status: 'True', reason: 'OnService', message, now: now() } as const
+  return { phase: 'Bound', message: undefined, conditions: [condition('Assigned', facts)] }
 }

@@ -1,133 +1,117 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CloudError } from '../../clouds/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
-import type { Key } from '../../kube/objects.ts'
-import { type LedgerDeps, type ClaimResult, type Question, ask } from './ask.ts'
-import type { RequestsInFlight } from '../record/requests-in-flight.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import type { ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
+import { type SourceClaim, claimSource } from '../available/claim-source.ts'
+import type { ElasticIP } from '../record/elastic-ip.ts'
+import { adoptUnmarked, findReservation, marksOf } from '../record/find-reservation.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { newRecord } from '../record/records.ts'
-import { isSource, isClaimedBy, unavailableReason } from '../record/source.ts'
-import { answerStored, specOf, takeUpRecord } from './stored.ts'
-import type { Want } from '../want/want.ts'
+import { isClaimedBy, isSource, unavailableReason } from '../record/source.ts'
+import { type Claim, type ClaimResult, busy, recordSpecOf } from './claim-spec.ts'
+import { type PreviewDeps, previewClaim } from './preview.ts'
+import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
+import { answerFromRecord, takeOverRecord } from './stored-record.ts'
 
-/** Which address: one in a location, or that of the ElasticIP that a person has provisioned under a name. */
-export type ClaimSpec =
-  | { location: string; reclaim: ReclaimPolicy; elasticIP?: undefined }
-  | { elasticIP: string; location?: undefined; reclaim?: undefined }
-
-export type Claim = ClaimSpec & {
-  key: Key
-  /** The Service shows an address of ours already: where the ledger does not know it, the cloud may. */
-  isShown?: boolean
-  /** Whether to stay, until the signal aborts, while somebody is at it; else `pending` is said at once. */
-  wait: boolean
-}
-
-/** What a Service's want comes to as a claim. */
-export function claimSpecOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec {
-  if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP }
-  return { location: wanted.location, reclaim: wanted.reclaim }
-}
-
-export type ClaimDeps = LedgerDeps & {
-  requestsInFlight: RequestsInFlight
-  /** Whether every reservation with our marks has a record, so that no record means no reservation. */
-  adopted: (signal: AbortSignal) => Promise<boolean>
-  /** Begins the time that a question to the cloud may take; it is shorter than others wait for us. */
-  timeLimit: () => TimeLimit
-}
+export type ClaimDeps = LedgerDeps &
+  PreviewDeps & {
+    /** Whether every reservation with our marks has a record, so that no record means no reservation. */
+    isAdopted: (signal: AbortSignal) => Promise<boolean>
+    /** Starts the time that one claim may spend at the cloud; other processes wait longer before they take over. */
+    timeLimit: () => TimeLimit
+  }
 
 export type Claims = {
   /**
-   * The address of a Service: the one it has, else one that is reserved now, with the record as a lock across replicas.
-   * Throws KubeError when the API server does not answer; then nothing was bought that no record knows of.
+   * The address of a Service: the one that its record holds, an available one, or a new one. The record is the lock
+   * between replicas. Throws KubeError when the API server does not answer; then nothing was bought without a record.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>
-  /** Resolves when no question to the cloud is under way any more. */
+  /** What a claim of a Service without a record would come to. Writes nothing. */
+  preview: (claim: Claim, signal: AbortSignal) => ReturnType<typeof previewClaim>
+  /** Resolves when no claim has a request at the cloud any more. */
   idle(): Promise<void>
 }
 
-/** Somebody else is at the record: look again in a moment. */
-const busy: unique symbol = Symbol('busy')
-
 const pollMs = 100
 
-/** Claims on the ledger; one instance a process, so that simultaneous claims of one Service share one question. */
-export function claims(deps: ClaimDeps): Claims {
-  const open = new Map<string, Promise<ClaimResult>>()
-
-  function put(question: Question, timeLimit: TimeLimit): Promise<ClaimResult> {
-    const { name } = question.record.metadata
-    const answer = ask(deps, question, timeLimit).finally(() => open.delete(name))
-    open.set(name, answer)
-    return answer
-  }
-
-  async function look(claim: Claim, signal: AbortSignal): Promise<ClaimResult | typeof busy> {
-    // Both from before the record says that we are at it: what was adopted since says nothing about the time until
-    // now, and had we been frozen since, others are at it by now.
-    const first = !claim.isShown && (await deps.adopted(signal))
-    const timeLimit = deps.timeLimit()
-    const chosen = await choose(deps, claim, first)
-    if (chosen === busy) return busy
-    const created = chosen.why === undefined ? await create(deps, { claim, ...chosen }, signal) : undefined
-    if (created) return put({ record: created, first, source: chosen.source }, timeLimit)
-    const stored = await deps.records.get(claim.key, { signal })
-    if (!stored) return chosen.why === undefined ? busy : { kind: 'refused', why: chosen.why }
-    const shared = open.get(stored.metadata.name)
-    if (shared) return shared
-    const known = await answerStored(deps, stored, claim)
-    if (known) return known === 'busy' ? busy : known
-    // Nothing is written of what would only be refused again.
-    if (chosen.why !== undefined && !hasTaken(stored, chosen.source)) return { kind: 'refused', why: chosen.why }
-    return put({ record: await takeUpRecord(deps, stored, claim), first: false }, timeLimit)
-  }
-
+/** The claims of one process; simultaneous claims of one Service share one request to the cloud. */
+export function claims(ledger: ClaimDeps): Claims {
+  const deps: ProcessDeps = { ...ledger, running: new Map() }
   return {
     async claim(claim, signal) {
-      const over = claim.wait ? once(signal, 'abort').then((): typeof busy => busy) : undefined
+      const deadline = claim.wait ? once(signal, 'abort').then(() => busy) : undefined
       do {
-        const looking = look(claim, signal).catch(busyOnConflict)
-        const answer = await (over ? Promise.race([looking, over]) : looking)
-        if (answer !== busy) return answer
-        if (over) await Promise.race([sleep(pollMs), over])
+        const attempt = tryToClaim(deps, claim, signal).catch(busyOnConflict)
+        const result = await (deadline ? Promise.race([attempt, deadline]) : attempt)
+        if (result.kind !== 'busy') return result
+        if (deadline) await Promise.race([sleep(pollMs), deadline])
       } while (claim.wait && !signal.aborted)
-      return { kind: 'pending', why: 'its reservation is still under way' }
+      return busy
     },
+    preview: (claim, signal) => previewClaim(deps, claim, signal),
     async idle() {
-      while (open.size > 0) await Promise.allSettled(open.values())
+      while (deps.running.size > 0) await Promise.allSettled(deps.running.values())
     },
   }
 }
 
-type Chosen = { source?: ElasticIP | undefined; why?: string | undefined }
+/** `running`: the claims of this process that may be at the cloud, by the name of their record. */
+type ProcessDeps = ClaimDeps & { running: Map<string, Promise<ClaimResult>> }
 
-/** What of the stock a new record would begin with; `why` there can be none. */
-async function choose(
+/** The way of a claim, steps 1 to 7: get the record, which allows to act for the Service. */
+async function tryToClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
+  // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
+  //    two reasons. What was adopted later says nothing about the time until now. And if this process is frozen after
+  //    the record is written, other processes have taken over when it runs again: its time must be over by then.
+  const isFresh = !claim.isShown && (await deps.isAdopted(signal))
+  const timeLimit = deps.timeLimit()
+  // 2. Choose the available address to begin with, so that the new record names it from the start.
+  const { source, obstacle } = await chooseSource(deps, claim, isFresh)
+  if (obstacle?.kind === 'busy') return obstacle
+  // 3. Create the record. The API server lets one process succeed: that one goes on to the address.
+  const created = obstacle ? undefined : await createRecord(deps, { claim, source }, signal)
+  if (created) return start(deps, { record: created, isFresh, source }, timeLimit)
+  // 4. Else read the record that exists. If it disappeared in between, the next attempt creates it.
+  const stored = await deps.records.get(claim.key, { signal })
+  if (!stored) return obstacle ?? busy
+  // 5. Share the request of another claim in this process: it will have the result first.
+  const shared = deps.running.get(stored.metadata.name)
+  if (shared) return shared
+  // 6. Return what the record says. Write nothing for a claim that would only be refused again, unless the record had
+  //    claimed the address when the process that served it died: then its address is no obstacle to itself.
+  const result = await answerFromRecord(deps, { record: stored, claim }, signal)
+  if (result) return result
+  if (obstacle && !(source?.status?.address !== undefined && isClaimedBy(source, stored))) return obstacle
+  // 7. Take over an unanswered record; a process that tries at the same time meets a conflict. An earlier request may
+  //    have bought something, so the record is not fresh.
+  return start(deps, { record: await takeOverRecord(deps, stored, claim), isFresh: false }, timeLimit)
+}
+
+/** The available address of a new record, and what prevents the claim if that address is named and cannot be had. */
+async function chooseSource(
   deps: ClaimDeps,
   { key, elasticIP, location }: Claim,
-  first: boolean,
-): Promise<Chosen | typeof busy> {
-  if (elasticIP === undefined) return { source: first ? deps.warmCandidates.pick(location) : undefined }
+  isFresh: boolean,
+): Promise<{ source: ElasticIP | undefined; obstacle?: ClaimResult }> {
+  if (elasticIP === undefined) return { source: isFresh ? deps.warmCandidates.pick(location) : undefined }
   const source = await deps.records.get(elasticIP)
-  // Written a moment ago, with the Service perhaps: it is being looked up.
-  if (source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp) return busy
-  return { source, why: unavailableReason(source, { name: elasticIP, key }) }
+  // It was created a moment ago, perhaps together with the Service: a controller is about to provision it.
+  if (source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp)
+    return { source, obstacle: busy }
+  const reason = unavailableReason(source, { name: elasticIP, key })
+  return reason === undefined ? { source } : { source, obstacle: { kind: 'refused', reason } }
 }
 
-/** Whether a record took an address before whoever was at it died. */
-function hasTaken(record: ElasticIP, source: ElasticIP | undefined): boolean {
-  return source?.status?.address !== undefined && isClaimedBy(source, record)
-}
-
-async function create(
+/** Creates the record of a claim; undefined when the Service has a record already. */
+async function createRecord(
   deps: ClaimDeps,
-  { claim, source }: { claim: Claim; source?: ElasticIP | undefined },
+  { claim, source }: { claim: Claim; source: ElasticIP | undefined },
   signal: AbortSignal,
 ): Promise<ElasticIP | undefined> {
   try {
-    return await deps.records.create(newRecord(claim.key, specOf(claim, source), deps.identity), { signal })
+    return await deps.records.create(newRecord(claim.key, recordSpecOf(claim, source), deps.identity), { signal })
   } catch (error) {
     if (source) deps.warmCandidates.unpick(source)
     if (isAlreadyExists(error)) return undefined
@@ -135,7 +119,86 @@ async function create(
   }
 }
 
-function busyOnConflict(error: unknown): typeof busy {
+function start(deps: ProcessDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
+  const { name } = task.record.metadata
+  const result = obtainAddress(deps, task, timeLimit).finally(() => deps.running.delete(name))
+  deps.running.set(name, result)
+  return result
+}
+
+export type Task = {
+  record: ElasticIP
+  /** No reservation for the record can exist yet: none to look for before we reserve, none to keep when we are refused. */
+  isFresh: boolean
+  /** The available address that the record names, as it was when it was chosen. */
+  source?: ElasticIP | undefined
+}
+
+/**
+ * The way of a claim, steps 8 to 13: get an address for a record that this process may act on, and store the result.
+ * No caller's deadline interrupts this, only the time limit does: what was bought must reach the record.
+ */
+export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
+  const { isFresh } = task
+  let { record } = task
+  try {
+    // 8. Use what an earlier request or a predecessor reserved. A record that names a source tries the source first.
+    const existing = record.spec.source ? undefined : await findExisting(deps, task, timeLimit)
+    if (existing) return await useReservation(deps, record, existing)
+    // 9. Claim an available address: the named one, else a warm one, if any is left.
+    const claimed: SourceClaim = isSource(record) ? { record } : await claimSource(deps, record, task.source)
+    if ('reason' in claimed) return await refuse(deps, task, claimed.reason)
+    record = claimed.record
+    // 10. Check the limits. Not earlier, for a warm address is counted already and its Service adds none. And every time,
+    //     for the process that created the record may have died before it checked them.
+    const reason = await deps.overLimit(record, new AbortController().signal)
+    if (reason !== undefined) return await refuseOverLimit(deps, { record, isFresh, source: claimed.source }, reason)
+    if (claimed.source) return await holdSource(deps, record, claimed.source)
+    // 11. The source was gone after all: make up for the search that step 8 left out.
+    const missed = task.record.spec.source ? await findExisting(deps, { record, isFresh }, timeLimit) : undefined
+    if (missed) return await useReservation(deps, record, missed)
+    // 12. When the time is over other processes may have taken over, and only they may send a request.
+    if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
+    // 13. Reserve: one call, never repeated blindly.
+    const request = { location: record.spec.location ?? '', marks: marksOf(deps, record) }
+    return await storeReservation(deps, record, await deps.cloud.reserve(request, timeLimit.signal))
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error
+    // The record of a warm address stays, and its status says what is wrong.
+    if (isFinal(error)) return refuse(deps, { record, isFresh: isFresh && !isSource(record) }, error.message)
+    return error.outcome === 'unknown'
+      ? recoverLost(deps, { record, error }, timeLimit.signal)
+      : postpone(deps, record, error)
+  }
+}
+
+/** The reservation that the cloud has for a record already. */
+async function findExisting(deps: ClaimDeps, { record, isFresh }: Task, { signal }: TimeLimit) {
+  if (isFresh) return undefined
+  return (await findReservation(deps, record, signal)) ?? adoptUnmarked(deps, record, signal)
+}
+
+/** Looks once whether a reserve whose answer was lost was carried out; if this is not seen, later claims look again. */
+async function recoverLost(
+  deps: ClaimDeps,
+  { record, error }: { record: ElasticIP; error: CloudError },
+  signal: AbortSignal,
+): Promise<ClaimResult> {
+  try {
+    const found = await findReservation(deps, record, signal)
+    if (found) return await useReservation(deps, record, found)
+  } catch (unread) {
+    if (!(unread instanceof CloudError)) throw unread
+  }
+  return postpone(deps, record, error)
+}
+
+/** The cloud certainly did nothing, and would refuse the same request again. */
+function isFinal(error: CloudError): boolean {
+  return error.outcome === 'nothing' && ['auth', 'quota', 'invalid'].includes(error.fault)
+}
+
+function busyOnConflict(error: unknown): ClaimResult {
   if (isConflict(error)) return busy
   throw error
 }

@@ -3,29 +3,32 @@ import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.t
 /** How many addresses there may be; undefined is no limit. */
 export type Limits = { cluster: number | undefined; namespace: number | undefined }
 
+/** Why a record exceeds a limit, as its user is to read it; undefined where it exceeds none. */
+export type LimitCheck = (record: ElasticIP, signal: AbortSignal) => Promise<string | undefined>
+
 /** How many holders a refusal names: enough to know whom to ask. */
 const maxNamed = 10
 
 /**
- * Why a record is one too many among all that there are, in words for whoever asked for it; it may be among them already.
- * Each claim writes its record before it counts, so of those that race for the last place none is let in wrongly: the
- * last one to write sees all the others.
+ * Why a record exceeds a limit, among all records that exist; it may be among them already. Each claim writes its record
+ * before it counts, so of claims that race for the last place none passes wrongly: the last to write sees all others.
  */
 export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): string | undefined {
-  const others = addresses(record, all).filter((other) => !isLater(other, record))
+  const others = otherAddresses(record, all).filter((other) => !isCountedLater(other, record))
   const namespace = record.spec.claimRef?.namespace
   const neighbours = others.filter(({ spec }) => spec.claimRef?.namespace === namespace)
-  const inNamespace = namespace === undefined ? undefined : limits.namespace
+  const namespaceLimit = namespace === undefined ? undefined : limits.namespace
   return (
-    reached(`in namespace ${namespace}`, neighbours, inNamespace) ?? reached('in the cluster', others, limits.cluster)
+    limitReason(`in namespace ${namespace}`, neighbours, namespaceLimit) ??
+    limitReason('in the cluster', others, limits.cluster)
   )
 }
 
 /**
- * One record for each address beside the record's own: what was taken out of the stock is counted where it went, and
- * what was given back nowhere, however long the cloud takes.
+ * One record for each address besides the record's own. A claimed available address counts with its Service's record, not
+ * with its source; a deleted reservation does not count, however long the cloud takes.
  */
-function addresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
+function otherAddresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
   const uids = new Set([record, ...all].map(({ metadata }) => metadata.uid))
   return all.filter(({ metadata, spec, status }) => {
     const isOwn = metadata.name === record.metadata.name || metadata.name === record.spec.source?.name
@@ -38,23 +41,24 @@ function addresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
 }
 
 /**
- * Whether another record has counted this one, so that this one need not count it. A new record counts all; one that
- * waited for its answer, and may never have counted, counts whoever has an address or was there before it.
+ * Whether another record counts this one, so that this one need not count it. A new record counts all. One that waited
+ * for its answer may never have counted; it counts records that have a reservation or are older than itself.
  */
-function isLater(other: ElasticIP, record: ElasticIP): boolean {
+function isCountedLater(other: ElasticIP, record: ElasticIP): boolean {
   if (record.status === undefined || reservationIdOf(other) !== undefined) return false
-  const bornOf = ({ metadata }: ElasticIP) => `${metadata.creationTimestamp} ${metadata.name}`
-  return bornOf(other) > bornOf(record)
+  const ageOrder = ({ metadata }: ElasticIP) => `${metadata.creationTimestamp} ${metadata.name}`
+  return ageOrder(other) > ageOrder(record)
 }
 
-function reached(where: string, holders: ElasticIP[], limit: number | undefined): string | undefined {
+function limitReason(where: string, holders: ElasticIP[], limit: number | undefined): string | undefined {
   if (limit === undefined || holders.length < limit) return undefined
-  const named = holders.slice(0, maxNamed).map(holder)
+  const named = holders.slice(0, maxNamed).map(holderName)
   const rest = holders.length > named.length ? ` and ${holders.length - named.length} more` : ''
-  return `the limit of ${limit} addresses ${where} is reached; they are held by ${named.join(', ')}${rest}`
+  const holdersText = holders.length > 0 ? `; they are held by ${named.join(', ')}${rest}` : ''
+  return `the limit of ${limit} addresses ${where} is reached${holdersText}`
 }
 
-function holder(record: ElasticIP): string {
+function holderName(record: ElasticIP): string {
   const { claimRef } = record.spec
   const name = claimRef ? `${claimRef.namespace}/${claimRef.name}` : `ElasticIP ${record.metadata.name}`
   const phase = phaseOf(record)

@@ -1,30 +1,30 @@
-import type { Claim, ClaimDeps } from './claim.ts'
+import { type SourceDeps } from '../available/claim-source.ts'
 import type { ElasticIP } from '../record/elastic-ip.ts'
 import { newRecord } from '../record/records.ts'
 import { unavailableReason } from '../record/source.ts'
-import { specOf } from './stored.ts'
+import { type ClaimSpec, recordSpecOf } from './claim-spec.ts'
+import type { LimitCheck } from './limits.ts'
 
-/** What would come of a claim of a Service that has no record: an address that is known beforehand, or why there is none. */
+export type PreviewDeps = SourceDeps & { overLimit: LimitCheck }
+
+/** The address where it is known beforehand, or why there will be none. */
+export type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
+
+/** What a claim of a Service without a record would come to. Writes nothing. */
 export async function previewClaim(
-  deps: Pick<ClaimDeps, 'records' | 'warmCandidates' | 'overLimit'>,
-  claim: Claim,
+  deps: PreviewDeps,
+  claim: ClaimSpec & { key: string },
   signal: AbortSignal,
-): Promise<{ address?: string | undefined; why?: string | undefined }> {
+): Promise<ClaimPreview> {
   const { key, elasticIP, location } = claim
+  const overLimit = (source: ElasticIP | undefined) =>
+    deps.overLimit(newRecord(key, recordSpecOf(claim, source), ''), signal)
   if (elasticIP === undefined) {
     const source = deps.warmCandidates.pick(location)
     if (source) deps.warmCandidates.unpick(source)
-    return { why: await counted(deps, { claim, source }, signal) }
+    return { reason: await overLimit(source) }
   }
   const source = await deps.records.get(elasticIP, { signal })
-  const why = unavailableReason(source, { name: elasticIP, key }) ?? (await counted(deps, { claim, source }, signal))
-  return why === undefined ? { address: source?.status?.address } : { why }
-}
-
-function counted(
-  deps: Pick<ClaimDeps, 'overLimit'>,
-  { claim, source }: { claim: Claim; source: ElasticIP | undefined },
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  return deps.overLimit(newRecord(claim.key, specOf(claim, source), ''), signal)
+  const reason = unavailableReason(source, { name: elasticIP, key }) ?? (await overLimit(source))
+  return reason === undefined ? { address: source?.status?.address } : { reason }
 }

@@ -1,29 +1,32 @@
 import { isAlreadyExists } from '../../kube/errors.ts'
-import { type ClaimResult, ask } from './ask.ts'
-import type { ClaimDeps } from './claim.ts'
 import { type ElasticIP, recordFinalizer } from '../record/elastic-ip.ts'
 import { warmLabel } from '../record/names.ts'
+import { type ClaimDeps, obtainAddress } from './claim.ts'
+import { type ClaimResult, busy } from './claim-spec.ts'
 
-/** Asks the cloud for an address of the warm pool; `busy` while another question for it may be under way. */
-export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<ClaimResult | 'busy'> {
-  if (deps.requestsInFlight.isInFlight(source)) return 'busy'
+/**
+ * Reserves the address of a warm record; `busy` while an earlier request for it may be in flight. Takes no signal: what is
+ * bought must reach the record.
+ */
+export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<ClaimResult> {
+  if (deps.requestsInFlight.isInFlight(source)) return busy
   const timeLimit = deps.timeLimit()
   const requestInFlight = { sender: deps.identity, sentAt: deps.now().toISOString() }
-  const asked = await deps.records.writeStatus(source, { phase: 'Requested', requestInFlight })
-  // Whoever wrote the record asked for nothing: without a status nobody ever has.
-  return ask(deps, { record: asked, first: source.status === undefined }, timeLimit)
+  const record = await deps.records.writeStatus(source, { phase: 'Requested', requestInFlight })
+  // The process that created a warm record sent no request: without a status none was ever sent.
+  return obtainAddress(deps, { record, isFresh: source.status === undefined }, timeLimit)
 }
 
-/** Writes the record of one more warm address, if it is not one too many; answers why not. */
+/** Creates one more record of the warm pool; returns why not, if it would exceed a limit. */
 export async function addWarm(
-  deps: ClaimDeps,
+  deps: Pick<ClaimDeps, 'records' | 'overLimit'>,
   { name, location }: { name: string; location: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const source = newWarm(name, location)
-  // Counted here lest one is written over and over that cannot stay, and again when it is asked for.
-  const why = await deps.overLimit(source, signal)
-  if (why !== undefined) return why
+  // Checked here, so that a record that cannot stay is not created again and again; and again when it is reserved.
+  const reason = await deps.overLimit(source, signal)
+  if (reason !== undefined) return reason
   try {
     await deps.records.create(source, { signal })
   } catch (error) {

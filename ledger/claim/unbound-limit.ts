@@ -1,26 +1,29 @@
-import type { ClaimResult } from './ask.ts'
-import type { Claim } from './claim.ts'
+import type { Claim, ClaimResult } from './claim-spec.ts'
+
+type ClaimAddress = (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
 
 export type UnboundLimitOptions = {
-  claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
-  /** Addresses that are asked for or reserved, and whose Services were not seen. */
+  claim: ClaimAddress
+  /** How many addresses are requested or reserved for Services that no controller has seen stored. */
   unbound: () => number
   max: number
 }
 
 /**
- * Claims for Services that may never be stored: whoever can send reviews could buy addresses without end. Too many of
- * them unbound, the rest is left to the controller, which sees only Services that there are.
+ * Limits claims for Services that may never be stored: else whoever can send reviews could buy addresses without end.
+ * Beyond the maximum the claim is pending, and the controller completes it: it sees only stored Services.
  */
-export function limitUnbound({ claim, unbound, max }: UnboundLimitOptions): UnboundLimitOptions['claim'] {
-  let open = 0
+export function limitUnbound({ claim, unbound, max }: UnboundLimitOptions): ClaimAddress {
+  let running = 0
   return async (wanted, signal) => {
-    if (unbound() + open >= max) return { kind: 'pending', why: `${max} addresses are waiting for their Services` }
-    open += 1
+    if (unbound() + running >= max) {
+      return { kind: 'pending', reason: `${max} addresses are waiting for their Services` }
+    }
+    running += 1
     try {
       return await claim(wanted, signal)
     } finally {
-      open -= 1
+      running -= 1
     }
   }
 }

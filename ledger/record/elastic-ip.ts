@@ -1,10 +1,11 @@
+import { hashForName } from '../../lib/names.ts'
 import type { Condition, Key, KubeObject } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
 
 /**
- * The life of an address. Requested: the record is written, the cloud is asked. Reserved: the address is known, its
- * Service not seen yet. Bound: a live Service holds it. Releasing: on its way back to the cloud. Released: kept by
- * `Retain` after its Service went. Available: provisioned beforehand, nobody's yet.
+ * The life of an address. Requested: the record exists, the cloud has not granted an address yet. Reserved: the address
+ * is known, but no stored Service holds it. Bound: a stored Service holds it. Releasing: its reservation is being
+ * deleted. Released: retained after its Service was deleted. Available: provisioned or warm, and not in use.
  */
 export type Phase = 'Requested' | 'Reserved' | 'Bound' | 'Releasing' | 'Released' | 'Available'
 
@@ -14,14 +15,14 @@ export type ClaimRef = {
   namespace: string
   name: string
   uid?: string
-  /** In stock: uid of the record that has taken it for that Service. */
+  /** On an available address: uid of the Service's record that claimed it. */
   elasticIPUID?: string
 }
 
-/** Where a Service's record has its address from: stock that is lent to it, or that it takes over for good. */
+/** Where a Service's record has its address from: a provisioned address for a while, or a warm one for good. */
 export type AddressSource = { name: string; type: 'Provisioned' | 'WarmPool' }
 
-/** Who holds which address: to an address what a PersistentVolume is to a disk. */
+/** Which Service holds which address: to an address what a PersistentVolume is to a disk. */
 export type ElasticIP = KubeObject & {
   apiVersion: 'eip-admission.dev/v1alpha1'
   kind: 'ElasticIP'
@@ -29,7 +30,7 @@ export type ElasticIP = KubeObject & {
     claimRef?: ClaimRef
     location?: string
     reclaimPolicy: ReclaimPolicy
-    /** A reservation that exists already: adopted, or provisioned by hand. */
+    /** A reservation that is older than the record: adopted, or provisioned. */
     reservationID?: string
     source?: AddressSource
   }
@@ -40,9 +41,9 @@ export type ElasticIPStatus = {
   phase?: Phase
   address?: string
   reservationID?: string
-  /** Who is asking the cloud right now. Absent while the status is: then it is whoever created the record. */
+  /** Who has a request in flight. A record without a status was written by a process that is about to send one. */
   requestInFlight?: { sender: string; sentAt: string }
-  /** When the cloud was told to delete the reservation; from then on the address is not ours to show. */
+  /** When we first asked the cloud to delete the reservation; from then on no Service may show the address. */
   deletionRequestedAt?: string
   conditions?: Condition[]
   message?: string
@@ -55,7 +56,7 @@ export const elasticIPs = defineResource<ElasticIP>({
   namespaced: false,
 })
 
-/** Keeps a record until its reservation is given back, whoever deletes it. */
+/** Keeps a record until its reservation is deleted, whoever deletes the record. */
 export const recordFinalizer = 'eip-admission.dev/reservation-cleanup'
 
 /** The name of a Service's record: names of namespaces and Services have no dot, so it is unique, and it reads well. */
@@ -79,20 +80,34 @@ export function reservationIdOf(record: ElasticIP): string | undefined {
   return record.status?.reservationID ?? record.spec.reservationID
 }
 
-/** The address that a record holds for its Service; none while it is on its way to us or back. */
+/** The address that a record holds for its Service; undefined before it is reserved and while it is being released. */
 export function heldAddress(record: ElasticIP): string | undefined {
   const phase = phaseOf(record)
   return phase === 'Reserved' || phase === 'Bound' ? record.status?.address : undefined
 }
 
-/** Whether no Service has been seen that holds the record's address, or waits for it. */
+/** Whether a record was claimed for a Service that no controller has seen stored yet. */
 export function isUnbound(record: ElasticIP): boolean {
   const phase = phaseOf(record)
   const { claimRef } = record.spec
   return (phase === 'Requested' || phase === 'Reserved') && claimRef !== undefined && claimRef.uid === undefined
 }
 
-/** The ElasticIP that a person provisioned, and that lends a Service's record its address. */
+/** The provisioned ElasticIP whose address a Service's record uses. */
 export function provisionedSourceOf({ spec: { source } }: ElasticIP): string | undefined {
   return source?.type === 'Provisioned' ? source.name : undefined
+}
+
+const releasePrefix = 'releasing-'
+
+/** The name of a release record. It has no dot, so it is no Service's; hashed, for an id may hold what a name may not. */
+export function releaseRecordName(reservationID: string): string {
+  return `${releasePrefix}${hashForName(reservationID, 16)}`
+}
+
+/** Whether a record exists only until the cloud has deleted its reservation. */
+export function isReleaseRecord(record: ElasticIP): boolean {
+  const { name } = record.metadata
+  // This runs for every record again and again: it computes a hash only where the prefix fits.
+  return name.startsWith(releasePrefix) && name === releaseRecordName(reservationIdOf(record) ?? '')
 }

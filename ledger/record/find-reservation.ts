@@ -1,29 +1,69 @@
 import type { Marks, Reservation } from '../../clouds/cloud.ts'
-import type { LedgerDeps } from '../claim/ask.ts'
-import { type ElasticIP, claimKey, reservationIdOf } from './elastic-ip.ts'
-import { serviceMarks, sourceMarks } from './marks.ts'
-import { isBeingReleased } from '../release/release-record.ts'
+import { type ElasticIP, claimKey, releaseRecordName, reservationIdOf } from './elastic-ip.ts'
+import type { LedgerDeps } from './ledger-deps.ts'
+import { clusterMarks, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
 import { isSource } from './source.ts'
 
-/** The reservation that the cloud has for a record: by its id, else the oldest that carries its marks. */
+type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme'>
+
+/** Finds the reservation that the cloud has for a record: by its id, else the oldest that carries its marks. */
 export async function findReservation(
-  deps: LedgerDeps,
+  deps: FindDeps,
   record: ElasticIP,
   signal: AbortSignal,
 ): Promise<Reservation | undefined> {
   const id = reservationIdOf(record)
-  const known = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
-  if (known) return known
+  const byId = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
+  if (byId) return byId
   const marked = await deps.cloud.reservations(marksOf(deps, record), signal)
-  const granted = marked.filter(({ state }) => state !== 'denied')
-  for (const found of granted.toSorted((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''))) {
-    if (!(await isBeingReleased(deps, found.id, signal))) return found
+  for (const reservation of oldestFirst(marked)) {
+    if (!(await isBeingReleased(deps, reservation.id, signal))) return reservation
   }
   return undefined
 }
 
-/** The marks by which a record's reservation is known: its Service's, or its own while it is nobody's. */
+/** The marks that a record's reservation carries: its Service's, or the record's own while no Service holds it. */
 export function marksOf({ scheme }: Pick<LedgerDeps, 'scheme'>, record: ElasticIP): Marks {
   const key = isSource(record) ? undefined : claimKey(record)
   return key === undefined ? sourceMarks(scheme, record.metadata.uid ?? '') : serviceMarks(scheme, key)
+}
+
+/** Whether a release record exists for a reservation: then no Service may get it, although the cloud may still list it. */
+export async function isBeingReleased(
+  deps: Pick<LedgerDeps, 'records'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await deps.records.get(releaseRecordName(id), { signal })) !== undefined
+}
+
+/** Finds a predecessor's reservation for a record's Service that names no cluster, and marks it with our cluster. */
+export async function adoptUnmarked(
+  deps: Pick<LedgerDeps, 'cloud' | 'scheme'>,
+  record: ElasticIP,
+  signal: AbortSignal,
+): Promise<Reservation | undefined> {
+  const { cloud, scheme } = deps
+  const key = isSource(record) ? undefined : claimKey(record)
+  if (!scheme.adoptsUnmarked || key === undefined) return undefined
+  const { cluster: _cluster, ...marks } = serviceMarks(scheme, key)
+  const unmarked = (await cloud.reservations(marks, signal)).filter((one) => isUnmarked(scheme, one.marks))
+  const [oldest] = oldestFirst(unmarked)
+  if (oldest) await markAsOurs(deps, oldest, signal)
+  return oldest
+}
+
+/** Marks a reservation that names no cluster with our cluster: other clusters leave it alone from then on. */
+export async function markAsOurs(
+  deps: Pick<LedgerDeps, 'cloud' | 'scheme'>,
+  { id, marks }: Reservation,
+  signal: AbortSignal,
+): Promise<void> {
+  if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark(id, clusterMarks(deps.scheme), signal)
+}
+
+function oldestFirst(reservations: Reservation[]): Reservation[] {
+  return reservations
+    .filter(({ state }) => state !== 'denied')
+    .toSorted((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''))
 }

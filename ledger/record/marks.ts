@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import type { Marks } from '../../clouds/cloud.ts'
 import type { Key } from '../../kube/objects.ts'
 
-/** How a dialect marks its reservations; predecessors' words, so that theirs are found and ours by them. */
+/** How a dialect marks its reservations: in its predecessor's words, so that we find its reservations, and it ours. */
 export type MarkScheme = {
   usage: string
   /** What of a Service is hashed: `namespace/name`, or `namespace.name` in the oldest dialect. */
   separator: '/' | '.'
-  /** UID of the namespace kube-system: whose reservation it is where clusters share a project. */
+  /** UID of the namespace kube-system: it tells clusters apart that share a project. */
   cluster: string
-  /** The predecessor wrote no cluster: a reservation that names none is ours, too, if its Service is. */
+  /** The predecessor wrote no cluster: a reservation that names none is also ours, if its Service is. */
   adoptsUnmarked?: true
 }
 
@@ -23,12 +23,12 @@ export function commonMarks(scheme: MarkScheme): Marks {
   return scheme.adoptsUnmarked ? { usage: scheme.usage } : clusterMarks(scheme)
 }
 
-/** Whether a reservation does not say which cluster's it is, as a predecessor left it. */
+/** Whether a reservation names no cluster, as a predecessor left it. */
 export function isUnmarked({ adoptsUnmarked }: MarkScheme, marks: Marks): boolean {
   return adoptsUnmarked === true && marks['cluster'] === undefined
 }
 
-/** Whether a reservation is this cluster's, or does not say that it is another's. */
+/** Whether a reservation names this cluster, or no cluster. */
 export function mayBeOurs(scheme: MarkScheme, marks: Marks): boolean {
   return marks['cluster'] === scheme.cluster || isUnmarked(scheme, marks)
 }
@@ -39,20 +39,20 @@ export function serviceMarks(scheme: MarkScheme, key: Key): Marks {
   return { ...clusterMarks(scheme), service: hash }
 }
 
-/** The mark of a reservation that is no Service's yet: uid of the record that it was made for, which comes once only. */
+/** The mark of a reservation that no Service holds yet: uid of the record it was reserved for, which is never reused. */
 const sourceMark = 'elastic-ip'
 
-/** The marks of an address that waits for a Service. */
+/** The marks of a warm address. */
 export function sourceMarks(scheme: MarkScheme, uid: string): Marks {
   return { ...clusterMarks(scheme), [sourceMark]: uid }
 }
 
-/** The mark that says whose a reservation is: a Service's, or a record's of the stock. */
+/** The mark that names the owner of a reservation: a Service, or the record of a warm address. */
 export function ownerMark(marks: Marks): string | undefined {
   return marks['service'] ?? marks[sourceMark]
 }
 
-/** How the marks of such an address change when a Service gets it for good. */
+/** The change of marks by which a warm address becomes a Service's for good. */
 export function transferMarks(scheme: MarkScheme, key: Key): Record<string, string | undefined> {
   return { ...serviceMarks(scheme, key), [sourceMark]: undefined }
 }

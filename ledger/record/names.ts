@@ -1,31 +1,31 @@
-/** Names that we write on Services. */
+/** Names that we write on Services and on records. */
 
-/** Holds a Service until its address is withdrawn and given back. */
+/** Keeps a deleted Service until its address is withdrawn and released. */
 export const serviceFinalizer = 'eip-admission.dev/address-cleanup'
 
-/** The upstream service controller's finalizer; a predecessor may have left it, and nobody else would take it off. */
+/** The upstream service controller's finalizer: a predecessor may have left it, and only we would remove it. */
 export const upstreamFinalizer = 'service.kubernetes.io/load-balancer-cleanup'
 
 /**
- * The address that we wrote into `spec.loadBalancerIP`. Where the two agree the address is ours, else a person brought
- * their own; so an address that was ours is never taken for theirs after its reservation went.
+ * The address that we wrote into `spec.loadBalancerIP`. Where the two agree the address is ours, else it is an own address
+ * of the user. So an address of ours is never mistaken for an own one after its reservation is gone.
  */
 export const addressAnnotation = 'eip-admission.dev/address'
 
-/** What becomes of the address when the Service goes: `Delete` or `Retain`. */
+/** What happens to the reservation when the Service is deleted: `Delete` or `Retain`. */
 export const reclaimAnnotation = 'eip-admission.dev/reclaim-policy'
 
-/** `true` keeps a Service from being deleted, and from leaving LoadBalancer, until somebody sets it to `false`. */
+/** `true` forbids to delete a Service, or to change its type from LoadBalancer, until a user sets it to `false`. */
 export const protectAnnotation = 'eip-admission.dev/protect'
 
-/** Names the ElasticIP, provisioned by a person, whose address the Service gets. */
+/** Names the provisioned ElasticIP whose address the Service gets. */
 export const elasticIPAnnotation = 'eip-admission.dev/elastic-ip'
 
-/** Since when the announcing software has been asked to let go of the Service's address. */
+/** When we began to withdraw the Service's address from the announcing software. */
 export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
 
-/** Prefix of all annotations that are ours. */
+/** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 
-/** Label of the ElasticIPs that are reserved beforehand, for whichever Service comes. */
+/** The label of warm addresses: reserved before any Service requested them, and for any Service. */
 export const warmLabel = 'eip-admission.dev/warm-pool'

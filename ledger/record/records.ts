@@ -1,48 +1,53 @@
 import type { CallOptions, KubeClient } from '../../kube/client.ts'
 import type { Condition, Key } from '../../kube/objects.ts'
 import { splitKey } from '../../kube/objects.ts'
-import { requestedByAnnotation } from './requests-in-flight.ts'
 import { type ElasticIP, type ElasticIPStatus, elasticIPs, recordFinalizer, recordName } from './elastic-ip.ts'
+import { requestedByAnnotation } from './requests-in-flight.ts'
 
 /**
- * The ledger's book: ElasticIP records in the API server. Every write is a compare-and-swap on the resourceVersion that
- * was read and answers the record as stored; KubeError `conflict` says that somebody else was quicker.
+ * The ElasticIP records in the API server. Every write is a compare-and-swap on the resourceVersion that was read, and
+ * returns the record as stored; KubeError `conflict` says that another process wrote first.
  */
 export type Records = {
   get(key: Key, options?: CallOptions): Promise<ElasticIP | undefined>
   /** Every record, as the API server has it now: no cache. */
   list(options?: CallOptions): Promise<ElasticIP[]>
   create(record: ElasticIP, options?: CallOptions): Promise<ElasticIP>
-  /** Our finalizer goes with it: whoever uses a record must be there when it goes. */
-  writeSpec(record: ElasticIP, spec: ElasticIP['spec']): Promise<ElasticIP>
-  writeStatus(record: ElasticIP, change: StatusChange): Promise<ElasticIP>
-  /** Takes our finalizer off and deletes the record. */
-  remove(record: ElasticIP): Promise<void>
+  /** Also adds our finalizer: a record in use must not disappear without us. */
+  writeSpec(record: ElasticIP, spec: ElasticIP['spec'], options?: CallOptions): Promise<ElasticIP>
+  writeStatus(record: ElasticIP, change: StatusChange, options?: CallOptions): Promise<ElasticIP>
+  /** Removes our finalizer and deletes the record. */
+  remove(record: ElasticIP, options?: CallOptions): Promise<void>
 }
 
-/** What is to be different in a status; undefined removes. */
+/** The fields of a status that change; undefined removes one. */
 export type StatusChange = { [Field in keyof ElasticIPStatus]?: ElasticIPStatus[Field] | undefined }
 
-/** Opens the book at an API server. */
+/** The records of one API server. */
 export function records(client: KubeClient): Records {
   return {
     get: (key, options) => client.get(elasticIPs, { name: recordName(key) }, options),
     list: async (options) => (await client.list(elasticIPs, options)).items,
     create: (record, options) => client.create(elasticIPs, record, options),
-    writeSpec: (record, spec) => client.replace(elasticIPs, { ...withFinalizer(record), spec }),
-    writeStatus: (record, change) =>
-      client.replace(elasticIPs, { ...record, status: merged(record.status, change) }, { subresource: 'status' }),
-    async remove(record) {
+    writeSpec: (record, spec, options) => client.replace(elasticIPs, { ...withFinalizer(record), spec }, options),
+    writeStatus: (record, change, options) =>
+      client.replace(
+        elasticIPs,
+        { ...record, status: mergeStatus(record.status, change) },
+        { ...options, subresource: 'status' },
+      ),
+    async remove(record, options) {
       const finalizers = (record.metadata.finalizers ?? []).filter((finalizer) => finalizer !== recordFinalizer)
       const metadata = { ...record.metadata, finalizers }
-      const { name, uid, resourceVersion } = (await client.replace(elasticIPs, { ...record, metadata })).metadata
-      // Not one that somebody has begun to use in between.
-      if (!metadata.deletionTimestamp) await client.remove(elasticIPs, { name, uid, resourceVersion })
+      const { name, uid, resourceVersion } = (await client.replace(elasticIPs, { ...record, metadata }, options))
+        .metadata
+      // With the version, so that a record that another process has begun to use in between stays.
+      if (!metadata.deletionTimestamp) await client.remove(elasticIPs, { name, uid, resourceVersion }, options)
     },
   }
 }
 
-/** Whether a record goes without us: it is deleted, and our finalizer is off and cannot be put on again. */
+/** Whether nothing can keep a record any longer: it is deleted, and our finalizer is off and cannot be added again. */
 export function isBeingRemoved({ metadata }: ElasticIP): boolean {
   return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(recordFinalizer)
 }
@@ -67,27 +72,26 @@ export function newRecord(key: Key, spec: Omit<ElasticIP['spec'], 'claimRef'>, r
   }
 }
 
-/** A status change that says one thing about the record; `message` is what a person reads beside it. */
-export function condition(
-  type: 'Requested' | 'Reserved' | 'Assigned' | 'Mapped',
-  said: { status: Condition['status']; reason: string; message: string; now: Date },
-): Condition {
-  const { status, reason, message } = said
-  return { type, status, reason, message, lastTransitionTime: said.now.toISOString().replace(/\.\d+Z$/, 'Z') }
+type ConditionFacts = { status: Condition['status']; reason: string; message: string; now: Date }
+
+/** A condition of a record; people read `message` beside it. */
+export function condition(type: 'Requested' | 'Reserved' | 'Assigned' | 'Mapped', facts: ConditionFacts): Condition {
+  const { status, reason, message, now } = facts
+  return { type, status, reason, message, lastTransitionTime: now.toISOString().replace(/\.\d+Z$/, 'Z') }
 }
 
-/** Whether a live Service holds the address. Said at every change of phase, so that it tells how long that is ago. */
-export function assigned(status: Condition['status'], said: { reason: string; message: string; now: Date }): Condition {
-  return condition('Assigned', { status, ...said })
+/** Whether a live Service holds the address. Written at every change of phase: its time tells when the phase began. */
+export function assigned(status: Condition['status'], facts: Omit<ConditionFacts, 'status'>): Condition {
+  return condition('Assigned', { status, ...facts })
 }
 
-/** Conditions are merged by type and keep the time of their last transition. */
-function merged(before: ElasticIPStatus = {}, change: StatusChange): ElasticIPStatus {
+/** Merges conditions by type; one whose status stays keeps the time of its last transition. */
+function mergeStatus(before: ElasticIPStatus = {}, change: StatusChange): ElasticIPStatus {
   const conditions = new Map((before.conditions ?? []).map((known) => [known.type, known]))
-  for (const said of change.conditions ?? []) {
-    const known = conditions.get(said.type)
-    const same = known?.status === said.status
-    conditions.set(said.type, same ? { ...said, lastTransitionTime: known.lastTransitionTime } : said)
+  for (const next of change.conditions ?? []) {
+    const known = conditions.get(next.type)
+    const isSame = known?.status === next.status
+    conditions.set(next.type, isSame ? { ...next, lastTransitionTime: known.lastTransitionTime } : next)
   }
   const after = { ...before, ...change, conditions: [...conditions.values()] }
   return Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined))

@@ -1,20 +1,20 @@
 import { type ElasticIP, phaseOf, reservationIdOf } from './elastic-ip.ts'
 
 /**
- * Whether a change of a record is news for who looks after it. That a question was put and came to nothing is not: its
- * author knows, and will ask again in a while; looking at once would be asking without end.
+ * Whether a controller has to look at a record after a change. It need not after a request to the cloud that led to
+ * nothing: its sender knows, and retries in a while; a look at once would send requests without end.
  */
 export function isRelevantChange(current: ElasticIP | undefined, previous: ElasticIP | undefined): boolean {
-  if (current && previous) return outline(current) !== outline(previous)
-  return hasCome(current ?? previous)
+  if (current && previous) return relevantFields(current) !== relevantFields(previous)
+  return hasReservation(current ?? previous)
 }
 
-/** A record that was only ever asked for comes and goes with the question. */
-function hasCome(record: ElasticIP | undefined): boolean {
+/** A record without a reservation is created for a request, and is deleted when the cloud refuses the request. */
+function hasReservation(record: ElasticIP | undefined): boolean {
   return record !== undefined && (phaseOf(record) !== 'Requested' || reservationIdOf(record) !== undefined)
 }
 
-function outline({ metadata, spec, status = {} }: ElasticIP): string {
+function relevantFields({ metadata, spec, status = {} }: ElasticIP): string {
   const { phase = 'Requested', address, reservationID, deletionRequestedAt } = status
   return JSON.stringify([
     metadata.labels,

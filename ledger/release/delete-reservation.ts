@@ -1,28 +1,33 @@
-import type { LedgerDeps } from '../claim/ask.ts'
 import { type ElasticIP, reservationIdOf } from '../record/elastic-ip.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { clusterMarks } from '../record/marks.ts'
 
-/** Gives the reservation of a record back, and takes the record off the book once the cloud has it no more. */
+/**
+ * How far the cloud has come. `deleted`: it no longer has the reservation, and the record is removed. `deleting`: it
+ * accepted the request, but still lists the reservation; the record stays.
+ */
+export type DeletionResult = 'deleted' | 'deleting'
+
+/** Deletes the reservation of a record at the cloud, and removes the record once the cloud no longer has it. */
 export async function deleteReservation(
   deps: LedgerDeps,
   record: ElasticIP,
   signal: AbortSignal,
-): Promise<'gone' | 'going'> {
+): Promise<DeletionResult> {
   const reservation = reservationIdOf(record)
-  const stays = reservation !== undefined && (await isTheirs(deps, record, signal))
+  const stays = reservation !== undefined && (await isForeign(deps, record, signal))
   if (reservation !== undefined && !stays) {
     await deps.cloud.release(reservation, signal)
-    if (await deps.cloud.reservation(reservation, signal)) return 'going'
+    if (await deps.cloud.reservation(reservation, signal)) return 'deleting'
   }
-  await deps.records.remove(record)
-  const { name } = record.metadata
-  const said = stays ? 'record removed, its reservation was made by others and stays' : 'address released'
-  deps.log.info({ record: name, address: record.status?.address, reservation }, said)
-  return 'gone'
+  await deps.records.remove(record, { signal })
+  const facts = { record: record.metadata.name, address: record.status?.address, reservation }
+  deps.log.info(facts, stays ? 'record removed; its reservation is not ours and stays' : 'address released')
+  return 'deleted'
 }
 
-/** Whether a reservation was made by somebody else, who did not ask that it be deleted. */
-async function isTheirs(deps: LedgerDeps, { spec }: ElasticIP, signal: AbortSignal): Promise<boolean> {
+/** Whether a reservation does not carry our marks, and its record does not say `Delete`. */
+async function isForeign(deps: LedgerDeps, { spec }: ElasticIP, signal: AbortSignal): Promise<boolean> {
   if (spec.reservationID === undefined || spec.reclaimPolicy === 'Delete') return false
   const found = await deps.cloud.reservation(spec.reservationID, signal)
   return Object.entries(clusterMarks(deps.scheme)).some(([mark, value]) => found?.marks[mark] !== value)

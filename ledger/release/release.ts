@@ -1,84 +1,95 @@
-import type { LedgerDeps } from '../claim/ask.ts'
-import type { RequestsInFlight } from '../record/requests-in-flight.ts'
+import { detachFromSource } from '../available/transfer.ts'
+import { returnToSource } from '../available/return-source.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation } from '../record/find-reservation.ts'
-import { deleteReservation } from './delete-reservation.ts'
-import { returnToSource, detachFromSource } from '../available/transfer.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { assigned } from '../record/records.ts'
-import { moveToReleaseRecord } from './release-record.ts'
+import { deleteReservation } from './delete-reservation.ts'
+import { moveToReleaseRecord } from './release-records.ts'
 
 export type ReleaseDeps = LedgerDeps & {
-  requestsInFlight: RequestsInFlight
-  /** A live look, past every cache, at whether the Service of a record still wants the record's address. */
-  stillWanted: (record: ElasticIP, signal: AbortSignal) => Promise<boolean>
-}
-
-export type ReleaseResult = {
-  /** `gone`: the record, and the cloud was told. `kept`: its Service wants it after all. `going`: it may be being bought. */
-  outcome: 'gone' | 'kept' | 'going'
+  /** A live read, past every cache: whether the Service of a record still wants the record's address. */
+  isStillWanted: (record: ElasticIP, signal: AbortSignal) => Promise<boolean>
 }
 
 /**
- * Gives the address of a record back to the cloud, and takes the record off the book.
- * Each step is written down before the next, so that whoever finds the record knows how far it went; once `returnedAt`
- * is written the address is nobody's, even if the call that followed was lost.
+ * What a release came to. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
+ * after all. `request-in-flight`: a request may still buy the address; try again later.
+ */
+export type ReleaseResult = 'released' | 'kept' | 'request-in-flight'
+
+/**
+ * Releases the address of a record and removes the record. Each step is written down before the next, so that any process
+ * that finds the record knows how far the release came. Once `deletionRequestedAt` is written no Service may get the
+ * address, even if the call that followed was lost.
  */
 export async function release(deps: ReleaseDeps, record: ElasticIP, signal: AbortSignal): Promise<ReleaseResult> {
-  // A reserve that is under way may yet buy what no list shows: it has to reach the record first.
-  if (deps.requestsInFlight.isInFlight(record)) return { outcome: 'going' }
-  const marked = phaseOf(record) === 'Releasing' ? record : await unassign(deps, record, 'Releasing')
-  if (!marked.status?.deletionRequestedAt && (await deps.stillWanted(marked, signal))) {
-    await keepAssigned(deps, marked)
-    return { outcome: 'kept' }
+  // 1. A request in flight may yet buy what no list shows: its result has to reach the record first.
+  if (deps.requestsInFlight.isInFlight(record)) return 'request-in-flight'
+  // 2. Mark the record, by compare-and-swap: from now on a claim that wants the address has to change the record.
+  const marked =
+    phaseOf(record) === 'Releasing' ? record : await markUnassigned(deps, record, { signal, phase: 'Releasing' })
+  // 3. Read the Service live. An address whose deletion was requested cannot be kept any more, whoever wants it.
+  if (!marked.status?.deletionRequestedAt && (await deps.isStillWanted(marked, signal))) {
+    await cancelRelease(deps, marked, signal)
+    return 'kept'
   }
+  // 4. A provisioned address is its administrator's: it goes back to its ElasticIP.
   if (marked.spec.source?.type === 'Provisioned') {
-    await returnToSource(deps, marked)
-    return { outcome: 'gone' }
+    await returnToSource(deps, marked, signal)
+    return 'released'
   }
-  await toCloud(deps, await detachFromSource(deps, marked), signal)
-  return { outcome: 'gone' }
+  // 5. The warm record goes before the reservation, or another Service could claim it.
+  await releaseToCloud(deps, await detachFromSource(deps, marked, signal), signal)
+  return 'released'
 }
 
-/** Gives an address of the stock that nobody has taken back to the cloud. */
+/** Releases an available address that no Service has claimed. */
 export async function releaseSource(
-  deps: LedgerDeps & Pick<ReleaseDeps, 'requestsInFlight'>,
+  deps: LedgerDeps,
   source: ElasticIP,
   signal: AbortSignal,
-): Promise<'gone' | 'going'> {
-  if (deps.requestsInFlight.isInFlight(source)) return 'going'
+): Promise<Exclude<ReleaseResult, 'kept'>> {
+  if (deps.requestsInFlight.isInFlight(source)) return 'request-in-flight'
   const marked =
-    phaseOf(source) === 'Releasing' ? source : await deps.records.writeStatus(source, { phase: 'Releasing' })
-  await toCloud(deps, marked, signal)
-  return 'gone'
+    phaseOf(source) === 'Releasing'
+      ? source
+      : await deps.records.writeStatus(source, { phase: 'Releasing' }, { signal })
+  await releaseToCloud(deps, marked, signal)
+  return 'released'
 }
 
-/** What goes back is written down before it does, and watched until the cloud has it no more. */
-async function toCloud(deps: LedgerDeps, marked: ElasticIP, signal: AbortSignal): Promise<void> {
+/** Writes down that the deletion is requested, requests it, and leaves a release record until the cloud has deleted it. */
+async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: AbortSignal): Promise<void> {
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
   const { deletionRequestedAt = deps.now().toISOString() } = marked.status ?? {}
-  const returned = await deps.records.writeStatus(marked, { deletionRequestedAt, reservationID })
-  if ((await deleteReservation(deps, returned, signal)) === 'going') await moveToReleaseRecord(deps, returned, signal)
+  const stored = await deps.records.writeStatus(marked, { deletionRequestedAt, reservationID }, { signal })
+  if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)
 }
 
-function unassign(deps: LedgerDeps, record: ElasticIP, phase: 'Releasing' | 'Released'): Promise<ElasticIP> {
-  const said = { reason: phase, message: 'no Service wants it', now: deps.now() }
-  return deps.records.writeStatus(record, { phase, conditions: [assigned('False', said)] })
+function markUnassigned(
+  deps: LedgerDeps,
+  record: ElasticIP,
+  { phase, signal }: { phase: 'Releasing' | 'Released'; signal: AbortSignal },
+): Promise<ElasticIP> {
+  const facts = { reason: phase, message: 'no Service wants it', now: deps.now() }
+  return deps.records.writeStatus(record, { phase, conditions: [assigned('False', facts)] }, { signal })
 }
 
-async function keepAssigned(deps: LedgerDeps, record: ElasticIP): Promise<void> {
+async function cancelRelease(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const { address } = record.status ?? {}
   const isBound = address !== undefined && record.spec.claimRef?.uid !== undefined
   const unbound = address === undefined ? 'Requested' : 'Reserved'
-  const said = { reason: 'Kept', message: 'its Service wants it after all', now: deps.now() }
-  await deps.records.writeStatus(record, {
-    phase: isBound ? 'Bound' : unbound,
-    conditions: [assigned(isBound ? 'True' : 'Unknown', said)],
-  })
+  const facts = { reason: 'Kept', message: 'its Service wants it after all', now: deps.now() }
+  const phase = isBound ? 'Bound' : unbound
+  const conditions = [assigned(isBound ? 'True' : 'Unknown', facts)]
+  await deps.records.writeStatus(record, { phase, conditions }, { signal })
 }
 
-/** Keeps the address of a record whose Service went; a Service of the same name gets it again. */
-export async function retain(deps: LedgerDeps, record: ElasticIP): Promise<void> {
-  const { uid: _gone, ...claimRef } = record.spec.claimRef ?? { namespace: '', name: '' }
-  const unbound = await deps.records.writeSpec(record, { ...record.spec, claimRef, reclaimPolicy: 'Retain' })
-  await unassign(deps, unbound, 'Released')
+/** Retains the address of a record whose Service is gone; the next Service of the same name gets it again. */
+export async function retain(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
+  const { uid: _former, ...claimRef } = record.spec.claimRef ?? { namespace: '', name: '' }
+  const spec = { ...record.spec, claimRef, reclaimPolicy: 'Retain' } as const
+  const unbound = await deps.records.writeSpec(record, spec, { signal })
+  await markUnassigned(deps, unbound, { phase: 'Released', signal })
 }

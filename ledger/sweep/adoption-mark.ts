@@ -3,22 +3,22 @@ import { isAlreadyExists } from '../../kube/errors.ts'
 import { configMaps } from '../../kube/resource.ts'
 
 export type AdoptionMark = {
-  /** Whether the mark is there: every reservation with our marks has a record. Asked often, remembered once true. */
+  /** Whether every reservation with our marks has a record. Called often; once true, it is not read again. */
   isSet(signal: AbortSignal): Promise<boolean>
   set(signal: AbortSignal): Promise<void>
 }
 
 export type AdoptionMarkOptions = { client: KubeClient; namespace: string; name: string; project: string }
 
-/** The mark that a sweep leaves in a ConfigMap once the ledger knows every reservation of one project. */
+/** The entry that a sweep writes into a ConfigMap once every reservation of one project has a record. */
 export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
   const { client, namespace, name, project } = of
-  let known = false
+  let isKnown = false
   const read = (signal: AbortSignal) => client.get(configMaps, { namespace, name }, { signal })
   return {
     async isSet(signal) {
-      known ||= (await read(signal))?.data?.['adopted'] === project
-      return known
+      isKnown ||= (await read(signal))?.data?.['adopted'] === project
+      return isKnown
     },
     async set(signal) {
       if (await this.isSet(signal)) return
@@ -26,7 +26,7 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
       const data = { ...stored?.data, adopted: project }
       if (stored) await client.replace(configMaps, { ...stored, data }, { signal })
       else await create(of, data, signal)
-      known = true
+      isKnown = true
     },
   }
 }

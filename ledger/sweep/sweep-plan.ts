@@ -5,6 +5,7 @@ import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/el
 import { type MarkScheme, isUnmarked, ownerMark, serviceMarks } from '../record/marks.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
 import type { Want } from '../want/want.ts'
+import type { Adoption } from './adopt.ts'
 
 export type SweepSeen = {
   /** Every reservation of the cloud that carries this cluster's marks, or may be its without them. */
@@ -12,53 +13,72 @@ export type SweepSeen = {
   records: ElasticIP[]
   services: { service: Service; wanted: Want }[]
   scheme: MarkScheme
-  /** Ids that the last sweep called orphans. */
+  /** Ids of the orphans that the last sweep saw. */
   suspects: ReadonlySet<string>
   now: Date
   graceMs: number
-  /** The part of all reservations that one sweep may release. */
-  share: number
+  /** The share of all reservations that one sweep may release. */
+  maxShare: number
 }
 
 export type SweepPlan = {
-  /** Reservations of live Services, or of the stock, that no record knows; where there is a record, it only lacks the answer. */
-  adopt: { key: Key; reservation: Reservation; record: ElasticIP | undefined }[]
+  /** Reservations without a record that a live Service or a waiting record owns. */
+  adopt: Adoption[]
   release: Reservation[]
-  /** Nobody's, as far as this sweep can see: released if the next one agrees and they are old enough. */
+  /** Ids of the orphans that this sweep sees: released if the next one agrees and they are old enough. */
   suspects: Set<string>
-  /** In the stock still, although the cloud says which Service has them: what a restored backup would hand out again. */
-  stale: ElasticIP[]
-  /** No reservation that a claim could use is without a record. */
-  complete: boolean
+  /** Warm records whose reservation is a Service's by its marks: a restored backup would give them to a second one. */
+  alreadyTransferred: ElasticIP[]
+  /** Whether every reservation that a claim could use has a record. */
+  isComplete: boolean
 }
 
-/** Compares what the cloud has with what the ledger knows and Services want. Pure; it forgets nothing and buys nothing. */
+/**
+ * Compares the cloud's reservations with records and Services. Pure: it deletes nothing and buys nothing.
+ *
+ * A reservation without a record; its owner is the Service or the waiting record that its marks name:
+ *
+ * | names our cluster | owner                              | shown by a live Service | plan                               |
+ * | ----------------- | ---------------------------------- | ----------------------- | ---------------------------------- |
+ * | yes               | yes, and not denied                | either                  | adopt; the oldest one, shown first |
+ * | yes               | none, or denied, or it has another | yes                     | suspect, never released            |
+ * | yes               | none, or denied, or it has another | no                      | suspect; released when the last    |
+ * |                   |                                    |                         | sweep suspected it too and it is   |
+ * |                   |                                    |                         | older than the grace period        |
+ * | no cluster        | a Service that shows no other one  | either                  | adopt; then it names our cluster   |
+ * | no cluster        | any other                          | either                  | nothing: it may be another         |
+ * |                   |                                    |                         | cluster's                          |
+ *
+ * A reservation whose record is warm and available, but whose marks name a Service: the record is removed.
+ */
 export function planSweep(seen: SweepSeen): SweepPlan {
-  const unknown = withoutRecord(seen)
   const owners = ownersByMark(seen)
-  const adopt: SweepPlan['adopt'] = []
+  const adopt: Adoption[] = []
   const orphans: Reservation[] = []
   const shown = shownAddresses(seen)
   const isShown = ({ address }: Reservation) => address !== undefined && shown.has(address)
-  for (const reservation of unknown.toSorted((a, b) => Number(isShown(b)) - Number(isShown(a)) || byAge(a, b))) {
+  const inOrder = withoutRecord(seen).toSorted((a, b) => Number(isShown(b)) - Number(isShown(a)) || compareAge(a, b))
+  for (const reservation of inOrder) {
     const mark = ownerMark(reservation.marks) ?? ''
     const owner = owners.get(mark)
     const isOurs = !isUnmarked(seen.scheme, reservation.marks)
-    if (owner && reservation.state !== 'denied' && (isOurs || isFor(owner.key, reservation, seen))) {
+    if (owner && reservation.state !== 'denied' && (isOurs || canBeFor(owner.key, reservation, seen))) {
       adopt.push({ ...owner, reservation })
       owners.delete(mark)
     } else if (isOurs) orphans.push(reservation)
   }
-  const most = Math.max(1, Math.floor(seen.reservations.length * seen.share))
-  // Whatever its marks and records say, an address that a live Service shows is in use.
-  const release = orphans.filter((orphan) => isRipe(orphan, seen) && !isShown(orphan)).slice(0, most)
+  const max = Math.max(1, Math.floor(seen.reservations.length * seen.maxShare))
+  // Whatever its marks and the records say, an address that a live Service shows is in use.
+  const release = orphans.filter((orphan) => isDue(orphan, seen) && !isShown(orphan)).slice(0, max)
   const suspects = new Set(orphans.map(({ id }) => id))
-  return { adopt, release, suspects, stale: staleOf(seen), complete: orphans.every(isShown) }
+  return { adopt, release, suspects, alreadyTransferred: transferredIn(seen), isComplete: orphans.every(isShown) }
 }
 
-function staleOf({ reservations, records }: SweepSeen): ElasticIP[] {
-  const taken = new Set(reservations.filter(({ marks }) => marks['service'] !== undefined).map(({ id }) => id))
-  return records.filter((record) => isWarm(record) && isAvailable(record) && taken.has(reservationIdOf(record) ?? ''))
+function transferredIn({ reservations, records }: SweepSeen): ElasticIP[] {
+  const ofServices = new Set(reservations.filter(({ marks }) => marks['service'] !== undefined).map(({ id }) => id))
+  return records.filter(
+    (record) => isWarm(record) && isAvailable(record) && ofServices.has(reservationIdOf(record) ?? ''),
+  )
 }
 
 function withoutRecord({ reservations, records }: SweepSeen): Reservation[] {
@@ -66,7 +86,7 @@ function withoutRecord({ reservations, records }: SweepSeen): Reservation[] {
   return reservations.filter(({ id }) => !known.has(id))
 }
 
-/** Who may take a reservation, by the mark it would carry: a record that waits for one, else a Service without a record. */
+/** Who may adopt a reservation, by the mark that it carries: a record that waits for one, or a Service without a record. */
 function ownersByMark({ records, services, scheme }: SweepSeen) {
   const owners = new Map<string, { key: Key; record: ElasticIP | undefined }>()
   const markOf = (key: Key) => ownerMark(serviceMarks(scheme, key)) ?? ''
@@ -76,23 +96,23 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
   }
   for (const record of records) {
     const { name, uid = '' } = record.metadata
-    if (isSource(record) && isWaiting(record)) owners.set(uid, { key: name, record })
+    if (isSource(record) && isAwaitingReservation(record)) owners.set(uid, { key: name, record })
     const key = isSource(record) ? undefined : claimKey(record)
     if (key === undefined) continue
-    if (isWaiting(record)) owners.set(markOf(key), { key, record })
+    if (isAwaitingReservation(record)) owners.set(markOf(key), { key, record })
     else owners.delete(markOf(key))
   }
   return owners
 }
 
-/** Whether what names no cluster can be for a Service: another address on it says that somebody else's is of its name. */
-function isFor(key: Key, { address }: Reservation, { services }: SweepSeen): boolean {
+/** Whether a reservation that names no cluster can be for our Service: if that shows another address, it is not. */
+function canBeFor(key: Key, { address }: Reservation, { services }: SweepSeen): boolean {
   const service = services.find((one) => keyOf(one.service) === key)?.service
   return service !== undefined && (service.spec.loadBalancerIP ?? address) === address
 }
 
-/** Whether a record waits for what the cloud may have bought for it. */
-function isWaiting(record: ElasticIP): boolean {
+/** Whether the cloud may have reserved an address for a record that the record does not know of. */
+function isAwaitingReservation(record: ElasticIP): boolean {
   return reservationIdOf(record) === undefined && phaseOf(record) === 'Requested' && record.spec.source === undefined
 }
 
@@ -103,16 +123,17 @@ function isLive({ service, wanted }: SweepSeen['services'][number]): boolean {
 function shownAddresses({ services }: SweepSeen): Set<string> {
   const live = services.filter(isLive)
   const ofSpecs = live.map(({ service }) => service.spec.loadBalancerIP)
-  const brought = live.map(({ wanted }) => (wanted.kind === 'own' ? wanted.address : undefined))
+  const own = live.map(({ wanted }) => (wanted.kind === 'own' ? wanted.address : undefined))
   const ofStatus = services.flatMap(({ service }) => service.status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip)
-  return new Set([...ofSpecs, ...brought, ...ofStatus].filter((address) => address !== undefined))
+  return new Set([...ofSpecs, ...own, ...ofStatus].filter((address) => address !== undefined))
 }
 
-function byAge(a: Reservation, b: Reservation): number {
+function compareAge(a: Reservation, b: Reservation): number {
   return (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
 }
 
-function isRipe({ id, createdAt }: Reservation, { suspects, now, graceMs }: SweepSeen): boolean {
+/** Whether two sweeps in a row saw an orphan that is older than the grace period. */
+function isDue({ id, createdAt }: Reservation, { suspects, now, graceMs }: SweepSeen): boolean {
   const ageMs = now.getTime() - Date.parse(createdAt ?? '')
   return suspects.has(id) && ageMs > graceMs
 }

@@ -1,33 +1,33 @@
 import { closestWord } from '../../lib/closest-word.ts'
 import type { Location } from '../../clouds/cloud.ts'
 
-/** One place that may say where an address is reserved: a setting for the whole cluster, or a Service's annotation. */
+/** What can name the location of an address: a setting for the whole cluster, or an annotation of the Service. */
 export type LocationSource =
   | { kind: 'setting'; word: string; name: string; value: string | undefined }
   | { kind: 'annotation'; word: string; name: string }
 
 export type Located = { location: string; warnings: string[] } | { problem: string }
 
-/** What one source says, and the code of the place that it means, where that is known to be one. */
-type Said = { source: LocationSource; value: string; code: string | undefined }
+/** The value of one source, and the code of the location that it names; undefined where it names no known one. */
+type Candidate = { source: LocationSource; value: string; code: string | undefined }
 
 /**
- * Where a Service's address is to be reserved: the first source that says anything. `known` are the cloud's own
- * locations; without them any value passes and the cloud is the judge.
+ * Decides where to reserve a Service's address: the first source with a value wins. `known` are the cloud's locations;
+ * without them any value passes, and the cloud refuses a wrong one.
  */
 export function locate(
   annotations: Record<string, string>,
   sources: LocationSource[],
   known: Location[] | undefined,
 ): Located {
-  const said = sources.flatMap((source): Said[] => {
+  const candidates = sources.flatMap((source): Candidate[] => {
     const value = source.kind === 'setting' ? source.value : annotations[source.name]
     return value === undefined || value === '' ? [] : [{ source, value, code: codeOf(source, { value, known }) }]
   })
-  const [chosen, ...others] = said
-  if (!chosen) return { problem: nowhere(sources) }
+  const [chosen, ...others] = candidates
+  if (!chosen) return { problem: noLocationProblem(sources) }
   const { code: location } = chosen
-  if (location === undefined) return { problem: unknown(chosen, alike(chosen.source, known)) }
+  if (location === undefined) return { problem: unknownProblem(chosen, ofSameKind(chosen.source, known)) }
   const former =
     chosen.source.kind === 'annotation' ? formerName(chosen.source, { value: chosen.value, known }) : undefined
   const ignored = others
@@ -39,7 +39,7 @@ export function locate(
   return { location, warnings: former === undefined ? ignored : [former, ...ignored] }
 }
 
-/** Why a value of a source should not be used any more, although it is still understood. */
+/** The warning for a value that still works, but is a former name of its location. */
 export function formerName(
   { kind, word, name }: LocationSource,
   { value, known }: { value: string | undefined; known: Location[] | undefined },
@@ -49,35 +49,35 @@ export function formerName(
 }
 
 function codeOf(source: LocationSource, { value, known }: { value: string; known: Location[] | undefined }) {
-  // While nothing is known it may be a code letter for letter.
+  // While the locations are not known, the value may be a code exactly as written.
   if (!known) return value
-  const places = alike(source, known)
-  // A cloud that lists none of a kind may still take its codes.
+  const places = ofSameKind(source, known)
+  // A cloud may list no location of a kind and still accept its codes.
   if (places.length === 0) return value.toLowerCase()
   const names = ({ code, aliases = [], formerNames = [] }: Location) => [code, ...aliases, ...formerNames]
   return places.find((place) => names(place).some(isWrittenAs(value)))?.code
 }
 
-function alike({ word }: LocationSource, known: Location[] | undefined): Location[] {
+function ofSameKind({ word }: LocationSource, known: Location[] | undefined): Location[] {
   return known?.filter(({ kind }) => kind === word) ?? []
 }
 
-/** People write names with the capitals that they like. */
+/** Compares names as users write them: in upper or lower case. */
 function isWrittenAs(value: string): (name: string) => boolean {
   return (name) => name.toLowerCase() === value.trim().toLowerCase()
 }
 
-function nowhere(sources: LocationSource[]): string {
+function noLocationProblem(sources: LocationSource[]): string {
   const names = (kind: LocationSource['kind']) =>
     sources.filter((source) => source.kind === kind).map((source) => source.name)
   const ways = [
     ...(names('annotation').length > 0 ? [`annotation ${names('annotation').join(' or ')} on the Service`] : []),
     `${names('setting').join(' or ')} for the cluster`,
   ]
-  return `nothing says where to reserve the address: set ${ways.join(', or ')}`
+  return `no location is set for the address: set ${ways.join(', or ')}`
 }
 
-function unknown({ source, value }: Said, known: Location[]): string {
+function unknownProblem({ source, value }: Candidate, known: Location[]): string {
   const where = source.kind === 'annotation' ? `annotation ${source.name}` : `setting ${source.name}`
   const list = known.map(({ code, name }) => (name === code ? code : `${code} (${name})`)).join(', ')
   const near = nearest(value, known)

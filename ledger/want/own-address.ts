@@ -1,54 +1,55 @@
 import type { Service } from '../../kube/objects.ts'
 import { addressAnnotation } from '../record/names.ts'
 
-/** How a Service asks the announcing software for an address, beside `spec.loadBalancerIP`. */
+/** How a Service can request an address from the announcing software, besides `spec.loadBalancerIP`. */
 export type RequestAnnotations = {
   annotations: string[]
-  /** Whether an annotation may stand beside a `spec.loadBalancerIP` that says the same; else the Service is refused. */
+  /** Whether the software accepts an annotation beside a `spec.loadBalancerIP` with the same address. */
   besideSpec: boolean
 }
 
-/** The address that a person brought with a Service, and where they wrote it; one that we wrote is not theirs. */
+/** The own address of a Service and where its user wrote it. An address that we wrote is no own address. */
 export function ownAddress(
   service: Service,
   requestAnnotations: RequestAnnotations,
 ): { address: string; where: string } | undefined {
   const { loadBalancerIP: address = '' } = service.spec
-  const asks = requestsOf(service, requestAnnotations).map(([name, said]) => ({
-    address: said,
+  const requested = requestsOf(service, requestAnnotations).map(([name, value]) => ({
+    address: value,
     where: `annotation ${name}`,
   }))
   const ours = service.metadata.annotations?.[addressAnnotation]
-  return [{ address, where: 'spec.loadBalancerIP' }, ...asks].find((own) => own.address && own.address !== ours)
+  return [{ address, where: 'spec.loadBalancerIP' }, ...requested].find((own) => own.address && own.address !== ours)
 }
 
-/** The annotation by which a Service that has no address of ours asks for several: we have never more than one. */
+/** The annotation by which a Service without an address of ours requests several: we never reserve more than one. */
 export function multipleAddressAnnotation(
   service: Service,
   requestAnnotations: RequestAnnotations,
 ): string | undefined {
   if (service.metadata.annotations?.[addressAnnotation] !== undefined) return undefined
-  return requestsOf(service, requestAnnotations).find(([, said]) => said.includes(','))?.[0]
+  return requestsOf(service, requestAnnotations).find(([, value]) => value.includes(','))?.[0]
 }
 
-/** The annotations that must not stay on a Service to which we give this address, or one that is still to come. */
+/** The request annotations that must not stay on a Service that gets this address, or a pending one (undefined). */
 export function outdatedRequestAnnotations(
   service: Service,
   { annotations, besideSpec }: RequestAnnotations,
   address: string | undefined,
 ): string[] {
-  const asks = requestsOf(service, { annotations })
-  return asks.filter(([, said]) => !(besideSpec && said === address)).map(([name]) => name)
+  return requestsOf(service, { annotations })
+    .filter(([, value]) => !(besideSpec && value === address))
+    .map(([name]) => name)
 }
 
-/** The annotations that ask for an address, which is to go from the Service. */
+/** The annotations by which a Service requests this very address. */
 export function annotationsRequesting(
   service: Service,
   requestAnnotations: RequestAnnotations,
   address: string | undefined,
 ): string[] {
   return requestsOf(service, requestAnnotations)
-    .filter(([, said]) => said === address)
+    .filter(([, value]) => value === address)
     .map(([name]) => name)
 }
 
@@ -57,7 +58,7 @@ function requestsOf(
   { annotations: names }: Pick<RequestAnnotations, 'annotations'>,
 ): [string, string][] {
   return names.flatMap((name): [string, string][] => {
-    const said = metadata.annotations?.[name]
-    return said ? [[name, said]] : []
+    const value = metadata.annotations?.[name]
+    return value ? [[name, value]] : []
   })
 }

@@ -1,10 +1,10 @@
 import { closestWord } from '../../lib/closest-word.ts'
 import { isWrittenByUs } from '../record/annotations.ts'
 
-/** The annotations of a Service that mean something to us, and the prefixes under which every other is a mistake. */
+/** The annotations of a Service that we read or write, and the prefixes under which any other one is a mistake. */
 export type AnnotationNames = { known: string[]; prefixes: string[] }
 
-/** One problem for each annotation under our prefixes that we do not know; ignoring it would hide a typo. */
+/** One problem for each unknown annotation under our prefixes: to ignore it would hide a typo. */
 export function unknownAnnotations(annotations: Record<string, string>, names: AnnotationNames): string[] {
   // We never propose an annotation that only we write.
   const proposed = names.known.filter((name) => !isWrittenByUs(name))

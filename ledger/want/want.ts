@@ -8,14 +8,14 @@ import { type LocationSource, locate } from './location.ts'
 import { elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
 import { type RequestAnnotations, multipleAddressAnnotation, ownAddress } from './own-address.ts'
 
-/** What the operator decided for the whole cluster, as far as one Service is concerned. */
+/** What the operator set for all Services of the cluster. */
 export type Policy = {
   loadBalancing: boolean
   excludedNamespaces: string[]
-  /** `namespace/name` of the Service that mirrors the control plane: it has an address, but never one of these. */
+  /** `namespace/name` of the Service that mirrors the control plane: its address never comes from the ledger. */
   controlPlaneService: string
   locationSources: LocationSource[]
-  /** Annotation of a Service that is `false` where somebody else gives it its address. */
+  /** The annotation that a user sets to `false` where another program gives the Service its address. */
   managedAnnotation?: string
   annotations: AnnotationNames
   requestAnnotations: RequestAnnotations
@@ -23,31 +23,37 @@ export type Policy = {
 }
 
 /**
- * What a Service wants of us.
- * `ignored`: it is none of our business, and what it may have stays as it is. `nothing`: it wants no address, and one
- * that it had goes back. `own`: it brought an address. `reserve`: it wants one. `named`: it wants the one of an ElasticIP
- * that a person has provisioned. `wrong`: every mistake in it, at once.
+ * What a Service requests of us.
+ *
+ * | kind      | the Service                                        | what we do                                 |
+ * | --------- | -------------------------------------------------- | ------------------------------------------ |
+ * | `ignored` | is not ours to serve                               | nothing; an address that it has stays      |
+ * | `nothing` | requests no address                                | we release the address that it had         |
+ * | `own`     | names an own address                               | we announce that one and reserve none      |
+ * | `reserve` | requests an address in a location                  | we claim one: warm if possible, else new   |
+ * | `named`   | requests the address of a provisioned ElasticIP    | we claim that one                          |
+ * | `wrong`   | is contradictory or misspelled; lists all mistakes | we change nothing until its user corrects it |
  */
 export type Want =
-  | { kind: 'ignored'; why: string }
-  | { kind: 'nothing'; why: string }
+  | { kind: 'ignored'; reason: string }
+  | { kind: 'nothing'; reason: string }
   | { kind: 'own'; address: string; where: string }
   | { kind: 'reserve'; location: string; reclaim: ReclaimPolicy; warnings: string[] }
   | { kind: 'named'; elasticIP: string; warnings: string[] }
   | { kind: 'wrong'; problems: string[] }
 
-/** Says what a Service wants. Webhooks and controllers all ask this, so they cannot disagree. */
+/** Decides what a Service wants. Webhooks and controllers all call this function, so they cannot disagree. */
 export function want(service: Service, policy: Policy, known: Location[] | undefined): Want {
-  const why = ignoredBecause(service, policy)
-  if (why) return { kind: 'ignored', why }
+  const reason = ignoredReason(service, policy)
+  if (reason) return { kind: 'ignored', reason }
   const { type = 'ClusterIP' } = service.spec
-  if (type !== 'LoadBalancer') return { kind: 'nothing', why: `its type is ${type}` }
-  const elsewhere = managedElsewhere(service, policy)
-  if (elsewhere !== undefined) return { kind: 'nothing', why: `annotation ${elsewhere} is "false"` }
-  return ofLoadBalancer(service, policy, known)
+  if (type !== 'LoadBalancer') return { kind: 'nothing', reason: `its type is ${type}` }
+  const optOut = optOutAnnotation(service, policy)
+  if (optOut !== undefined) return { kind: 'nothing', reason: `annotation ${optOut} is "false"` }
+  return wantOfLoadBalancer(service, policy, known)
 }
 
-/** Whether what a Service wants is what a record holds, or waits for; where it cannot be told, it is. */
+/** Whether a Service wants the address that its record holds or waits for. In doubt it does, so that none is released. */
 export function isWanted(record: ElasticIP, wanted: Want): boolean {
   switch (wanted.kind) {
     case 'nothing':
@@ -63,7 +69,7 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
   }
 }
 
-function ignoredBecause(service: Service, policy: Policy): string | undefined {
+function ignoredReason(service: Service, policy: Policy): string | undefined {
   const { namespace = '' } = service.metadata
   if (!policy.loadBalancing) return 'load balancing is off'
   if (policy.excludedNamespaces.includes(namespace)) return `namespace ${namespace} is excluded`
@@ -71,11 +77,11 @@ function ignoredBecause(service: Service, policy: Policy): string | undefined {
   if (service.spec.loadBalancerClass !== undefined) return `its class is ${service.spec.loadBalancerClass}`
   const several = multipleAddressAnnotation(service, policy.requestAnnotations)
   if (several !== undefined) return `annotation ${several} asks for several addresses`
-  return refusedAnyway(service)
+  return invalidReason(service)
 }
 
-/** What the API server refuses a moment after us: an address reserved for it would only have to be given back. */
-function refusedAnyway({ metadata, spec }: Service): string | undefined {
+/** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */
+function invalidReason({ metadata, spec }: Service): string | undefined {
   if (spec.type !== 'LoadBalancer') return undefined
   const name = metadata.name || `${metadata.generateName?.slice(0, 58)}x`
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return 'its name is not a DNS label'
@@ -83,12 +89,12 @@ function refusedAnyway({ metadata, spec }: Service): string | undefined {
   return spec.ports?.length ? undefined : 'it has no ports'
 }
 
-/** The annotation by which a Service was given to somebody else; what it had of us goes back, for nobody else would. */
-function managedElsewhere({ metadata }: Service, { managedAnnotation: name }: Policy): string | undefined {
+/** The annotation by which a user gave a Service to another program. We release its address: no other program would. */
+function optOutAnnotation({ metadata }: Service, { managedAnnotation: name }: Policy): string | undefined {
   return name !== undefined && metadata.annotations?.[name] === 'false' ? name : undefined
 }
 
-function ofLoadBalancer(service: Service, policy: Policy, known: Location[] | undefined): Want {
+function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] | undefined): Want {
   const { annotations = {} } = service.metadata
   const problems = unknownAnnotations(annotations, policy.annotations)
   const managed = policy.managedAnnotation === undefined ? undefined : annotations[policy.managedAnnotation]
@@ -123,7 +129,7 @@ function ofLoadBalancer(service: Service, policy: Policy, known: Location[] | un
 
 type Named = { elasticIP: string; own: ReturnType<typeof ownAddress>; problems: string[]; policy: Policy }
 
-/** Whatever else says where an address comes from, or what becomes of it, is said by the ElasticIP that was chosen. */
+/** The named ElasticIP decides location and reclaim policy; the Service's other annotations about them are ignored. */
 function named({ metadata }: Service, { elasticIP, own, problems, policy }: Named): Want {
   if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(elasticIP)) {
     problems.push(`annotation ${elasticIPAnnotation}: "${elasticIP}" is not the name of an ElasticIP`)
@@ -132,11 +138,11 @@ function named({ metadata }: Service, { elasticIP, own, problems, policy }: Name
   const { annotations = {} } = metadata
   const places = policy.locationSources.filter(({ kind }) => kind === 'annotation').map(({ name }) => name)
   const overruled = [...places, reclaimAnnotation].filter((name) => annotations[name] !== undefined)
-  const said = overruled.map((name) => `annotation ${name}: "${annotations[name]}"`)
-  if (own !== undefined) said.push(`${own.where}: "${own.address}"`)
+  const ignored = overruled.map((name) => `annotation ${name}: "${annotations[name]}"`)
+  if (own !== undefined) ignored.push(`${own.where}: "${own.address}"`)
   return {
     kind: 'named',
     elasticIP,
-    warnings: said.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`),
+    warnings: ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`),
   }
 }

@@ -88,10 +88,10 @@ function makeReconciler(deps: Deps, announcing: Pick<Announcing, 'findAnnounceme
       requestAnnotations,
       now: ledgerDeps.now,
       claim: (claim, signal) => claims.claim(claim, signal),
-      bind: (record, uid) => bind(ledgerDeps, record, uid),
-      setReclaimPolicy: (record, reclaim) => setReclaimPolicy(ledgerDeps, record, reclaim),
+      bind: (of, signal) => bind(ledgerDeps, of, signal),
+      setReclaimPolicy: (of, signal) => setReclaimPolicy(ledgerDeps, of, signal),
       release: (record, signal) => release(ledgerDeps, record, signal),
-      retain: (record) => retain(ledgerDeps, record),
+      retain: (record, signal) => retain(ledgerDeps, record, signal),
       event: (service, event) => events.record(service, event),
     }),
   })

@@ -1,7 +1,7 @@
 import type { ControllerDeclaration } from '../../controllers/controller.ts'
 import { ledgerSweep, sweepKey } from '../../controllers/ledger-sweep.ts'
 import { watch } from '../../controllers/watch.ts'
-import { isReleaseRecord } from '../../ledger/release/release-record.ts'
+import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
 

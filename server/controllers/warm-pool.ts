@@ -29,8 +29,12 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
           graceMs,
         }),
       add: (warm, signal) => addWarm(ledger.deps, warm, signal),
-      release: (source) =>
-        ledger.deps.records.writeStatus(source, { phase: 'Releasing', message: 'the warm pool has enough' }),
+      release: (source, signal) =>
+        ledger.deps.records.writeStatus(
+          source,
+          { phase: 'Releasing', message: 'the warm pool has enough' },
+          { signal },
+        ),
       report: (reason) => log.info({ reason }, 'the warm pool is not filled'),
     }),
     watches: [watch(services, () => [warmPoolKey], gatherMs), watch(records, () => [warmPoolKey], gatherMs)],

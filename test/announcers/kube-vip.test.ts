@@ -7,7 +7,7 @@ import { kubeVip } from '../../announcers/kube-vip.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { makeService } from '../builders.ts'
-import { makeWorld } from '../ledger/harness.ts'
+import { makeHarness } from '../ledger/harness.ts'
 import { type Release, releases, rulesOf } from './kube-vip-releases.ts'
 import { givesUp, readService, shownBy } from './kube-vip-service.ts'
 
@@ -19,14 +19,14 @@ const shows = (ip: string) => ({ loadBalancer: { ingress: [{ ip }] } })
 
 /** A Service that we gave an address, and what it was before. */
 async function served(announcer = ofKubeVip) {
-  const world = makeWorld()
-  world.adopted()
-  const process = world.process('a', { announcer })
-  const stored = () => world.api.stored<Service>(services)[0]
-  world.addService(makeService())
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a', { announcer })
+  const stored = () => harness.api.stored<Service>(services)[0]
+  harness.addService(makeService())
   const settle = async (change?: (service: Service) => Service): Promise<Service> => {
     const before = stored()
-    if (before && change) world.api.put(services, change(before))
+    if (before && change) harness.api.put(services, change(before))
     await process.reconcile('default/web')
     return stored() ?? makeService({ type: 'ClusterIP' })
   }

@@ -1,4 +1,4 @@
-// One cluster and one project, and as many processes of ours in front of them as a test wants.
+// One cluster, one cloud project, and as many of our processes as a test needs.
 import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
 import type { Cloud } from '../../clouds/cloud.ts'
@@ -16,7 +16,8 @@ import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mark.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import { type Claim, type ClaimDeps, type Claims, claims } from '../../ledger/claim/claim.ts'
+import { type ClaimDeps, type Claims, claims } from '../../ledger/claim/claim.ts'
+import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
@@ -47,66 +48,67 @@ export type Process = {
   mark: AdoptionMark
   client: KubeClient
   claim(claim?: Partial<Claim>, signal?: AbortSignal): ReturnType<Claims['claim']>
-  /** Looks once, as the Service controller does, at the record as it is stored. */
-  release(key?: string): Promise<ReleaseResult['outcome'] | 'no record'>
+  /** Releases the stored record of a Service once, as the Service controller does. */
+  release(key?: string): Promise<ReleaseResult | 'no record'>
   sweep: Sweep
-  /** The Service controller's look at one key. */
+  /** One run of the Service controller for one key. */
   reconcile(key: string): Promise<Outcome>
-  /** The stock controller's look at one ElasticIP. */
-  tend(name: string): Promise<Outcome>
-  /** The warm pool's look at all. */
-  fill(): Promise<Outcome>
-  /** Its own clock: what it is told to be ahead of the others'. */
+  /** One run of the controller of available addresses for one ElasticIP. */
+  reconcileSource(name: string): Promise<Outcome>
+  /** One run of the warm pool's controller. */
+  fillPool(): Promise<Outcome>
+  /** How far its clock is ahead of the clocks of other processes. */
   clock: { aheadMs: number }
 }
 
 export type ProcessOptions = {
   kube?: Hooks
-  sky?: Hooks
+  cloud?: Hooks
   timeLimit?: () => TimeLimit
   announcer?: Announcer
   /** Why the network may still learn an address; it may not unless a test says so. */
   findAnnouncement?: (address: string) => Announcement | undefined
   limits?: Limits
-  /** How many addresses wait in da. */
+  /** The size of the warm pool in da. */
   warmPool?: number
 }
 
-export type World = {
+export type Harness = {
   api: ApiServer
-  sky: ScriptedCloud
+  cloud: ScriptedCloud
   process(identity: string, options?: ProcessOptions): Process
-  /** Lets time pass on every clock. */
-  pass(ms: number): void
+  /** Moves every clock forward. */
+  advance(ms: number): void
   now(): Date
   record(key?: string): ElasticIP | undefined
-  /** What is reserved in truth for a Service. */
-  held(key?: string): string[]
-  /** Leaves the mark that an earlier sweep would have left. */
-  adopted(): void
+  /** The ids of the reservations that the cloud has for a Service. */
+  reservationsOf(key?: string): string[]
+  /** Writes the adoption mark, as an earlier sweep would have. */
+  setAdoptionMark(): void
   addService(service: Service): void
 }
 
 const policy = makePolicy({ metro: 'da' })
 const wanted = (service: Service): Want => want(service, policy, undefined)
 
-export function makeWorld(): World {
+export function makeHarness(): Harness {
   let elapsedMs = 0
   const now = () => new Date(Date.parse('2026-01-31T09:00:00Z') + elapsedMs)
   const api = apiServer({ now, invalid: brokenRule })
-  const sky = scriptedCloud(now)
+  const cloud = scriptedCloud(now)
   return {
     api,
-    sky,
+    cloud,
     now,
-    process: (identity, options = {}) => makeProcess({ api, sky, now, elapsedMs: () => elapsedMs }, identity, options),
-    pass: (ms) => void (elapsedMs += ms),
+    process: (identity, options = {}) =>
+      makeProcess({ api, cloud, now, elapsedMs: () => elapsedMs }, identity, options),
+    advance: (ms) => void (elapsedMs += ms),
     record: (key = 'default/web') => {
       const { namespace, name } = splitKey(key)
       return api.stored(elasticIPs).find(({ metadata }) => metadata.name === `${namespace}.${name}`)
     },
-    held: (key = 'default/web') => sky.reserved(serviceMarks(scheme, key)).map(({ id }) => id),
-    adopted: () =>
+    reservationsOf: (key = 'default/web') => cloud.reserved(serviceMarks(scheme, key)).map(({ id }) => id),
+    setAdoptionMark: () =>
       void api.put(configMapsOf, {
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -119,12 +121,13 @@ export function makeWorld(): World {
 
 const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
 
-type Context = { api: ApiServer; sky: ScriptedCloud; now: () => Date; elapsedMs: () => number }
+type Context = { api: ApiServer; cloud: ScriptedCloud; now: () => Date; elapsedMs: () => number }
 
-function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, options: ProcessOptions): Process {
+function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
+  const { api, now, elapsedMs } = context
   const { announcer = empty(), findAnnouncement = () => undefined } = options
   const client = interposed(api.client, options.kube ?? {})
-  const cloud: Cloud = interposed(sky.cloud, options.sky ?? {})
+  const cloud: Cloud = interposed(context.cloud.cloud, options.cloud ?? {})
   const clock = { aheadMs: 0 }
   const mark = adoptionMark({ client, namespace: 'eip', name: 'ledger', project: 'project-1' })
   const ownNow = () => new Date(now().getTime() + clock.aheadMs)
@@ -137,13 +140,13 @@ function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, op
     scheme,
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs }),
-    adopted: (signal: AbortSignal) => mark.isSet(signal),
+    isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: async (record: ElasticIP, signal: AbortSignal) =>
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
     timeLimit: options.timeLimit ?? (() => ({ signal: neverAborted, isOver: () => false })),
     now: ownNow,
     log: silentLog,
-    stillWanted: async (record: ElasticIP, signal: AbortSignal) => {
+    isStillWanted: async (record: ElasticIP, signal: AbortSignal) => {
       const { claimRef } = record.spec
       const service = claimRef && (await client.get(services, claimRef, { signal }))
       return service !== undefined && !service.metadata.deletionTimestamp && isWanted(record, wanted(service))
@@ -167,20 +170,20 @@ function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, op
       requestAnnotations: policy.requestAnnotations,
       now: ownNow,
       claim: (claim, signal) => own.claim(claim, signal),
-      bind: (record, uid) => bind(deps, record, uid),
-      setReclaimPolicy: (record, reclaim) => setReclaimPolicy(deps, record, reclaim),
+      bind: (of, signal) => bind(deps, of, signal),
+      setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
       release: (record, signal) => release(deps, record, signal),
-      retain: (record) => retain(deps, record),
+      retain: (record, signal) => retain(deps, record, signal),
       event: () => {},
     }),
   })
-  const tender = availableAddress({
+  const sourceReconciler = availableAddress({
     getRecord: (name, signal) => deps.records.get(name, { signal }),
     claimantOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
     carryOut: availableSteps(deps),
     check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
   })
-  const filler = warmPool({
+  const poolReconciler = warmPool({
     plan: () => {
       const { warmPool: size = 0 } = options
       return planWarm({ records: api.stored(elasticIPs), locations: new Set(['da']), size, now: ownNow(), graceMs })
@@ -206,11 +209,11 @@ function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, op
       } = claim
       return own.claim({ ...(elasticIP ? { elasticIP } : { location, reclaim }), key, isShown, wait }, signal)
     },
-    tend: (name) => tender.reconcile(name, neverAborted),
-    fill: () => filler.reconcile(warmPoolKey, neverAborted),
+    reconcileSource: (name) => sourceReconciler.reconcile(name, neverAborted),
+    fillPool: () => poolReconciler.reconcile(warmPoolKey, neverAborted),
     async release(key = 'default/web') {
       const record = await deps.records.get(key)
-      return record ? (await release(deps, record, neverAborted)).outcome : 'no record'
+      return record ? release(deps, record, neverAborted) : 'no record'
     },
     reconcile: (key) => reconciler.reconcile(key, neverAborted),
     sweep: sweep({
@@ -227,14 +230,14 @@ function makeProcess({ api, sky, now, elapsedMs }: Context, identity: string, op
 /** The rules of the CRD that the ledger could break. */
 function brokenRule(before: KubeObject | undefined, after: KubeObject): string | undefined {
   if (after.kind !== 'ElasticIP') return undefined
-  const [was, is] = [before as ElasticIP | undefined, after as ElasticIP]
-  if (was?.status?.reservationID !== undefined && (was.spec.location ?? '') !== (is.spec.location ?? ''))
+  const [stored, next] = [before as ElasticIP | undefined, after as ElasticIP]
+  if (stored?.status?.reservationID !== undefined && (stored.spec.location ?? '') !== (next.spec.location ?? ''))
     return 'location is fixed once the address is reserved'
-  const { claimRef, location, reservationID, source } = is.spec
-  const { name } = is.metadata
+  const { claimRef, location, reservationID, source } = next.spec
+  const { name } = next.metadata
   if (/^[^.]+[.][^.]+$/.test(name) && name !== `${claimRef?.namespace}.${claimRef?.name}`)
     return 'the name is that of a Service'
-  return [location, reservationID, source].some((said) => said !== undefined)
+  return [location, reservationID, source].some((value) => value !== undefined)
     ? undefined
     : 'neither location nor reservationID'
 }

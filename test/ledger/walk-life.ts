@@ -12,7 +12,7 @@ import { neverAborted } from './harness.ts'
 const storeMs = 34_000
 
 /** As kubectl create does it: admission first, the object later, if at all. */
-export function create({ world, random, log, go, gate, note }: Walker, actor: Actor, service: Service): void {
+export function create({ harness, random, log, go, gate, note }: Walker, actor: Actor, service: Service): void {
   const key = keyOf(service)
   const { [elasticIPAnnotation]: elasticIP } = service.metadata.annotations ?? {}
   const wish = elasticIP === undefined ? { reclaim: 'Delete' as const } : { elasticIP }
@@ -24,7 +24,7 @@ export function create({ world, random, log, go, gate, note }: Walker, actor: Ac
     const claimed = await claiming
     if (claimed?.kind === 'refused' || random(5) === 0) return note(`${key} is not stored`)
     await gate(undefined, `store ${key}`, { moment: 'before', maxMs: storeMs, error: () => lost('kube', 'create') })
-    if (world.api.stored(services).some((one) => keyOf(one) === key)) return undefined
+    if (harness.api.stored(services).some((one) => keyOf(one) === key)) return undefined
     const address = claimed?.kind === 'held' ? claimed.address : undefined
     const { metadata } = makeService({ name: service.metadata.name, uid: `${key}-${log.length}` })
     const finalizers = claimed ? [serviceFinalizer] : []
@@ -32,7 +32,7 @@ export function create({ world, random, log, go, gate, note }: Walker, actor: Ac
       ...service.metadata.annotations,
       ...(address === undefined ? {} : { [addressAnnotation]: address }),
     }
-    world.addService({
+    harness.addService({
       ...service,
       metadata: { ...metadata, finalizers, annotations },
       spec: { ...service.spec, ...(address === undefined ? {} : { loadBalancerIP: address }) },
@@ -42,10 +42,10 @@ export function create({ world, random, log, go, gate, note }: Walker, actor: Ac
 }
 
 /** Everything is well again, everybody does their work, and time goes by. */
-export async function comeToRest({ world, ...walker }: Walker, keys: string[]): Promise<void> {
-  const { sky } = world
-  Object.assign(sky, { fates: [], otherwise: 'reserved', listsLate: false, deletesLate: false, unreadable: false })
-  sky.settle()
+export async function comeToRest({ harness, ...walker }: Walker, keys: string[]): Promise<void> {
+  const { cloud } = harness
+  Object.assign(cloud, { fates: [], otherwise: 'reserved', listsLate: false, deletesLate: false, unreadable: false })
+  cloud.settle()
   const openAll = async () => {
     await walker.settle()
     for (let gate = walker.gates[0]; gate; gate = walker.gates[0]) await walker.openOne(gate, false)
@@ -54,16 +54,17 @@ export async function comeToRest({ world, ...walker }: Walker, keys: string[]): 
   await openAll()
   const leader = walker.start('last')
   for (let round = 0; round < 8; round += 1) {
-    for (const { id, state } of sky.reserved()) if (state === 'requested') sky.grant(id)
+    for (const { id, state } of cloud.reserved()) if (state === 'requested') cloud.grant(id)
     walker.go(leader, 'a sweep', () => leader.sweep(neverAborted))
     await openAll()
     for (const key of keys) walker.go(leader, `a look at ${key}`, () => leader.reconcile(key))
     await openAll()
-    walker.go(leader, 'a look at the pool', () => leader.fill())
+    walker.go(leader, 'a look at the pool', () => leader.fillPool())
     await openAll()
-    const tended = world.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
-    const sources = world.api.stored(elasticIPs).flatMap(({ spec }) => spec.source?.name ?? [])
-    for (const name of new Set([...tended, ...sources])) walker.go(leader, `a look at ${name}`, () => leader.tend(name))
+    const tended = harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
+    const sources = harness.api.stored(elasticIPs).flatMap(({ spec }) => spec.source?.name ?? [])
+    for (const name of new Set([...tended, ...sources]))
+      walker.go(leader, `a look at ${name}`, () => leader.reconcileSource(name))
     await openAll()
     await walker.pass(round % 2 === 0 ? 60_000 : 16 * 60_000)
   }

@@ -44,18 +44,18 @@ export const moves: Move[] = [
   { weight: 10, move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names) })) },
   {
     weight: 3,
-    move: async ({ world, random, log }) => {
+    move: async ({ harness, random, log }) => {
       const name = names[random(2)] ?? ''
       log.push(`somebody deletes Service ${name}`)
-      await world.api.client.remove(services, { namespace: 'default', name })
+      await harness.api.client.remove(services, { namespace: 'default', name })
     },
   },
   {
     weight: 1,
-    move: async ({ world, random, log }) => {
+    move: async ({ harness, random, log }) => {
       const name = `default.${names[random(2)]}`
       log.push(`somebody deletes ElasticIP ${name}`)
-      await world.api.client.remove(elasticIPs, { name })
+      await harness.api.client.remove(elasticIPs, { name })
     },
   },
   {
@@ -87,16 +87,16 @@ export const moves: Move[] = [
       if (walk.leader.isFrozen) walk.leader = walk.actors.find(({ isFrozen }) => !isFrozen) ?? another(walk)
     },
   },
-  { weight: 3, move: ({ world, random }) => void world.sky.fates.push(fates[random(fates.length)] ?? 'lost') },
-  { weight: 2, move: ({ world, random }) => void (world.sky.listsLate = random(2) === 0) },
-  { weight: 1, move: ({ world }) => world.sky.settle() },
-  { weight: 1, move: ({ world, random }) => void (world.sky.unreadable = random(4) === 0) },
-  { weight: 1, move: ({ world, random }) => void (world.sky.deletesLate = random(2) === 0) },
+  { weight: 3, move: ({ harness, random }) => void harness.cloud.fates.push(fates[random(fates.length)] ?? 'lost') },
+  { weight: 2, move: ({ harness, random }) => void (harness.cloud.listsLate = random(2) === 0) },
+  { weight: 1, move: ({ harness }) => harness.cloud.settle() },
+  { weight: 1, move: ({ harness, random }) => void (harness.cloud.unreadable = random(4) === 0) },
+  { weight: 1, move: ({ harness, random }) => void (harness.cloud.deletesLate = random(2) === 0) },
   {
     weight: 2,
-    move: ({ world, random }) => {
-      const requested = world.sky.reserved().filter(({ state }) => state === 'requested')
-      for (const { id } of requested) if (random(2) === 0) world.sky.grant(id)
+    move: ({ harness, random }) => {
+      const requested = harness.cloud.reserved().filter(({ state }) => state === 'requested')
+      for (const { id } of requested) if (random(2) === 0) harness.cloud.grant(id)
     },
   },
 ]

@@ -16,37 +16,42 @@ import { scheme } from './harness.ts'
 
 /** What must hold at every moment. */
 function watch(walk: Walk): void {
-  const { world } = walk
+  const { harness } = walk
   for (const key of keys) {
     const { service } = serviceMarks(scheme, key)
-    const paid = world.sky.bought.filter(({ id, marks }) => marks['service'] === service && isPaid(world.sky, id))
+    const paid = harness.cloud.bought.filter(
+      ({ id, marks }) => marks['service'] === service && isPaid(harness.cloud, id),
+    )
     assert.ok(paid.length <= 1, `${key} has ${paid.map(({ id }) => id).join(' and ')}`)
   }
-  for (const service of world.api.stored(services)) {
-    const record = world.record(keyOf(service))
+  for (const service of harness.api.stored(services)) {
+    const record = harness.record(keyOf(service))
     if (record?.status?.phase !== 'Bound' || record.spec.claimRef?.uid !== service.metadata.uid) continue
     const { reservationID = '' } = record.status
-    assert.ok(isPaid(world.sky, reservationID), `${keyOf(service)} is bound to ${reservationID}, which was given back`)
+    assert.ok(
+      isPaid(harness.cloud, reservationID),
+      `${keyOf(service)} is bound to ${reservationID}, which was given back`,
+    )
   }
 }
 
-function isPaid(sky: Walk['world']['sky'], id: string): boolean {
-  return sky.reserved().some((one) => one.id === id && one.state !== 'denied')
+function isPaid(cloud: Walk['harness']['cloud'], id: string): boolean {
+  return cloud.reserved().some((one) => one.id === id && one.state !== 'denied')
 }
 
 /** What must hold when everything has come to rest. */
-function judge({ world, surprises }: Walk): void {
+function judge({ harness, surprises }: Walk): void {
   assert.equal(surprises, [])
-  const wanting = world.api.stored(services)
+  const wanting = harness.api.stored(services)
   for (const service of wanting) {
-    const record = world.record(keyOf(service))
+    const record = harness.record(keyOf(service))
     assert.is(record?.status?.phase, 'Bound', keyOf(service))
     assert.is(service.metadata.annotations?.[addressAnnotation], record?.status?.address)
-    const reserved = world.sky.reserved().find(({ id }) => id === record?.status?.reservationID)
+    const reserved = harness.cloud.reserved().find(({ id }) => id === record?.status?.reservationID)
     assert.is(reserved?.address, record?.status?.address, `${keyOf(service)} shows what is not reserved`)
   }
-  assert.equal(world.sky.reserved().length, wanting.length, 'reservations and Services that want one')
-  assert.equal(world.api.stored(elasticIPs).length, wanting.length, 'records and Services that want one')
+  assert.equal(harness.cloud.reserved().length, wanting.length, 'reservations and Services that want one')
+  assert.equal(harness.api.stored(elasticIPs).length, wanting.length, 'records and Services that want one')
 }
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
@@ -65,11 +70,11 @@ async function walkFrom(seed: number, steps: number): Promise<void> {
 }
 
 /** What a predecessor left. */
-function seedOf({ world, random }: Walk): void {
-  if (random(2) === 0) return world.adopted()
+function seedOf({ harness, random }: Walk): void {
+  if (random(2) === 0) return harness.setAdoptionMark()
   for (let n = 0; n < random(4); n += 1) {
     const marks = serviceMarks(scheme, keys[n % 2] ?? '')
-    world.sky.put(makeReservation({ id: `old-${n}`, address: `198.51.100.${n}`, marks }))
+    harness.cloud.put(makeReservation({ id: `old-${n}`, address: `198.51.100.${n}`, marks }))
   }
   return undefined
 }

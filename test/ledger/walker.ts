@@ -6,7 +6,7 @@ import { KubeError } from '../../kube/errors.ts'
 import type { ElasticIPStatus } from '../../ledger/record/elastic-ip.ts'
 import { random as randomOf } from '../chaos/random.ts'
 import type { HeardCall, Hooks } from '../fakes/interposed.ts'
-import { makeWorld, type Process, type ProcessOptions, type World } from './harness.ts'
+import { makeHarness, type Process, type ProcessOptions, type Harness } from './harness.ts'
 
 /** A call on its way, or its answer on its way back. */
 type Gate = {
@@ -27,7 +27,7 @@ type GateFacts = Pick<Gate, 'moment' | 'maxMs'> & { error: () => Error }
 export type Actor = Process & { name: string; isFrozen: boolean }
 
 export type Walker = {
-  world: World
+  harness: Harness
   random: (below: number) => number
   log: string[]
   actors: Actor[]
@@ -54,15 +54,15 @@ const budgetMs = 30_000
 const listMs = 20_000
 
 export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'> = {}): Walker {
-  const world = makeWorld()
+  const harness = makeHarness()
   const chance = randomOf(seed)
   const random = (below: number) => chance.whole(below)
   const log: string[] = []
   const gates: Gate[] = []
   const actors: Actor[] = []
   const surprises: unknown[] = []
-  const startMs = world.now().getTime()
-  const nowMs = () => world.now().getTime() - startMs
+  const startMs = harness.now().getTime()
+  const nowMs = () => harness.now().getTime() - startMs
   const note = (text: string) => void log.push(`${(nowMs() / 1000).toFixed(0)} s  ${text}`)
 
   function gate(of: Actor | undefined, what: string, facts: GateFacts) {
@@ -99,7 +99,7 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
       return { signal: end.controller.signal, isOver: () => nowMs() >= end.atMs }
     }
     const self = () => actor
-    const process = world.process(name, { ...facts, kube: hooks(self, 'kube'), sky: hooks(self, 'sky'), timeLimit })
+    const process = harness.process(name, { ...facts, kube: hooks(self, 'kube'), cloud: hooks(self, 'sky'), timeLimit })
     const actor: Actor = { ...process, name, isFrozen: false }
     actors.push(actor)
     return actor
@@ -127,8 +127,8 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
       if (!late) break
       await openOne(late, late.moment === 'after' || random(2) === 0)
     }
-    if (Math.floor(nowMs() / listMs) !== Math.floor((nowMs() + ms) / listMs)) world.sky.catchUp()
-    world.pass(ms)
+    if (Math.floor(nowMs() / listMs) !== Math.floor((nowMs() + ms) / listMs)) harness.cloud.catchUp()
+    harness.advance(ms)
     note(`${ms / 1000} s pass`)
     await settle()
   }
@@ -136,7 +136,7 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
   function go(actor: Actor, what: string, work: () => Promise<unknown>): void {
     note(`${actor.name} begins ${what}`)
     work().catch((error: unknown) => {
-      if (error instanceof KubeError || error instanceof CloudError) return note(`${actor.name}: ${error.message}`)
+      if (isExpected(error)) return note(`${actor.name}: ${error.message}`)
       if (error instanceof Error && /^(no address|not available): /.test(error.message)) return undefined
       return surprises.push(error)
     })
@@ -153,7 +153,13 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
     actors.splice(actors.indexOf(actor), 1)
   }
 
-  return { world, random, log, actors, gates, surprises, settle, pass, openOne, start, crash, go, gate, note }
+  return { harness, random, log, actors, gates, surprises, settle, pass, openOne, start, crash, go, gate, note }
+}
+
+/** Refusals and lost answers; a sweep throws those of single objects together. */
+function isExpected(error: unknown): error is Error {
+  if (error instanceof AggregateError) return error.errors.every(isExpected)
+  return error instanceof KubeError || error instanceof CloudError
 }
 
 /** What a caller sees of a call that nobody answers. */

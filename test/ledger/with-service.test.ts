@@ -8,105 +8,105 @@ import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, serviceFinalizer } from '../../ledger/record/names.ts'
 import { retain } from '../../ledger/release/release.ts'
 import { makeService } from '../builders.ts'
-import { graceMs, makeWorld, type Process, type World } from './harness.ts'
+import { graceMs, makeHarness, neverAborted, type Process, type Harness } from './harness.ts'
 
 const key = 'default/web'
 
-async function retained(): Promise<{ world: World; a: Process }> {
-  const world = makeWorld()
-  world.adopted()
-  const a = world.process('a')
+async function retained(): Promise<{ harness: Harness; a: Process }> {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const a = harness.process('a')
   await a.claim({ reclaim: 'Retain' })
-  await bind(a.deps, world.record() as ElasticIP, 'uid-0')
-  await retain(a.deps, world.record() as ElasticIP)
-  world.pass(30 * 24 * 3_600_000)
-  return { world, a }
+  await bind(a.deps, { record: harness.record() as ElasticIP, uid: 'uid-0' }, neverAborted)
+  await retain(a.deps, harness.record() as ElasticIP, neverAborted)
+  harness.advance(30 * 24 * 3_600_000)
+  return { harness, a }
 }
 
 /** As admission answered: the Service with its finalizer, and the address that it was told. */
-function store(world: World, address: string): void {
+function store(harness: Harness, address: string): void {
   const annotations = { [addressAnnotation]: address }
-  world.addService(makeService({ finalizers: [serviceFinalizer], annotations, loadBalancerIP: address }))
+  harness.addService(makeService({ finalizers: [serviceFinalizer], annotations, loadBalancerIP: address }))
 }
 
-const shown = (world: World) => {
-  const service: Service | undefined = world.api.stored(services).find((one) => keyOf(one) === key)
+const shown = (harness: Harness) => {
+  const service: Service | undefined = harness.api.stored(services).find((one) => keyOf(one) === key)
   return [service?.spec.loadBalancerIP, service?.status?.loadBalancer?.ingress?.[0]?.ip]
 }
 
 test('an address that was kept for a month is not given back while its new Service is on its way', async () => {
-  const { world, a } = await retained()
+  const { harness, a } = await retained()
   await a.claim({ reclaim: 'Retain' })
   await a.reconcile(key)
-  assert.is(world.record()?.status?.phase, 'Reserved')
-  store(world, '203.0.113.1')
+  assert.is(harness.record()?.status?.phase, 'Reserved')
+  store(harness, '203.0.113.1')
   await a.reconcile(key)
-  assert.is(world.record()?.status?.phase, 'Bound')
-  assert.equal(world.held(), ['res-1'])
+  assert.is(harness.record()?.status?.phase, 'Bound')
+  assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
 test('nor when that Service never comes: it is kept for the next', async () => {
-  const { world, a } = await retained()
+  const { harness, a } = await retained()
   await a.claim({ reclaim: 'Retain' })
-  world.pass(graceMs + 1_000)
+  harness.advance(graceMs + 1_000)
   await a.reconcile(key)
-  assert.is(world.record()?.status?.phase, 'Released')
-  assert.equal(world.held(), ['res-1'])
+  assert.is(harness.record()?.status?.phase, 'Released')
+  assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
 test('a kept address whose record a person deletes goes back, if no Service was quicker', async () => {
-  const { world, a } = await retained()
-  await world.api.client.remove(elasticIPs, { name: 'default.web' })
+  const { harness, a } = await retained()
+  await harness.api.client.remove(elasticIPs, { name: 'default.web' })
   await a.reconcile(key)
-  assert.equal([world.held(), world.record()], [[], undefined])
+  assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
 })
 
 for (const phase of ['Requested', 'Released'] as const) {
   test(`a Service whose record a person deleted (${phase}) still gets an address`, async () => {
-    const { world, a } = await retained()
+    const { harness, a } = await retained()
     if (phase === 'Requested') {
       await a.release()
-      world.sky.fates.push('unavailable')
+      harness.cloud.fates.push('unavailable')
       await a.claim()
     }
-    assert.is(world.record()?.status?.phase, phase)
-    await world.api.client.remove(elasticIPs, { name: 'default.web' })
-    world.addService(makeService())
+    assert.is(harness.record()?.status?.phase, phase)
+    await harness.api.client.remove(elasticIPs, { name: 'default.web' })
+    harness.addService(makeService())
     await a.reconcile(key)
-    assert.is(world.record()?.status?.phase, 'Bound')
-    assert.is(world.held().length, 1)
+    assert.is(harness.record()?.status?.phase, 'Bound')
+    assert.is(harness.reservationsOf().length, 1)
   })
 }
 
 test('a Service that was told an address in the moment it went back gets another, and shows that one', async () => {
-  const world = makeWorld()
-  world.adopted()
-  const a = world.process('a')
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const a = harness.process('a')
   const told = await a.claim()
-  world.pass(graceMs + 1_000)
+  harness.advance(graceMs + 1_000)
   await a.reconcile(key)
-  assert.equal(world.held(), [])
-  store(world, told.kind === 'held' ? told.address : 'none')
+  assert.equal(harness.reservationsOf(), [])
+  store(harness, told.kind === 'held' ? told.address : 'none')
   await a.reconcile(key)
-  assert.equal(world.held(), ['res-2'])
-  assert.equal(shown(world), ['203.0.113.2', '203.0.113.2'])
+  assert.equal(harness.reservationsOf(), ['res-2'])
+  assert.equal(shown(harness), ['203.0.113.2', '203.0.113.2'])
 })
 
 test('an address that came after its Service had gone is not kept', async () => {
-  const world = makeWorld()
-  world.adopted()
+  const harness = makeHarness()
+  harness.setAdoptionMark()
   const answer = Promise.withResolvers<void>()
-  const slow = world.process('slow', { sky: { before: () => answer.promise } })
+  const slow = harness.process('slow', { cloud: { before: () => answer.promise } })
   const claiming = slow.claim({ wait: true }, AbortSignal.timeout(20))
-  assert.is((await claiming).kind, 'pending')
-  world.addService(makeService({ finalizers: [serviceFinalizer] }))
-  await world.api.client.remove(services, { namespace: 'default', name: 'web' })
-  const a = world.process('a')
+  assert.is((await claiming).kind, 'busy')
+  harness.addService(makeService({ finalizers: [serviceFinalizer] }))
+  await harness.api.client.remove(services, { namespace: 'default', name: 'web' })
+  const a = harness.process('a')
   assert.equal(await a.reconcile(key), { againInMs: 5_000 })
   answer.resolve()
   await slow.claims.idle()
   await a.reconcile(key)
-  assert.equal([world.held(), world.record(), world.api.stored(services)], [[], undefined, []])
+  assert.equal([harness.reservationsOf(), harness.record(), harness.api.stored(services)], [[], undefined, []])
 })
 
 test.run()

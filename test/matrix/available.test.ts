@@ -83,7 +83,7 @@ test('what cannot be had by name is refused in the terminal, and says what to do
   )
   assert.match(await refused(named('x', 'office')), 'is held by Service default/web; delete that Service first')
   assert.match(await refused(named('x', 'office'), ['--dry-run=server']), 'is held by Service default/web')
-  assert.match(await refused(named('x', 'default.web')), 'was not provisioned to be chosen')
+  assert.match(await refused(named('x', 'default.web')), 'is not a provisioned address')
   assert.match(await refused(named('x', 'No Name')), '"No Name" is not the name of an ElasticIP')
   const typo = loadBalancer('x', { annotations: { 'eip-admission.dev/elastic-pi': 'office' } })
   assert.match(await refused(typo), `did you mean ${chosen}?`)

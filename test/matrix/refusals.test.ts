@@ -159,7 +159,7 @@ for (const { by, from, to } of moves) {
       const manifest = loadBalancer(name, { annotations: to.annotations })
       const { code, stderr } = await create(manifest)
       assert.is(code, 1)
-      assert.match(stderr, `${address} is kept for it in ${place}, and it is to have one in ${placeSetting.other}`)
+      assert.match(stderr, `${address} is kept for it in ${place}, but it requests one in ${placeSetting.other}`)
       // Who does what it says is let in.
       const [, ...command] = /kubectl delete eip \S+/.exec(stderr)?.[0].split(' ') ?? []
       await world.must(...command, '--timeout=20s')

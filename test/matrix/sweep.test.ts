@@ -25,7 +25,7 @@ let product = await world.start({ env, flags: [...quick, '--sweep=report'] })
 test('with --sweep=report an orphan is told of and stays', async () => {
   await eventually('the log tells of the orphan', () => {
     const log = readFileSync(world.logOf('eip-admission'), 'utf8').split('\n')
-    return log.some((line) => line.includes('nobody wants this address') && line.includes(orphan.id)) || undefined
+    return log.some((line) => line.includes('orphaned address') && line.includes(orphan.id)) || undefined
   })
   assert.ok(has(orphan.id))
 })

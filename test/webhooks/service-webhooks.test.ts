@@ -2,8 +2,8 @@ import jsonPatch from 'fast-json-patch'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
-import type { ClaimResult } from '../../ledger/claim/ask.ts'
-import type { Claim } from '../../ledger/claim/claim.ts'
+import type { ClaimResult } from '../../ledger/claim/claim-spec.ts'
+import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import type { Decision } from '../../webhooks/decision.ts'
 import type { AdmissionRequest } from '../../webhooks/review.ts'
 import { type ClaimPreview, serviceMutating } from '../../webhooks/service-mutating.ts'
@@ -185,12 +185,12 @@ test('a dry run for a Service that the ledger knows shows its address', async ()
 })
 
 test('a dry run is refused where a limit is reached', async () => {
-  const { decision } = await mutate({ dryRun: true }, { foreseen: { why: 'the limit is reached' } })
+  const { decision } = await mutate({ dryRun: true }, { foreseen: { reason: 'the limit is reached' } })
   assert.is(decision.verdict === 'deny' && decision.reason, 'Service default/web gets no address: the limit is reached')
 })
 
 test('a refusal of the cloud is told in its own words', async () => {
-  const { decision } = await mutate({}, { claimed: { kind: 'refused', why: 'Equinix Metal: quota reached' } })
+  const { decision } = await mutate({}, { claimed: { kind: 'refused', reason: 'Equinix Metal: quota reached' } })
   assert.equal(decision, {
     verdict: 'deny',
     because: 'refusal',
@@ -199,7 +199,7 @@ test('a refusal of the cloud is told in its own words', async () => {
 })
 
 test('while the cloud is slow the Service is stored, with the finalizer and a warning', async () => {
-  const { after, decision } = await mutate({}, { claimed: { kind: 'pending', why: 'no answer yet' } })
+  const { after, decision } = await mutate({}, { claimed: { kind: 'pending', reason: 'no answer yet' } })
   assert.equal(after, makeService({ finalizers }))
   assert.equal('warnings' in decision && decision.warnings, [
     'address pending, it follows in the background: no answer yet',
@@ -207,7 +207,7 @@ test('while the cloud is slow the Service is stored, with the finalizer and a wa
 })
 
 test('unless the operator would rather refuse it', async () => {
-  const pending: ClaimResult = { kind: 'pending', why: 'no answer yet' }
+  const pending: ClaimResult = { kind: 'pending', reason: 'no answer yet' }
   const { decision } = await mutate({}, { claimed: pending, onCloudFailure: 'deny' })
   assert.is(decision.verdict, 'deny')
 })
@@ -265,7 +265,7 @@ test('a Service that names an ElasticIP claims that one, and nothing in a locati
 })
 
 test('what it cannot have is refused with the reason', async () => {
-  const claimed: ClaimResult = { kind: 'refused', why: 'ElasticIP office is held by Service default/db' }
+  const claimed: ClaimResult = { kind: 'refused', reason: 'ElasticIP office is held by Service default/db' }
   const { decision } = await mutate({ object: chosen('office') }, { claimed })
   const reason = 'Service default/web gets no address: ElasticIP office is held by Service default/db'
   assert.is(decision.verdict === 'deny' && decision.reason, reason)

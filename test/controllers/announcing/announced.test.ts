@@ -51,7 +51,7 @@ const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
   },
   {
     name: 'a Service in a namespace that was excluded after it got its address',
-    shown: { service: shown, wanted: { kind: 'ignored', why: 'its namespace is excluded' }, record: held },
+    shown: { service: shown, wanted: { kind: 'ignored', reason: 'its namespace is excluded' }, record: held },
     is: address,
   },
   {
@@ -61,7 +61,7 @@ const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
   },
   {
     name: 'a Service that wants none',
-    shown: { service: shown, wanted: { kind: 'nothing', why: 'its type is ClusterIP' }, record: held },
+    shown: { service: shown, wanted: { kind: 'nothing', reason: 'its type is ClusterIP' }, record: held },
     is: undefined,
   },
 ]

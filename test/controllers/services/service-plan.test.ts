@@ -35,7 +35,7 @@ const base = {
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
 const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
-const nothing = { kind: 'nothing', why: 'its type is ClusterIP' } as const
+const nothing = { kind: 'nothing', reason: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
 const asked: Seen['announcer'] = {
@@ -175,7 +175,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   },
   {
     name: 'a Service that we ignore keeps everything that it has',
-    seen: { service: settledService, wanted: { kind: 'ignored', why: 'load balancing is off' }, record: bound },
+    seen: { service: settledService, wanted: { kind: 'ignored', reason: 'load balancing is off' }, record: bound },
     plan: {},
   },
   {
@@ -324,7 +324,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
     name: "a predecessor's finalizer on a Service of another class is not ours to remove",
     seen: {
       service: makeService({ finalizers: ['service.kubernetes.io/load-balancer-cleanup'], deletionTimestamp: 'now' }),
-      wanted: { kind: 'ignored', why: 'its class is example.com/other' },
+      wanted: { kind: 'ignored', reason: 'its class is example.com/other' },
     },
     plan: {},
   },
@@ -332,7 +332,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
     name: 'the address of a Service deleted while load balancing is off is released too',
     seen: {
       service: makeService({ ...shown, deletionTimestamp: 'now' }),
-      wanted: { kind: 'ignored', why: 'load balancing is off' },
+      wanted: { kind: 'ignored', reason: 'load balancing is off' },
       record: bound,
     },
     plan: { step: { do: 'release', record: bound } },

@@ -10,7 +10,7 @@ import { services } from '../../../kube/resource.ts'
 import { serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
 import { makeService } from '../../builders.ts'
 import type { Hooks } from '../../fakes/interposed.ts'
-import { makeWorld, type World } from '../../ledger/harness.ts'
+import { makeHarness, type Harness } from '../../ledger/harness.ts'
 
 const disabled = { 'metallb.universe.tf/address-pool': 'disabled' }
 const software: Announcer = {
@@ -21,7 +21,7 @@ const software: Announcer = {
 const withdrawal = { ...disabled, [withdrawingAnnotation]: '2026-01-31T09:00:00Z' }
 const at = { namespace: 'default', name: 'web' }
 
-type Play = World & {
+type Play = Harness & {
   address: string
   look(): Promise<number | undefined>
   service(): Service | undefined
@@ -32,27 +32,27 @@ type Play = World & {
 
 /** A Service that has its address, which the announcing software shows. */
 async function announced(announcer: Announcer = software): Promise<Play> {
-  const world = makeWorld()
-  world.adopted()
+  const harness = makeHarness()
+  harness.setAdoptionMark()
   const network = new Map<string, Announcement>()
   const cloudHooks: Hooks = {}
-  const process = world.process('a', {
+  const process = harness.process('a', {
     announcer,
-    sky: cloudHooks,
+    cloud: cloudHooks,
     findAnnouncement: (address) => network.get(address),
   })
-  const service = () => world.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
+  const service = () => harness.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
   const change: Play['change'] = (changed) => {
     const stored = service()
-    if (stored) world.api.put(services, changed(stored))
+    if (stored) harness.api.put(services, changed(stored))
   }
-  world.addService(makeService())
+  harness.addService(makeService())
   await process.reconcile('default/web')
   const address = service()?.spec.loadBalancerIP ?? ''
   network.set(address, { services: [] })
   change((stored) => ({ ...stored, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
   const look = async () => (await process.reconcile('default/web')).againInMs
-  return { ...world, cloudHooks, address, look, service, change, network }
+  return { ...harness, cloudHooks, address, look, service, change, network }
 }
 
 const leaving = (service: Service): Service => ({
@@ -69,16 +69,16 @@ test('the software is asked to withdraw, and the address is released after it di
   assert.is(asked?.metadata.annotations?.['metallb.universe.tf/address-pool'], 'disabled')
   assert.is(asked?.spec.loadBalancerIP, undefined)
   assert.ok(asked?.metadata.annotations?.[withdrawingAnnotation], 'an operator sees since when')
-  assert.is(play.held().length, 1)
+  assert.is(play.reservationsOf().length, 1)
 
   play.change(cleared)
   assert.is(await play.look(), 500, 'no Service shows it, but the network still learns it from our configuration')
-  assert.is(play.held().length, 1)
+  assert.is(play.reservationsOf().length, 1)
   assert.equal(play.service()?.metadata.finalizers, [serviceFinalizer])
 
   play.network.clear()
   await play.look()
-  assert.is(play.held().length, 0)
+  assert.is(play.reservationsOf().length, 0)
   assert.is(play.service(), undefined)
 })
 
@@ -87,12 +87,12 @@ test('software that was removed delays a Service for a minute, not for ever', as
   play.change(leaving)
   play.network.clear()
   assert.is(await play.look(), 500)
-  play.pass(59_000)
+  play.advance(59_000)
   assert.is(await play.look(), 500)
-  assert.is(play.held().length, 1)
-  play.pass(2_000)
+  assert.is(play.reservationsOf().length, 1)
+  play.advance(2_000)
   await play.look()
-  assert.is(play.held().length, 0)
+  assert.is(play.reservationsOf().length, 0)
   assert.is(play.service(), undefined)
 })
 
@@ -101,10 +101,10 @@ test('the address of a Service that vanished without its finalizer is not releas
   play.change((service) => leaving({ ...service, metadata: { ...service.metadata, finalizers: [] } }))
   assert.is(play.service(), undefined)
   assert.is(await play.look(), 500)
-  assert.is(play.held().length, 1)
+  assert.is(play.reservationsOf().length, 1)
   play.network.clear()
   await play.look()
-  assert.is(play.held().length, 0)
+  assert.is(play.reservationsOf().length, 0)
 })
 
 test('for software that withdraws only on deletion the Service is deleted first, then the address is released', async () => {
@@ -121,7 +121,7 @@ test('for software that withdraws only on deletion the Service is deleted first,
   play.change(leaving)
   await play.look()
   assert.is(wasThere, false)
-  assert.is(play.held().length, 0)
+  assert.is(play.reservationsOf().length, 0)
 })
 
 const naming: [annotation: string, announcer: Announcer][] = [
@@ -141,7 +141,7 @@ for (const [annotation, announcer] of naming)
     // As the API server and admission leave it.
     play.change((service) => ({ ...cleared(service), spec: { ...service.spec, type: 'ClusterIP' } }))
     await play.look()
-    assert.equal([before, said(), play.held()], [undefined, undefined, []])
+    assert.equal([before, said(), play.reservationsOf()], [undefined, undefined, []])
     assert.equal(play.service()?.metadata.finalizers ?? [], [])
     assert.is(play.service()?.metadata.annotations?.[withdrawingAnnotation], undefined)
   })
@@ -176,7 +176,7 @@ test('an address that another Service shows is not released, and the error says 
   play.network.set(play.address, { services: ['default/web', 'default/other'] })
   const message = await play.look().catch((error: Error) => error.message)
   assert.is(message, `address ${play.address} is not released while another Service shows it: default/other`)
-  assert.is(play.held().length, 1)
+  assert.is(play.reservationsOf().length, 1)
 })
 
 test('of two Services that share an own address, one can be deleted', async () => {

@@ -23,33 +23,33 @@ const stockMoves: Move[] = [
     weight: 6,
     move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names), annotations: chosen })),
   },
-  { weight: 6, move: (walk) => lead(walk, 'the pool', () => walk.leader.fill()) },
+  { weight: 6, move: (walk) => lead(walk, 'the pool', () => walk.leader.fillPool()) },
   {
     weight: 14,
     move: (walk) => {
-      const stored = walk.world.api.stored(elasticIPs)
+      const stored = walk.harness.api.stored(elasticIPs)
       const all = stored.flatMap(({ metadata, spec }) => [metadata.name, ...(spec.source ? [spec.source.name] : [])])
       const name = one(walk, all)
-      if (name !== undefined) lead(walk, name, () => walk.leader.tend(name))
+      if (name !== undefined) lead(walk, name, () => walk.leader.reconcileSource(name))
     },
   },
   {
     weight: 1,
-    move: async ({ world, random, log }) => {
+    move: async ({ harness, random, log }) => {
       const name = `warm-da-${1 + random(size)}`
       log.push(`somebody deletes ElasticIP ${name}`)
-      await world.api.client.remove(elasticIPs, { name })
+      await harness.api.client.remove(elasticIPs, { name })
     },
   },
   {
     weight: 1,
-    move: ({ world, random }) => void (world.sky.refusesMark = random(2) === 0 ? 'unavailable' : undefined),
+    move: ({ harness, random }) => void (harness.cloud.refusesMark = random(2) === 0 ? 'unavailable' : undefined),
   },
 ]
 
 /** What must hold at every moment. */
-function watch({ world }: Walk): void {
-  const records = world.api.stored(elasticIPs)
+function watch({ harness }: Walk): void {
+  const records = harness.api.stored(elasticIPs)
   const held = records.filter((record) => heldAddress(record) !== undefined && !isLot(record))
   const holders = new Map<string, string>()
   for (const record of held) {
@@ -57,7 +57,7 @@ function watch({ world }: Walk): void {
     assert.not(holders.has(id), `${id} is held by ${record.metadata.name} and ${holders.get(id)}`)
     holders.set(id, record.metadata.name)
   }
-  const paid = new Set(world.sky.reserved().map(({ id }) => id))
+  const paid = new Set(harness.cloud.reserved().map(({ id }) => id))
   for (const source of records.filter(isAvailable)) {
     const id = reservationIdOf(source) ?? ''
     assert.not(holders.has(id), `${id} is held by ${holders.get(id)}, and ${source.metadata.name} is free`)
@@ -71,11 +71,11 @@ function isLot({ metadata }: ElasticIP): boolean {
 }
 
 /** What must hold when everything has come to rest. */
-function judge({ world, surprises }: Walk): void {
+function judge({ harness, surprises }: Walk): void {
   assert.equal(surprises, [])
-  const records = world.api.stored(elasticIPs)
-  const wanting = world.api.stored(services)
-  const owners = wanting.map((service) => world.record(keyOf(service)))
+  const records = harness.api.stored(elasticIPs)
+  const wanting = harness.api.stored(services)
+  const owners = wanting.map((service) => harness.record(keyOf(service)))
   for (const [n, service] of wanting.entries()) {
     const name = service.metadata.annotations?.[elasticIPAnnotation]
     const another = owners.some((record, other) => other !== n && record?.spec.source?.name === name)
@@ -89,17 +89,17 @@ function judge({ world, surprises }: Walk): void {
     Array.from({ length: size }, (_, n) => `warm-da-${n + 1} true`),
   )
   const plain = owners.filter((record) => record?.status?.phase === 'Bound' && !record.spec.source).length
-  assert.is(world.sky.reserved().length, plain + size + 1, 'reservations, and who wants one')
+  assert.is(harness.cloud.reserved().length, plain + size + 1, 'reservations, and who wants one')
 }
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
   const walk = beginWalk(makeWalker(seed, { warmPool: size }))
-  walk.world.sky.put(own)
-  walk.world.api.put(elasticIPs, makeLot('office', { reservationID: own.id, reclaimPolicy: 'Retain' }))
-  if (walk.random(2) === 0) walk.world.adopted()
+  walk.harness.cloud.put(own)
+  walk.harness.api.put(elasticIPs, makeLot('office', { reservationID: own.id, reclaimPolicy: 'Retain' }))
+  if (walk.random(2) === 0) walk.harness.setAdoptionMark()
   try {
     await walkOn(walk, { steps, moves: stockMoves, watch })
-    walk.world.sky.refusesMark = undefined
+    walk.harness.cloud.refusesMark = undefined
     await comeToRest(walk, keys)
     watch(walk)
     judge(walk)

@@ -5,10 +5,11 @@ import * as assert from 'uvu/assert'
 import { KubeError } from '../../../kube/errors.ts'
 import { services } from '../../../kube/resource.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { retain } from '../../../ledger/release/release.ts'
 import { makeService } from '../../builders.ts'
 import type { Hooks } from '../../fakes/interposed.ts'
-import { makeWorld, timeoutMs, type World } from '../harness.ts'
+import { makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
 
 /** A process that is cut off from the API server, once at its nth call, or from its nth call on. */
 function cutAt(nth: number, moment: 'before' | 'after', lasting = false): Hooks & { calls: number } {
@@ -26,39 +27,39 @@ const broken = (error: unknown) => {
   return { kind: 'broken' as const }
 }
 
-const situations: { name: string; begin: (world: World) => Promise<void> | void; bought: number }[] = [
-  { name: 'a first claim', begin: (world) => world.adopted(), bought: 1 },
+const situations: { name: string; begin: (harness: Harness) => Promise<void> | void; bought: number }[] = [
+  { name: 'a first claim', begin: (harness) => harness.setAdoptionMark(), bought: 1 },
   { name: 'a first claim before the first sweep', begin: () => {}, bought: 1 },
   {
     name: 'a claim after a fault that passed',
-    begin: async (world) => {
-      world.adopted()
-      world.sky.fates.push('unavailable')
-      await world.process('first').claim()
+    begin: async (harness) => {
+      harness.setAdoptionMark()
+      harness.cloud.fates.push('unavailable')
+      await harness.process('first').claim()
     },
     bought: 1,
   },
   {
     name: 'a claim whose answer is lost',
-    begin: (world) => {
-      world.adopted()
-      world.sky.fates.push('lost')
+    begin: (harness) => {
+      harness.setAdoptionMark()
+      harness.cloud.fates.push('lost')
     },
     bought: 1,
   },
   {
     name: 'a claim that is granted late',
-    begin: (world) => {
-      world.adopted()
-      world.sky.fates.push('requested')
+    begin: (harness) => {
+      harness.setAdoptionMark()
+      harness.cloud.fates.push('requested')
     },
     bought: 1,
   },
   {
     name: 'a claim that is refused once',
-    begin: (world) => {
-      world.adopted()
-      world.sky.fates.push('quota')
+    begin: (harness) => {
+      harness.setAdoptionMark()
+      harness.cloud.fates.push('quota')
     },
     bought: 1,
   },
@@ -68,28 +69,28 @@ for (const { name, begin, bought } of situations) {
   for (const moment of ['before', 'after'] as const) {
     test(`${name} buys one address, whichever call is lost ${moment} it arrived`, async () => {
       for (let nth = 1; ; nth += 1) {
-        const world = makeWorld()
-        await begin(world)
+        const harness = makeHarness()
+        await begin(harness)
         const cut = cutAt(nth, moment)
-        await world.process('a', { kube: cut }).claim().catch(broken)
+        await harness.process('a', { kube: cut }).claim().catch(broken)
         if (cut.calls < nth) return assert.ok(nth > 2, 'no call was made at all')
-        await untilHeld(world)
-        assert.is(world.sky.bought.length, bought, `call ${nth}`)
-        assert.is(world.record()?.status?.reservationID, world.held()[0], `call ${nth}`)
-        assert.equal(world.record()?.metadata.finalizers, ['eip-admission.dev/reservation-cleanup'], `call ${nth}`)
+        await untilHeld(harness)
+        assert.is(harness.cloud.bought.length, bought, `call ${nth}`)
+        assert.is(harness.record()?.status?.reservationID, harness.reservationsOf()[0], `call ${nth}`)
+        assert.equal(harness.record()?.metadata.finalizers, ['eip-admission.dev/reservation-cleanup'], `call ${nth}`)
       }
     })
   }
 }
 
 /** Others claim, again and again, as time goes on. */
-async function untilHeld(world: World): Promise<void> {
-  const process = world.process('b')
+async function untilHeld(harness: Harness): Promise<void> {
+  const process = harness.process('b')
   for (let looks = 0; looks < 5; looks += 1) {
-    const requested = world.sky.reserved().find(({ state }) => state === 'requested')
-    if (requested) world.sky.grant(requested.id)
+    const requested = harness.cloud.reserved().find(({ state }) => state === 'requested')
+    if (requested) harness.cloud.grant(requested.id)
     if ((await process.claim().catch(broken)).kind === 'held') return
-    world.pass(timeoutMs)
+    harness.advance(timeoutMs)
   }
   throw new Error('the address never came')
 }
@@ -97,47 +98,49 @@ async function untilHeld(world: World): Promise<void> {
 for (const moment of ['before', 'after'] as const) {
   test(`a release ends with nothing left, whichever call is the last that a process makes (${moment} it)`, async () => {
     for (let nth = 1; ; nth += 1) {
-      const world = makeWorld()
-      world.adopted()
-      await world.process('a').claim()
+      const harness = makeHarness()
+      harness.setAdoptionMark()
+      await harness.process('a').claim()
       const cut = cutAt(nth, moment, true)
-      const released = await world.process('b', { kube: cut }).release().catch(broken)
-      if (released === 'gone' && cut.calls < nth) return assert.ok(nth > 4, 'it took fewer calls than there are steps')
-      const again = world.process('c')
+      const released = await harness.process('b', { kube: cut }).release().catch(broken)
+      if (released === 'released' && cut.calls < nth)
+        return assert.ok(nth > 4, 'it took fewer calls than there are steps')
+      const again = harness.process('c')
       while ((await again.release()) !== 'no record') continue
-      assert.equal([world.held(), world.record()], [[], undefined], `call ${nth}`)
+      assert.equal([harness.reservationsOf(), harness.record()], [[], undefined], `call ${nth}`)
     }
   })
 
   test(`and so it does when it is the cloud that is lost (${moment})`, async () => {
     for (let nth = 1; ; nth += 1) {
-      const world = makeWorld()
-      world.adopted()
-      await world.process('a').claim()
+      const harness = makeHarness()
+      harness.setAdoptionMark()
+      await harness.process('a').claim()
       const cut = cutAt(nth, moment, true)
-      const released = await world.process('b', { sky: cut }).release().catch(broken)
-      if (released === 'gone' && cut.calls < nth) return assert.ok(nth > 2, 'it took fewer calls than there are steps')
-      const again = world.process('c')
+      const released = await harness.process('b', { cloud: cut }).release().catch(broken)
+      if (released === 'released' && cut.calls < nth)
+        return assert.ok(nth > 2, 'it took fewer calls than there are steps')
+      const again = harness.process('c')
       while ((await again.release()) !== 'no record') continue
-      assert.equal([world.held(), world.record()], [[], undefined], `call ${nth}`)
+      assert.equal([harness.reservationsOf(), harness.record()], [[], undefined], `call ${nth}`)
     }
   })
 
   test(`binding and retaining may be cut anywhere and done again (${moment})`, async () => {
     for (let nth = 1; nth <= 4; nth += 1) {
-      const world = makeWorld()
-      world.adopted()
-      const a = world.process('a')
+      const harness = makeHarness()
+      harness.setAdoptionMark()
+      const a = harness.process('a')
       await a.claim()
-      const cut = world.process('cut', { kube: cutAt(nth, moment, true) })
-      const record = () => world.record() ?? assert.unreachable('the record went')
-      await bind(cut.deps, record() as never, 'uid-7').catch(broken)
-      await bind(a.deps, record() as never, 'uid-7')
-      assert.equal([world.record()?.status?.phase, world.record()?.spec.claimRef?.uid], ['Bound', 'uid-7'])
-      await retain(cut.deps, record() as never).catch(broken)
-      await retain(a.deps, record() as never)
-      assert.equal([world.record()?.status?.phase, world.record()?.spec.claimRef?.uid], ['Released', undefined])
-      assert.is(world.held().length, 1)
+      const cut = harness.process('cut', { kube: cutAt(nth, moment, true) })
+      const record = () => harness.record() as ElasticIP
+      await bind(cut.deps, { record: record(), uid: 'uid-7' }, neverAborted).catch(broken)
+      await bind(a.deps, { record: record(), uid: 'uid-7' }, neverAborted)
+      assert.equal([harness.record()?.status?.phase, harness.record()?.spec.claimRef?.uid], ['Bound', 'uid-7'])
+      await retain(cut.deps, record(), neverAborted).catch(broken)
+      await retain(a.deps, record(), neverAborted)
+      assert.equal([harness.record()?.status?.phase, harness.record()?.spec.claimRef?.uid], ['Released', undefined])
+      assert.is(harness.reservationsOf().length, 1)
     }
   })
 }
@@ -145,34 +148,34 @@ for (const moment of ['before', 'after'] as const) {
 test('a sweep that is cut off anywhere is made good by the next', async () => {
   for (const moment of ['before', 'after'] as const) {
     for (let nth = 1; ; nth += 1) {
-      const world = makeWorld()
-      await world.process('predecessor').claim()
-      const [bought] = world.sky.bought
-      await world.process('x').release()
-      if (bought) world.sky.put(bought)
-      world.addService(makeService())
+      const harness = makeHarness()
+      await harness.process('predecessor').claim()
+      const [bought] = harness.cloud.bought
+      await harness.process('x').release()
+      if (bought) harness.cloud.put(bought)
+      harness.addService(makeService())
       const cut = cutAt(nth, moment, true)
-      const swept = await world
+      const swept = await harness
         .process('a', { kube: cut })
         .sweep(new AbortController().signal)
         .then(() => 'swept', broken)
       if (swept === 'swept' && cut.calls < nth) break
-      const b = world.process('b')
+      const b = harness.process('b')
       for (let sweeps = 0; sweeps < 3; sweeps += 1) {
         await b.sweep(new AbortController().signal)
         await b.claim().catch(broken)
-        world.pass(timeoutMs)
+        harness.advance(timeoutMs)
       }
-      assert.is(world.sky.bought.length, 1, `${moment} call ${nth}`)
-      assert.is(world.record()?.status?.reservationID, 'res-1', `${moment} call ${nth}`)
+      assert.is(harness.cloud.bought.length, 1, `${moment} call ${nth}`)
+      assert.is(harness.record()?.status?.reservationID, 'res-1', `${moment} call ${nth}`)
       assert.ok(await b.mark.isSet(new AbortController().signal))
     }
   }
 })
 
 test('an API server that is away for a moment does not lose the answer', async () => {
-  const world = makeWorld()
-  world.adopted()
+  const harness = makeHarness()
+  harness.setAdoptionMark()
   let away = false
   const outage: Hooks = {
     before: () => {
@@ -180,11 +183,11 @@ test('an API server that is away for a moment does not lose the answer', async (
     },
   }
   const goesAway = { after: () => void (away = true) }
-  const claiming = world.process('a', { kube: outage, sky: goesAway }).claim()
+  const claiming = harness.process('a', { kube: outage, cloud: goesAway }).claim()
   await sleep(120)
   away = false
   assert.is((await claiming).kind, 'held')
-  assert.is(world.api.stored(services).length, 0)
+  assert.is(harness.api.stored(services).length, 0)
 })
 
 test.run()

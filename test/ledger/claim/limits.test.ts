@@ -12,24 +12,24 @@ function held(namespace: string, name: string, phase: Phase = 'Bound'): ElasticI
 const asked = held('shop', 'web', 'Requested')
 const none: Limits = { cluster: undefined, namespace: undefined }
 
-const cases: { name: string; all: ElasticIP[]; limits: Limits; why: string | undefined }[] = [
+const cases: { name: string; all: ElasticIP[]; limits: Limits; reason: string | undefined }[] = [
   {
     name: 'without limits nothing is too much',
     all: [held('a', 'b'), held('shop', 'c')],
     limits: none,
-    why: undefined,
+    reason: undefined,
   },
   {
     name: 'the last place is given',
     all: [held('shop', 'a'), asked],
     limits: { ...none, namespace: 2 },
-    why: undefined,
+    reason: undefined,
   },
   {
     name: 'the next one is told who has them',
     all: [held('shop', 'a'), held('shop', 'b', 'Released'), asked],
     limits: { ...none, namespace: 2 },
-    why: 'the limit of 2 addresses in namespace shop is reached; they are held by shop/a, shop/b (Released)',
+    reason: 'the limit of 2 addresses in namespace shop is reached; they are held by shop/a, shop/b (Released)',
   },
   {
     name: 'what was given back holds no place, although the cloud may still list it',
@@ -41,25 +41,25 @@ const cases: { name: string; all: ElasticIP[]; limits: Limits; why: string | und
       asked,
     ],
     limits: { cluster: 1, namespace: 1 },
-    why: undefined,
+    reason: undefined,
   },
   {
     name: 'other namespaces do not count there',
     all: [held('a', 'b'), asked],
     limits: { ...none, namespace: 1 },
-    why: undefined,
+    reason: undefined,
   },
   {
     name: 'for the cluster they do',
     all: [held('a', 'b'), asked],
     limits: { ...none, cluster: 1 },
-    why: 'the limit of 1 addresses in the cluster is reached; they are held by a/b',
+    reason: 'the limit of 1 addresses in the cluster is reached; they are held by a/b',
   },
   {
     name: 'of many holders some are named',
     all: Array.from({ length: 12 }, (_, n) => held('shop', `s${n}`)),
     limits: { ...none, namespace: 12 },
-    why:
+    reason:
       'the limit of 12 addresses in namespace shop is reached; they are held by shop/s0, shop/s1, shop/s2, shop/s3, ' +
       'shop/s4, shop/s5, shop/s6, shop/s7, shop/s8, shop/s9 and 2 more',
   },
@@ -67,12 +67,12 @@ const cases: { name: string; all: ElasticIP[]; limits: Limits; why: string | und
     name: 'a limit of none refuses all',
     all: [asked],
     limits: { ...none, namespace: 0 },
-    why: 'the limit of 0 addresses in namespace shop is reached; they are held by ',
+    reason: 'the limit of 0 addresses in namespace shop is reached',
   },
 ]
 
-for (const { name, all, limits, why } of cases) {
-  test(name, () => assert.is(overLimit(asked, all, limits), why))
+for (const { name, all, limits, reason } of cases) {
+  test(name, () => assert.is(overLimit(asked, all, limits), reason))
 }
 
 test.run()

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ClaimResult } from '../../../ledger/claim/ask.ts'
+import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { limitUnbound } from '../../../ledger/claim/unbound-limit.ts'
 import { makeRecord } from '../../builders.ts'
 
@@ -15,7 +15,7 @@ test('a claim goes on while few addresses wait for their Services', async () => 
 
 test('one too many is left to the controller', async () => {
   const claim = limitUnbound({ claim: () => Promise.reject(new Error('asked')), unbound: () => 3, max: 3 })
-  assert.equal(await claim(wanted, signal), { kind: 'pending', why: '3 addresses are waiting for their Services' })
+  assert.equal(await claim(wanted, signal), { kind: 'pending', reason: '3 addresses are waiting for their Services' })
 })
 
 test('claims under way count, and those that failed do not', async () => {

@@ -17,16 +17,16 @@ const base: SweepSeen = {
   suspects: new Set(),
   now: new Date('2026-01-31T09:00:00Z'),
   graceMs: 15 * 60_000,
-  share: 0.1,
+  maxShare: 0.1,
 }
 
 function plan(seen: Partial<SweepSeen>) {
-  const { adopt, release, suspects, complete } = planSweep({ ...base, ...seen })
+  const { adopt, release, suspects, isComplete } = planSweep({ ...base, ...seen })
   return {
     adopt: adopt.map(({ key, reservation: { id }, record }) => `${key} ${id}${record ? ' into its record' : ''}`),
     release: release.map(({ id }) => id),
     suspects: [...suspects],
-    complete,
+    isComplete,
   }
 }
 
@@ -36,7 +36,7 @@ test('the hash of a Service is the one that predecessors write', () => {
 
 test('a reservation of a live Service is adopted', () => {
   const services = [{ service: makeService(), wanted: reserve }]
-  assert.equal(plan({ services }), { adopt: ['default/web res-1'], release: [], suspects: [], complete: true })
+  assert.equal(plan({ services }), { adopt: ['default/web res-1'], release: [], suspects: [], isComplete: true })
 })
 
 test('a reservation whose record waits for its answer goes into that record', () => {
@@ -44,7 +44,7 @@ test('a reservation whose record waits for its answer goes into that record', ()
     records: [makeRecord({ phase: 'Requested' })],
     services: [{ service: makeService(), wanted: reserve }],
   })
-  assert.equal(seen, { adopt: ['default/web res-1 into its record'], release: [], suspects: [], complete: true })
+  assert.equal(seen, { adopt: ['default/web res-1 into its record'], release: [], suspects: [], isComplete: true })
 })
 
 test('a record on its way out takes nothing in any more', () => {
@@ -52,23 +52,23 @@ test('a record on its way out takes nothing in any more', () => {
     records: [makeRecord({ phase: 'Releasing' })],
     services: [{ service: makeService(), wanted: reserve }],
   })
-  assert.equal(seen, { adopt: [], release: [], suspects: ['res-1'], complete: false })
+  assert.equal(seen, { adopt: [], release: [], suspects: ['res-1'], isComplete: false })
 })
 
 test('a reservation with its record is nothing new', () => {
   const records = [makeRecord({ phase: 'Bound', reservationID: 'res-1' })]
-  assert.equal(plan({ records }), { adopt: [], release: [], suspects: [], complete: true })
+  assert.equal(plan({ records }), { adopt: [], release: [], suspects: [], isComplete: true })
 })
 
 test('of two reservations for one Service the older is adopted and the younger suspected', () => {
   const younger = makeReservation({ id: 'res-2', marks, createdAt: '2026-01-31T08:30:00Z' })
   const services = [{ service: makeService(), wanted: reserve }]
   const seen = plan({ reservations: [younger, reservation], services })
-  assert.equal(seen, { adopt: ['default/web res-1'], release: [], suspects: ['res-2'], complete: false })
+  assert.equal(seen, { adopt: ['default/web res-1'], release: [], suspects: ['res-2'], isComplete: false })
 })
 
 test('an orphan is only suspected the first time', () => {
-  assert.equal(plan({}), { adopt: [], release: [], suspects: ['res-1'], complete: false })
+  assert.equal(plan({}), { adopt: [], release: [], suspects: ['res-1'], isComplete: false })
 })
 
 test('an orphan that two sweeps saw is released', () => {
@@ -86,14 +86,14 @@ test('a reservation of unknown age is not released', () => {
 })
 
 test('a Service that is no LoadBalancer any more holds no reservation', () => {
-  const services = [{ service: makeService({ type: 'ClusterIP' }), wanted: { kind: 'nothing', why: '' } as const }]
+  const services = [{ service: makeService({ type: 'ClusterIP' }), wanted: { kind: 'nothing', reason: '' } as const }]
   assert.equal(plan({ services, suspects: new Set(['res-1']) }).release, ['res-1'])
 })
 
 test('a Service with mistakes, or of no business to us, still holds its reservation', () => {
   for (const wanted of [
     { kind: 'wrong' as const, problems: [] },
-    { kind: 'ignored' as const, why: '' },
+    { kind: 'ignored' as const, reason: '' },
   ]) {
     const seen = plan({ services: [{ service: makeService(), wanted }], suspects: new Set(['res-1']) })
     assert.equal(seen.release, [])

@@ -6,275 +6,279 @@ import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
-import { graceMs, makeWorld, neverAborted, scheme, timeoutMs, type World } from '../harness.ts'
+import { graceMs, makeHarness, neverAborted, scheme, timeoutMs, type Harness } from '../harness.ts'
 
 const of = (name: string) => serviceMarks(scheme, `default/${name}`)
 const old = makeReservation({ id: 'res-8', address: '203.0.113.8', marks: of('web') })
-const isAdopted = (world: World) => world.process('reader').mark.isSet(neverAborted)
+const isAdopted = (harness: Harness) => harness.process('reader').mark.isSet(neverAborted)
 
 /** Sweeps as often as that, with a time between that outlasts every grace. */
-async function sweepTimes(world: World, times: number, process = world.process('sweeper')) {
+async function sweepTimes(harness: Harness, times: number, process = harness.process('sweeper')) {
   for (let n = 0; n < times; n += 1) {
     await process.sweep(neverAborted)
-    world.pass(graceMs + 1_000)
+    harness.advance(graceMs + 1_000)
   }
   return process
 }
 
 test("a predecessor's reservation of a live Service becomes its record, and the claim finds it there", async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  world.addService(makeService())
-  const process = await sweepTimes(world, 1)
-  assert.is(world.record()?.status?.phase, 'Reserved')
-  assert.is(world.record()?.spec.reservationID, 'res-8')
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.addService(makeService())
+  const process = await sweepTimes(harness, 1)
+  assert.is(harness.record()?.status?.phase, 'Reserved')
+  assert.is(harness.record()?.spec.reservationID, 'res-8')
   const claimed = await process.claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.8')
-  assert.is(world.sky.calls.reserve, 0)
-  assert.ok(await isAdopted(world))
+  assert.is(harness.cloud.calls.reserve, 0)
+  assert.ok(await isAdopted(harness))
 })
 
 test('one that was not granted yet becomes a record that waits for it', async () => {
-  const world = makeWorld()
-  world.sky.put({ ...old, state: 'requested', address: undefined })
-  world.addService(makeService())
-  const process = await sweepTimes(world, 1)
-  assert.is(world.record()?.status?.phase, 'Requested')
-  world.sky.grant('res-8')
+  const harness = makeHarness()
+  harness.cloud.put({ ...old, state: 'requested', address: undefined })
+  harness.addService(makeService())
+  const process = await sweepTimes(harness, 1)
+  assert.is(harness.record()?.status?.phase, 'Requested')
+  harness.cloud.grant('res-8')
   assert.is((await process.claim()).kind, 'held')
-  assert.is(world.sky.calls.reserve, 0)
+  assert.is(harness.cloud.calls.reserve, 0)
 })
 
 test('a reservation whose record waits goes into that record', async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  world.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
-  await sweepTimes(world, 1)
-  assert.equal([world.record()?.status?.phase, world.record()?.status?.address], ['Reserved', '203.0.113.8'])
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
+  await sweepTimes(harness, 1)
+  assert.equal([harness.record()?.status?.phase, harness.record()?.status?.address], ['Reserved', '203.0.113.8'])
 })
 
 test('but not while somebody is asking for it', async () => {
-  const world = makeWorld()
-  world.sky.put(old)
+  const harness = makeHarness()
+  harness.cloud.put(old)
   const requestInFlight = { sender: 'another', sentAt: '2026-01-31T08:59:59Z' }
-  world.api.put(elasticIPs, makeRecord({ phase: 'Requested', requestInFlight }))
-  const process = world.process('sweeper')
+  harness.api.put(elasticIPs, makeRecord({ phase: 'Requested', requestInFlight }))
+  const process = harness.process('sweeper')
   await process.sweep(neverAborted)
-  assert.is(world.record()?.status?.reservationID, undefined)
-  assert.not(await isAdopted(world))
-  world.pass(timeoutMs)
+  assert.is(harness.record()?.status?.reservationID, undefined)
+  assert.not(await isAdopted(harness))
+  harness.advance(timeoutMs)
   await process.sweep(neverAborted)
-  assert.is(world.record()?.status?.reservationID, 'res-8')
+  assert.is(harness.record()?.status?.reservationID, 'res-8')
 })
 
 test('a record that another wrote in the meantime is left to them, and nothing is called complete', async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  world.addService(makeService())
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.addService(makeService())
   const meanwhile = {
     before: ({ verb }: { verb: string }) =>
-      void (verb === 'create' && !world.record() && world.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))),
+      void (verb === 'create' && !harness.record() && harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))),
   }
-  const process = world.process('sweeper', { kube: meanwhile })
+  const process = harness.process('sweeper', { kube: meanwhile })
   await process.sweep(neverAborted)
-  assert.is(world.record()?.status?.reservationID, undefined)
-  assert.not(await isAdopted(world))
+  assert.is(harness.record()?.status?.reservationID, undefined)
+  assert.not(await isAdopted(harness))
   await process.sweep(neverAborted)
-  assert.is(world.record()?.status?.reservationID, 'res-8')
-  assert.ok(await isAdopted(world))
+  assert.is(harness.record()?.status?.reservationID, 'res-8')
+  assert.ok(await isAdopted(harness))
 })
 
 test('what was given back while the list was read is not adopted', async () => {
-  const world = makeWorld()
-  world.adopted()
-  await world.process('a').claim()
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  await harness.process('a').claim()
   const deletedAndMadeAnew = {
     after: async ({ verb }: { verb: string }) => {
       if (verb !== 'reservations') return
-      await world.process('b').release()
-      world.addService(makeService())
+      await harness.process('b').release()
+      harness.addService(makeService())
     },
   }
-  await sweepTimes(world, 1, world.process('sweeper', { sky: deletedAndMadeAnew }))
-  assert.is(world.record(), undefined)
-  const claimed = await world.process('b').claim()
+  await sweepTimes(harness, 1, harness.process('sweeper', { cloud: deletedAndMadeAnew }))
+  assert.is(harness.record(), undefined)
+  const claimed = await harness.process('b').claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.2')
 })
 
 test('an orphan is given back when a second sweep agrees and it is old enough', async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  await sweepTimes(world, 1)
-  assert.equal(world.sky.released, [])
-  const process = await sweepTimes(world, 1)
-  assert.equal(world.sky.released, [], 'a process that began anew has seen it once')
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  await sweepTimes(harness, 1)
+  assert.equal(harness.cloud.released, [])
+  const process = await sweepTimes(harness, 1)
+  assert.equal(harness.cloud.released, [], 'a process that began anew has seen it once')
   await process.sweep(neverAborted)
-  assert.equal(world.sky.released, ['res-8'])
-  assert.not(await isAdopted(world))
+  assert.equal(harness.cloud.released, ['res-8'])
+  assert.not(await isAdopted(harness))
   await process.sweep(neverAborted)
-  assert.ok(await isAdopted(world))
+  assert.ok(await isAdopted(harness))
 })
 
 test('a young one is not, however often it is seen', async () => {
-  const world = makeWorld()
-  world.sky.put({ ...old, createdAt: world.now().toISOString() })
-  const process = world.process('sweeper')
+  const harness = makeHarness()
+  harness.cloud.put({ ...old, createdAt: harness.now().toISOString() })
+  const process = harness.process('sweeper')
   for (let n = 0; n < 5; n += 1) await process.sweep(neverAborted)
-  assert.equal(world.sky.released, [])
-  world.pass(graceMs + 1)
+  assert.equal(harness.cloud.released, [])
+  harness.advance(graceMs + 1)
   await process.sweep(neverAborted)
-  assert.equal(world.sky.released, ['res-8'])
+  assert.equal(harness.cloud.released, ['res-8'])
 })
 
 test('one sweep gives back a tenth of all there is at most', async () => {
-  const world = makeWorld()
-  for (let n = 0; n < 40; n += 1) world.sky.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
-  const process = await sweepTimes(world, 2)
-  assert.is(world.sky.released.length, 4)
+  const harness = makeHarness()
+  for (let n = 0; n < 40; n += 1) harness.cloud.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
+  const process = await sweepTimes(harness, 2)
+  assert.is(harness.cloud.released.length, 4)
   await process.sweep(neverAborted)
-  assert.is(world.sky.released.length, 7, 'a tenth of the 36 that are left')
+  assert.is(harness.cloud.released.length, 7, 'a tenth of the 36 that are left')
 })
 
 test('a cloud that cannot be read loses nothing, and what was suspected stays suspected', async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  const process = await sweepTimes(world, 1)
-  world.sky.unreadable = true
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  const process = await sweepTimes(harness, 1)
+  harness.cloud.unreadable = true
   const [unread] = await Promise.allSettled([process.sweep(neverAborted)])
   assert.is(unread.status, 'rejected')
-  assert.equal(world.sky.released, [])
-  world.sky.unreadable = false
+  assert.equal(harness.cloud.released, [])
+  harness.cloud.unreadable = false
   await process.sweep(neverAborted)
-  assert.equal(world.sky.released, ['res-8'])
+  assert.equal(harness.cloud.released, ['res-8'])
 })
 
 test("another cluster's reservations are none of our business", async () => {
-  const world = makeWorld()
+  const harness = makeHarness()
   const theirs = { ...of('web'), cluster: 'cluster-2' }
-  world.sky.put({ ...old, marks: theirs })
-  world.addService(makeService())
-  await sweepTimes(world, 4)
-  assert.equal([world.record(), world.sky.released], [undefined, []])
-  assert.ok(await isAdopted(world))
+  harness.cloud.put({ ...old, marks: theirs })
+  harness.addService(makeService())
+  await sweepTimes(harness, 4)
+  assert.equal([harness.record(), harness.cloud.released], [undefined, []])
+  assert.ok(await isAdopted(harness))
 })
 
 test('of two for one Service the one that it shows is adopted, the other goes', async () => {
-  const world = makeWorld()
+  const harness = makeHarness()
   const younger: Reservation = { ...old, id: 'res-9', address: '203.0.113.9', createdAt: '2026-01-31T08:30:00Z' }
-  world.sky.put(old)
-  world.sky.put(younger)
-  world.addService(makeService({ loadBalancerIP: '203.0.113.9' }))
-  const process = await sweepTimes(world, 1)
-  assert.is(world.record()?.status?.address, '203.0.113.9')
-  assert.not(await isAdopted(world))
-  await sweepTimes(world, 2, process)
-  assert.equal(world.sky.released, ['res-8'])
-  assert.ok(await isAdopted(world))
+  harness.cloud.put(old)
+  harness.cloud.put(younger)
+  harness.addService(makeService({ loadBalancerIP: '203.0.113.9' }))
+  const process = await sweepTimes(harness, 1)
+  assert.is(harness.record()?.status?.address, '203.0.113.9')
+  assert.not(await isAdopted(harness))
+  await sweepTimes(harness, 2, process)
+  assert.equal(harness.cloud.released, ['res-8'])
+  assert.ok(await isAdopted(harness))
 })
 
 test('what a live Service shows is never given back, even where its record knows another', async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  world.addService(makeService({ status: { loadBalancer: { ingress: [{ ip: '203.0.113.8' }] } } }))
-  world.api.put(elasticIPs, makeRecord({ phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' }))
-  await sweepTimes(world, 4)
-  assert.equal(world.sky.released, [])
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.addService(makeService({ status: { loadBalancer: { ingress: [{ ip: '203.0.113.8' }] } } }))
+  harness.api.put(elasticIPs, makeRecord({ phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' }))
+  await sweepTimes(harness, 4)
+  assert.equal(harness.cloud.released, [])
 })
 
 test('an orphan that a claim finds while the sweep is at work is not given back', async () => {
-  const world = makeWorld()
-  world.sky.put({ ...old, id: 'gone', address: '203.0.113.7', marks: of('gone') })
-  world.sky.put({ ...old, id: 'wanted', createdAt: '2026-01-31T08:30:00Z' })
-  for (let n = 0; n < 18; n += 1) world.sky.put({ ...old, id: `young-${n}`, createdAt: undefined, marks: of(`${n}`) })
-  const claiming = world.process('a')
+  const harness = makeHarness()
+  harness.cloud.put({ ...old, id: 'gone', address: '203.0.113.7', marks: of('gone') })
+  harness.cloud.put({ ...old, id: 'wanted', createdAt: '2026-01-31T08:30:00Z' })
+  for (let n = 0; n < 18; n += 1)
+    harness.cloud.put({ ...old, id: `young-${n}`, createdAt: undefined, marks: of(`${n}`) })
+  const claiming = harness.process('a')
   const meanwhile = {
     before: async ({ verb, values }: { verb: string; values: unknown[] }) => {
       if (verb === 'release' && values[0] === 'gone') await claiming.claim()
     },
   }
-  await sweepTimes(world, 2, world.process('sweeper', { sky: meanwhile }))
-  assert.is(world.record()?.status?.reservationID, 'wanted')
-  assert.equal(world.sky.released, ['gone'])
+  await sweepTimes(harness, 2, harness.process('sweeper', { cloud: meanwhile }))
+  assert.is(harness.record()?.status?.reservationID, 'wanted')
+  assert.equal(harness.cloud.released, ['gone'])
 })
 
 test("an orphan that is on its way back is nobody's, however long the cloud lists it", async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  world.sky.deletesLate = true
-  const process = await sweepTimes(world, 2)
-  assert.equal(world.sky.released, ['res-8'])
-  const [returning] = world.api.stored(elasticIPs)
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.cloud.deletesLate = true
+  const process = await sweepTimes(harness, 2)
+  assert.equal(harness.cloud.released, ['res-8'])
+  const [returning] = harness.api.stored(elasticIPs)
   assert.equal([returning?.status?.phase, returning?.status?.address], ['Releasing', '203.0.113.8'])
-  world.addService(makeService())
-  await sweepTimes(world, 2, process)
-  await sweepTimes(world, 2, world.process('another'))
-  assert.is(world.record(), undefined)
-  const claimed = await world.process('b').claim()
+  harness.addService(makeService())
+  await sweepTimes(harness, 2, process)
+  await sweepTimes(harness, 2, harness.process('another'))
+  assert.is(harness.record(), undefined)
+  const claimed = await harness.process('b').claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
-  world.sky.settle()
+  harness.cloud.settle()
   await process.sweep(neverAborted)
   assert.equal(
-    world.api.stored(elasticIPs).map(({ metadata }) => metadata.name),
+    harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name),
     ['default.web'],
   )
-  assert.equal(world.held(), ['res-1'])
+  assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
 test('what the cloud has deleted while a sweep read its list is no orphan again', async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  world.sky.deletesLate = true
-  const sky: Hooks = {}
-  const process = await sweepTimes(world, 2, world.process('a', { sky }))
-  sky.after = ({ verb }) => void (verb === 'reservations' && world.sky.settle())
-  const before = world.sky.calls.release
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  harness.cloud.deletesLate = true
+  const cloud: Hooks = {}
+  const process = await sweepTimes(harness, 2, harness.process('a', { cloud }))
+  cloud.after = ({ verb }) => void (verb === 'reservations' && harness.cloud.settle())
+  const before = harness.cloud.calls.release
   await process.sweep(neverAborted)
-  assert.equal([world.sky.calls.release - before, world.api.stored(elasticIPs)], [1, []])
+  assert.equal([harness.cloud.calls.release - before, harness.api.stored(elasticIPs)], [1, []])
 })
 
 test('an orphan that somebody uses, and that cannot go back, holds up nothing else', async () => {
-  const world = makeWorld()
-  world.sky.put({ ...old, id: 'used', address: '203.0.113.7', marks: of('gone') })
-  world.sky.refusesRelease = 'conflict'
-  const process = await sweepTimes(world, 1)
+  const harness = makeHarness()
+  harness.cloud.put({ ...old, id: 'used', address: '203.0.113.7', marks: of('gone') })
+  harness.cloud.refusesRelease = 'conflict'
+  const process = await sweepTimes(harness, 1)
   await Promise.allSettled([process.sweep(neverAborted)])
-  assert.is(world.sky.calls.release, 1)
-  world.sky.put(old)
-  world.addService(makeService())
+  assert.is(harness.cloud.calls.release, 1)
+  harness.cloud.put(old)
+  harness.addService(makeService())
   const [told] = await Promise.allSettled([process.sweep(neverAborted)])
   assert.is(told.status, 'rejected')
-  assert.is(world.record()?.status?.reservationID, 'res-8')
-  world.sky.refusesRelease = undefined
+  assert.is(harness.record()?.status?.reservationID, 'res-8')
+  harness.cloud.refusesRelease = undefined
   await process.sweep(neverAborted)
-  assert.equal([world.held(), world.sky.released], [['res-8'], ['used']])
+  assert.equal([harness.reservationsOf(), harness.cloud.released], [['res-8'], ['used']])
 })
 
 test('of a claim and a sweep that reach for the same orphan one lets go, whichever call comes first', async () => {
   for (let nth = 1; nth <= 12; nth += 1) {
-    const world = makeWorld()
-    world.sky.put(old)
-    const claiming = world.process('claiming')
+    const harness = makeHarness()
+    harness.cloud.put(old)
+    const claiming = harness.process('claiming')
     let calls = 0
     const meanwhile = async () => {
       calls += 1
       if (calls === nth) await claiming.claim()
     }
-    const process = world.process('sweeper')
+    const process = harness.process('sweeper')
     await process.sweep(neverAborted)
-    world.pass(graceMs + 1_000)
-    const busy = world.process('busy', { kube: { before: meanwhile }, sky: { before: meanwhile } })
+    harness.advance(graceMs + 1_000)
+    const busy = harness.process('busy', { kube: { before: meanwhile }, cloud: { before: meanwhile } })
     await busy.sweep(neverAborted)
     await busy.sweep(neverAborted)
     await claiming.claim()
-    const { reservationID = '' } = world.record()?.status ?? {}
-    assert.ok(world.held().includes(reservationID), `call ${nth}: the record holds ${reservationID}, which went`)
+    const { reservationID = '' } = harness.record()?.status ?? {}
+    assert.ok(
+      harness.reservationsOf().includes(reservationID),
+      `call ${nth}: the record holds ${reservationID}, which went`,
+    )
   }
 })
 
 test('what a process began to give back and did not finish, the next one finishes', async () => {
   for (let nth = 1; nth <= 6; nth += 1) {
-    const world = makeWorld()
-    world.sky.put(old)
+    const harness = makeHarness()
+    harness.cloud.put(old)
     let calls = -1
     const cut = {
       before: ({ verb }: HeardCall) => {
@@ -283,91 +287,91 @@ test('what a process began to give back and did not finish, the next one finishe
         if (calls >= nth) throw new KubeError('cut', { status: 0, reason: 'Unreachable' })
       },
     }
-    const process = world.process('cut', { kube: cut, sky: cut })
+    const process = harness.process('cut', { kube: cut, cloud: cut })
     await process.sweep(neverAborted)
-    world.pass(graceMs + 1_000)
+    harness.advance(graceMs + 1_000)
     await Promise.allSettled([process.sweep(neverAborted)])
-    await sweepTimes(world, 4)
-    assert.equal([world.held(), world.api.stored(elasticIPs)], [[], []], `call ${nth}`)
+    await sweepTimes(harness, 4)
+    assert.equal([harness.reservationsOf(), harness.api.stored(elasticIPs)], [[], []], `call ${nth}`)
   }
 })
 
 test('an adopted address in no place that the cloud has lost is written off like any other', async () => {
-  const world = makeWorld()
-  world.sky.put({ ...old, location: undefined })
-  world.addService(makeService())
-  const process = await sweepTimes(world, 1)
-  await world.sky.cloud.release('res-8', neverAborted)
-  await sweepTimes(world, 2, process)
-  assert.equal([world.record()?.status?.phase, world.record()?.status?.reservationID], ['Requested', undefined])
+  const harness = makeHarness()
+  harness.cloud.put({ ...old, location: undefined })
+  harness.addService(makeService())
+  const process = await sweepTimes(harness, 1)
+  await harness.cloud.cloud.release('res-8', neverAborted)
+  await sweepTimes(harness, 2, process)
+  assert.equal([harness.record()?.status?.phase, harness.record()?.status?.reservationID], ['Requested', undefined])
   const claimed = await process.claim()
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.1')
-  assert.is(world.record()?.spec.location, 'da')
+  assert.is(harness.record()?.spec.location, 'da')
 })
 
 test('a release that the cloud refuses is tried again by the next sweep', async () => {
-  const world = makeWorld()
-  world.sky.put(old)
-  const process = await sweepTimes(world, 1)
-  world.sky.refusesRelease = 'conflict'
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  const process = await sweepTimes(harness, 1)
+  harness.cloud.refusesRelease = 'conflict'
   const [refused] = await Promise.allSettled([process.sweep(neverAborted)])
   assert.is(refused.status, 'rejected')
-  world.sky.refusesRelease = undefined
+  harness.cloud.refusesRelease = undefined
   await process.sweep(neverAborted)
-  assert.equal(world.sky.released, ['res-8'])
+  assert.equal(harness.cloud.released, ['res-8'])
 })
 
 test('one that was denied is cleared away', async () => {
-  const world = makeWorld()
-  world.sky.put({ ...old, state: 'denied', address: undefined })
-  world.addService(makeService())
-  await sweepTimes(world, 2)
-  assert.equal([world.record(), world.sky.released], [undefined, ['res-8']])
+  const harness = makeHarness()
+  harness.cloud.put({ ...old, state: 'denied', address: undefined })
+  harness.addService(makeService())
+  await sweepTimes(harness, 2)
+  assert.equal([harness.record(), harness.cloud.released], [undefined, ['res-8']])
 })
 
 test('a sweep that is told to stop gives nothing more back', async () => {
-  const world = makeWorld()
-  for (let n = 0; n < 40; n += 1) world.sky.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
+  const harness = makeHarness()
+  for (let n = 0; n < 40; n += 1) harness.cloud.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
   const stop = new AbortController()
   const lastOne = { after: ({ verb }: { verb: string }) => void (verb === 'release' && stop.abort()) }
-  const process = world.process('sweeper', { sky: lastOne })
+  const process = harness.process('sweeper', { cloud: lastOne })
   await process.sweep(stop.signal)
   const [stopped] = await Promise.allSettled([process.sweep(stop.signal)])
   assert.is(stopped.status, 'rejected')
-  assert.is(world.sky.released.length, 1)
+  assert.is(harness.cloud.released.length, 1)
 })
 
 const held = { phase: 'Bound', address: '203.0.113.8', reservationID: 'res-8' } as const
 
 test('an address that the cloud has lost is written off when two sweeps miss it, and the Service gets another', async () => {
-  const world = makeWorld()
-  world.addService(makeService())
-  world.api.put(elasticIPs, makeRecord(held))
-  const process = await sweepTimes(world, 1)
-  assert.is(world.record()?.status?.phase, 'Bound')
-  await sweepTimes(world, 1, process)
-  const { phase, address, message } = world.record()?.status ?? {}
+  const harness = makeHarness()
+  harness.addService(makeService())
+  harness.api.put(elasticIPs, makeRecord(held))
+  const process = await sweepTimes(harness, 1)
+  assert.is(harness.record()?.status?.phase, 'Bound')
+  await sweepTimes(harness, 1, process)
+  const { phase, address, message } = harness.record()?.status ?? {}
   assert.equal([phase, address], ['Requested', undefined])
   assert.match(message ?? '', 'no longer has 203.0.113.8, reservation res-8')
   const claimed = await process.claim()
   assert.is(claimed.kind, 'held')
-  assert.is(world.sky.calls.reserve, 1)
+  assert.is(harness.cloud.calls.reserve, 1)
 })
 
 test('one that only the list does not tell of is kept', async () => {
-  const world = makeWorld()
-  world.sky.put({ ...old, marks: {} })
-  world.addService(makeService())
-  world.api.put(elasticIPs, makeRecord(held))
-  await sweepTimes(world, 4)
-  assert.is(world.record()?.status?.phase, 'Bound')
+  const harness = makeHarness()
+  harness.cloud.put({ ...old, marks: {} })
+  harness.addService(makeService())
+  harness.api.put(elasticIPs, makeRecord(held))
+  await sweepTimes(harness, 4)
+  assert.is(harness.record()?.status?.phase, 'Bound')
 })
 
 test('a retained address that the cloud has lost leaves no record behind', async () => {
-  const world = makeWorld()
-  world.api.put(elasticIPs, makeRecord({ ...held, phase: 'Released' }))
-  await sweepTimes(world, 2)
-  assert.is(world.record(), undefined)
+  const harness = makeHarness()
+  harness.api.put(elasticIPs, makeRecord({ ...held, phase: 'Released' }))
+  await sweepTimes(harness, 2)
+  assert.is(harness.record(), undefined)
 })
 
 test.run()

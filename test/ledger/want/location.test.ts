@@ -79,7 +79,7 @@ test('while nothing is known of the regions a code passes letter for letter', ()
 
 test('where no annotation says the place only the settings are named', () => {
   assert.equal(locate({}, [setting()], known), {
-    problem: 'nothing says where to reserve the address: set CHERRY_REGION_NAME for the cluster',
+    problem: 'no location is set for the address: set CHERRY_REGION_NAME for the cluster',
   })
 })
 

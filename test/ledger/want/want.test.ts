@@ -96,7 +96,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'several are none of our business',
     service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9,2001:db8::9' } }),
     policy: makePolicy({}),
-    wanted: { kind: 'ignored', why: 'annotation metallb.io/loadBalancerIPs asks for several addresses' },
+    wanted: { kind: 'ignored', reason: 'annotation metallb.io/loadBalancerIPs asks for several addresses' },
   },
   {
     name: 'an unknown annotation is answered with those that people may write',
@@ -129,43 +129,43 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     name: 'a Service that is no LoadBalancer wants nothing',
     service: makeService({ type: 'ClusterIP' }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'nothing', why: 'its type is ClusterIP' },
+    wanted: { kind: 'nothing', reason: 'its type is ClusterIP' },
   },
   {
     name: 'an ExternalName wants nothing',
     service: makeService({ type: 'ExternalName' }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'nothing', why: 'its type is ExternalName' },
+    wanted: { kind: 'nothing', reason: 'its type is ExternalName' },
   },
   {
     name: 'another class is none of our business',
     service: makeService({ loadBalancerClass: 'example.com/other' }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'ignored', why: 'its class is example.com/other' },
+    wanted: { kind: 'ignored', reason: 'its class is example.com/other' },
   },
   {
     name: 'the Service of the control-plane address is left alone',
     service: makeService({ namespace: 'kube-system', name: 'cloud-provider-equinix-metal-kubernetes-external' }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'ignored', why: 'it is the Service of the control-plane address' },
+    wanted: { kind: 'ignored', reason: 'it is the Service of the control-plane address' },
   },
   {
     name: 'an excluded namespace is left alone',
     service: makeService({ namespace: 'legacy' }),
     policy: { ...makePolicy({ metro: 'da' }), excludedNamespaces: ['legacy'] },
-    wanted: { kind: 'ignored', why: 'namespace legacy is excluded' },
+    wanted: { kind: 'ignored', reason: 'namespace legacy is excluded' },
   },
   {
     name: 'with load balancing off nothing is touched, not even to give it back',
     service: makeService({ type: 'ClusterIP' }),
     policy: { ...makePolicy({ metro: 'da' }), loadBalancing: false },
-    wanted: { kind: 'ignored', why: 'load balancing is off' },
+    wanted: { kind: 'ignored', reason: 'load balancing is off' },
   },
   {
     name: 'a headless LoadBalancer, which the API server refuses, costs no address',
     service: makeService({ clusterIP: 'None' }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'ignored', why: 'it is headless' },
+    wanted: { kind: 'ignored', reason: 'it is headless' },
   },
 ]
 
@@ -178,7 +178,7 @@ const mistakes = [
     name: 'no location at all names both annotations and both settings',
     service: makeService(),
     problems: [
-      'nothing says where to reserve the address: set annotation metal.equinix.com/eip-facility or ' +
+      'no location is set for the address: set annotation metal.equinix.com/eip-facility or ' +
         'metal.equinix.com/eip-metro on the Service, or METAL_FACILITY_NAME or METAL_METRO_NAME for the cluster',
     ],
   },

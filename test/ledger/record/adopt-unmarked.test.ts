@@ -1,7 +1,7 @@
 // The oldest predecessor wrote no cluster on its reservations.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { adoptUnmarked } from '../../../ledger/claim/adopt-unmarked.ts'
+import { adoptUnmarked } from '../../../ledger/record/find-reservation.ts'
 import { type MarkScheme, clusterMarks, commonMarks, mayBeOurs, serviceMarks } from '../../../ledger/record/marks.ts'
 import { planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
@@ -30,10 +30,10 @@ test('everything of the predecessor is looked at, and what says that it is anoth
 })
 
 async function inherited(...reservations: Parameters<typeof makeReservation>[0][]) {
-  const sky = scriptedCloud()
-  for (const [n, facts] of reservations.entries()) sky.put(makeReservation({ id: `res-${n}`, ...facts }))
-  const found = await adoptUnmarked({ cloud: sky.cloud, scheme }, makeRecord(), neverAborted)
-  return { found: found?.id, marked: sky.marked, marks: sky.reserved({}).map(({ marks }) => marks['cluster']) }
+  const cloud = scriptedCloud()
+  for (const [n, facts] of reservations.entries()) cloud.put(makeReservation({ id: `res-${n}`, ...facts }))
+  const found = await adoptUnmarked({ cloud: cloud.cloud, scheme }, makeRecord(), neverAborted)
+  return { found: found?.id, marked: cloud.marked, marks: cloud.reserved({}).map(({ marks }) => marks['cluster']) }
 }
 
 test('a reservation of the Service that names no cluster is found, and names ours from then on', async () => {
@@ -59,11 +59,11 @@ test('one of another cluster, of another Service, or that was denied is not', as
 })
 
 test('where predecessors wrote the cluster nobody even looks', async () => {
-  const sky = scriptedCloud()
-  sky.put(makeReservation({ marks: left }))
+  const cloud = scriptedCloud()
+  cloud.put(makeReservation({ marks: left }))
   const { adoptsUnmarked: _not, ...strict } = scheme
-  assert.is(await adoptUnmarked({ cloud: sky.cloud, scheme: strict }, makeRecord(), neverAborted), undefined)
-  assert.is(sky.calls.reservations, 0)
+  assert.is(await adoptUnmarked({ cloud: cloud.cloud, scheme: strict }, makeRecord(), neverAborted), undefined)
+  assert.is(cloud.calls.reservations, 0)
 })
 
 const wanted: Want = { kind: 'reserve', location: 'da11', reclaim: 'Delete', warnings: [] }
@@ -74,7 +74,7 @@ const base = {
   suspects: new Set(['res-1']),
   now: new Date('2026-01-31T09:00:00Z'),
   graceMs: 15 * 60_000,
-  share: 0.1,
+  maxShare: 0.1,
 }
 const services: [name: string, shown: string | undefined, adopted: number][] = [
   ['shows no address yet', undefined, 1],
@@ -91,7 +91,7 @@ for (const [name, loadBalancerIP, adopted] of services) {
 
 test('a sweep never gives back what names no cluster, and does not wait for it', () => {
   const plan = planSweep({ ...base, services: [] })
-  assert.equal([plan.adopt, plan.release, [...plan.suspects], plan.complete], [[], [], [], true])
+  assert.equal([plan.adopt, plan.release, [...plan.suspects], plan.isComplete], [[], [], [], true])
 })
 
 test.run()

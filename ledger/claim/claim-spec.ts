@@ -1,0 +1,50 @@
+import type { Key } from '../../kube/objects.ts'
+import type { ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
+import type { Want } from '../want/want.ts'
+
+/** Which address to claim: one in a location, or that of a provisioned ElasticIP. */
+export type ClaimSpec =
+  | { location: string; reclaim: ReclaimPolicy; elasticIP?: undefined }
+  | { elasticIP: string; location?: undefined; reclaim?: undefined }
+
+export type Claim = ClaimSpec & {
+  key: Key
+  /** The Service shows an address of ours already: the cloud may have it although no record does. */
+  isShown?: boolean
+  /** Whether to wait until the signal aborts while the record is busy; else `busy` is the result at once. */
+  wait: boolean
+}
+
+/** What a claim can come to. */
+export type ClaimResult =
+  | { kind: 'held'; record: ElasticIP; address: string }
+  /** The address will come later: the cloud has not granted it, or could not be reached. */
+  | { kind: 'pending'; reason: string }
+  /** There will be no address until a person changes something. */
+  | { kind: 'refused'; reason: string }
+  /** Another claim or a release works on the record: try again shortly. */
+  | { kind: 'busy'; reason: string }
+
+export const busy: ClaimResult = { kind: 'busy', reason: 'its reservation is still under way' }
+
+/** The claim that a Service's want leads to. */
+export function claimSpecOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec {
+  if (wanted.kind === 'named') return { elasticIP: wanted.elasticIP }
+  return { location: wanted.location, reclaim: wanted.reclaim }
+}
+
+/** The spec of a claim's new record, with the available address to try first, if any. */
+export function recordSpecOf(claim: ClaimSpec, source: ElasticIP | undefined): Omit<ElasticIP['spec'], 'claimRef'> {
+  const location = claim.location ?? source?.spec.location
+  const sourceRef = namedSource(claim) ?? (source && ({ name: source.metadata.name, type: 'WarmPool' } as const))
+  return {
+    ...(location === undefined ? {} : { location }),
+    reclaimPolicy: claim.reclaim ?? 'Delete',
+    ...(sourceRef ? { source: sourceRef } : {}),
+  }
+}
+
+/** The source of a claim that names a provisioned ElasticIP. */
+export function namedSource({ elasticIP }: ClaimSpec): ElasticIP['spec']['source'] {
+  return elasticIP === undefined ? undefined : { name: elasticIP, type: 'Provisioned' }
+}

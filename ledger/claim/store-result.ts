@@ -1,0 +1,166 @@
+import pRetry from 'p-retry'
+import type { CloudError, Reservation } from '../../clouds/cloud.ts'
+import { isConflict, isNotFound } from '../../kube/errors.ts'
+import { makeAvailable } from '../available/return-source.ts'
+import { type ElasticIP, heldAddress, reservationIdOf } from '../record/elastic-ip.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { type StatusChange, condition } from '../record/records.ts'
+import { requestIdOf } from '../record/requests-in-flight.ts'
+import { isAvailable, isSource } from '../record/source.ts'
+import type { ClaimResult } from './claim-spec.ts'
+
+/*
+ * Stores what a request for an address came to, and makes it the result of the claim. No write here has a deadline: the
+ * record must say what was bought, or that the request is over, whoever has stopped waiting for it.
+ */
+
+/** What ends these calls: nothing but their own time-outs. */
+const noDeadline = new AbortController().signal
+
+/** Stores a reservation that existed already; an earlier request may have made it, in another location. */
+export async function useReservation(deps: LedgerDeps, record: ElasticIP, found: Reservation): Promise<ClaimResult> {
+  const { location } = found
+  const isAsRecorded =
+    location === undefined || location === record.spec.location || reservationIdOf(record) !== undefined
+  // A warm address was found by marks of its own: it is in its record's location, written as Services write it.
+  const current =
+    isAsRecorded || isSource(record) ? record : await deps.records.writeSpec(record, { ...record.spec, location })
+  return storeReservation(deps, current, found)
+}
+
+/** Stores how far a reservation has come: granted, requested or denied. */
+export async function storeReservation(
+  deps: LedgerDeps,
+  record: ElasticIP,
+  reservation: Reservation,
+): Promise<ClaimResult> {
+  const { id, address, state } = reservation
+  if (state === 'denied') {
+    await deps.cloud.release(id, noDeadline)
+    const message = 'the cloud denied the request'
+    await write(deps, record, { requestInFlight: undefined, reservationID: undefined, message })
+    return { kind: 'refused', reason: `${deps.cloud.name} denied the request for an address` }
+  }
+  if (state === 'requested' || address === undefined) {
+    const message = `${deps.cloud.name} has not granted the address yet`
+    const conditions = [condition('Reserved', { status: 'False', reason: 'NotGranted', message, now: deps.now() })]
+    const change = { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions } as const
+    await write(deps, record, change)
+    return { kind: 'pending', reason: message }
+  }
+  const phase = isSource(record) ? 'Available' : 'Reserved'
+  const facts = { reason: 'Granted', message: `reservation ${id}`, now: deps.now() }
+  const stored = await write(deps, record, { phase, reservationID: id, address, ...granted(facts) })
+  return resultOf(deps, stored, reservation)
+}
+
+/** What the record says in the end: other processes may have changed it while the cloud was slow. */
+function resultOf(deps: LedgerDeps, stored: ElasticIP, { id, address }: Reservation): ClaimResult {
+  const facts = { record: stored.metadata.name, address, reservation: id }
+  if (reservationIdOf(stored) === id) deps.log.info(facts, 'address reserved')
+  else deps.log.warn(facts, 'reserved twice: the sweep releases this address')
+  const held = isAvailable(stored) ? address : heldAddress(stored)
+  if (held === undefined) return { kind: 'pending', reason: 'another process has changed its record meanwhile' }
+  return { kind: 'held', record: stored, address: held }
+}
+
+/**
+ * Stores an available address that the record has claimed. Only in the record as it was when the source was marked with
+ * its name: unlike a bought address, this one stays with its source and is not lost if the write meets a conflict.
+ */
+export async function holdSource(deps: LedgerDeps, record: ElasticIP, source: ElasticIP): Promise<ClaimResult> {
+  const { address = '', reservationID } = source.status ?? {}
+  const { name } = source.metadata
+  const facts = { reason: 'Taken', message: `from ElasticIP ${name}`, now: deps.now() }
+  const change: StatusChange = { phase: 'Reserved', reservationID, address, ...granted(facts) }
+  const stored = await deps.records.writeStatus(record, change)
+  deps.log.info({ record: record.metadata.name, address, reservation: reservationID, from: name }, 'address claimed')
+  return { kind: 'held', record: stored, address }
+}
+
+function granted(facts: { reason: string; message: string; now: Date }): StatusChange {
+  const types = ['Requested', 'Reserved'] as const
+  const conditions = types.map((type) => condition(type, { status: 'True', ...facts }))
+  return { requestInFlight: undefined, message: undefined, conditions }
+}
+
+/** Stores that there will be no address until a person changes something. */
+export async function refuse(
+  deps: LedgerDeps,
+  { record, isFresh }: { record: ElasticIP; isFresh: boolean },
+  reason: string,
+): Promise<ClaimResult> {
+  // An older record may stand for a reserve whose answer was lost: it stays, and so does the trace of what that bought.
+  if (isFresh) await deps.records.remove(record)
+  else await write(deps, record, { requestInFlight: undefined, message: reason })
+  return { kind: 'refused', reason }
+}
+
+/** Stores that the address would exceed a limit, and makes the one that it claimed available again. */
+export async function refuseOverLimit(
+  deps: LedgerDeps,
+  task: { record: ElasticIP; isFresh: boolean; source?: ElasticIP | undefined },
+  reason: string,
+): Promise<ClaimResult> {
+  try {
+    if (task.source) await makeAvailable(deps, task.source, noDeadline)
+  } catch (error) {
+    // Another process wrote the source; once our record is removed, the controller sees that no record uses it.
+    if (!isConflict(error)) throw error
+  }
+  return refuse(deps, task, reason)
+}
+
+/** Stores that the request has to be repeated later. */
+export async function postpone(deps: LedgerDeps, record: ElasticIP, error: CloudError): Promise<ClaimResult> {
+  deps.log.warn({ record: record.metadata.name, fault: error.fault, error: error.message }, 'address not reserved yet')
+  // The cloud may still carry out a call whose answer was lost: for every process, ours too, it is a request in flight.
+  const requestInFlight =
+    error.outcome === 'unknown' ? { sender: deps.identity, sentAt: deps.now().toISOString() } : undefined
+  await write(deps, record, { phase: 'Requested', requestInFlight, message: error.message })
+  return { kind: 'pending', reason: error.message }
+}
+
+/** Writes the cloud's answer over other processes' writes, and through a short absence of the API server. */
+function write(deps: LedgerDeps, record: ElasticIP, change: StatusChange): Promise<ElasticIP> {
+  let current = record
+  const attempt = async () => {
+    if (!isStillDue(current, { record, change })) return current
+    try {
+      const due = current.status?.deletionRequestedAt ? reservationOnly(change) : change
+      return await deps.records.writeStatus(current, due)
+    } catch (error) {
+      if (isConflict(error)) current = (await readAgain(deps, record)) ?? current
+      throw error
+    }
+  }
+  return pRetry(attempt, {
+    retries: 8,
+    minTimeout: 50,
+    factor: 2,
+    randomize: true,
+    shouldRetry: ({ error }) => !isNotFound(error),
+  })
+}
+
+/**
+ * Whether a change still applies to the record as it is now. A reservation does until the record has another one or names
+ * a source. A change about a request does until another process has sent a new request.
+ */
+function isStillDue(current: ElasticIP, { record, change }: { record: ElasticIP; change: StatusChange }): boolean {
+  if (change.reservationID === undefined) return requestIdOf(current) === requestIdOf(record)
+  const isSame = reservationIdOf(current) === change.reservationID
+  // Another process has seen it granted since.
+  if (isSame && change.address === undefined && current.status?.address !== undefined) return false
+  return isSame || (reservationIdOf(current) === reservationIdOf(record) && current.spec.source === undefined)
+}
+
+/** No Service may get the address of a record that is being released; only that a reservation exists still matters. */
+function reservationOnly({ reservationID }: StatusChange): StatusChange {
+  return reservationID === undefined ? {} : { reservationID }
+}
+
+async function readAgain(deps: LedgerDeps, record: ElasticIP): Promise<ElasticIP | undefined> {
+  const stored = await deps.records.get(record.metadata.name)
+  return stored?.metadata.uid === record.metadata.uid ? stored : undefined
+}

@@ -1,0 +1,112 @@
+import {
+  type ElasticIP,
+  heldAddress,
+  isUnbound,
+  phaseOf,
+  provisionedSourceOf,
+  reservationIdOf,
+} from '../record/elastic-ip.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { elasticIPAnnotation } from '../record/names.ts'
+import { type StatusChange, assigned, isBeingRemoved } from '../record/records.ts'
+import { isClaimedBy } from '../record/source.ts'
+import { type Claim, type ClaimResult, busy, namedSource } from './claim-spec.ts'
+
+/**
+ * What an existing record means for a claim of its Service: a result, `busy` included; undefined when the record has no
+ * address yet and no process works on it, so that the claim may take it over.
+ */
+export async function answerFromRecord(
+  deps: LedgerDeps,
+  { record, claim }: { record: ElasticIP; claim: Claim },
+  signal: AbortSignal,
+): Promise<ClaimResult | undefined> {
+  const mismatch = sourceMismatch(record, claim) ?? locationMismatch(record, claim)
+  // A bound address that no longer fits is released by the controller; then the claim gets another one.
+  if (mismatch !== undefined) return hasUnusedAddress(record) ? { kind: 'refused', reason: mismatch } : busy
+  const held = await holdStored(deps, record, signal)
+  if (held) return held
+  if (phaseOf(record) !== 'Requested' || isBeingRemoved(record) || deps.requestsInFlight.isInFlight(record)) return busy
+  return (await isSourceBeingReturned(deps, { record, claim }, signal)) ? busy : undefined
+}
+
+/**
+ * Makes this process the sender of the next request for an unanswered record; a process that tries at the same time meets
+ * a conflict. The caller's deadline ends neither write: all processes wait for a request once the record names it.
+ */
+export async function takeOverRecord(deps: LedgerDeps, record: ElasticIP, claim: Claim): Promise<ElasticIP> {
+  const isNamed = claim.elasticIP !== undefined
+  const { source: sourceRef, location: former = '', reservationID, ...rest } = record.spec
+  const location = reservationIdOf(record) === undefined ? (claim.location ?? former) : former
+  const source = namedSource(claim) ?? (sourceRef?.type === 'Provisioned' ? undefined : sourceRef)
+  const current = await deps.records.writeSpec(record, {
+    ...rest,
+    ...(location === '' ? {} : { location }),
+    ...(reservationID === undefined || isNamed ? {} : { reservationID }),
+    ...(source ? { source } : {}),
+    reclaimPolicy: claim.reclaim ?? 'Delete',
+  })
+  const requestInFlight = { sender: deps.identity, sentAt: deps.now().toISOString() }
+  // What the cloud may still grant for an earlier request becomes an orphan: the sweep releases it.
+  const dropped = isNamed ? { reservationID: undefined } : {}
+  return deps.records.writeStatus(current, { phase: 'Requested', requestInFlight, ...dropped })
+}
+
+/** Why the record's address does not fit: it is from an ElasticIP, and the Service names another or none; or vice versa. */
+function sourceMismatch(record: ElasticIP, { elasticIP }: Claim): string | undefined {
+  const { address } = record.status ?? {}
+  const source = provisionedSourceOf(record)
+  if (address === undefined || source === elasticIP) return undefined
+  const kept = source === undefined ? address : `${address} of ElasticIP ${source}`
+  const requested = elasticIP === undefined ? 'no ElasticIP is named' : `ElasticIP ${elasticIP} is named`
+  const change =
+    source === undefined
+      ? `remove annotation ${elasticIPAnnotation}`
+      : `set annotation ${elasticIPAnnotation} to ${source}`
+  return `${kept} is kept for it, but ${requested}; ${change}, or ${releaseHint(record)}`
+}
+
+/** Why the record's address does not fit: no Service uses it, and it is not in the location that the Service requests. */
+function locationMismatch(record: ElasticIP, { location: requested }: Claim): string | undefined {
+  const { address } = record.status ?? {}
+  const { location } = record.spec
+  if (!hasUnusedAddress(record) || address === undefined || requested === undefined || location === undefined) {
+    return undefined
+  }
+  if (location === requested) return undefined
+  const change = `change that to ${location}, or ${releaseHint(record)}`
+  return `${address} is kept for it in ${location}, but it requests one in ${requested}; ${change}`
+}
+
+function releaseHint({ metadata }: ElasticIP): string {
+  return `release the address: kubectl delete eip ${metadata.name}`
+}
+
+/** Whether no stored Service uses the record's address. */
+function hasUnusedAddress(record: ElasticIP): boolean {
+  return phaseOf(record) === 'Released' || (phaseOf(record) === 'Reserved' && isUnbound(record))
+}
+
+/** Makes the address of a record the result: held, retained, or being released and not yet deleted at the cloud. */
+async function holdStored(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<ClaimResult | undefined> {
+  const held = heldAddress(record)
+  if (held !== undefined) return { kind: 'held', record, address: held }
+  const phase = phaseOf(record)
+  const address = record.status?.address
+  const isStillOurs = phase === 'Released' || (phase === 'Releasing' && !record.status?.deletionRequestedAt)
+  if (!isStillOurs || address === undefined || isBeingRemoved(record)) return undefined
+  const facts = { reason: 'Claimed', message: 'its Service is not stored yet', now: deps.now() }
+  const change: StatusChange = { phase: 'Reserved', conditions: [assigned('Unknown', facts)] }
+  return { kind: 'held', record: await deps.records.writeStatus(record, change, { signal }), address }
+}
+
+/** Whether the record claimed the named source for an earlier Service: that claim ends before the next one may begin. */
+async function isSourceBeingReturned(
+  deps: LedgerDeps,
+  { record, claim: { elasticIP } }: { record: ElasticIP; claim: Claim },
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (elasticIP === undefined || record.spec.source?.name === elasticIP) return false
+  const source = await deps.records.get(elasticIP, { signal })
+  return source !== undefined && isClaimedBy(source, record)
+}

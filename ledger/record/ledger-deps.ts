@@ -1,0 +1,17 @@
+import type { Cloud } from '../../clouds/cloud.ts'
+import type { Log } from '../../kube/log.ts'
+import type { MarkScheme } from './marks.ts'
+import type { Records } from './records.ts'
+import type { RequestsInFlight } from './requests-in-flight.ts'
+
+/** What every floor of the ledger uses. */
+export type LedgerDeps = {
+  records: Records
+  cloud: Pick<Cloud, 'name' | 'reservations' | 'reservation' | 'reserve' | 'mark' | 'release'>
+  scheme: MarkScheme
+  requestsInFlight: RequestsInFlight
+  /** The name of this process among all processes; no two ever have the same. */
+  identity: string
+  now: () => Date
+  log: Log
+}

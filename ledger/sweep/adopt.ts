@@ -1,0 +1,63 @@
+import type { Reservation } from '../../clouds/cloud.ts'
+import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts'
+import type { Key } from '../../kube/objects.ts'
+import type { ElasticIP } from '../record/elastic-ip.ts'
+import { isBeingReleased, markAsOurs } from '../record/find-reservation.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { type StatusChange, newRecord } from '../record/records.ts'
+import { isSource } from '../record/source.ts'
+
+export type Adoption = {
+  key: Key
+  reservation: Reservation
+  /** The record that waits for the reservation; undefined where the Service has no record. */
+  record: ElasticIP | undefined
+}
+
+/** Writes a reservation into the record of its Service; false when the next sweep has to look at it again. */
+export async function adopt(
+  deps: LedgerDeps & { listRecords: () => ElasticIP[] },
+  { key, reservation, record }: Adoption,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (record && deps.requestsInFlight.isInFlight(record)) return false
+  try {
+    const current = record ?? (await deps.records.create(recordFor(deps, key, reservation), { signal }))
+    // Once the record exists no process releases the reservation; one that had begun to was quicker than our list.
+    const exists = (await deps.cloud.reservation(reservation.id, signal)) !== undefined
+    const isForeign = deps.listRecords().some((other) => isProvisionedFrom(other, reservation))
+    if (!exists || isForeign || (await isBeingReleased(deps, reservation.id, signal))) {
+      if (!record) await deps.records.remove(current, { signal })
+      return false
+    }
+    await markAsOurs(deps, reservation, signal)
+    await deps.records.writeStatus(current, statusFrom(current, reservation), { signal })
+  } catch (error) {
+    // Another process works on the record.
+    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false
+    throw error
+  }
+  deps.log.info({ service: key, address: reservation.address, reservation: reservation.id }, 'reservation adopted')
+  return true
+}
+
+/** Whether an administrator has provisioned an ElasticIP from the reservation meanwhile. */
+function isProvisionedFrom(record: ElasticIP, { id }: Reservation): boolean {
+  return isSource(record) && record.status?.reservationID === id
+}
+
+function recordFor(deps: LedgerDeps, key: Key, { id, location }: Reservation): ElasticIP {
+  const place = location ? { location } : {}
+  return newRecord(key, { reclaimPolicy: 'Delete', reservationID: id, ...place }, deps.identity)
+}
+
+function statusFrom(record: ElasticIP, { id, address, state }: Reservation): StatusChange {
+  const isGranted = state === 'reserved' && address !== undefined
+  const grantedPhase = isSource(record) ? 'Available' : 'Reserved'
+  return {
+    phase: isGranted ? grantedPhase : 'Requested',
+    reservationID: id,
+    address: isGranted ? address : undefined,
+    requestInFlight: undefined,
+  }
+}

@@ -1,0 +1,36 @@
+import { CloudError } from '../../clouds/cloud.ts'
+import { isConflict, isNotFound } from '../../kube/errors.ts'
+
+export type Failures = {
+  /** Does one piece of work; an error that concerns only its object is kept, every other one is thrown. */
+  isolate(work: () => Promise<void>): Promise<void>
+  /** Throws all errors that were kept, as one whose message has every reason. */
+  throwAny(): void
+}
+
+/**
+ * Errors of single objects within a larger task. One reservation that cannot be released, because a machine uses it for
+ * instance, must not hold up all others: its error is thrown when everything else is done.
+ */
+export function failures(task: string): Failures {
+  const errors: Error[] = []
+  return {
+    async isolate(work) {
+      try {
+        await work()
+      } catch (error) {
+        if (!concernsOneObject(error)) throw error
+        errors.push(error)
+      }
+    },
+    throwAny() {
+      if (errors.length === 0) return
+      throw new AggregateError(errors, `${task}: ${errors.map(({ message }) => message).join('; ')}`)
+    },
+  }
+}
+
+function concernsOneObject(error: unknown): error is Error {
+  const isOfReservation = error instanceof CloudError && ['conflict', 'invalid'].includes(error.fault)
+  return isOfReservation || isConflict(error) || isNotFound(error)
+}
