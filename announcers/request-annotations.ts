@@ -3,3 +3,6 @@ export const metallbRequestAnnotations = ['metallb.io/loadBalancerIPs', 'metallb
 
 /** The annotation by which a Service asks kube-vip for an address. */
 export const kubeVipRequestAnnotation = 'kube-vip.io/loadbalancerIPs'
+
+/** Annotations by which a Service chooses an address pool of MetalLB, in the order in which we write them. */
+export const metallbPoolAnnotations = ['metallb.universe.tf/address-pool', 'metallb.io/address-pool']

@@ -8,7 +8,7 @@ import { type Authorities, foreignReason, planAuthorities, type Step, takeStep, 
 import { mergeBundles } from './bundle.ts'
 import { unusableReason } from './renewal.ts'
 
-const signingSince = 'eip-admission.dev/signing-since'
+export const signingSince = 'eip-admission.dev/signing-since'
 const tries = 5
 
 export type SecretName = { namespace: string; name: string }

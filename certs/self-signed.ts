@@ -1,4 +1,4 @@
-import { backoffMs } from '../kube/backoff.ts'
+import { backoffMs } from '../lib/backoff.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Clock, systemClock } from '../kube/clock.ts'
 import { isConflict } from '../kube/errors.ts'

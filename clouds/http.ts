@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudError, type Fault } from './cloud.ts'
 import { type RawAnswer, readAnswer } from './http/answer.ts'
-import { parseBaseUrl } from './http/base-url.ts'
+import { backoffMs } from '../lib/backoff.ts'
+import { withTimeLimit } from '../lib/time-limit.ts'
+import { requireBaseUrl } from './http/base-url.ts'
 import { brokenOff, givenUp, isOwn, type Reading, refused, timedOut } from './http/faults.ts'
 import { type LaneOptions, makeLanes, type Pace } from './http/lanes.ts'
 import { onward } from './http/redirect.ts'
@@ -40,7 +42,7 @@ const longestAwayMs = 999
 
 /** The HTTP caller under every vendor's client: JSON in and out, bounded in time, size and number of calls in flight. */
 export function vendorHttp(options: VendorHttpOptions): VendorHttp {
-  const baseUrl = parseBaseUrl(options.vendor, options.baseUrl)
+  const baseUrl = requireBaseUrl(options.vendor, options.baseUrl)
   const inTurn = makeLanes({ inFlight: options.inFlight ?? 4, rate: options.rate })
 
   return {
@@ -54,25 +56,26 @@ export function vendorHttp(options: VendorHttpOptions): VendorHttp {
   }
 }
 
-/** Runs work under a signal whose reason is the CloudError to throw: the caller's end, or the call's own. */
+/** Runs work under a signal whose reason is the CloudError to throw, for the caller's abort as for our own time limit. */
 async function within<T>(
   { facts, timeoutMs }: Request,
   signal: AbortSignal,
   work: (ends: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const ends = new AbortController()
-  const timer = setTimeout(() => ends.abort(timedOut(facts, timeoutMs)), timeoutMs)
-  const releaseOrRetain = () => ends.abort(givenUp(facts, { sent: true, reason: signal.reason }))
-  signal.addEventListener('abort', releaseOrRetain, { once: true })
-  try {
-    return await work(ends.signal)
-  } catch (error) {
-    if (!(error instanceof CloudError)) ends.signal.throwIfAborted()
-    throw error
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', releaseOrRetain)
+  const limits = {
+    ms: timeoutMs,
+    timeoutError: () => timedOut(facts, timeoutMs),
+    signal,
+    abortError: (reason: unknown) => givenUp(facts, { sent: true, reason }),
   }
+  return withTimeLimit(limits, async (ends) => {
+    try {
+      return await work(ends)
+    } catch (error) {
+      if (!(error instanceof CloudError)) ends.throwIfAborted()
+      throw error
+    }
+  })
 }
 
 /** Waits for its retries in its place in the queue: fewer calls go out while the cloud has trouble. */
@@ -85,8 +88,8 @@ async function carryOut(
   for (let attempt = 1; ; attempt++) {
     const result = await follow(request, options, ends)
     if ('answer' in result) return result.answer
-    const backoffMs = (options.retryDelayMs ?? 250) * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
-    const waitMs = backoffMs + (result.error.retryAfterMs ?? 0)
+    const pauseMs = backoffMs(attempt, { firstMs: options.retryDelayMs ?? 250, maxMs: Infinity })
+    const waitMs = pauseMs + (result.error.retryAfterMs ?? 0)
     if (!mayRepeat(request, result) || attempt === tries || performance.now() + waitMs >= endsAt) throw result.error
     try {
       await sleep(waitMs, undefined, { signal: ends })

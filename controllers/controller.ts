@@ -1,60 +1,60 @@
-import { isConflict } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import type { Key } from '../kube/objects.ts'
-import type { Queue } from '../kube/queue.ts'
-import { type Reconciler, Terminal } from './reconciler.ts'
+import { queue } from '../kube/queue.ts'
+import { type Observe, type Report, reconcileKey } from './reconcile-key.ts'
+import type { Reconciler } from './reconciler.ts'
+import type { Watch } from './watch.ts'
 
-export type ControllerOptions = {
+/** Everything that distinguishes one controller from another. */
+export type ControllerDeclaration = {
   reconciler: Reconciler
-  queue: Queue
-  log: Log
-  /** Tells the person whose object it is what went wrong with it. */
-  complain?: (key: Key, message: string) => void
-  /** Told of every look, for metrics. */
-  observe?: (controller: string, result: string, ms: number) => void
+  /** What adds keys from the moment on that the controller is defined. */
+  watches?: Watch[]
+  /** Work that each start begins with, before any key is reconciled. */
+  prepare?: (signal: AbortSignal) => Promise<void>
+  /** Caches that a reconcile relies on: no key is reconciled before all of them have synced. */
+  needs?: { synced(signal?: AbortSignal): Promise<void> }[]
+  /** Every key that exists now. Each start reconciles all of them. */
+  keys: () => Iterable<Key>
+  /** How long after a reconcile the key is due again, unless the reconcile itself says so. */
+  resyncMs?: number
+  /** Keys that are reconciled at the same time. */
+  concurrency?: number
+  /** The back-off after errors. */
+  retry?: { firstMs?: number; maxMs?: number }
+  /** Reports a failed reconcile to the owner of the object. */
+  report?: Report
 }
 
-/** Runs a reconciler on the keys of its queue until the signal aborts. Here alone it is judged when to look again. */
-export function runController(options: ControllerOptions, signal: AbortSignal): Promise<void> {
-  const { reconciler, queue, observe } = options
-  return queue.run(async (key, aborted) => {
-    const started = performance.now()
-    const result = await look(options, key, aborted)
-    observe?.(reconciler.name, result, performance.now() - started)
-  }, signal)
+export type Controller = {
+  name: string
+  /** Reconciles every key, then those that changed, until the signal aborts and all that began has ended. */
+  run(signal: AbortSignal): Promise<void>
+  /** Keys that wait for a reconcile. */
+  readonly queueLength: number
 }
 
-async function look({ reconciler, queue, ...tell }: ControllerOptions, key: Key, signal: AbortSignal): Promise<string> {
-  try {
-    const { againInMs } = await reconciler.reconcile(key, signal)
-    queue.forget(key)
-    if (againInMs !== undefined) queue.addAfter(key, againInMs)
-    return 'ok'
-  } catch (error) {
-    if (signal.aborted) return 'aborted'
-    if (isConflict(error)) {
-      queue.failed(key)
-      return 'conflict'
-    }
-    const message = error instanceof Error ? error.message : String(error)
-    tell.complain?.(key, message)
-    if (error instanceof Terminal) {
-      queue.forget(key)
-      tell.log.warn({ controller: reconciler.name, key, error: message }, 'nothing to do until it changes')
-      return 'terminal'
-    }
-    const retryAfterMs = retryAfter(error)
-    const againInMs = retryAfterMs ?? queue.failed(key)
-    if (retryAfterMs !== undefined) queue.addAfter(key, retryAfterMs)
-    tell.log.warn(
-      { controller: reconciler.name, key, againInMs: Math.round(againInMs), error: message },
-      'not settled yet',
-    )
-    return 'error'
+/** A controller of this declaration; it reconciles only while it runs. */
+export function defineController(
+  declaration: ControllerDeclaration,
+  { log, observe }: { log: Log; observe: Observe },
+): Controller {
+  const { reconciler, watches = [], prepare, needs = [], keys, resyncMs, report } = declaration
+  const { concurrency = 1, retry = {} } = declaration
+  const pending = queue({ concurrency, ...retry, log })
+  for (const subscribe of watches)
+    subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
+  return {
+    name: reconciler.name,
+    get queueLength() {
+      return pending.length
+    },
+    async run(signal) {
+      await prepare?.(signal)
+      await Promise.all(needs.map((cache) => cache.synced(signal)))
+      for (const key of keys()) pending.add(key)
+      const judged = reconcileKey({ reconciler, queue: pending, resyncMs, report, observe, log })
+      await pending.run(judged, signal)
+    },
   }
-}
-
-function retryAfter(error: unknown): number | undefined {
-  const told = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
-  return typeof told === 'number' ? told : undefined
 }

@@ -1,16 +1,16 @@
 import type { Sweep } from '../ledger/sweep/sweep.ts'
 import type { Reconciler } from './reconciler.ts'
 
-/** The only key of the sweep: it looks at everything. */
+/** The only key of the sweep, which compares everything at once. */
 export const sweepKey = 'all'
 
-/** Compares the cloud with the ledger, again and again. */
-export function ledgerSweep(deps: { sweep: Sweep; intervalMs: number }): Reconciler {
+/** Compares the cloud with the ledger. */
+export function ledgerSweep(sweep: Sweep): Reconciler {
   return {
     name: 'ledger-sweep',
     async reconcile(_key, signal) {
-      await deps.sweep(signal)
-      return { againInMs: deps.intervalMs }
+      await sweep(signal)
+      return {}
     },
   }
 }

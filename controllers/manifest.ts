@@ -3,43 +3,47 @@ import type { Discovery } from '../kube/discovery.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import { type KubeObject, keyOf } from '../kube/objects.ts'
-import type { Reconciler } from './reconciler.ts'
+import { type Reconciler, Terminal } from './reconciler.ts'
 
 export type ManifestDeps = {
   client: Pick<KubeClient, 'apply'> & Discovery
-  objects: KubeObject[]
-  /** Whom to grant what is missing: `namespace:name` of our service account. */
+  /** Reads the manifest; the file may have changed since the process started, as we may lead much later. */
+  read: () => { objects: KubeObject[]; wrong?: never } | { objects?: never; wrong: string }
+  file: string
+  /** Our service account as `namespace:name`, for the command that grants the missing rights. */
   account: string
   log: Log
 }
 
-/** The only key of a manifest: its objects belong together. */
+/** The only key of a manifest, whose objects belong together. */
 export const manifestKey = 'manifest'
 
 const fieldManager = 'eip-admission-manifest'
 
 /**
- * Applies the objects of a person's manifest in their order, as far as they can be: what one object needs may be there
- * only after others, and an old manifest may hold what a new API server does not know. Throws with what is left.
+ * Applies the objects of an operator's manifest in their order and throws what could not be applied. One failure stops
+ * no other object: an object may need others first, and an old manifest may hold kinds that a new API server lacks.
  */
-export function manifest({ client, objects, account, log }: ManifestDeps): Reconciler {
+export function manifest({ client, read, file, account, log }: ManifestDeps): Reconciler {
   return {
     name: 'manifest',
     async reconcile(_key, signal) {
-      const left: Error[] = []
+      const { objects, wrong } = read()
+      if (!objects) throw new Terminal(`the load balancer manifest is not applied: ${file} ${wrong}`)
+      const failures: Error[] = []
       for (const object of objects) {
         const error = await apply(client, object, signal).catch((reason: Error) => reason)
         signal.throwIfAborted()
-        if (error) left.push(error)
+        if (error) failures.push(error)
       }
-      if (left.length > 0) throw new Error(leftOut(left, { of: objects.length, account }))
+      if (failures.length > 0) throw new Error(failureText(failures, { of: objects.length, account }))
       log.info({ objects: objects.length }, 'manifest applied')
       return {}
     },
   }
 }
 
-/** Answers why an object could not be sent. */
+/** Returns an error if the API server does not serve the object's kind, and throws if it refuses the object. */
 async function apply(
   client: ManifestDeps['client'],
   object: KubeObject,
@@ -51,16 +55,16 @@ async function apply(
   return undefined
 }
 
-/** More would hide what they have in common. */
+/** More messages would hide what they have in common. */
 const maxShown = 3
 
-/** A manifest is applied with the rights that we have, and those that most of its objects need are not among them. */
-function leftOut(errors: Error[], { of, account }: { of: number; account: string }): string {
+/** We apply a manifest with our own rights, which do not cover most of what a manifest installs. */
+function failureText(errors: Error[], { of, account }: { of: number; account: string }): string {
   const shown = errors.slice(0, maxShown).map(({ message }) => message)
   const more = errors.length > maxShown ? [`${errors.length - maxShown} more`] : []
-  const told = `${errors.length} of ${of} objects are not applied: ${[...shown, ...more].join('; ')}`
+  const text = `${errors.length} of ${of} objects are not applied: ${[...shown, ...more].join('; ')}`
   const isForbidden = errors.some((error) => error instanceof KubeError && error.status === 403)
-  if (!isForbidden) return told
+  if (!isForbidden) return text
   const grant = `kubectl create clusterrolebinding eip-admission-manifest --clusterrole=cluster-admin --serviceaccount=${account}`
-  return `${told}. Apply the file yourself, or give us the rights that it takes: ${grant}`
+  return `${text}. Apply the file yourself, or grant our service account the rights that it needs: ${grant}`
 }

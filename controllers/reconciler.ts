@@ -1,15 +1,20 @@
 import type { Key } from '../kube/objects.ts'
 
-/** What a look at one object ended with: all is well, or look again after a while although nothing may have changed. */
+/** What a reconcile of one key ended with: it is settled, or it is due again although nothing may have changed. */
 export type Outcome = { againInMs?: number }
 
-/** Brings one object closer to what is wanted. It is told which object, never what happened to it. */
+/** Brings one object closer to what is wanted. It gets the key of the object, never the event that happened to it. */
 export type Reconciler = {
   name: string
   reconcile(key: Key, signal: AbortSignal): Promise<Outcome>
 }
 
-/** A problem that no repetition mends: it is said, not retried, until the object changes. */
+/** A problem that no retry solves: it is reported once and waits until the object changes. */
 export class Terminal extends Error {
   override readonly name = 'Terminal'
+}
+
+/** A key that is not settled after more steps than it can need. */
+export class Unsettled extends Error {
+  override readonly name = 'Unsettled'
 }

@@ -1,3 +1,4 @@
+import { withJitter } from '../lib/backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
@@ -52,7 +53,7 @@ export function election(options: ElectionOptions): Election {
           if (isDone) return
         } else {
           const periodMs = claimed === undefined ? retryPeriodMs : lookPeriodMs
-          await clock.sleep(periodMs * (0.5 + Math.random() / 2), signal)
+          await clock.sleep(withJitter(periodMs), signal)
         }
       }
     },

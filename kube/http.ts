@@ -4,6 +4,7 @@ import { type Agents, agents } from './agents.ts'
 import { type Answer, readAnswer, refusal, unreachable } from './answer.ts'
 import type { Access, Credentials } from './credentials.ts'
 import { KubeError } from './errors.ts'
+import { withTimeLimit } from '../lib/time-limit.ts'
 
 export type Call = {
   /** The call in words, for messages: `get Service default/web`. */
@@ -111,19 +112,15 @@ function requestOf({ method, path, query = {}, body }: Call, userAgent: string) 
 /** Runs work under a signal that aborts when the caller's does or the time is over. */
 async function within<T>(what: string, { timeoutMs, signal }: Limits, work: (ends: Ends) => Promise<T>): Promise<T> {
   signal?.throwIfAborted()
-  const ends = new AbortController()
-  const late = new KubeError(`${what}: no answer within ${timeoutMs} ms`, { status: 0, reason: 'Timeout' })
-  const timer = setTimeout(() => ends.abort(late), timeoutMs)
-  // AbortSignal.any would do, but holds memory while the caller's signal lives, which may be as long as the process.
-  const releaseOrRetain = () => ends.abort(signal?.reason)
-  signal?.addEventListener('abort', releaseOrRetain, { once: true })
-  try {
-    return await work({ signal: ends.signal, atMs: performance.now() + timeoutMs })
-  } catch (error) {
-    ends.signal.throwIfAborted()
-    throw error instanceof KubeError ? error : unreachable(what, error)
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', releaseOrRetain)
-  }
+  const atMs = performance.now() + timeoutMs
+  const timeoutError = () =>
+    new KubeError(`${what}: no answer within ${timeoutMs} ms`, { status: 0, reason: 'Timeout' })
+  return withTimeLimit({ ms: timeoutMs, timeoutError, signal }, async (ends) => {
+    try {
+      return await work({ signal: ends, atMs })
+    } catch (error) {
+      ends.throwIfAborted()
+      throw error instanceof KubeError ? error : unreachable(what, error)
+    }
+  })
 }

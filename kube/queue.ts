@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from './backoff.ts'
+import { type Backoff, backoffMs } from '../lib/backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { delays } from './delays.ts'
 import type { Log } from './log.ts'

@@ -1,13 +1,43 @@
-/** The time that one question to the cloud may take, its turn in the queue included. */
+/** The time that one request for an address may take, its wait in the queue included. */
 export type TimeLimit = {
-  /** Ends the calls that are in flight when the time is over. */
+  /** Aborts the calls in flight when the time is over. */
   signal: AbortSignal
-  /** Whether the time is over by the clock; a timer rings late in a process that was frozen. */
+  /** Whether the time is over by the clock; a timer fires late in a process that was frozen. */
   isOver(): boolean
 }
 
-/** A budget that begins now. */
+/** A time limit that begins now. */
 export function timeLimit(ms: number): TimeLimit {
   const endMs = performance.now() + ms
   return { signal: AbortSignal.timeout(ms), isOver: () => performance.now() >= endMs }
+}
+
+export type Limits = {
+  ms: number
+  /** The reason of the abort when the time is over. */
+  timeoutError: () => Error
+  /** The caller's signal, which ends the work too. */
+  signal?: AbortSignal | undefined
+  /** The reason of the abort when the caller's signal aborts; without it, the signal's own reason. */
+  abortError?: (reason: unknown) => unknown
+}
+
+/**
+ * Runs work under a signal that aborts when the time is over or the caller's signal aborts. The timer ends with the work:
+ * that of AbortSignal.timeout would live on, and calls come by the thousand. AbortSignal.any would keep memory for as long
+ * as the caller's signal lives, which may be as long as the process.
+ */
+export async function withTimeLimit<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T> | T): Promise<T> {
+  const { ms, timeoutError, signal, abortError = (reason) => reason } = limits
+  const ends = new AbortController()
+  const timer = setTimeout(() => ends.abort(timeoutError()), ms)
+  const abort = () => ends.abort(abortError(signal?.reason))
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    return await work(ends.signal)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
 }

@@ -11,7 +11,7 @@ import { isNotFound } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import { configMaps } from '../kube/resource.ts'
 import { names } from '../manifests/names.ts'
-import { untilAnswered } from './until-answered.ts'
+import { retryUntilAnswered } from './retry-until-answered.ts'
 import type { LoadBalancer } from './settings/load-balancer.ts'
 import { SettingsError } from './settings/problems.ts'
 
@@ -29,7 +29,9 @@ type Tools = { client: KubeClient; marks: AnnouncerMarks; log: Log; signal: Abor
 export async function announcerOf(loadBalancer: LoadBalancer, tools: Tools): Promise<Announcer> {
   const choice = { what: 'the API server', log: tools.log, signal: tools.signal }
   const chosen =
-    loadBalancer.kind === 'metallb' ? await untilAnswered(() => chosenBy(loadBalancer, tools), choice) : loadBalancer
+    loadBalancer.kind === 'metallb'
+      ? await retryUntilAnswered(() => chosenBy(loadBalancer, tools), choice)
+      : loadBalancer
   const { label, advertisement, counting } = tools.marks
   switch (chosen.kind) {
     case 'none':

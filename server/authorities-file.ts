@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { certificatesIn } from '../certs/bundle.ts'
 import { fileFault } from './file-fault.ts'
 
-/** Certificates of authorities, or why the file is not to be trusted. */
+/** The certificates of authorities in PEM, or the problem of the file. */
 export type AuthoritiesFile = { pem: string; wrong?: never } | { pem?: never; wrong: string }
 
-/** Reads a PEM file by which others shall be known. */
+/** Reads the PEM file of the authorities that sign client certificates. */
 export function readAuthorities(path: string): AuthoritiesFile {
   let pem: string
   try {
@@ -15,16 +15,16 @@ export function readAuthorities(path: string): AuthoritiesFile {
     return { wrong: fileFault(error) }
   }
   const certificates = certificatesIn(pem)
-  const wrong = certificates.length === 0 ? 'holds no certificate' : wrongWith(certificates)
+  const wrong = certificates.length === 0 ? 'holds no certificate' : findProblem(certificates)
   return wrong === undefined ? { pem: certificates.map(String).join('') } : { wrong }
 }
 
-/** OpenSSL would take any of these, and then refuse every client without a word of why. */
-function wrongWith(certificates: X509Certificate[]): string | undefined {
-  const person = certificates.find(({ ca }) => !ca)
-  if (person) return `holds the certificate of ${person.subject}, which is no authority`
-  const rootless = certificates.find((one) => !certificates.some((issuer) => one.checkIssued(issuer)))
-  if (rootless) return `holds ${rootless.subject} without its issuer ${rootless.issuer}`
-  const isOver = certificates.every(({ validToDate }) => validToDate.getTime() <= Date.now())
-  return isOver ? 'holds only certificates that have expired' : undefined
+/** The problem of certificates that OpenSSL would accept, only to refuse every client later without a reason. */
+function findProblem(certificates: X509Certificate[]): string | undefined {
+  const leaf = certificates.find(({ ca }) => !ca)
+  if (leaf) return `holds the certificate of ${leaf.subject}, which is no authority`
+  const incomplete = certificates.find((one) => !certificates.some((issuer) => one.checkIssued(issuer)))
+  if (incomplete) return `holds ${incomplete.subject} without its issuer ${incomplete.issuer}`
+  const allExpired = certificates.every(({ validToDate }) => validToDate.getTime() <= Date.now())
+  return allExpired ? 'holds only certificates that have expired' : undefined
 }

@@ -1,6 +1,6 @@
 import type { ProjectPeering } from '../clouds/peering.ts'
 import type { AnnotationScheme } from '../controllers/peering/node-annotations.ts'
-import type { LabelRequirement } from '../kube/selector.ts'
+import type { LabelRequirement } from '../lib/label-selector.ts'
 import type { LoadBalancer } from './settings/load-balancer.ts'
 
 /** BGP as the settings want it. */

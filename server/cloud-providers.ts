@@ -4,7 +4,7 @@ import { equinixMetalProvider } from './clouds/equinix-metal.ts'
 import { packetProvider } from './clouds/packet.ts'
 import type { CloudSettings } from './settings/dialects.ts'
 
-/** The only place that knows all clouds: a dialect's settings, and what follows from them. */
+/** Makes the cloud provider of a dialect. No other file knows all clouds. */
 export async function makeCloudProvider(cloud: CloudSettings, tools: CloudTools): Promise<CloudProvider> {
   switch (cloud.dialect) {
     case 'equinix-metal':

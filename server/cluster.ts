@@ -4,12 +4,12 @@ import { inCluster } from '../kube/in-cluster.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
 import type { Log } from '../kube/log.ts'
 import { namespaces } from '../kube/resource.ts'
-import { untilAnswered } from './until-answered.ts'
+import { retryUntilAnswered } from './retry-until-answered.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /** Who we are to which API server: as a kubeconfig says, else as the pod we run in. */
-export function credentialsOf(file: string | undefined, env: Environment): Credentials {
+export function credentialsOf(file: string | undefined, env: EnvironmentVariables): Credentials {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
   return file === undefined && host !== undefined ? inCluster({ host, port }) : kubeconfig({ file })
 }
@@ -21,5 +21,5 @@ export function clusterId(client: KubeClient, log: Log, signal: AbortSignal): Pr
     if (!system?.metadata.uid) throw new Error('namespace kube-system is not there')
     return system.metadata.uid
   }
-  return untilAnswered(read, { what: 'the API server', log, signal })
+  return retryUntilAnswered(read, { what: 'the API server', log, signal })
 }

@@ -1,35 +1,54 @@
-import { addresses } from './controllers/addresses.ts'
-import { announcements } from './controllers/announcing.ts'
-import type { Controller } from './controllers/controller.ts'
-import { manifests } from './controllers/manifest.ts'
-import { lifecycles } from './controllers/node-lifecycle.ts'
-import { nodes } from './controllers/nodes.ts'
-import { peerings } from './controllers/peering.ts'
-import { prefixLimits } from './controllers/prefix-limit.ts'
-import { sweeps } from './controllers/sweep.ts'
-import { stock } from './controllers/available.ts'
-import { warmPools } from './controllers/warm-pool.ts'
+import { machineRefresh } from '../controllers/nodes/machine-refresh.ts'
+import { type ControllerDeclaration, defineController } from '../controllers/controller.ts'
+import { announcingController, makeAnnouncing } from './controllers/announcing.ts'
+import { availableAddressController } from './controllers/available.ts'
+import { manifestController } from './controllers/manifest.ts'
+import { machineRefreshController, nodeIdentityController } from './controllers/node-identity.ts'
+import { nodeLifecycleController } from './controllers/node-lifecycle.ts'
+import { peeringControllers } from './controllers/peering.ts'
+import { prefixLimitController } from './controllers/prefix-limit.ts'
+import { serviceController } from './controllers/services.ts'
+import { ledgerSweepController } from './controllers/sweep.ts'
+import { warmPoolController } from './controllers/warm-pool.ts'
 import type { Dependencies } from './dependencies.ts'
 
+export type Controllers = {
+  /** Runs every controller until the signal aborts and all that began has ended. */
+  run(signal: AbortSignal): Promise<void>
+}
+
 /** Every controller of the process; they act only while they run. */
-export function makeControllers(deps: Dependencies): Controller {
-  const announcing = announcements(deps)
-  const all = [
-    addresses(deps, announcing),
-    sweeps(deps),
-    stock(deps),
-    warmPools(deps),
-    nodes(deps),
-    lifecycles(deps),
-    // Before the announcing controller, which waits for what is begun here anew.
-    peerings(deps),
-    prefixLimits(deps),
-    manifests(deps),
-    announcing,
-  ]
+export function makeControllers(deps: Dependencies): Controllers {
+  const { log, metrics, events } = deps
+  const controllers = declarations(deps).map((declaration) =>
+    defineController(declaration, { log, observe: (...reconcile) => metrics.reconcile(...reconcile) }),
+  )
+  const services = controllers.find(({ name }) => name === 'service-address')
+  metrics.gauge('queue_length', 'Services that wait for a reconcile.', () => services?.queueLength)
   return {
     async run(signal) {
-      await Promise.all(all.map((one) => one.run(signal)))
+      await Promise.all(controllers.map((controller) => controller.run(signal)))
+      await events.written()
     },
   }
+}
+
+function declarations(deps: Dependencies): ControllerDeclaration[] {
+  const { caches, machines } = deps
+  const announcing = makeAnnouncing(deps)
+  const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
+  return [
+    serviceController(deps, announcing),
+    ledgerSweepController(deps),
+    availableAddressController(deps),
+    warmPoolController(deps),
+    nodeIdentityController(deps, refresh),
+    machineRefreshController(deps, refresh),
+    nodeLifecycleController(deps),
+    // Before announcing, which waits for the facts that each start resets here.
+    ...peeringControllers(deps),
+    ...prefixLimitController(deps),
+    ...manifestController(deps),
+    ...(announcing ? [announcingController(deps, announcing)] : []),
+  ]
 }

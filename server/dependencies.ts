@@ -7,7 +7,7 @@ import { type KnownLocations, knownLocations } from './known-locations.ts'
 import { type Ledger, makeLedger } from './ledger.ts'
 import { type Caches, makeCaches } from './caches.ts'
 
-/** What webhooks and controllers have in common. */
+/** What webhooks and controllers share. */
 export type Dependencies = Context & {
   caches: Caches
   locations: KnownLocations
@@ -17,12 +17,12 @@ export type Dependencies = Context & {
   peerFacts: PeerFacts
 }
 
-/** Sees the cluster and the cloud; nothing runs yet. */
+/** Makes what webhooks and controllers share; nothing runs yet. */
 export function makeDependencies(context: Context): Dependencies {
   const { client, vendor, log } = context
   const caches = makeCaches(client, log)
   const locations = knownLocations({ cloud: vendor.cloud, log, sources: vendor.policy.locationSources })
-  const wants = (service: Service) => want(service, vendor.policy, locations.current())
+  const wantOf = (service: Service) => want(service, vendor.policy, locations.current())
   const machines = machineList({ machines: vendor.machines, now: () => performance.now() })
   return {
     ...context,
@@ -30,7 +30,7 @@ export function makeDependencies(context: Context): Dependencies {
     peerFacts: peerFacts(),
     caches,
     locations,
-    want: wants,
-    ledger: makeLedger({ ...context, want: wants, caches }),
+    want: wantOf,
+    ledger: makeLedger({ ...context, want: wantOf, caches }),
   }
 }

@@ -1,10 +1,10 @@
 const fileFaults: Record<string, string> = {
   ENOENT: 'does not exist',
-  EACCES: 'may not be read by this process',
+  EACCES: 'cannot be read: this process has no permission',
   EISDIR: 'is a directory',
 }
 
-/** Why a file could not be read, in words that follow its name. */
+/** Why a file could not be read, to print after the name of the file. */
 export function fileFault(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
   return fileFaults[code] ?? `cannot be read (${code})`

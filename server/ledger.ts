@@ -27,7 +27,7 @@ const now = () => new Date()
 export function makeLedger(options: LedgerOptions): Ledger {
   const { client, vendor, cluster, identity, settings, log } = options
   const { namespace } = settings.process
-  const { cloudTimeoutMs } = settings.cloud.settings
+  const { cloudTimeoutMs } = settings.cluster
   const name = names.ledgerConfigMap
   const mark = adoptionMark({ client, namespace, name, project: vendor.project })
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
@@ -59,7 +59,7 @@ function freeWarm({ caches }: LedgerOptions): ElasticIP[] {
 
 /** Counts what the API server has now, not what a copy has: a limit holds against races too. */
 function limiter({ client, settings }: LedgerOptions): ClaimDeps['overLimit'] {
-  const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cloud.settings
+  const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cluster
   if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)
   return async (record, signal) =>
     overLimit(record, await listAll(client, elasticIPs, { signal }), { cluster, namespace })

@@ -9,24 +9,24 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => stopping.abort())
 }
 
-// Compiling is most of a start; what is imported from here on is compiled once a machine.
+// Compilation takes most of the start. Node caches the compiled code of all imports after this line.
 enableCompileCache()
 const { run } = await import('./commands/run.ts')
 
 const print = (text: string) => void process.stdout.write(text)
-const world = { env: process.env, version, signal: stopping.signal, print }
+const host = { env: process.env, version, signal: stopping.signal, print }
 
 try {
   process.exitCode = await run(process.argv.slice(2), {
-    ...world,
+    ...host,
     printError: (text) => void process.stderr.write(text),
-    // Loaded when they run: `version` need not wait for a web server.
-    serve: async (settings) => (await import('./serve.ts')).serve(settings, world),
-    install: async (settings) => (await import('./commands/install.ts')).install(settings, world),
-    cleanup: async (settings) => (await import('./commands/cleanup.ts')).cleanup(settings, world),
+    // Each command is loaded only when it runs, so that `version` does not load a web server.
+    serve: async (settings) => (await import('./serve.ts')).serve(settings, host),
+    install: async (settings) => (await import('./commands/install.ts')).install(settings, host),
+    cleanup: async (settings) => (await import('./commands/cleanup.ts')).cleanup(settings, host),
   })
 } catch (error) {
-  // Told to stop before it was ready: that is no failure.
+  // A signal before the process was ready is no failure.
   if (!stopping.signal.aborted) fail(error)
 }
 

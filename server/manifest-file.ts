@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml'
 import type { KubeObject } from '../kube/objects.ts'
 import { fileFault } from './file-fault.ts'
 
-/** The objects of a manifest, or what keeps them from being applied. */
+/** The objects of a manifest, or the problem of the file. */
 export type ManifestFile = { objects: KubeObject[]; wrong?: never } | { objects?: never; wrong: string }
 
 /** Reads the Kubernetes objects of a YAML file with one document or several. */
@@ -17,9 +17,9 @@ export function readManifest(path: string): ManifestFile {
   return parseManifest(text)
 }
 
-/** The Kubernetes objects of a YAML text, lists taken apart. Secrets may be in it: no message quotes it. */
+/** The Kubernetes objects of a YAML text; a List is replaced by its items. It may hold Secrets: never quote it. */
 export function parseManifest(text: string): ManifestFile {
-  // As kubectl reads it: 0400 is octal, and `on` is true.
+  // YAML 1.1, as in kubectl: 0400 is octal, and `on` is true.
   const documents = parseAllDocuments(text, { version: '1.1', prettyErrors: true })
   if (!Array.isArray(documents)) return { wrong: 'holds no object' }
   const [mistake] = documents.flatMap(({ errors }) => errors)
@@ -29,13 +29,12 @@ export function parseManifest(text: string): ManifestFile {
   }
   const items = documents.map((document): unknown => document.toJS()).flatMap(itemsOf)
   const objects = items.filter(isObject)
-  const stray = items.findIndex((item) => !isObject(item))
-  if (stray >= 0)
-    return { wrong: `holds something without apiVersion, kind or metadata.name: object ${stray + 1} of it` }
+  const invalid = items.findIndex((item) => !isObject(item))
+  if (invalid >= 0) return { wrong: `has no apiVersion, kind or metadata.name in object ${invalid + 1}` }
   return objects.length > 0 ? { objects } : { wrong: 'holds no object' }
 }
 
-/** An empty document is nothing, a List what is in it. */
+/** The objects of one document: none of an empty one, the items of a List. */
 function itemsOf(document: unknown): unknown[] {
   if (document === null || document === undefined) return []
   const { kind, items } = document as { kind?: unknown; items?: unknown }

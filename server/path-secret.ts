@@ -3,7 +3,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Log } from '../kube/log.ts'
 import { secrets } from '../kube/resource.ts'
 import { names } from '../manifests/names.ts'
-import { untilAnswered } from './until-answered.ts'
+import { retryUntilAnswered } from './retry-until-answered.ts'
 
 /** A path segment that nobody guesses. */
 export function newPathSecret(): string {
@@ -31,5 +31,5 @@ export function awaitPathSecret(
     if (found) return found
     throw new Error(`Secret ${namespace}/${names.webhookSecret} is not there: run eip-admission install`)
   }
-  return untilAnswered(read, { what: 'the installation', log, signal })
+  return retryUntilAnswered(read, { what: 'the installation', log, signal })
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type Listeners, openListeners } from './listeners/listeners.ts'
 import type { Check } from './listeners/health.ts'
-import { type Context, type Environment, createContext } from './context.ts'
+import { type Context, type ServeDeps, createContext } from './context.ts'
 import { type Components, makeComponents } from './components.ts'
 import type { ServeSettings } from './settings/serve.ts'
 
@@ -9,9 +9,9 @@ import type { ServeSettings } from './settings/serve.ts'
 const silenceMs = 10 * 60_000
 
 /** Runs webhooks and controllers until the signal aborts and everything that was begun has ended. */
-export async function serve(settings: ServeSettings, surroundings: Environment): Promise<void> {
-  const { signal } = surroundings
-  const context = await createContext(settings, surroundings)
+export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<void> {
+  const { signal } = deps
+  const context = await createContext(settings, deps)
   const components = makeComponents(context)
   // Outlives the signal: the copies are needed until the last review is answered.
   const running = new AbortController()

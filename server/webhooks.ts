@@ -10,7 +10,7 @@ import type { Dependencies } from './dependencies.ts'
 /** Every admission webhook of the process. */
 export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }: Dependencies): Webhook[] {
   const { policy } = vendor
-  const { onCloudFailure, maxUnbound } = settings.cloud.settings
+  const { onCloudFailure, maxUnbound } = settings.cluster
   const locations = () => deps.locations.current()
   // A Service that is stored and waits for its address is no stranger, however long the controller takes to bind it.
   const isAwaited = (record: ElasticIP) => {

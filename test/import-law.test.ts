@@ -35,6 +35,8 @@ const doors: Record<string, string[]> = {
   'node-forge': ['certs/'],
   fastify: ['server/listeners/', 'webhooks/admission.ts', 'sandbox/clouds/'],
   'p-queue': ['clouds/http/'],
+  'p-map': ['lib/'],
+  'fastest-levenshtein': ['lib/'],
   commander: ['server/commands/'],
   pino: ['server/'],
   'pino-pretty': ['server/log.ts'],

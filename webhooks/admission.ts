@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../kube/log.ts'
-import { deadlineMs, inTime } from './deadline.ts'
+import { withTimeLimit } from '../lib/time-limit.ts'
+import { deadlineMs } from './deadline.ts'
 import type { Decision } from './decision.ts'
 import { type AdmissionReview, reviewSchema } from './review.ts'
 import type { Webhook } from './webhook.ts'
@@ -50,7 +51,9 @@ async function answer(
   const started = performance.now()
   const facts = { webhook: webhook.name, namespace: request.namespace, name: request.name, uid: request.uid }
   try {
-    const decision = await inTime(deadlineMs(call.query.timeout), (signal) => webhook.decide(request, signal))
+    const ms = deadlineMs(call.query.timeout)
+    const timeoutError = () => new Error(`no decision within ${ms} ms`)
+    const decision = await withTimeLimit({ ms, timeoutError }, (signal) => webhook.decide(request, signal))
     observe?.(webhook.name, decision.verdict, performance.now() - started)
     if (decision.verdict === 'deny') log.info({ ...facts, reason: decision.reason }, 'denied')
     return review(request.uid, decision)

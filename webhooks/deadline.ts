@@ -1,26 +1,13 @@
+import { parseDuration } from '../lib/duration.ts'
+
 const defaultMs = 10_000
+const longestMs = 30_000
 
 /**
- * How long we may take, from the `timeout` that the API server puts into the URL (whole seconds, or a Go duration of
- * one unit): a tenth less than it, so that our answer is there before the API server stops waiting.
+ * How long a decision may take: a tenth less than the `timeout` that the API server puts into the URL, so that our answer
+ * arrives before the API server stops waiting.
  */
 export function deadlineMs(timeout: string | undefined): number {
-  const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(timeout ?? '') ?? []
-  const unitMs = { ms: 1, s: 1000, m: 60_000 }[unit]
-  const givenMs = unitMs === undefined ? defaultMs : Math.min(Number(amount) * unitMs, 30_000)
-  return Math.max(1, Math.round(givenMs * 0.9))
-}
-
-/**
- * Runs work under a signal that aborts after `ms`. Its timer ends with the work: one of AbortSignal.timeout would live on
- * to its end, and reviews come by the thousand.
- */
-export async function inTime<T>(ms: number, work: (signal: AbortSignal) => Promise<T> | T): Promise<T> {
-  const ends = new AbortController()
-  const timer = setTimeout(() => ends.abort(new Error(`no decision within ${ms} ms`)), ms)
-  try {
-    return await work(ends.signal)
-  } finally {
-    clearTimeout(timer)
-  }
+  const givenMs = parseDuration(timeout ?? '') ?? 0
+  return Math.max(1, Math.round(Math.min(givenMs > 0 ? givenMs : defaultMs, longestMs) * 0.9))
 }

@@ -1,49 +1,18 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { type IpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
 
-export type Family = 'ipv4' | 'ipv6'
-
-/** An address as everybody writes it (RFC 5952), so that texts compare. */
-export type Address = { text: string; family: Family }
-
-/** The address that a text says; undefined where it is none, or one that is read as IPv4 by some and as IPv6 by others. */
-export function parseAddress(text: string): Address | undefined {
-  if (isIPv4(text)) return { text, family: 'ipv4' }
-  if (!isIPv6(text) || text.includes('%')) return undefined
-  const canonical = new URL(`http://[${text}]`).hostname.slice(1, -1)
-  const isMapped = /^::ffff:[0-9a-f]+:[0-9a-f]+$/.test(canonical)
-  return isMapped ? undefined : { text: canonical, family: 'ipv6' }
+/** The address that MetalLB reads in a text; undefined if there is none, or one that some programs read as IPv4 and others as IPv6. */
+export function parseAddress(text: string): IpAddress | undefined {
+  const address = parseIpAddress(text)
+  return address && isIpv4Mapped(address) ? undefined : address
 }
 
-/** The prefix that holds the address and no other: MetalLB takes no bare address. */
-export function prefixOf({ text, family }: Address): string {
+/** The prefix that holds this address and no other: MetalLB accepts no bare address. */
+export function prefixOf({ text, family }: IpAddress): string {
   return family === 'ipv4' ? `${text}/32` : `${text}/128`
 }
 
-/** The address as a part of the name of an object, different for every address. */
-export function nameOf({ text }: Address): string {
+/** The address as a part of the name of an object; different addresses give different parts. */
+export function nameOf({ text }: IpAddress): string {
   const padded = text.replace(/^::/, '0::').replace(/::$/, '::0')
   return padded.replaceAll(':', '-')
-}
-
-/** Whether an address lies in one of a pool's ranges: `192.0.2.0/24` or `192.0.2.1-192.0.2.9`. */
-export function isWithin({ text, family }: Address, ranges: readonly string[]): boolean {
-  return ranges.some((range) => blockOf(range)?.check(text, family))
-}
-
-/** Undefined where a person wrote something that is no range: MetalLB says so, and takes nothing of it. */
-function blockOf(range: string): BlockList | undefined {
-  const block = new BlockList()
-  try {
-    const [first = '', last] = range.split(/-(.*)/, 2).map((part) => part.trim())
-    const [address = '', length] = first.split('/', 2)
-    if (last !== undefined) block.addRange(first, last, familyOf(first))
-    else block.addSubnet(address, Number(length), familyOf(address))
-    return block
-  } catch {
-    return undefined
-  }
-}
-
-function familyOf(text: string): Family {
-  return isIPv6(text) ? 'ipv6' : 'ipv4'
 }

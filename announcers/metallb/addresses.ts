@@ -1,14 +1,15 @@
 import type { Announced, Problem } from '../announcer.ts'
-import { type Address, type Family, parseAddress } from './address.ts'
+import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
+import { parseAddress } from './address.ts'
 import { distinct, distinctProblems, inOrder } from './order.ts'
 
 /** An address that can be announced, and the Services that show it, each once and in order. */
-export type Shown = { address: Address; services: string[] }
+export type Shown = { address: IpAddress; services: string[] }
 
 /** Every address of a state that MetalLB can announce, once and in order, and what is wrong with the others. */
 export function announceable(
   announced: readonly Announced[],
-  families: readonly Family[],
+  families: readonly IpFamily[],
 ): { shown: Shown[]; problems: Problem[] } {
   const shown = new Map<string, Shown>()
   const problems: Problem[] = []

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { countingLabel } from './ownership.ts'
 import type { Session } from './sessions.ts'
-import { type Fields, type ListChange, isFields } from './yaml-lists.ts'
+import { type JsonObject, isJsonObject } from '../../lib/json.ts'
+import type { ListChange } from './yaml-lists.ts'
 
 /** The Services that peers are there for, in order, and the domain of the labels by which peers count them. */
 type Counted = { counting: string; services: readonly string[] }
@@ -19,9 +20,9 @@ export function peerChange(items: readonly unknown[], sessions: readonly Session
   for (const item of items) if (!isOurs(item)) due.delete(placeIn(item))
   const selectors = counters(counted, due.size)
   const drop = new Set<number>()
-  const alter = new Map<number, Fields>()
+  const alter = new Map<number, JsonObject>()
   for (const [at, item] of items.entries()) {
-    if (!isFields(item) || !isOurs(item)) continue
+    if (!isJsonObject(item) || !isOurs(item)) continue
     const session = due.get(placeIn(item))
     due.delete(placeIn(item))
     if (!session) drop.add(at)
@@ -36,7 +37,7 @@ export function peerChange(items: readonly unknown[], sessions: readonly Session
 }
 
 /** No ebgp-multihop: MetalLB 0.11 does not know it, and takes nothing at all of a document with a word it does not know. */
-function fieldsOf(session: Session, counting: readonly Fields[]): Fields {
+function fieldsOf(session: Session, counting: readonly JsonObject[]): JsonObject {
   const { hostname, localAsn, peerAsn, router, source, password } = session
   return {
     'my-asn': localAsn,
@@ -51,7 +52,7 @@ function fieldsOf(session: Session, counting: readonly Fields[]): Fields {
 
 const hostnameLabel = 'kubernetes.io/hostname'
 
-function counters({ counting, services }: Counted, peers: number): Fields[] {
+function counters({ counting, services }: Counted, peers: number): JsonObject[] {
   const some = services.length * peers > maxCounted ? services.slice(0, 1) : services
   return some.map((service) => {
     const [namespace, name] = service.split('/')
@@ -70,12 +71,14 @@ function placeOf(hostname: string, router: string): string {
 /** Whom an item connects with which node; nothing sensible where it is not for a single one. */
 function placeIn(item: unknown): string {
   const hostnames = labelsIn(item).flatMap((labels) => labels[hostnameLabel] ?? [])
-  const router = isFields(item) ? item['peer-address'] : ''
+  const router = isJsonObject(item) ? item['peer-address'] : ''
   return placeOf(hostnames.map(String).join(), String(router))
 }
 
-function labelsIn(item: unknown): Fields[] {
-  const selectors = isFields(item) ? item['node-selectors'] : []
+function labelsIn(item: unknown): JsonObject[] {
+  const selectors = isJsonObject(item) ? item['node-selectors'] : []
   if (!Array.isArray(selectors)) return []
-  return selectors.map((selector: unknown) => (isFields(selector) ? selector['match-labels'] : {})).filter(isFields)
+  return selectors
+    .map((selector: unknown) => (isJsonObject(selector) ? selector['match-labels'] : {}))
+    .filter(isJsonObject)
 }

@@ -1,16 +1,18 @@
 import type { Problem } from '../announcer.ts'
-import { isWithin, prefixOf } from './address.ts'
+import { isInRanges } from '../../lib/ip-range.ts'
+import { prefixOf } from './address.ts'
 import type { Shown } from './addresses.ts'
-import { type Fields, type ListChange, isFields } from './yaml-lists.ts'
+import { type JsonObject, isJsonObject } from '../../lib/json.ts'
+import type { ListChange } from './yaml-lists.ts'
 
-type Pool = Fields & { name: string; addresses: [string] }
+type Pool = JsonObject & { name: string; addresses: [string] }
 
 /** Namespace and name of a Service, or of several, and the address where that is not enough. */
 const ourName = /^[-a-z0-9]+\/[-a-z0-9]+(\/[0-9.]+)?(,[-a-z0-9]+\/[-a-z0-9]+(\/[0-9.]+)?)*$/
 
 /** Whether an item of `address-pools` is of the form that a predecessor and we give to those for Services. */
 export function isPoolOfOurs(item: unknown): item is Pool {
-  if (!isFields(item) || item['protocol'] !== 'bgp' || item['auto-assign'] !== false) return false
+  if (!isJsonObject(item) || item['protocol'] !== 'bgp' || item['auto-assign'] !== false) return false
   const { name, addresses } = item
   const isOfOne = Array.isArray(addresses) && addresses.length === 1 && String(addresses[0]).endsWith('/32')
   return isOfOne && typeof name === 'string' && ourName.test(name)
@@ -24,8 +26,8 @@ export function poolChange(
   items: readonly unknown[],
   shown: readonly Shown[],
 ): { change: ListChange; problems: Problem[] } {
-  const theirs = items.filter((item) => !isPoolOfOurs(item)).filter(isFields)
-  const holder = ({ address }: Shown) => theirs.find(({ addresses }) => isWithin(address, textsOf(addresses)))
+  const theirs = items.filter((item) => !isPoolOfOurs(item)).filter(isJsonObject)
+  const holder = ({ address }: Shown) => theirs.find(({ addresses }) => isInRanges(address, textsOf(addresses)))
   const due = new Map(
     named(
       shown.filter((one) => !holder(one)),
@@ -33,7 +35,7 @@ export function poolChange(
     ),
   )
   const drop = new Set<number>()
-  const alter = new Map<number, Fields>()
+  const alter = new Map<number, JsonObject>()
   for (const [at, item] of items.entries()) {
     if (!isPoolOfOurs(item)) continue
     const [prefix] = item.addresses
@@ -52,7 +54,7 @@ export function poolChange(
 }
 
 /** Prefixes and the names of their pools. A Service with two addresses would name two pools alike. */
-function named(shown: readonly Shown[], theirs: readonly Fields[]): [prefix: string, name: string][] {
+function named(shown: readonly Shown[], theirs: readonly JsonObject[]): [prefix: string, name: string][] {
   const taken = new Set(theirs.map(({ name }) => name))
   return shown.map(({ address, services }) => {
     const name = services.join(',')

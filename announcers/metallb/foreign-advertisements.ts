@@ -1,15 +1,15 @@
-import type { Family } from './address.ts'
-import { matches } from './label-selectors.ts'
+import type { IpFamily } from '../../lib/ip-address.ts'
+import { matchesSelector } from '../../lib/label-selector.ts'
 import type { BGPAdvertisement } from './resources.ts'
 
 /** What of a pool decides which advertisements are for it, and what they may say. */
-export type PoolFacts = { name: string; labels: Record<string, string>; family: Family }
+export type PoolFacts = { name: string; labels: Record<string, string>; family: IpFamily }
 
 /** Whether an advertisement is for a pool: without any selection it is for all. */
 export function isFor({ spec = {} }: BGPAdvertisement, { name, labels }: PoolFacts): boolean {
   const { ipAddressPools = [], ipAddressPoolSelectors = [] } = spec
   if (ipAddressPools.length === 0 && ipAddressPoolSelectors.length === 0) return true
-  return ipAddressPools.includes(name) || ipAddressPoolSelectors.some((selector) => matches(selector, labels))
+  return ipAddressPools.includes(name) || ipAddressPoolSelectors.some((selector) => matchesSelector(labels, selector))
 }
 
 /** Whether an advertisement gives the route of a pool of one address another local preference than ours, the default. */

@@ -1,6 +1,8 @@
 import type { Announcements, ObjectConfiguration, Problem, Wanted } from '../announcer.ts'
 import { secrets } from '../../kube/resource.ts'
-import { type Family, isWithin, parseAddress } from './address.ts'
+import type { IpFamily } from '../../lib/ip-address.ts'
+import { isInRanges } from '../../lib/ip-range.ts'
+import { parseAddress } from './address.ts'
 import { announceable } from './addresses.ts'
 import { advertisementOf } from './advertisement.ts'
 import { distinctProblems } from './order.ts'
@@ -33,7 +35,7 @@ export function metallbObjects(options: ObjectOptions): ObjectConfiguration {
     announces(object, text) {
       const address = parseAddress(text)
       return (
-        address !== undefined && isOurs(options, object) && isPool(object) && isWithin(address, object.spec.addresses)
+        address !== undefined && isOurs(options, object) && isPool(object) && isInRanges(address, object.spec.addresses)
       )
     },
   }
@@ -45,7 +47,7 @@ function configure(
   there: There,
 ): ReturnType<ObjectConfiguration['objects']> {
   // An advertised pool of IPv6 makes MetalLB without FRR refuse everything, and only `frr` says how it speaks.
-  const families: Family[] = options.peerMode === 'frr' ? ['ipv4', 'ipv6'] : ['ipv4']
+  const families: IpFamily[] = options.peerMode === 'frr' ? ['ipv4', 'ipv6'] : ['ipv4']
   const { shown, problems } = announceable(state.addresses, families)
   if (shown.length === 0) return { wanted: [], problems }
   const pools = poolsOf(shown, options, there)

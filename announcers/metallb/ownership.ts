@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kube/objects.ts'
-import { type LabelSelector, isAdvertisement, isPeer, isPool } from './resources.ts'
+import type { LabelSelector } from '../../lib/label-selector.ts'
+import { isAdvertisement, isPeer, isPool } from './resources.ts'
 
 /** How MetalLB's objects are known as a predecessor's or ours, and how ours are called. */
 export type Marks = {

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { Problem } from '../announcer.ts'
 import { nameOf, parseAddress } from './address.ts'
-import { matches } from './label-selectors.ts'
+import { type LabelSelector, matchesSelector } from '../../lib/label-selector.ts'
+import { hashForName } from '../../lib/names.ts'
 import { distinct, inOrder, mostCommon } from './order.ts'
-import type { BGPPeer, LabelSelector } from './resources.ts'
+import type { BGPPeer } from './resources.ts'
 import { type Session, type Sessions, noSession } from './sessions.ts'
 
 /** A BGPPeer to be: one session, or what the sessions of several nodes with one router have in common. */
@@ -18,7 +18,7 @@ export function peerPerSession({ sessions, problems }: Sessions): Drafts {
   const drafts = sessions.map((session) => {
     const { node, hostname, router, source } = session
     // The name of an object has 253 characters at most, and that of a node may have them all.
-    const ofNode = node.length <= 200 ? node : `node-${createHash('sha256').update(node).digest('hex').slice(0, 32)}`
+    const ofNode = node.length <= 200 ? node : `node-${hashForName(node, 32)}`
     const selector = { matchLabels: { [hostnameLabel]: hostname } }
     return { name: `${ofNode}.${nameOf(router)}`, nodes: [node], session, selector, source: source.text }
   })
@@ -90,5 +90,5 @@ function isOn({ spec: { nodeSelectors = [] } }: BGPPeer, { hostname }: Session):
     matchLabels: Object.fromEntries(Object.entries(matchLabels).filter(([name]) => name === hostnameLabel)),
     matchExpressions: matchExpressions.filter(({ key }) => key === hostnameLabel),
   }))
-  return nodeSelectors.length === 0 || known.some((selector) => matches(selector, labels))
+  return nodeSelectors.length === 0 || known.some((selector) => matchesSelector(labels, selector))
 }

@@ -1,6 +1,6 @@
 import type { NodePeers, Problem, Wanted } from '../announcer.ts'
 import type { Secret } from '../../kube/objects.ts'
-import type { Family } from './address.ts'
+import type { IpFamily } from '../../lib/ip-address.ts'
 import { distinct } from './order.ts'
 import { type Marks, type There, labelsOf } from './ownership.ts'
 import { withOnePassword } from './password.ts'
@@ -13,7 +13,7 @@ export type PeerMode = 'native' | 'frr' | 'none'
 
 export type Peers = { secret: Wanted[]; wanted: Wanted[]; problems: Problem[] }
 
-type Options = Marks & { peerMode: PeerMode; families: readonly Family[] }
+type Options = Marks & { peerMode: PeerMode; families: readonly IpFamily[] }
 
 /** Whom MetalLB speaks with on each node, and the Secret with the password that it needs for it. */
 export function peersOf(nodes: readonly NodePeers[], options: Options, there: There): Peers {

@@ -1,5 +1,7 @@
 import type { Problem, Wanted } from '../announcer.ts'
-import { type Address, isWithin, nameOf, prefixOf } from './address.ts'
+import type { IpAddress } from '../../lib/ip-address.ts'
+import { isInRanges } from '../../lib/ip-range.ts'
+import { nameOf, prefixOf } from './address.ts'
 import type { Shown } from './addresses.ts'
 import { inOrder } from './order.ts'
 import { type Marks, type There, labelsOf } from './ownership.ts'
@@ -32,7 +34,7 @@ export function poolsOf(
 }
 
 /** Never assigned by itself: a Service that waits for whatever address there is would get it first. */
-function makePool(name: string, address: Address, marks: Marks): IPAddressPool {
+function makePool(name: string, address: IpAddress, marks: Marks): IPAddressPool {
   return {
     apiVersion: 'metallb.io/v1beta1',
     kind: 'IPAddressPool',
@@ -41,8 +43,8 @@ function makePool(name: string, address: Address, marks: Marks): IPAddressPool {
   }
 }
 
-function unavailableReason(address: Address, facts: PoolFacts, { theirs }: There): string | undefined {
-  const holder = theirs.filter(isPool).find(({ spec }) => isWithin(address, spec.addresses))
+function unavailableReason(address: IpAddress, facts: PoolFacts, { theirs }: There): string | undefined {
+  const holder = theirs.filter(isPool).find(({ spec }) => isInRanges(address, spec.addresses))
   if (holder)
     return `${address.text} is in IPAddressPool ${holder.metadata.name}, which is not ours: it gets no other one`
   const spoiling = spoilers(theirs.filter(isAdvertisement), facts).map(({ metadata }) => metadata.name)

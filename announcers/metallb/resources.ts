@@ -1,10 +1,6 @@
 import type { Condition, KubeObject } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
-
-export type LabelSelector = {
-  matchLabels?: Record<string, string>
-  matchExpressions?: { key: string; operator: string; values?: string[] }[]
-}
+import type { LabelSelector } from '../../lib/label-selector.ts'
 
 /** The fields of MetalLB's custom resources that we write, or that what we write could clash with. */
 export type IPAddressPool = KubeObject & {

@@ -1,5 +1,7 @@
 import type { NodePeers, Peer, Problem } from '../announcer.ts'
-import { type Address, type Family, parseAddress } from './address.ts'
+import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
+import { isLabelValue } from '../../lib/names.ts'
+import { parseAddress } from './address.ts'
 import { distinctProblems, inOrder } from './order.ts'
 
 /** A BGP session that MetalLB can be told of. */
@@ -8,8 +10,8 @@ export type Session = {
   hostname: string
   localAsn: number
   peerAsn: number
-  router: Address
-  source: Address
+  router: IpAddress
+  source: IpAddress
   isMultihop: boolean
   password: string | undefined
 }
@@ -20,7 +22,7 @@ export type Sessions = { sessions: Session[]; problems: Problem[] }
  * Every session of a state that MetalLB can be told of, in order, and what is wrong with the others. No two share node
  * and router, no two nodes a hostname, and no node has two.
  */
-export function possibleSessions(nodes: readonly NodePeers[], families: readonly Family[]): Sessions {
+export function possibleSessions(nodes: readonly NodePeers[], families: readonly IpFamily[]): Sessions {
   const possible: Session[] = []
   const problems: Problem[] = []
   for (const { node, hostname, peers } of nodes) {
@@ -65,12 +67,12 @@ function unavailableReason(session: Session, { node, hostname, taken }: Before):
   return undefined
 }
 
-function read(at: { node: string; hostname: string }, peer: Peer, families: readonly Family[]): Session | string {
+function read(at: { node: string; hostname: string }, peer: Peer, families: readonly IpFamily[]): Session | string {
   const { localAsn, peerAsn, isMultihop } = peer
   const router = parseAddress(peer.peerAddress)
   const source = parseAddress(peer.sourceAddress)
   const password = peer.password?.reveal() || undefined
-  if (!isLabelValue(at.hostname)) return 'the node has no label kubernetes.io/hostname'
+  if (at.hostname === '' || !isLabelValue(at.hostname)) return 'the node has no label kubernetes.io/hostname'
   if (!router) return `its router's address is ${JSON.stringify(peer.peerAddress)}`
   if (!families.includes(router.family)) return `${router.text} is IPv6, which MetalLB speaks only by FRR`
   if (source?.family !== router.family) return `its own address is ${JSON.stringify(peer.sourceAddress)}`
@@ -81,10 +83,6 @@ function read(at: { node: string; hostname: string }, peer: Peer, families: read
 
 function isAsn(asn: number): boolean {
   return Number.isInteger(asn) && asn >= 1 && asn <= 4_294_967_295
-}
-
-function isLabelValue(text: string): boolean {
-  return text.length <= 63 && /^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$/i.test(text)
 }
 
 /** One text for equal sessions, and for no others; never shown, as the password is in it. */

@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, LineCounter, isSeq, parseDocument } from 'yaml'
+import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 import { dialect, plainly, style } from './yaml-of.ts'
 import { splice, splicesFor } from './yaml-splices.ts'
-
-export type Fields = Record<string, unknown>
 
 /** What becomes of a list of maps at the top of a document; its items are known by their places, from 0. */
 export type ListChange = {
   drop: ReadonlySet<number>
-  /** Fields that get another value; those that are not named stay. */
-  alter: ReadonlyMap<number, Fields>
-  add: readonly Fields[]
+  /** JsonObject that get another value; those that are not named stay. */
+  alter: ReadonlyMap<number, JsonObject>
+  add: readonly JsonObject[]
 }
 
 /** A document as a person wrote it, and what it says. */
-export type Yaml = { text: string; document: Document.Parsed; says: Fields }
+export type Yaml = { text: string; document: Document.Parsed; says: JsonObject }
 
 /** Reads a document whose top is a map. The error says where it cannot be read, and quotes nothing of it. */
 export function readYaml(text: string): Yaml {
@@ -26,7 +25,7 @@ export function readYaml(text: string): Yaml {
     throw new Error(`line ${line}, column ${col} is no YAML (${error.code})`)
   }
   const says: unknown = valueOf(document) ?? {}
-  if (!isFields(says)) throw new Error('it is no map of settings')
+  if (!isJsonObject(says)) throw new Error('it is no map of settings')
   return { text, document, says }
 }
 
@@ -64,17 +63,13 @@ export function changeLists(yaml: Yaml, changes: Readonly<Record<string, ListCha
   throw new Error(`${due.map(([key]) => key).join(' and ')}: the layout cannot be edited; write plain lists there`)
 }
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function changed(items: unknown[], { drop, alter, add }: ListChange): unknown[] {
-  const altered = items.map((item, at) => (isFields(item) && alter.has(at) ? { ...item, ...alter.get(at) } : item))
+  const altered = items.map((item, at) => (isJsonObject(item) && alter.has(at) ? { ...item, ...alter.get(at) } : item))
   return [...altered.filter((_, at) => !drop.has(at)), ...add]
 }
 
 /** The text that is made, where it says just that: nothing is believed that was not read once more. */
-function ifSaid(says: Fields, make: () => string): string | undefined {
+function ifSaid(says: JsonObject, make: () => string): string | undefined {
   try {
     const text = make()
     return isDeepStrictEqual(readYaml(text).says, says) ? text : undefined

@@ -1,5 +1,6 @@
 import { type Pair, type ParsedNode, type YAMLMap, type YAMLSeq, isMap, isScalar, isSeq } from 'yaml'
-import type { Fields, ListChange, Yaml } from './yaml-lists.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { ListChange, Yaml } from './yaml-lists.ts'
 import { yamlOf } from './yaml-of.ts'
 
 /** A part of a text that is replaced. */
@@ -51,7 +52,7 @@ function inList(text: string, { entry, list }: { entry: Entry; list: List }, cha
   return [...dropped, ...altered, added, ...emptied]
 }
 
-function inItem(text: string, item: ParsedNode | undefined, fields: Fields): Splice[] {
+function inItem(text: string, item: ParsedNode | undefined, fields: JsonObject): Splice[] {
   if (!isMap(item) || item.flow) return []
   const indent = columnOf(text, item.range[0])
   return Object.entries(fields).map(([name, value]) => {
@@ -76,7 +77,7 @@ function valueOf(value: unknown, indent: number): string {
   return typeof value === 'object' ? `\n${indented(lines, indent)}` : ` ${lines}`
 }
 
-function itemsOf(items: readonly Fields[], indent: number): string {
+function itemsOf(items: readonly JsonObject[], indent: number): string {
   return items.length === 0 ? '' : indented(yamlOf(items), indent)
 }
 

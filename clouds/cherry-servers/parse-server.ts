@@ -1,5 +1,5 @@
-import { isIPv4 } from 'node:net'
-import { canonicalAddress } from '../ip-address.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { formatIpv4Network } from '../../lib/ip-range.ts'
 import { asnOf, peerAddressesOf } from '../loose-bgp.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import type { Machine, MachineAddress } from '../machines.ts'
@@ -65,16 +65,15 @@ const kinds: Record<string, Omit<MachineAddress, 'address'>> = {
 }
 
 function machineAddressOf(item: Fields): MachineAddress | undefined {
-  const address = canonicalAddress(textOf(item.address) ?? '')
+  const address = canonicalIpAddress(textOf(item.address) ?? '')
   const kind = kinds[textOf(item.type) ?? '']
   return address === undefined || kind === undefined ? undefined : { address, ...kind }
 }
 
 /** As the API writes it: `10.179.192.0/24`. */
 function networkOf({ cidr }: Fields): string | undefined {
-  const [network = '', length = '', ...rest] = textOf(cidr)?.split('/') ?? []
-  const isNetwork = isIPv4(network) && /^\d{1,2}$/.test(length) && Number(length) <= 32 && rest.length === 0
-  return isNetwork ? `${network}/${length}` : undefined
+  const [, network = '', length] = /^([^/]+)\/(\d{1,2})$/.exec(textOf(cidr) ?? '') ?? []
+  return formatIpv4Network(network, Number(length))
 }
 
 /** With whom is a matter of the region, with which number of the project. */

@@ -42,7 +42,7 @@ async function enableOn({ http, id, servers }: Project, machine: string, signal:
   try {
     await http.call({ name: 'enable-session', method: 'PUT', path, body: { bgp: true }, hints }, signal)
   } finally {
-    servers.changed()
+    servers.invalidate()
   }
 }
 

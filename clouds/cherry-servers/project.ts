@@ -1,6 +1,6 @@
 import { CloudError } from '../cloud.ts'
 import type { VendorHttp } from '../http.ts'
-import { type SharedRead, sharedRead } from '../shared-read.ts'
+import { type SharedRead, sharedRead } from '../../lib/shared-read.ts'
 import { type Address, parseAddress } from './parse-address.ts'
 import { parseServer, type Server } from './parse-server.ts'
 import { type List, wholeList } from './whole-list.ts'
@@ -21,7 +21,13 @@ export function projectAt(http: VendorHttp, id: string): Project {
     const whole = { name, path: ['projects', id, of], query, hints: projectHints }
     const read = async (signal: AbortSignal) =>
       (await wholeList(http, whole, signal)).flatMap((item) => parse(item) ?? [])
-    return sharedRead({ read, what: `the ${name} of project ${id} of Cherry Servers`, recentMs })
+    const abandonedError = (cause: unknown) =>
+      new CloudError(`reading the ${name} of project ${id} of Cherry Servers was canceled`, {
+        fault: 'unavailable',
+        outcome: 'nothing',
+        cause,
+      })
+    return sharedRead({ read, recentMs, abandonedError })
   }
   return {
     http,

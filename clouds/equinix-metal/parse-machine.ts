@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net'
-import { canonicalAddress } from '../ip-address.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { formatIpv4Network } from '../../lib/ip-range.ts'
 import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import type { Machine, MachineAddress } from '../machines.ts'
 import type { ProjectOptions } from './project.ts'
@@ -35,7 +36,7 @@ function regionOf({ metro, facility }: Fields): string | undefined {
 }
 
 function parseAddress(assignment: Fields): MachineAddress | undefined {
-  const address = canonicalAddress(textOf(assignment.address) ?? '')
+  const address = canonicalIpAddress(textOf(assignment.address) ?? '')
   if (address === undefined) return undefined
   return { address, isPublic: assignment.public === true, isElastic: assignment.management === false }
 }
@@ -47,7 +48,5 @@ function isPrivate({ public: isPublic, management, address }: Fields): boolean {
 /** The machine's own part is of two addresses; what it shares with the others of its metro is the block around it. */
 function networkOf({ parent_block }: Fields): string | undefined {
   const block = fieldsOf(parent_block)
-  const network = textOf(block.network) ?? ''
-  const length = countOf(block.cidr) ?? -1
-  return isIPv4(network) && length >= 0 && length <= 32 ? `${network}/${length}` : undefined
+  return formatIpv4Network(textOf(block.network) ?? '', countOf(block.cidr) ?? -1)
 }

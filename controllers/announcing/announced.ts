@@ -4,18 +4,19 @@ import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
 import type { Want } from '../../ledger/want/want.ts'
 
-export type Shown = { service: Service; wanted: Want; record: ElasticIP | undefined }
+/** A Service, what it wants, and the record of its address. */
+export type ServiceState = { service: Service; wanted: Want; record: ElasticIP | undefined }
 
 /**
- * The address that the network is to know a Service by. None from the moment on that the Service leaves, and none that
- * the ledger does not hold for it: an address that is on its way back may be somebody else's tomorrow.
+ * The address under which the network should know a Service. A Service that is being deleted has none, and so has one
+ * whose address the ledger does not hold for it: an address that is being released may belong to another user tomorrow.
  */
-export function announcedAddress({ service, wanted, record }: Shown): string | undefined {
+export function announcedAddress({ service, wanted, record }: ServiceState): string | undefined {
   if (service.metadata.deletionTimestamp) return undefined
   switch (wanted.kind) {
     case 'own':
       return wanted.address
-    // What is none of our business any more keeps what it has.
+    // A Service that we no longer manage keeps its address.
     case 'ignored':
     case 'reserve':
     case 'named':
@@ -28,13 +29,13 @@ export function announcedAddress({ service, wanted, record }: Shown): string | u
   }
 }
 
-/** Every address that is to be announced, once, with the Services that show it. */
-export function announcedAddresses(shown: Iterable<Shown>): Announced[] {
+/** Every address to announce, once, with the Services that show it. */
+export function announcedAddresses(states: Iterable<ServiceState>): Announced[] {
   const services = new Map<string, string[]>()
-  for (const one of shown) {
-    const address = announcedAddress(one)
+  for (const state of states) {
+    const address = announcedAddress(state)
     if (address === undefined) continue
-    services.set(address, [...(services.get(address) ?? []), keyOf(one.service)])
+    services.set(address, [...(services.get(address) ?? []), keyOf(state.service)])
   }
   return [...services].map(([address, keys]) => ({ address, services: keys }))
 }

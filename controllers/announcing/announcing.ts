@@ -1,68 +1,67 @@
 import type { Announcements, Problem } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
-import type { Configurator, Configured } from './configurator.ts'
 import type { Reconciler } from '../reconciler.ts'
+import type { ConfigureResult, Configurator } from './configurator.ts'
 
-/** The only key of an announcer: a burst of changes is one pass over everything. */
+/** The only key of an announcer: a burst of changes is one reconcile of everything. */
 export const announcingKey = 'all'
 
-/** How long the software has to think about what was written, before it is looked at again. */
+/** How long the announcing software gets to judge what we wrote, before we read its verdict. */
 const verdictMs = 2_000
 
-/** How long until what was refused is tried again. */
+/** How long after a refusal we write again. */
 const refusedMs = 10_000
 
-/** Who keeps an address in the network: Services that show it, or only what was not taken back yet. */
-export type Hold = { services: Key[] }
+/** Why the network may still learn an address: Services show it. Without any, it is only not withdrawn yet. */
+export type Announcement = { services: Key[] }
 
 export type Announcing = Reconciler & {
-  /** Undefined when nobody can learn an address from us: by our copies, by a pass on its way, and by what is written. */
-  holds(address: string, signal: AbortSignal): Promise<Hold | undefined>
+  /** Undefined if the network can no longer learn the address from us: not by our caches, not by what we wrote or write now. */
+  findAnnouncement(address: string, signal: AbortSignal): Promise<Announcement | undefined>
 }
 
 export type AnnouncingDeps = {
-  /** What the network is to learn, by our copies of the cluster, now. */
+  /** What our caches say should be announced now. */
   state: () => Announcements
   configurator: Configurator
-  /** Told of a problem once, and again when it was away in between. */
-  complain: (problem: Problem) => void
-  /** After that long what somebody else did to our configuration is put right. */
-  resyncMs: number
+  /** Receives a problem once, and again if it was gone in between. */
+  report: (problem: Problem) => void
 }
 
-/** Brings what the announcing software reads to what the cluster is to announce. */
-export function announcing({ state, configurator, complain, resyncMs }: AnnouncingDeps): Announcing {
-  let running: Announcements | undefined
-  let told = new Set<string>()
+/** Brings the configuration of the announcing software to what the cluster should announce. */
+export function announcing({ state, configurator, report }: AnnouncingDeps): Announcing {
+  let current: Announcements | undefined
+  let reported = new Set<string>()
   return {
     name: 'announcing',
     async reconcile(_key, signal) {
-      running = state()
+      current = state()
       try {
-        const { problems, ...done } = await configurator.carryOut(running, signal)
-        for (const one of problems) if (!told.has(sameness(one))) complain(one)
-        told = new Set(problems.map(sameness))
-        return { againInMs: againInMs(done) ?? resyncMs }
+        const { problems, ...result } = await configurator.carryOut(current, signal)
+        for (const problem of problems) if (!reported.has(identityOf(problem))) report(problem)
+        reported = new Set(problems.map(identityOf))
+        const againInMs = retryInMs(result)
+        return againInMs === undefined ? {} : { againInMs }
       } finally {
-        running = undefined
+        current = undefined
       }
     },
-    async holds(address, signal) {
-      const shownIn = ({ addresses }: Announcements) => addresses.find((one) => one.address === address)
-      const shown = shownIn(state())
+    async findAnnouncement(address, signal) {
+      const find = ({ addresses }: Announcements) => addresses.find((announced) => announced.address === address)
+      const shown = find(state())
       if (shown) return { services: shown.services }
-      const isWritten = (running && shownIn(running)) ?? (await configurator.announces(address, signal))
+      const isWritten = (current && find(current)) ?? (await configurator.announces(address, signal))
       return isWritten ? { services: [] } : undefined
     },
   }
 }
 
-function againInMs({ isChanged, isRefused }: Omit<Configured, 'problems'>): number | undefined {
+function retryInMs({ isChanged, isRefused }: Omit<ConfigureResult, 'problems'>): number | undefined {
   if (isChanged) return verdictMs
   return isRefused ? refusedMs : undefined
 }
 
-/** What is the same for two problems that are one: the API server gives several reasons in any order. */
-function sameness({ concern, message }: Problem): string {
+/** Equal for two reports of one problem: the API server lists several reasons in any order. */
+function identityOf({ concern, message }: Problem): string {
   return JSON.stringify([concern, message.split(/\W+/).toSorted()])
 }

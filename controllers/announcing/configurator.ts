@@ -1,18 +1,18 @@
 import type { Announcements, Problem } from '../../announcers/announcer.ts'
 
-export type Configured = {
-  /** What the announcing software, or the API server, would not have; everything else was carried out. */
+export type ConfigureResult = {
+  /** What the announcing software or the API server refused; everything else was carried out. */
   problems: Problem[]
-  /** Whether anything was written: what the software thinks of it is known a moment later. */
+  /** Whether anything was written; the software's verdict on it comes a moment later. */
   isChanged: boolean
-  /** Whether anything was refused: that may be another time, when whoever refuses has changed. */
+  /** Whether anything was refused; a later write may succeed, when the one who refused has changed. */
   isRefused: boolean
 }
 
-/** Tells the announcing software what to do, by whatever it reads. */
+/** Writes the configuration that the announcing software reads. */
 export type Configurator = {
   /** Writes what differs, and nothing else. */
-  carryOut(state: Announcements, signal: AbortSignal): Promise<Configured>
-  /** Whether what is written now has an address announced. */
+  carryOut(state: Announcements, signal: AbortSignal): Promise<ConfigureResult>
+  /** Whether the configuration as it is now announces an address. */
   announces(address: string, signal: AbortSignal): Promise<boolean>
 }

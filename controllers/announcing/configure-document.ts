@@ -2,40 +2,41 @@ import type { Announcements, DocumentConfiguration } from '../../announcers/anno
 import type { KubeClient } from '../../kube/client.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
-import type { Configured, Configurator } from './configurator.ts'
+import type { ConfigureResult, Configurator } from './configurator.ts'
 
 type Deps = { client: KubeClient; configuration: DocumentConfiguration }
 
-/** Configures announcing software that reads a document in a ConfigMap. One that is not there is not ours to make. */
+/** Configures announcing software that reads a document in a ConfigMap. We never create that ConfigMap. */
 export function configureDocument({ client, configuration }: Deps): Configurator {
   const { key, ...at } = configuration.at
   const read = (signal: AbortSignal) => client.get<ConfigMap>(configMaps, at, { signal })
   return {
     async carryOut(state, signal) {
-      const there = await read(signal)
-      if (!there) return unlessNeeded(state, at)
-      const before = there.data?.[key] ?? ''
+      const configMap = await read(signal)
+      if (!configMap) return withoutConfigMap(state, at)
+      const before = configMap.data?.[key] ?? ''
       const { document, problems } = configuration.edit(before, state)
-      // With the resourceVersion: what a person wrote in between is looked at again, not lost.
+      // With the resourceVersion, so that what a person wrote in between causes a conflict and is not lost.
       const isChanged = document !== before
       if (isChanged) {
-        await client.replace(configMaps, { ...there, data: { ...there.data, [key]: document } }, { signal })
+        await client.replace(configMaps, { ...configMap, data: { ...configMap.data, [key]: document } }, { signal })
       }
       return { problems, isChanged, isRefused: false }
     },
     async announces(address, signal) {
-      const there = await read(signal)
-      return there ? configuration.announces(there.data?.[key] ?? '', address) : false
+      const configMap = await read(signal)
+      return configMap ? configuration.announces(configMap.data?.[key] ?? '', address) : false
     },
   }
 }
 
-/** An error is tried again soon, and whoever installs the software just now waits for it. */
-function unlessNeeded(
+/** An error is retried soon, which suits a person who is installing the software just now. */
+function withoutConfigMap(
   { addresses }: Announcements,
   { namespace, name }: { namespace: string; name: string },
-): Configured {
+): ConfigureResult {
   if (addresses.length === 0) return { problems: [], isChanged: false, isRefused: false }
-  const why = 'whoever installs the announcing software makes it, and nothing is announced before'
-  throw new Error(`ConfigMap ${namespace}/${name} is not there: ${why}`)
+  throw new Error(
+    `ConfigMap ${namespace}/${name} does not exist, so no address is announced. Create it with the announcing software`,
+  )
 }

@@ -5,6 +5,8 @@ import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { mapAll } from '../../lib/map-all.ts'
 import type { Configurator } from './configurator.ts'
 
 const fieldManager = 'eip-admission-announcer'
@@ -21,7 +23,7 @@ export function configureObjects(deps: Deps): Configurator {
       const { wanted, problems } = configuration.objects(state, there)
       const changes = changesFrom(deps, there, wanted)
       const outcomes: Problem[][] = []
-      for (const group of changes) outcomes.push(...(await severalAtOnce(group, (change) => change(signal))))
+      for (const group of changes) outcomes.push(...(await mapAll(group, (change) => change(signal), writesAtOnce)))
       const reports = await Promise.all(configuration.reports.map((resource) => listKnown(deps, resource, signal)))
       return {
         problems: [...problems, ...outcomes.flat(), ...configuration.verdict(reports.flat(), state)],
@@ -117,21 +119,6 @@ function isRefusal({ status }: KubeError): boolean {
   return status === 400 || status === 403 || status === 422
 }
 
-/** Carries all of it out whatever fails of it; then the first failure counts. */
-async function severalAtOnce<T, Done>(items: T[], work: (item: T) => Promise<Done>): Promise<Done[]> {
-  const done: Done[] = []
-  const failures: unknown[] = []
-  for (let at = 0; at < items.length; at += writesAtOnce) {
-    const results = await Promise.allSettled(items.slice(at, at + writesAtOnce).map(work))
-    for (const result of results) {
-      if (result.status === 'fulfilled') done.push(result.value)
-      else failures.push(result.reason)
-    }
-  }
-  if (failures.length > 0) throw failures[0]
-  return done
-}
-
 function isOf(resource: Resource<KubeObject>, object: KubeObject): boolean {
   return object.kind === resource.kind && object.apiVersion === resource.apiVersion
 }
@@ -143,10 +130,6 @@ function placeOf({ kind, metadata }: KubeObject): string {
 
 /** Whether what is there says all that it should; what the API server or a person added is theirs. */
 function includes(there: unknown, wanted: unknown): boolean {
-  if (!isFields(wanted)) return isDeepStrictEqual(there, wanted)
-  return isFields(there) && Object.entries(wanted).every(([name, value]) => includes(there[name], value))
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isJsonObject(wanted)) return isDeepStrictEqual(there, wanted)
+  return isJsonObject(there) && Object.entries(wanted).every(([name, value]) => includes(there[name], value))
 }

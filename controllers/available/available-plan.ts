@@ -1,7 +1,27 @@
+// An available address (the source) and the record that claimed it. The first row that applies decides.
+//
+//   the source                      | and                                                | step
+//   --------------------------------+----------------------------------------------------+--------------
+//   does not exist                  | a record still names it as its warm source         | clear-source
+//   is not an available address     |                                                    | -
+//   Releasing                       |                                                    | release
+//   claimed                         | its record is gone or has another address          | reclaim
+//   claimed, not provisioned yet    | its record waits for the address                   | provision
+//   claimed, warm                   | its record holds the reservation                   | transfer
+//   claimed, provisioned            | its record is Bound and the source is not          | bind
+//   claimed                         | otherwise                                          | -
+//   unclaimed                       | a record holds its reservation                     | restore-claim
+//   unclaimed                       | a record has the address of an older warm source   | clear-source
+//   unclaimed, Bound                |                                                    | reclaim
+//   unclaimed, being deleted        | it is warm or reserved                             | release
+//   unclaimed, being deleted        | otherwise                                          | remove
+//   unclaimed, no address yet       | it is warm                                         | reserve
+//   unclaimed, no address yet       | otherwise                                          | provision
+//   otherwise                       |                                                    | -
 import { type ElasticIP, claimKey, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { holdsReservation, hasSource, isSource, isClaimedBy, isWarm } from '../../ledger/record/source.ts'
 
-/** One change for an address in stock. Each is safe to repeat, and none needs another to have worked. */
+/** One change for an available address. Each is safe to repeat, and none relies on another to have succeeded. */
 export type AvailableStep =
   | { do: 'reserve'; source: ElasticIP }
   | { do: 'provision'; source: ElasticIP }
@@ -15,20 +35,20 @@ export type AvailableStep =
 
 export type AvailableSeen = {
   source: ElasticIP | undefined
-  /** The record of the Service that has taken the address, or says that its address is from here. */
+  /** The record of the Service that claimed the address, or that names this source. */
   record: ElasticIP | undefined
 }
 
-/** The next step for one address in stock, from what is seen of it and of the record that has taken it. Pure. */
+/** The next step for one available address; undefined if it is settled. Pure. */
 export function planAvailable({ source, record }: AvailableSeen): AvailableStep | undefined {
   if (!source) return record?.spec.source?.type === 'WarmPool' ? { do: 'clear-source', record } : undefined
   if (!isSource(source)) return undefined
   if (phaseOf(source) === 'Releasing') return { do: 'release', source }
-  return claimKey(source) === undefined ? untaken(source, record) : taken(source, record)
+  return claimKey(source) === undefined ? planUnclaimed(source, record) : planClaimed(source, record)
 }
 
-function taken(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
-  // A record that took it and is gone, or has found another address since, never comes back to it.
+function planClaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
+  // A record that is gone, or has another address by now, never returns to this source.
   if (!record || !isClaimedBy(source, record) || !hasSource(record, source)) return { do: 'reclaim', source }
   if (!holdsReservation(record, source))
     return isWarm(source) || isProvisioned(source) ? undefined : { do: 'provision', source }
@@ -36,10 +56,10 @@ function taken(source: ElasticIP, record: ElasticIP | undefined): AvailableStep 
   return phaseOf(record) === 'Bound' && phaseOf(source) !== 'Bound' ? { do: 'bind', source } : undefined
 }
 
-function untaken(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
-  // Somebody wrote over who has it.
+function planUnclaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
+  // Another writer removed the claim.
   if (record && holdsReservation(record, source)) return { do: 'restore-claim', source, record }
-  // It took one of the same name, and has it for good.
+  // The record was transferred an older warm address of the same name, and keeps it.
   if (record?.spec.source?.type === 'WarmPool' && record.status?.reservationID !== undefined) {
     return { do: 'clear-source', record }
   }

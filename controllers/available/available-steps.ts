@@ -6,20 +6,21 @@ import { releaseSource } from '../../ledger/release/release.ts'
 import { reclaimSource, restoreClaim } from '../../ledger/available/return-source.ts'
 import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
 import type { Outcome } from '../reconciler.ts'
-import type { AvailableAddressDeps } from './available-address.ts'
 import type { AvailableStep } from './available-plan.ts'
 
-/** How long until a cloud is asked again whether it has granted or deleted what it was asked to. */
+/** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
-/** Everything that happens to an address in stock while no claim is at it, a step at a time. */
-export function availableSteps(deps: ClaimDeps): AvailableAddressDeps['carryOut'] {
+/** Carries out one step for an available address. */
+export function availableSteps(
+  deps: ClaimDeps,
+): (step: AvailableStep, signal: AbortSignal) => Promise<Outcome | undefined> {
   return async (step, signal) => {
     switch (step.do) {
       case 'reserve':
         return reserve(deps, step)
       case 'provision':
-        return complained(await provision(deps, step.source, signal))
+        return requireAvailable(await provision(deps, step.source, signal))
       case 'release':
         return (await releaseSource(deps, step.source, signal)) === 'request-in-flight'
           ? { againInMs: pollMs }
@@ -52,10 +53,10 @@ async function reserve(
 ): Promise<Outcome | undefined> {
   const claimed = await reserveWarm(deps, source)
   if (claimed.kind === 'busy') return { againInMs: pollMs }
-  return complained(claimed.kind === 'held' ? undefined : claimed.reason)
+  return requireAvailable(claimed.kind === 'held' ? undefined : claimed.reason)
 }
 
-/** What keeps an address from being there is told to its owner, and tried again later. */
-function complained(why: string | undefined): undefined {
-  if (why !== undefined) throw new Error(`not available: ${why}`)
+/** Throws the reason why an address is not available: its owner reads it in an Event, and we retry later. */
+function requireAvailable(reason: string | undefined): undefined {
+  if (reason !== undefined) throw new Error(`not available: ${reason}`)
 }

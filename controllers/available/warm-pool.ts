@@ -2,31 +2,31 @@ import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import type { WarmPlan } from '../../ledger/available/warm-plan.ts'
 import type { Reconciler } from '../reconciler.ts'
 
-/** The only key of the warm pool: it is looked at as a whole. */
+/** The only key of the warm pool, which is planned as a whole. */
 export const warmPoolKey = 'all'
 
 export type WarmPoolDeps = {
   plan: () => WarmPlan
-  /** Answers why there can be none. */
-  add: (one: WarmPlan['add'][number], signal: AbortSignal) => Promise<string | undefined>
+  /** Writes the record of one more warm address; returns the reason if there can be none. */
+  add: (warm: WarmPlan['add'][number], signal: AbortSignal) => Promise<string | undefined>
   release: (source: ElasticIP, signal: AbortSignal) => Promise<unknown>
-  tell: (why: string) => void
-  intervalMs: number
+  /** Receives the reason why the pool is not filled, once for each new reason. */
+  report: (reason: string) => void
 }
 
-/** Keeps as many addresses waiting as were asked for. It only writes and ends their records; each is reserved by itself. */
+/** Keeps the warm pool at its size. It only writes and ends records; each address is reserved by its own controller. */
 export function warmPool(deps: WarmPoolDeps): Reconciler {
-  let told: string | undefined
+  let reported: string | undefined
   return {
     name: 'warm-pool',
     async reconcile(_key, signal) {
       const { add, surplus } = deps.plan()
       for (const source of surplus) await deps.release(source, signal)
-      let full: string | undefined
-      for (const one of add) full = (await deps.add(one, signal)) ?? full
-      if (full !== undefined && full !== told) deps.tell(full)
-      told = full
-      return { againInMs: deps.intervalMs }
+      let reason: string | undefined
+      for (const warm of add) reason = (await deps.add(warm, signal)) ?? reason
+      if (reason !== undefined && reason !== reported) deps.report(reason)
+      reported = reason
+      return {}
     },
   }
 }

@@ -1,18 +1,32 @@
+// The machine of a node that is not ready, and what becomes of the node. The first row that applies decides.
+//
+//   the cloud says             | and                                             | step
+//   ---------------------------+-------------------------------------------------+--------------------------
+//   the machine is off         | the node has no shutdown taint                  | mark as off
+//   the machine is on          | the node has the shutdown taint                 | mark as on
+//   the machine exists         |                                                 | -
+//   the machine does not exist | it lists no machine at all                      | keep, report why
+//   the machine does not exist | it lists no machine of any ready node           | keep, report why
+//   the machine does not exist | another machine without a node has its name     | keep, report why
+//   the machine does not exist | for less than the grace period                  | wait
+//   the machine does not exist | --node-removal=report                           | keep, report why
+//   the machine does not exist | too many nodes would be deleted                 | keep, report why
+//   the machine does not exist |                                                 | remove
 import type { Machine } from '../../clouds/machines.ts'
 import type { Node } from '../../kube/objects.ts'
-import { namesakes, replaced } from './find-machine.ts'
+import { findNamesakes, replacementText } from './find-machine.ts'
 import { type ProviderIds, readProviderId } from './provider-id.ts'
 import { isReady, isShutDown } from './taints.ts'
 
 export type LifecycleStep =
-  /** Says on the node whether its machine is off. */
+  /** Writes on the node whether its machine is off. */
   | { do: 'mark'; isOff: boolean }
   | { do: 'wait'; ms: number }
-  /** Its machine is gone, and yet it stays, until somebody has done something about it. */
-  | { do: 'keep'; why: string }
+  /** The machine is gone, and the node still stays until an operator acts. */
+  | { do: 'keep'; reason: string }
   | { do: 'remove' }
 
-/** What to write on a node that is not ready and whose machine is there. Pure. */
+/** The next step for a node that is not ready and whose machine exists. Pure. */
 export function planPresent(node: Node, { state }: Machine): LifecycleStep | undefined {
   const isOff = isShutDown(node)
   if (state === 'off' && !isOff) return { do: 'mark', isOff: true }
@@ -31,46 +45,46 @@ export type Missing = {
 }
 
 /**
- * Why a node stays whatever the cloud says of its machine: an answer that cannot be the whole truth proves nothing, and
- * a machine that was replaced under the same name is for a person to sort out. Undefined where nothing speaks for it. Pure.
+ * The reason why a node stays although the cloud says that its machine does not exist; undefined if there is none. An
+ * answer that is visibly incomplete proves nothing, and an operator has to decide about a machine that was replaced
+ * under the same name. Pure.
  */
 export function reasonToKeep({ node, id, machines, nodes, ids }: Missing): string | undefined {
   if (machines.length === 0)
-    return `${gone(id)}, but the cloud lists no machine at all, which proves nothing. ${check(node)}`
+    return `${gone(id)}, but the cloud lists no machine at all, which proves nothing. ${advice(node)}`
   const listed = new Set(machines.map((machine) => machine.id))
-  const alive = nodes.filter(isReady).flatMap(({ spec }) => {
-    const said = readProviderId(spec.providerID, ids)
-    return said.kind === 'machine' ? [said.id] : []
+  const readyIds = nodes.filter(isReady).flatMap(({ spec }) => {
+    const providerId = readProviderId(spec.providerID, ids)
+    return providerId.kind === 'machine' ? [providerId.id] : []
   })
-  if (alive.length > 0 && !alive.some((one) => listed.has(one))) {
-    return `${gone(id)}, but it lists none of the machines whose nodes are ready either. ${check(node)}`
+  if (readyIds.length > 0 && !readyIds.some((ready) => listed.has(ready))) {
+    return `${gone(id)}, but it lists none of the machines whose nodes are ready either. ${advice(node)}`
   }
-  const others = namesakes(node, { machines, nodes, ids })
-  return others.length > 0 ? replaced(node, id, others) : undefined
+  const others = findNamesakes(node, { machines, nodes, ids })
+  return others.length > 0 ? replacementText(node, id, others) : undefined
 }
 
 export type Removal = {
   node: Node
   id: string
-  /** How long the cloud has said that the machine is gone, and how long it has to. */
+  /** How long the cloud has said that the machine does not exist, and how long it has to say so. */
   goneForMs: number
   graceMs: number
   mode: 'delete' | 'report'
-  /** Whether so many nodes may go within ten minutes, and how many it would be. */
-  brake: { allows: () => boolean; going: () => number }
+  /** Whether a node may be deleted now. It is checked only for a node that is due, because a refusal stays. */
+  limit: { canRemove: () => boolean; total: () => number }
 }
 
-/** What becomes of a node whose machine is gone beyond doubt. Pure, but for the brake, which remembers. */
-export function planMissing({ node, id, goneForMs, graceMs, mode, brake }: Removal): LifecycleStep {
+/** The next step for a node whose machine certainly does not exist. Pure, except for the memory of the limit. */
+export function planMissing({ node, id, goneForMs, graceMs, mode, limit }: Removal): LifecycleStep {
   if (goneForMs < graceMs) return { do: 'wait', ms: graceMs - goneForMs }
-  if (mode === 'report') return { do: 'keep', why: `${gone(id)}, and --node-removal=report. ${check(node)}` }
-  if (brake.allows()) return { do: 'remove' }
+  if (mode === 'report') return { do: 'keep', reason: `${gone(id)}, and --node-removal=report. ${advice(node)}` }
+  if (limit.canRemove()) return { do: 'remove' }
   return {
     do: 'keep',
-    why:
-      `${gone(id)}. With it ${brake.going()} nodes would go within ten minutes, which is more likely a mistake than the ` +
-      `truth, so none is deleted until a person has looked. ${check(node)}, and raise --max-node-removals where that ` +
-      'many are usual',
+    reason:
+      `${gone(id)}. With it ${limit.total()} nodes would be deleted within ten minutes, which is more likely a mistake. ` +
+      `None is deleted until an operator intervenes. ${advice(node)}, and raise --max-node-removals if that many are usual`,
   }
 }
 
@@ -78,6 +92,6 @@ function gone(id: string): string {
   return `the cloud says that machine ${id} does not exist`
 }
 
-function check({ metadata }: Node): string {
+function advice({ metadata }: Node): string {
   return `Check the API key and the project; if the machine is gone, kubectl delete node ${metadata.name}`
 }

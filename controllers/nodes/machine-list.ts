@@ -1,54 +1,29 @@
 import type { Machine, Machines } from '../../clouds/machines.ts'
+import { recentRead } from '../../lib/recent-read.ts'
 
 /** All machines at one time. */
-export type Listing = { machines: Machine[]; askedAtMs: number }
+export type Listing = { machines: Machine[]; requestedAtMs: number }
 
-/** The machines of a cloud, with one list for everybody who needs one. */
+/** The machines of a cloud, with one list for every caller who needs one. */
 export type MachineList = Pick<Machines, 'machine'> & {
-  /** All machines, asked for this long ago at most. Whoever asks while it is asked gets the same answer. */
+  /** All machines, from a list at most so old. Callers who come while it is read get the same list. */
   within(ms: number, signal: AbortSignal): Promise<Machine[]>
-  /** The same, and since when it holds. */
+  /** The same, and the time from which it holds. */
   listing(ms: number, signal: AbortSignal): Promise<Listing>
-  /** All machines as they were listed last, however long ago; undefined before the first time. */
+  /** All machines of the last list, however old; undefined before the first one. */
   latest(): Machine[] | undefined
 }
 
-/** A list that failed is not asked for again at once by all the others who need it too. */
-const failureMs = 2_000
-
-/** A list that nobody has asked for yet. */
+/** A list that has not been read yet. */
 export function machineList({ machines, now }: { machines: Machines; now: () => number }): MachineList {
-  let latest: Listing | undefined
-  let last: { askedAtMs: number; state: 'asking' | 'good' | 'failed'; answer: Promise<Listing> } | undefined
-
-  const read = async (askedAtMs: number, signal: AbortSignal) => ({
-    askedAtMs,
-    machines: await machines.machines(signal),
-  })
-  const ask = async (signal: AbortSignal) => {
-    const askedAtMs = now()
-    const question: typeof last = { askedAtMs, state: 'asking', answer: read(askedAtMs, signal) }
-    last = question
-    try {
-      latest = await question.answer
-      question.state = 'good'
-      return latest
-    } catch (error) {
-      question.state = 'failed'
-      throw error
-    }
-  }
-
-  const listing: MachineList['listing'] = async (ms, signal) => {
-    if (!last) return ask(signal)
-    const maxMs = { asking: Infinity, good: ms, failed: Math.min(ms, failureMs) }[last.state]
-    return now() - last.askedAtMs <= maxMs ? last.answer : ask(signal)
-  }
-
+  const list = recentRead({ read: (signal) => machines.machines(signal), now })
   return {
-    listing,
-    within: async (ms, signal) => (await listing(ms, signal)).machines,
-    latest: () => latest?.machines,
+    within: (ms, signal) => list.within(ms, signal),
+    latest: () => list.latest(),
+    async listing(ms, signal) {
+      const { value, readAtMs } = await list.timedWithin(ms, signal)
+      return { machines: value, requestedAtMs: readAtMs }
+    },
     machine: (id, signal) => machines.machine(id, signal),
   }
 }

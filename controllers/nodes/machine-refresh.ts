@@ -1,27 +1,31 @@
 import type { Reconciler } from '../reconciler.ts'
 import type { MachineList } from './machine-list.ts'
 
-/** The only key of the refresh: it is one list for all nodes. */
+/** The only key of the refresh: one list serves all nodes. */
 export const refreshKey = 'all'
 
 export type MachineRefreshDeps = {
   machines: MachineList
-  intervalMs: number
   hasNodes: () => boolean
-  /** Has every node looked at with what the list said. */
-  look: () => void
 }
 
-/** Lists the machines again and again, so that no settled node has to ask for its own. */
-export function machineRefresh({ machines, intervalMs, hasNodes, look }: MachineRefreshDeps): Reconciler {
+export type MachineRefresh = Reconciler & {
+  /** Calls the listener whenever the machines were listed here. */
+  onChange(listener: () => void): void
+}
+
+/** Lists the machines of a cluster that has nodes. */
+export function machineRefresh({ machines, hasNodes }: MachineRefreshDeps): MachineRefresh {
+  const listeners: (() => void)[] = []
   return {
+    onChange: (listener) => void listeners.push(listener),
     name: 'machine-refresh',
     async reconcile(_key, signal) {
       if (hasNodes()) {
         await machines.within(0, signal)
-        look()
+        for (const listener of listeners) listener()
       }
-      return { againInMs: intervalMs }
+      return {}
     },
   }
 }

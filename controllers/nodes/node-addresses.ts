@@ -2,19 +2,20 @@ import { isIPv6 } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { Machine, MachineAddress } from '../../clouds/machines.ts'
 import type { Node, NodeAddress } from '../../kube/objects.ts'
-import { canonicalIp, isUnspecified, providedNodeIps } from './node-ips.ts'
+import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
+import { providedNodeIps } from './node-ips.ts'
 
 /**
- * The addresses that a node is to show; undefined where it shows them already. What the kubelet was told with --node-ip
- * comes first, whether the cloud knows it (a VLAN's it does not) or not, and takes the place of others of its type and
- * family. Elastic addresses are not the node's: they move, and whoever remembers one talks to another machine tomorrow.
+ * The addresses that a node should show; undefined if it shows them already. An address from --node-ip comes first,
+ * even if the cloud does not know it, as in a VLAN, and replaces others of its type and family. Elastic addresses are
+ * left out: they move, and a client that remembers one reaches another machine later.
  */
 export function nodeAddresses(node: Node, machine: Machine): NodeAddress[] | undefined {
   const provided = providedNodeIps(node)
   const first = provided.filter((ip) => !isUnspecified(ip)).map((ip) => asProvided(ip, machine))
   const own = machine.addresses.filter(({ isElastic }) => !isElastic).map(nodeAddress)
   const others = own.filter((one) => !first.some((other) => isAlike(one, other)))
-  // A cloud that knows no address of the machine has nothing to say about them.
+  // If the cloud knows no address of the machine, the node keeps what it shows.
   if (first.length + others.length === 0) return undefined
   const now = node.status?.addresses ?? []
   const wanted = onceEach([
@@ -27,25 +28,27 @@ export function nodeAddresses(node: Node, machine: Machine): NodeAddress[] | und
 }
 
 function asProvided(ip: string, { addresses }: Machine): NodeAddress {
-  const known = addresses.find(({ address }) => canonicalIp(address) === ip)
+  const known = addresses.find(({ address }) => canonicalIpAddress(address) === ip)
   return known ? nodeAddress(known) : { type: 'InternalIP', address: ip }
 }
 
 function nodeAddress({ address, isPublic }: MachineAddress): NodeAddress {
-  return { type: isPublic ? 'ExternalIP' : 'InternalIP', address: canonicalIp(address) }
+  return { type: isPublic ? 'ExternalIP' : 'InternalIP', address: canonicalIpAddress(address) ?? address }
 }
 
 function isAlike(one: NodeAddress, other: NodeAddress): boolean {
   return one.type === other.type && isIPv6(one.address) === isIPv6(other.address)
 }
 
-/** Names are the kubelet's to say: the machine's may be another one, and certificates are checked by the node's. */
+/** The kubelet decides about names: the machine may have another name, and certificates are checked by the node's. */
 function names({ metadata, status }: Node): NodeAddress[] {
-  const said = (status?.addresses ?? []).filter(({ type }) => type !== 'InternalIP' && type !== 'ExternalIP')
-  return said.some(({ type }) => type === 'Hostname') ? said : [{ type: 'Hostname', address: metadata.name }, ...said]
+  const known = (status?.addresses ?? []).filter(({ type }) => type !== 'InternalIP' && type !== 'ExternalIP')
+  return known.some(({ type }) => type === 'Hostname')
+    ? known
+    : [{ type: 'Hostname', address: metadata.name }, ...known]
 }
 
-/** Where the cloud knows no private address, what the kubelet found on the machine stays. */
+/** If the cloud knows no private address, those that the kubelet found on the machine stay. */
 function internalKept(now: NodeAddress[], known: NodeAddress[]): NodeAddress[] {
   return known.some(({ type }) => type === 'InternalIP') ? [] : now.filter(({ type }) => type === 'InternalIP')
 }

@@ -3,7 +3,8 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Key, Node } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
 import { type Reconciler, Terminal } from '../reconciler.ts'
-import { findMachine, namesakes, replaced } from './find-machine.ts'
+import { runSteps } from '../run-steps.ts'
+import { findMachine, findNamesakes, replacementText } from './find-machine.ts'
 import type { MachineList } from './machine-list.ts'
 import { type NodeStep, planNode } from './node-plan.ts'
 import { type ProviderIds, readProviderId } from './provider-id.ts'
@@ -16,61 +17,66 @@ export type NodeIdentityDeps = {
   /** When a node was first seen. */
   seenAtMs: (name: Key) => number
   ids: ProviderIds
-  event: (node: Node, said: { type: 'Normal'; reason: 'Synced'; message: string }) => void
+  event: (node: Node, event: { type: 'Normal'; reason: 'Synced'; message: string }) => void
 }
 
-/** How old a list may be that a machine is looked for in. */
+/** How old a list may be in which we search for a machine. */
 const freshMs = 10_000
-/** Whoever was not found is looked for in another list, unless that was asked for just now. */
+/** A machine that was not found is searched for in a list that is this old at most. */
 const newestMs = 2_000
 
-/** More than any node needs: beyond it another writer undoes ours. */
+/** More writes than any node needs. */
 const maxSteps = 4
 
-/** Writes on a node which machine it is; a kubelet that waits for that may then take pods. */
+/** Writes on a node which machine it is. A kubelet that waits for that then accepts pods. */
 export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
   return {
     name: 'node-identity',
     async reconcile(name, signal) {
-      const glance = deps.cached.node(name)
-      if (!glance || glance.metadata.deletionTimestamp) return {}
-      const machine = await machineOf(deps, glance, signal)
-      if (!machine || !planNode(glance, machine, deps.ids)) return {}
-      let node = await deps.client.get(nodes, { name }, { signal })
-      // Deleted and registered anew: the machine was that of another node, and this one is looked at by itself.
-      if (node?.metadata.uid !== glance.metadata.uid) return {}
-      for (let steps = 0; node && steps < maxSteps; steps += 1) {
-        const step = planNode(node, machine, deps.ids)
-        if (!step) return {}
+      const cached = deps.cached.node(name)
+      if (!cached || cached.metadata.deletionTimestamp) return {}
+      const machine = await machineOf(deps, cached, signal)
+      if (!machine || !planNode(cached, machine, deps.ids)) return {}
+      const live = await deps.client.get(nodes, { name }, { signal })
+      // A node that was deleted and registered again may have another machine. It has a reconcile of its own.
+      if (!live || live.metadata.uid !== cached.metadata.uid) return {}
+      let node = live
+      const carryOutOn = async (step: NodeStep) => {
         node = await carryOut(deps, step, node)
+        return undefined
       }
-      return { againInMs: 60_000 }
+      const plan = (seen: Node) => ({ step: planNode(seen, machine, deps.ids) })
+      return runSteps({ look: () => node, plan, carryOut: carryOutOn, maxSteps }, signal)
     },
   }
 }
 
-/** The machine of a node; undefined where the node is not ours, or there is nothing to do for it now. */
+/** The machine of a node; undefined if the node is not ours, or needs nothing now. */
 async function machineOf(deps: NodeIdentityDeps, node: Node, signal: AbortSignal): Promise<Machine | undefined> {
-  const said = readProviderId(node.spec.providerID, deps.ids)
+  const providerId = readProviderId(node.spec.providerID, deps.ids)
   const isNew = isUninitialized(node)
-  if (said.kind === 'foreign' || (said.kind === 'nothing' && !isNew)) return undefined
-  if (said.kind === 'unreadable') {
+  if (providerId.kind === 'foreign' || (providerId.kind === 'absent' && !isNew)) return undefined
+  if (providerId.kind === 'invalid') {
     throw new Terminal(
-      `its providerID ${node.spec.providerID} is not that of a machine: its kubelet was told a wrong one`,
+      `its providerID ${node.spec.providerID} is not that of a machine: correct --provider-id of its kubelet, ` +
+        `delete the node (kubectl delete node ${node.metadata.name}) and restart the kubelet`,
     )
   }
-  if (said.kind === 'machine') return knownMachine(deps, { node, id: said.id }, signal)
+  if (providerId.kind === 'machine') return knownMachine(deps, { node, id: providerId.id }, signal)
   return unknownMachine(deps, node, signal)
 }
 
-/** A providerID is for ever, and names and addresses pass on: what is older than the node has to be confirmed. */
+/**
+ * A providerID can never be changed, but names and addresses move to other machines. So a list that is older than the
+ * node has to be confirmed.
+ */
 async function unknownMachine(deps: NodeIdentityDeps, node: Node, signal: AbortSignal): Promise<Machine> {
   const { machines, cached, ids } = deps
   const find = (among: Machine[]) => findMachine(node, { machines: among, nodes: cached.nodes(), ids })
   const list = await machines.listing(freshMs, signal)
   const found = find(list.machines)
   if ('machine' in found) {
-    if (list.askedAtMs >= deps.seenAtMs(node.metadata.name)) return found.machine
+    if (list.requestedAtMs >= deps.seenAtMs(node.metadata.name)) return found.machine
     const now = await machines.machine(found.machine.id, signal)
     if (now && 'machine' in find([now])) return now
   }
@@ -79,7 +85,7 @@ async function unknownMachine(deps: NodeIdentityDeps, node: Node, signal: AbortS
   return again.machine
 }
 
-/** A settled node costs nothing: what is known of its machine is renewed for all nodes at once. */
+/** A settled node costs no call, because one list refreshes the machines of all nodes. */
 async function knownMachine(
   deps: NodeIdentityDeps,
   { node, id }: { node: Node; id: string },
@@ -88,14 +94,14 @@ async function knownMachine(
   const { machines, cached, ids } = deps
   const listed = isUninitialized(node) ? await machines.within(freshMs, signal) : machines.latest()
   if (!listed) return undefined
-  // Where the list lags, or the machine is in another project, the id still says which it is.
+  // The list may lag, or the machine may be in another project. Its id still finds it.
   const machine = listed.find((one) => one.id === id) ?? (await machines.machine(id, signal))
-  return machine ?? withoutMachine(node, id, namesakes(node, { machines: listed, nodes: cached.nodes(), ids }))
+  return machine ?? withoutMachine(node, id, findNamesakes(node, { machines: listed, nodes: cached.nodes(), ids }))
 }
 
 function withoutMachine(node: Node, id: string, others: Machine[]): undefined {
-  if (others.length > 0) throw new Terminal(replaced(node, id, others))
-  // One that is not ready is deleted soon, elsewhere.
+  if (others.length > 0) throw new Terminal(replacementText(node, id, others))
+  // The lifecycle controller deletes a node that is not ready.
   if (isReady(node) || isUninitialized(node)) throw new Terminal(`its machine ${id} does not exist`)
 }
 
@@ -105,7 +111,7 @@ async function carryOut({ client, event }: NodeIdentityDeps, step: NodeStep, nod
     const merge = { metadata: { resourceVersion }, status: { addresses: step.addresses } }
     return client.patch(nodes, { name, patch: { merge } }, { subresource: 'status' })
   }
-  const { labels, do: _identify, ...spec } = step
+  const { labels, do: _do, ...spec } = step
   const merge = { metadata: { resourceVersion, labels }, spec }
   const written = await client.patch(nodes, { name, patch: { merge } })
   if (step.taints) event(written, { type: 'Normal', reason: 'Synced', message: 'Node synced successfully' })

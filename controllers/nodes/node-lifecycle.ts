@@ -4,11 +4,12 @@ import { isConflict } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key, Node } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
+import { errorText } from '../error-text.ts'
 import type { Outcome, Reconciler } from '../reconciler.ts'
 import { type LifecycleStep, planMissing, planPresent, reasonToKeep } from './lifecycle-plan.ts'
 import type { MachineList } from './machine-list.ts'
 import { type ProviderIds, readProviderId } from './provider-id.ts'
-import type { RemovalBrake } from './removal-brake.ts'
+import type { RemovalLimit } from './removal-limit.ts'
 import { isReady, isShutDown, shutdownTaints } from './taints.ts'
 
 type Reason = 'DeletingNode' | 'DeletingNodeFailed' | 'NodeNotDeleted'
@@ -18,80 +19,81 @@ export type NodeLifecycleDeps = {
   cached: { node: (name: Key) => Node | undefined; nodes: () => Node[] }
   machines: MachineList
   ids: ProviderIds
-  brake: RemovalBrake
-  event: (node: Node, said: { type: 'Normal' | 'Warning'; reason: Reason; message: string }) => void
+  limit: RemovalLimit
+  event: (node: Node, event: { type: 'Normal' | 'Warning'; reason: Reason; message: string }) => void
   log: Log
   now: () => number
-  /** How often the machine of a node that is not ready is looked at; more rarely the longer that lasts. */
+  /** How often we check the machine of a node that is not ready; less often the longer that lasts. */
   monitorMs: number
-  /** How long the cloud has to say that a machine is gone. */
+  /** How long the cloud has to say that a machine does not exist. */
   graceMs: number
   mode: 'delete' | 'report'
 }
 
-/** With more nodes than these away, one list costs less than a call for each. */
-const manyAway = 10
-/** A node that is kept for a person is told of again, and looked at again, this often. */
+/** With more nodes than these not ready, one list costs less than a call for each. */
+const manyNotReady = 10
+/** How often we check, and report, a node that stays until an operator acts. */
 const keptMs = 300_000
 
-/** A node that is not ready, and when its machine was looked at. */
-type Away = { uid: string | undefined; sinceMs: number; lookedAtMs: number | undefined }
-type Look = { node: Node; id: string; seen: Away; isOneOfMany: boolean }
+/** Since when a node is not ready, and when we last checked its machine. */
+type NotReady = { uid: string | undefined; sinceMs: number; checkedAtMs: number | undefined }
+type Check = { node: Node; id: string; notReady: NotReady; isOneOfMany: boolean }
 
-/** Marks nodes whose machines are off and deletes those whose machines are gone. One that is ready costs no call. */
+/** Marks nodes whose machines are off and deletes those whose machines are gone. A ready node costs no call. */
 export function nodeLifecycle(deps: NodeLifecycleDeps): Reconciler {
-  const away = new Map<Key, Away>()
+  const notReady = new Map<Key, NotReady>()
   return {
     name: 'node-lifecycle',
     async reconcile(name, signal) {
       const node = deps.cached.node(name)
-      const said = readProviderId(node?.spec.providerID, deps.ids)
-      const isOurs = node && !node.metadata.deletionTimestamp && said.kind === 'machine'
+      const providerId = readProviderId(node?.spec.providerID, deps.ids)
+      const isOurs = node && !node.metadata.deletionTimestamp && providerId.kind === 'machine'
       if (!isOurs || isReady(node)) {
-        away.delete(name)
-        deps.brake.cleared(name)
+        notReady.delete(name)
+        deps.limit.clear(name)
         if (isOurs && isShutDown(node)) await mark(deps, node, false)
         return {}
       }
-      const seen = awaySince(away, node, deps.now())
-      const restMs = (seen.lookedAtMs ?? -Infinity) + deps.monitorMs - deps.now()
+      const entry = entryOf(notReady, node, deps.now())
+      const restMs = (entry.checkedAtMs ?? -Infinity) + deps.monitorMs - deps.now()
       if (restMs > 0) return { againInMs: restMs }
-      return look(deps, { node, id: said.id, seen, isOneOfMany: away.size > manyAway }, signal)
+      const isOneOfMany = notReady.size > manyNotReady
+      return check(deps, { node, id: providerId.id, notReady: entry, isOneOfMany }, signal)
     },
   }
 }
 
-function awaySince(away: Map<Key, Away>, { metadata: { name, uid } }: Node, now: number): Away {
-  const known = away.get(name)
+function entryOf(notReady: Map<Key, NotReady>, { metadata: { name, uid } }: Node, now: number): NotReady {
+  const known = notReady.get(name)
   if (known && known.uid === uid) return known
-  const first = { uid, sinceMs: now, lookedAtMs: undefined }
-  away.set(name, first)
+  const first = { uid, sinceMs: now, checkedAtMs: undefined }
+  notReady.set(name, first)
   return first
 }
 
-async function look(deps: NodeLifecycleDeps, at: Look, signal: AbortSignal): Promise<Outcome> {
-  const { node, id, seen } = at
+async function check(deps: NodeLifecycleDeps, of: Check, signal: AbortSignal): Promise<Outcome> {
+  const { node, id, notReady } = of
   const { name } = node.metadata
-  seen.lookedAtMs = deps.now()
+  notReady.checkedAtMs = deps.now()
   try {
-    const machine = await machineNow(deps, at, signal)
-    const step = machine ? planPresent(node, machine) : await planGone(deps, { node, id }, signal)
-    if (machine) deps.brake.cleared(name)
-    return (step && (await carryOut(deps, step, node))) ?? { againInMs: patience(deps, seen) }
+    const machine = await readMachine(deps, of, signal)
+    const step = machine ? planPresent(node, machine) : await planWithoutMachine(deps, { node, id }, signal)
+    if (machine) deps.limit.clear(name)
+    return (step && (await carryOut(deps, step, node))) ?? { againInMs: intervalMs(deps, notReady) }
   } catch (error) {
-    // Any doubt, and what was seen before counts no more.
-    deps.brake.doubted(name)
+    // After an error we start to count again: the cloud may have been wrong before.
+    deps.limit.restart(name)
     throw error
   }
 }
 
-function patience({ monitorMs, now }: NodeLifecycleDeps, { sinceMs }: Away): number {
+function intervalMs({ monitorMs, now }: NodeLifecycleDeps, { sinceMs }: NotReady): number {
   return Math.min(Math.max((now() - sinceMs) / 2, monitorMs), 12 * monitorMs)
 }
 
-async function machineNow(
+async function readMachine(
   { machines, monitorMs }: NodeLifecycleDeps,
-  { id, isOneOfMany }: Look,
+  { id, isOneOfMany }: Check,
   signal: AbortSignal,
 ): Promise<Machine | undefined> {
   const list = isOneOfMany ? await machines.within(monitorMs, signal) : []
@@ -99,32 +101,32 @@ async function machineNow(
   return found && found.state !== 'unsaid' ? found : machines.machine(id, signal)
 }
 
-/** The machine has just been said not to exist: the same key has to show that it sees the others. */
-async function planGone(
+/** The cloud has just said that the machine does not exist. The same API key has to show that it sees the others. */
+async function planWithoutMachine(
   deps: NodeLifecycleDeps,
   { node, id }: { node: Node; id: string },
   signal: AbortSignal,
 ): Promise<LifecycleStep> {
-  const { brake, ids, graceMs, mode } = deps
+  const { limit, ids, graceMs, mode } = deps
   const { name, uid } = node.metadata
   const machines = await deps.machines.within(deps.monitorMs, signal)
   if (machines.some((machine) => machine.id === id)) {
-    throw new Error(`the cloud says that machine ${id} does not exist, and lists it`)
+    throw new Error(`the cloud says that machine ${id} does not exist, but lists it`)
   }
   const nodesNow = deps.cached.nodes()
-  const why = reasonToKeep({ node, id, machines, nodes: nodesNow, ids })
-  if (why !== undefined) {
-    brake.doubted(name)
-    return { do: 'keep', why }
+  const reason = reasonToKeep({ node, id, machines, nodes: nodesNow, ids })
+  if (reason !== undefined) {
+    limit.restart(name)
+    return { do: 'keep', reason }
   }
   const ours = nodesNow.filter(({ spec }) => readProviderId(spec.providerID, ids).kind === 'machine')
   return planMissing({
     node,
     id,
-    goneForMs: brake.missed({ name, uid }),
+    goneForMs: limit.recordMissing({ name, uid }),
     graceMs,
     mode,
-    brake: { allows: () => brake.allows(ours.length), going: () => brake.going },
+    limit: { canRemove: () => limit.canRemove(ours.length), total: () => limit.total },
   })
 }
 
@@ -136,8 +138,8 @@ async function carryOut(deps: NodeLifecycleDeps, step: LifecycleStep, node: Node
     case 'wait':
       return { againInMs: step.ms }
     case 'keep':
-      deps.log.warn({ node: node.metadata.name, why: step.why }, 'node not deleted')
-      deps.event(node, { type: 'Warning', reason: 'NodeNotDeleted', message: `Not deleted: ${step.why}` })
+      deps.log.warn({ node: node.metadata.name, reason: step.reason }, 'node not deleted')
+      deps.event(node, { type: 'Warning', reason: 'NodeNotDeleted', message: `Not deleted: ${step.reason}` })
       return { againInMs: keptMs }
     case 'remove':
       await remove(deps, node)
@@ -145,7 +147,7 @@ async function carryOut(deps: NodeLifecycleDeps, step: LifecycleStep, node: Node
   }
 }
 
-/** Taints are a list that others write too, so they are written onto the list that was read. */
+/** Other programs write taints too. So we change the list as it was just read. */
 async function mark({ client, log }: NodeLifecycleDeps, node: Node, isOff: boolean): Promise<void> {
   const { name } = node.metadata
   const live = await client.get(nodes, { name })
@@ -153,25 +155,25 @@ async function mark({ client, log }: NodeLifecycleDeps, node: Node, isOff: boole
   const { resourceVersion } = live.metadata
   const merge = { metadata: { resourceVersion }, spec: { taints: shutdownTaints(live, isOff) } }
   await client.patch(nodes, { name, patch: { merge } })
-  log.info({ node: name, isOff }, 'machine switched')
+  log.info({ node: name, isOff }, isOff ? 'machine is off: node marked' : 'machine is on again: mark removed')
 }
 
-/** Deletes the node that was judged, as it was then: if it is ready by now, or another one of that name, it stays. */
-async function remove({ client, brake, event, log }: NodeLifecycleDeps, node: Node): Promise<void> {
+/** Deletes the node that was checked. If it is ready by now, or another node has its name, it stays. */
+async function remove({ client, limit, event, log }: NodeLifecycleDeps, node: Node): Promise<void> {
   const { name, uid } = node.metadata
   const live = await client.get(nodes, { name })
-  if (!live || live.metadata.uid !== uid || isReady(live)) return brake.cleared(name)
+  if (!live || live.metadata.uid !== uid || isReady(live)) return limit.clear(name)
   const message = `Deleting node ${name} because it does not exist in the cloud provider`
   event(live, { type: 'Normal', reason: 'DeletingNode', message })
   try {
     await client.remove(nodes, { name, uid, resourceVersion: live.metadata.resourceVersion })
   } catch (error) {
     if (!isConflict(error)) {
-      const said = error instanceof Error ? error.message : String(error)
-      event(live, { type: 'Warning', reason: 'DeletingNodeFailed', message: `Deleting node ${name}: ${said}` })
+      const message = `Deleting node ${name}: ${errorText(error)}`
+      event(live, { type: 'Warning', reason: 'DeletingNodeFailed', message })
     }
     throw error
   }
-  brake.removed(name)
+  limit.recordRemoval(name)
   log.info({ node: name, providerID: live.spec.providerID }, 'node deleted: its machine is gone')
 }

@@ -4,20 +4,21 @@ export type ProviderIds = {
   scheme: string
   /** Schemes that predecessors wrote. */
   older: readonly string[]
-  /** What an id looks like: a bare one has nothing else to be known by, and nothing else is asked for. */
+  /** What an id looks like. A bare id is recognized by nothing else, and we ask the cloud for nothing else. */
   id: RegExp
 }
 
-/** What a providerID says: which machine of ours, nothing that can be read, nothing at all, or that it is not our node. */
-export type Said = { kind: 'machine'; id: string } | { kind: 'unreadable' } | { kind: 'nothing' } | { kind: 'foreign' }
+/** What a providerID says: a machine of our cloud, an id of ours that is invalid, nothing, or another cloud. */
+export type ProviderId =
+  { kind: 'machine'; id: string } | { kind: 'invalid' } | { kind: 'absent' } | { kind: 'foreign' }
 
 /** Reads a providerID in any form that we or a predecessor wrote. */
-export function readProviderId(providerID: string | undefined, { scheme, older, id }: ProviderIds): Said {
-  if (!providerID) return { kind: 'nothing' }
-  const [, said, name = ''] = /^(?:([^:/]+):\/\/)?(.*)$/s.exec(providerID) ?? []
-  if (said === undefined) return id.test(name) ? { kind: 'machine', id: name } : { kind: 'foreign' }
-  if (said !== scheme && !older.includes(said)) return { kind: 'foreign' }
-  return id.test(name) ? { kind: 'machine', id: name } : { kind: 'unreadable' }
+export function readProviderId(providerID: string | undefined, { scheme, older, id }: ProviderIds): ProviderId {
+  if (!providerID) return { kind: 'absent' }
+  const [, prefix, name = ''] = /^(?:([^:/]+):\/\/)?(.*)$/s.exec(providerID) ?? []
+  if (prefix === undefined) return id.test(name) ? { kind: 'machine', id: name } : { kind: 'foreign' }
+  if (prefix !== scheme && !older.includes(prefix)) return { kind: 'foreign' }
+  return id.test(name) ? { kind: 'machine', id: name } : { kind: 'invalid' }
 }
 
 /** The providerID of a machine as we write it. */

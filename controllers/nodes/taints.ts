@@ -1,11 +1,11 @@
 import type { Node, Taint } from '../../kube/objects.ts'
 
-/** Set by a kubelet with `--cloud-provider=external`: nothing may run there until we know the machine. */
+/** A kubelet with `--cloud-provider=external` sets it: no pod runs there until we know the machine. */
 export const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized'
 
 const shutdownTaint: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' }
 
-/** Whether a kubelet waits for us to say what its node is. */
+/** Whether a kubelet waits for us to initialize its node. */
 export function isUninitialized(node: Node): boolean {
   return taintsOf(node).some(({ key }) => key === uninitialized)
 }
@@ -15,7 +15,7 @@ export function isShutDown(node: Node): boolean {
   return taintsOf(node).some(isShutdownTaint)
 }
 
-/** Whether the kubelet is heard of, and well. */
+/** Whether the node is ready. */
 export function isReady({ status }: Node): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
 }
@@ -25,7 +25,7 @@ export function initializedTaints(node: Node): Taint[] {
   return taintsOf(node).filter(({ key }) => key !== uninitialized)
 }
 
-/** The taints of a node that is switched off, or on again. */
+/** The taints of a node whose machine is off, or on again. */
 export function shutdownTaints(node: Node, isOff: boolean): Taint[] {
   const others = taintsOf(node).filter((taint) => !isShutdownTaint(taint))
   return isOff ? [...others, shutdownTaint] : others

@@ -3,7 +3,7 @@ import type { PeerFact } from './peer-facts.ts'
 
 type Fields = Record<string, unknown>
 
-/** A fact as text, its passwords included: equal facts are equal texts. */
+/** A fact as text, with its passwords. Equal facts give equal texts. */
 export function factText({ node, hostname, machine, privateNetwork, peers }: PeerFact): string {
   const kept = peers.map(({ localAsn, peerAsn, peerAddress, sourceAddress, isMultihop, password }) => {
     return { localAsn, peerAsn, peerAddress, sourceAddress, isMultihop, password: password?.reveal() }
@@ -11,12 +11,12 @@ export function factText({ node, hostname, machine, privateNetwork, peers }: Pee
   return JSON.stringify({ node, hostname, machine, privateNetwork, peers: kept })
 }
 
-/** Facts in one text, whatever order they come in: each begins with the name of its node. */
+/** Facts in one text, sorted by node: each fact begins with the name of its node. */
 export function listText(facts: string[]): string {
   return `[${facts.toSorted().join(',\n')}]`
 }
 
-/** The facts in such a text; undefined where it is none, whole or in part. */
+/** The facts in such a text; undefined if any part of it is not a fact. */
 export function parseFacts(text: string): PeerFact[] | undefined {
   try {
     return wholeList(JSON.parse(text), parseFact)
@@ -53,14 +53,14 @@ function parsePeer(value: unknown): Peer | undefined {
   }
 }
 
-/** A list whose every item can be read: half a fact is none. */
+/** A list if every item can be parsed; otherwise undefined. */
 function wholeList<T>(value: unknown, parse: (item: unknown) => T | undefined): T[] | undefined {
   if (!Array.isArray(value)) return undefined
   const items = value.map(parse)
   return items.every((item) => item !== undefined) ? items : undefined
 }
 
-/** Nothing that prints an object sees into a closure. */
+/** A closure, so that nothing that prints an object prints the password. */
 function hidden(text: string): Password {
   return { reveal: () => text }
 }

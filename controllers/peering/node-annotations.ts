@@ -1,25 +1,26 @@
 import type { Peer } from '../../announcers/announcer.ts'
 import type { PeerFact } from './peer-facts.ts'
 
-type Datum = 'localAsn' | 'peerAsn' | 'peerAddress' | 'sourceAddress' | 'multihop' | 'password' | 'privateNetwork'
+type Field = 'localAsn' | 'peerAsn' | 'peerAddress' | 'sourceAddress' | 'multihop' | 'password' | 'privateNetwork'
 
-/** What a node that takes part in BGP is annotated with. */
+/** How the peers of a node are written as its annotations. */
 export type AnnotationScheme = {
-  /** The names of the annotations, in which `{{n}}` stands for the number of a peer; what has none is not said. */
-  names: Partial<Record<Datum, string>>
-  /** Whether the announcing software learns passwords in no other way. */
+  /** The names of the annotations; `{{n}}` stands for the number of a peer. A field without a name is not written. */
+  names: Partial<Record<Field, string>>
+  /** Whether the announcing software reads passwords only here. */
   showsPasswords: boolean
-  /** Names that a predecessor gave the same facts, and that the announcing software would believe as well. */
+  /** Names that a predecessor used for the same facts, and that the announcing software still reads. */
   outdated: readonly string[]
 }
 
 export type Annotations = Record<string, string>
 
-/** Everything that a node is to say of its peers; nothing where none of them is known. */
+/** All annotations of a node for its peers; none if no peer is known. */
 export function wantedAnnotations(fact: PeerFact | undefined, scheme: AnnotationScheme): Annotations {
   const { names, showsPasswords } = scheme
   const { peers = [], privateNetwork } = fact ?? {}
-  const each = (name: string | undefined, say: (peer: Peer) => string | undefined) => numbered(name, peers.map(say))
+  const each = (name: string | undefined, valueOf: (peer: Peer) => string | undefined) =>
+    numbered(name, peers.map(valueOf))
   return {
     ...each(names.localAsn, ({ localAsn }) => String(localAsn)),
     ...each(names.peerAsn, ({ peerAsn }) => String(peerAsn)),
@@ -31,7 +32,7 @@ export function wantedAnnotations(fact: PeerFact | undefined, scheme: Annotation
   }
 }
 
-/** Whether an annotation is one that we write, or would write in other circumstances. */
+/** A predicate for the annotations that we write, or would write about other peers. */
 export function ownNames({ names, outdated }: AnnotationScheme): (name: string) => boolean {
   const patterns = [...Object.values(names), ...outdated].map((name) =>
     name
@@ -45,7 +46,7 @@ export function ownNames({ names, outdated }: AnnotationScheme): (name: string) 
 
 const placeholder = '{{n}}'
 
-/** One annotation for each peer; a name without a place for the number says all that differs, separated by commas. */
+/** One annotation for each peer. A name without `{{n}}` gets every different value, separated by commas. */
 function numbered(name: string | undefined, values: (string | undefined)[]): Annotations {
   if (name === undefined) return {}
   const known = values.flatMap((value, n) => (value === undefined ? [] : [{ n, value }]))

@@ -1,12 +1,24 @@
+// What a node needs so that it speaks BGP, and says so. The first row that applies decides.
+//
+//   what we know of the node             | and                                            | step
+//   -------------------------------------+------------------------------------------------+----------
+//   a fact about it                      | it was deleted, is not selected, or is foreign | forget
+//   a fact about another machine         |                                                | forget
+//   not which machine it is              |                                                | -
+//   it is not selected, or foreign       | it has annotations of ours                     | annotate
+//   a fact with another hostname         |                                                | rename
+//   a fact                               | its annotations differ from the fact           | annotate
+//   no fact, or one that is due          |                                                | ask
+//   otherwise                            |                                                | -
 import type { Node } from '../../kube/objects.ts'
-import type { Said } from '../nodes/provider-id.ts'
+import type { ProviderId } from '../nodes/provider-id.ts'
 import { type Annotations, type AnnotationScheme, ownNames, wantedAnnotations } from './node-annotations.ts'
 import type { PeerFact } from './peer-facts.ts'
 
-/** Everything that is known of a node when it is decided what to do about its peers. */
+/** Everything that the plan for a node depends on. */
 export type PeeringSeen = {
   node: Node | undefined
-  said: Said
+  providerId: ProviderId
   isSelected: boolean
   fact: PeerFact | undefined
   /** Whether it is time to ask the cloud again. */
@@ -14,37 +26,38 @@ export type PeeringSeen = {
 }
 
 export type PeeringStep =
-  /** What is known is about a node, or a machine, that does not take part any more. */
+  /** Removes a fact about a node or a machine that no longer takes part. */
   | { do: 'forget' }
   | { do: 'rename'; fact: PeerFact; hostname: string }
-  /** The node is to say `wanted`; it says `stale` as well. */
+  /** Writes the `wanted` annotations and removes the `stale` ones. */
   | { do: 'annotate'; node: Node; wanted: Annotations; stale: string[] }
+  /** Asks the cloud for the peers of the machine. */
   | { do: 'ask'; node: string; hostname: string; machine: string }
 
 export type PeeringPlan = (seen: PeeringSeen) => PeeringStep | undefined
 
-/** Decides on the next step; undefined where there is nothing to do now. What is known goes before what could be asked. */
+/** A plan for one node; undefined if nothing is left to do. Facts are written before the cloud is asked for newer ones. */
 export function peeringPlan(scheme: AnnotationScheme): PeeringPlan {
   const isOwn = ownNames(scheme)
   const annotate = (node: Node, fact: PeerFact | undefined): PeeringStep | undefined => {
     const { annotations = {} } = node.metadata
     const wanted = wantedAnnotations(fact, scheme)
     const stale = Object.keys(annotations).filter((name) => isOwn(name) && wanted[name] === undefined)
-    const isSaid = Object.entries(wanted).every(([name, value]) => annotations[name] === value)
-    return isSaid && stale.length === 0 ? undefined : { do: 'annotate', node, wanted, stale }
+    const isWritten = Object.entries(wanted).every(([name, value]) => annotations[name] === value)
+    return isWritten && stale.length === 0 ? undefined : { do: 'annotate', node, wanted, stale }
   }
 
-  return ({ node, said, isSelected, fact, isDue }) => {
-    const takesPart = node !== undefined && isSelected && said.kind !== 'foreign'
-    const isOther = said.kind === 'machine' && fact !== undefined && fact.machine !== said.id
+  return ({ node, providerId, isSelected, fact, isDue }) => {
+    const takesPart = node !== undefined && isSelected && providerId.kind !== 'foreign'
+    const isOther = providerId.kind === 'machine' && fact !== undefined && fact.machine !== providerId.id
     if (fact && (!takesPart || isOther)) return { do: 'forget' }
-    // Until it is known which machine it is, the node may as well be another cloud's.
-    if (!node || said.kind !== 'machine') return undefined
+    // Until we know its machine, the node may belong to another cloud.
+    if (!node || providerId.kind !== 'machine') return undefined
     if (!takesPart) return annotate(node, undefined)
     const { name, labels } = node.metadata
     const hostname = labels?.['kubernetes.io/hostname'] ?? name
     if (fact && fact.hostname !== hostname) return { do: 'rename', fact, hostname }
-    const untold = fact && annotate(node, fact)
-    return untold ?? (isDue ? { do: 'ask', node: name, hostname, machine: said.id } : undefined)
+    const annotation = fact && annotate(node, fact)
+    return annotation ?? (isDue ? { do: 'ask', node: name, hostname, machine: providerId.id } : undefined)
   }
 }

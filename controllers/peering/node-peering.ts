@@ -1,16 +1,17 @@
 import type { Peering } from '../../clouds/peering.ts'
-import { backoffMs } from '../../kube/backoff.ts'
+import { backoffMs, withJitter } from '../../lib/backoff.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key, Node } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
-import { type LabelRequirement, matches } from '../../kube/selector.ts'
+import { type LabelRequirement, matchesRequirements } from '../../lib/label-selector.ts'
+import type { RecentRead } from '../../lib/recent-read.ts'
 import type { MachineList } from '../nodes/machine-list.ts'
 import { type ProviderIds, readProviderId } from '../nodes/provider-id.ts'
 import type { Reconciler } from '../reconciler.ts'
-import type { SharedAnswer } from '../shared-answer.ts'
+import { runSteps } from '../run-steps.ts'
 import type { AnnotationScheme } from './node-annotations.ts'
-import { type PeeringStep, peeringPlan } from './node-peering-plan.ts'
+import { type PeeringSeen, type PeeringStep, peeringPlan } from './node-peering-plan.ts'
 import type { PeerFacts } from './peer-facts.ts'
 
 export type NodePeeringDeps = {
@@ -19,14 +20,14 @@ export type NodePeeringDeps = {
   ids: ProviderIds
   selector: readonly LabelRequirement[]
   scheme: AnnotationScheme
-  /** That BGP is on for the project. */
-  project: SharedAnswer<void>
-  /** The machines that it is on for. */
-  enabled: SharedAnswer<Set<string>>
+  /** Makes sure that BGP is enabled on the project. */
+  project: RecentRead<void>
+  /** The machines on which BGP is enabled. */
+  enabled: RecentRead<Set<string>>
   peering: Pick<Peering, 'enableOn' | 'peers'>
   machines: Pick<MachineList, 'within'>
   facts: Pick<PeerFacts, 'get' | 'set' | 'remove'>
-  /** The cloud is asked about a settled node again after that long at most. */
+  /** The longest time after which we ask the cloud again about a settled node. */
   refreshMs: number
   now: () => number
   log: Log
@@ -34,85 +35,94 @@ export type NodePeeringDeps = {
 
 type Step<Do> = Extract<PeeringStep, { do: Do }>
 
-/** When the cloud is to be asked about a node again, and how often in a row it knew no peers. */
-type Round = { dueMs: number; undecided: number }
+/** When to ask the cloud about a node again, and how often in a row it knew no peers. */
+type Schedule = { dueMs: number; emptyAnswers: number }
 
 const fieldManager = 'eip-admission-peering'
 
-/** Whoever asks about a new node has to know of sessions that were made a minute ago. */
+/** For a new node an answer may be this old at most: BGP may have been enabled a minute ago. */
 const freshMs = 10_000
-const undecidedPace = { firstMs: 2_000, maxMs: 60_000 }
-/** More than any node needs: beyond it another writer undoes ours. */
+const emptyAnswerPace = { firstMs: 2_000, maxMs: 60_000 }
+/** More steps than any node needs. */
 const maxSteps = 6
 
-/** Has each selected node speak BGP with the routers of its cloud, and says on the node with which. */
+/** Enables BGP on the machine of each selected node, and writes its peers on the node. */
 export function nodePeering(deps: NodePeeringDeps): Reconciler {
   const { cached, facts, ids, now, selector } = deps
   const plan = peeringPlan(deps.scheme)
-  const rounds = new Map<Key, Round>()
-  const seen = (name: Key, node: Node | undefined) => {
+  const schedules = new Map<Key, Schedule>()
+  const look = (name: Key, node: Node | undefined): PeeringSeen & { dueInMs: number } => {
     const fact = facts.get(name)
-    const dueInMs = fact ? (rounds.get(name)?.dueMs ?? 0) - now() : 0
-    const said = readProviderId(node?.spec.providerID, ids)
-    return { node, said, isSelected: matches(node?.metadata.labels, selector), fact, dueInMs, isDue: dueInMs <= 0 }
+    const dueInMs = fact ? (schedules.get(name)?.dueMs ?? 0) - now() : 0
+    const providerId = readProviderId(node?.spec.providerID, ids)
+    return {
+      node,
+      providerId,
+      isSelected: matchesRequirements(node?.metadata.labels, selector),
+      fact,
+      dueInMs,
+      isDue: dueInMs <= 0,
+    }
   }
   const forget = (name: Key) => {
     facts.remove(name)
-    rounds.delete(name)
+    schedules.delete(name)
   }
   return {
     name: 'node-peering',
     async reconcile(name, signal) {
       let node = cached.node(name)
-      for (let steps = 0; steps < maxSteps; steps += 1) {
-        const { dueInMs, ...facing } = seen(name, node)
-        const step = plan(facing)
-        if (!step) return facing.isDue ? {} : { againInMs: dueInMs }
+      const carryOut = async (step: PeeringStep) => {
         if (step.do === 'annotate') node = await annotate(deps, step, signal)
-        else if (step.do === 'ask') rounds.set(name, await ask(deps, { ...step, last: rounds.get(name) }, signal))
+        else if (step.do === 'ask') schedules.set(name, await ask(deps, { ...step, last: schedules.get(name) }, signal))
         else if (step.do === 'rename') facts.set({ ...step.fact, hostname: step.hostname })
         else forget(name)
+        return undefined
       }
-      return { againInMs: 60_000 }
+      const planOf = ({ dueInMs, ...seen }: ReturnType<typeof look>) => {
+        const step = plan(seen)
+        return step || seen.isDue ? { step } : { againInMs: dueInMs }
+      }
+      return runSteps({ look: () => look(name, node), plan: planOf, carryOut, maxSteps }, signal)
     },
   }
 }
 
-/** What the cloud says is told as it comes: who waits for the peers does not wait for the network. */
+/** Reads the peers of a machine, then its private network. Each fact is set at once, so that none waits for the other. */
 async function ask(
   deps: NodePeeringDeps,
-  { node, hostname, machine, last }: Step<'ask'> & { last: Round | undefined },
+  { node, hostname, machine, last }: Step<'ask'> & { last: Schedule | undefined },
   signal: AbortSignal,
-): Promise<Round> {
+): Promise<Schedule> {
   const { facts, machines, now, peering, refreshMs } = deps
   const known = facts.get(node)
-  const spoke = known !== undefined && known.peers.length > 0
+  const hadPeers = known !== undefined && known.peers.length > 0
   await deps.project.within(refreshMs, signal)
-  await turnOn(deps, { node, machine, withinMs: spoke ? refreshMs : freshMs }, signal)
+  await enableBgp(deps, { node, machine, withinMs: hadPeers ? refreshMs : freshMs }, signal)
   let peers = await peering.peers(machine, signal)
-  if (spoke && peers.length === 0) {
-    // Somebody may have switched it off since all machines were listed: on again, it keeps its peers.
+  if (hadPeers && peers.length === 0) {
+    // Another program may have disabled BGP since the machines were listed. Enabled again, the machine keeps its peers.
     await deps.project.within(freshMs, signal)
-    await turnOn(deps, { node, machine, withinMs: 0 }, signal)
+    await enableBgp(deps, { node, machine, withinMs: 0 }, signal)
     peers = await peering.peers(machine, signal)
   }
-  // What the node says counts until the machine is read: it may be that only our memory of it was lost.
-  facts.set({ node, hostname, machine, peers, privateNetwork: known?.privateNetwork ?? networkSaid(deps, node) })
+  // Until the machine is read, the annotation of the node counts: we may only have lost our own fact.
+  facts.set({ node, hostname, machine, peers, privateNetwork: known?.privateNetwork ?? annotatedNetwork(deps, node) })
   const find = async (ms: number) => (await machines.within(ms, signal)).find(({ id }) => id === machine)
   const found = (await find(refreshMs)) ?? (await find(freshMs))
   if (found) facts.set({ node, hostname, machine, peers, privateNetwork: found.privateNetwork })
-  const misses = peers.length > 0 ? 0 : (last?.undecided ?? 0) + 1
-  const waitMs = misses === 0 ? refreshMs * (0.5 + Math.random() / 2) : backoffMs(misses, undecidedPace)
-  return { undecided: misses, dueMs: now() + waitMs }
+  const emptyAnswers = peers.length > 0 ? 0 : (last?.emptyAnswers ?? 0) + 1
+  const waitMs = emptyAnswers === 0 ? withJitter(refreshMs) : backoffMs(emptyAnswers, emptyAnswerPace)
+  return { emptyAnswers, dueMs: now() + waitMs }
 }
 
-function networkSaid({ cached, scheme }: NodePeeringDeps, node: Key): string | undefined {
+function annotatedNetwork({ cached, scheme }: NodePeeringDeps, node: Key): string | undefined {
   const name = scheme.names.privateNetwork
   return name === undefined ? undefined : cached.node(node)?.metadata.annotations?.[name]
 }
 
-/** Makes sure that BGP is on for a machine, as far as a list of this age tells. */
-async function turnOn(
+/** Enables BGP on a machine, unless a list of this age shows that it is enabled. */
+async function enableBgp(
   { enabled: answer, log, peering }: NodePeeringDeps,
   { node, machine, withinMs }: { node: string; machine: string; withinMs: number },
   signal: AbortSignal,
@@ -124,14 +134,14 @@ async function turnOn(
   log.info({ node, machine }, 'BGP enabled on the machine')
 }
 
-/** Our annotations are the ones that we applied; what is left of others' goes by name. */
+/** An apply removes the annotations that we applied before; stale ones of a predecessor are removed by name. */
 async function annotate(
   { client, log }: NodePeeringDeps,
   { node, wanted, stale }: Step<'annotate'>,
   signal: AbortSignal,
 ): Promise<Node> {
   const { name, uid = '' } = node.metadata
-  // Without its uid, a node that was deleted just now would be made anew.
+  // Without the uid, the apply would create a node that was just deleted.
   const applied = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid, annotations: wanted } }
   const written = await client.apply<Node>(nodes, applied, { fieldManager, signal })
   const left = stale.filter((one) => written.metadata.annotations?.[one] !== undefined)

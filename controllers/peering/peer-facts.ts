@@ -3,35 +3,35 @@ import type { NodePeers } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
 import { factText, listText } from './fact-text.ts'
 
-/** What the cloud said last of a node that takes part in BGP. */
+/** What the cloud said last about a node that takes part in BGP. */
 export type PeerFact = NodePeers & {
-  /** Id of the machine that it was said of. */
+  /** Id of the machine that the fact is about. */
   machine: string
   /** The network of its private address, in CIDR notation. */
   privateNetwork: string | undefined
 }
 
-/** The last good facts about every node that takes part: what cannot be read now stays what it was. */
+/** The last good facts about every node that takes part in BGP. A failed read changes none of them. */
 export type PeerFacts = {
   /**
-   * Resolves when what was known before a restart is known again. Whoever announces without it would take back what is
-   * announced already. Rejects when the signal aborts before that.
+   * Resolves when the facts are complete; rejects if the signal aborts first. To announce before that would withdraw
+   * what is announced already.
    */
-  loaded(signal?: AbortSignal): Promise<void>
+  synced(signal?: AbortSignal): Promise<void>
   all(): NodePeers[]
   get(node: Key): PeerFact | undefined
   set(fact: PeerFact): void
-  /** The node is gone, or does not take part any more. */
+  /** Removes the fact of a node that was deleted or no longer takes part. */
   remove(node: Key): void
-  /** Tells that something changed, from now on. */
+  /** Calls the listener at every change from now on. */
   onChange(listener: () => void): void
-  /** Takes over what was kept; what is known already goes before it. */
-  recall(kept: PeerFact[]): void
-  /** Nothing that may be announced is missing any more: `loaded` resolves. */
-  ready(): void
-  /** Another replica may know better by now: everything is read again. */
-  forget(): void
-  /** All that is known, as a text that can be compared and kept; it has passwords in it. */
+  /** Adds facts that were stored; a fact that is known already is newer and stays. */
+  restore(stored: PeerFact[]): void
+  /** No fact about announced peers is missing any more: `synced` resolves. */
+  markComplete(): void
+  /** Removes all facts, because another replica may have newer ones by now. */
+  reset(): void
+  /** All facts as a text that can be compared and stored. It contains passwords. */
   text(): string
 }
 
@@ -39,44 +39,44 @@ export type PeerFacts = {
 export function peerFacts(): PeerFacts {
   const facts = new Map<Key, { fact: PeerFact; text: string }>()
   const listeners: (() => void)[] = []
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener()
   }
   const set = (fact: PeerFact) => {
     const text = factText(fact)
     if (facts.get(fact.node)?.text === text) return
     facts.set(fact.node, { fact, text })
-    tell()
+    notify()
   }
   return {
-    ...readiness(() => facts.clear()),
+    ...completeness(() => facts.clear()),
     all: () => [...facts.values()].map(({ fact }) => fact),
     get: (node) => facts.get(node)?.fact,
     set,
     remove(node) {
-      if (facts.delete(node)) tell()
+      if (facts.delete(node)) notify()
     },
     onChange: (listener) => void listeners.push(listener),
-    recall(kept) {
-      for (const fact of kept) if (!facts.has(fact.node)) set(fact)
+    restore(stored) {
+      for (const fact of stored) if (!facts.has(fact.node)) set(fact)
     },
     text: () => listText([...facts.values()].map(({ text }) => text)),
   }
 }
 
-function readiness(clear: () => void): Pick<PeerFacts, 'loaded' | 'ready' | 'forget'> {
-  const loading = new EventEmitter()
-  let isReady = false
+function completeness(clear: () => void): Pick<PeerFacts, 'synced' | 'markComplete' | 'reset'> {
+  const completion = new EventEmitter()
+  let isComplete = false
   return {
-    async loaded(signal) {
-      if (!isReady) await once(loading, 'in', signal && { signal })
+    async synced(signal) {
+      if (!isComplete) await once(completion, 'complete', signal && { signal })
     },
-    ready() {
-      isReady = true
-      loading.emit('in')
+    markComplete() {
+      isComplete = true
+      completion.emit('complete')
     },
-    forget() {
-      isReady = false
+    reset() {
+      isComplete = false
       clear()
     },
   }

@@ -2,27 +2,27 @@ import type { Reconciler } from '../reconciler.ts'
 
 export type PrefixLimitDeps = {
   /** How many addresses every node announces. */
-  announced: () => number
-  /** How many the routers of the cloud take from a node. */
-  most: number
+  countAnnounced: () => number
+  /** How many the routers of the cloud accept from a node. */
+  max: number
   warn: (message: string) => void
 }
 
-/** The only key of the limit: every node announces the same addresses. */
+/** The only key of the limit, as every node announces the same addresses. */
 export const prefixLimitKey = 'all'
 
-/** Tells a person, once each time it comes to that, that the next Service may cost all the others their traffic. */
-export function prefixLimit({ announced, most, warn }: PrefixLimitDeps): Reconciler {
+/** Warns, each time the number exceeds the limit, that all Services may lose their traffic. */
+export function prefixLimit({ countAnnounced, max, warn }: PrefixLimitDeps): Reconciler {
   let isOver = false
   return {
     name: 'prefix-limit',
     async reconcile() {
-      const count = announced()
-      if (count > most && !isOver) {
-        const limit = `the routers of the cloud take ${most} from a node, and end its session for good beyond that`
-        warn(`${count} addresses are announced, but ${limit}: take some Services away, or have the limit raised`)
+      const count = countAnnounced()
+      if (count > max && !isOver) {
+        const limit = `the routers of the cloud accept ${max} from a node, and end its session for good if it sends more`
+        warn(`${count} addresses are announced, but ${limit}: delete some Services, or have the vendor raise the limit`)
       }
-      isOver = count > most
+      isOver = count > max
       return {}
     },
   }

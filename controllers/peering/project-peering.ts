@@ -1,21 +1,21 @@
 import type { Peering, ProjectPeering } from '../../clouds/peering.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Reconciler } from '../reconciler.ts'
-import type { SharedAnswer } from '../shared-answer.ts'
+import type { RecentRead } from '../../lib/recent-read.ts'
 
 export type ProjectPeeringDeps = {
   peering: Pick<Peering, 'project' | 'enable'>
-  /** What the settings say. */
+  /** What the settings want. */
   wanted: ProjectPeering
   log: Log
 }
 
-/** The default of the settings: nobody need have said it. */
+/** The default of the settings: the operator may not have set it. */
 const usualAsn = 65_000
 
-/** Makes sure that BGP is on for the project. Where it is on already the project's own ASN and password count. */
+/** Enables BGP on the project. A project that has it keeps its own ASN and password. */
 export function projectPeering({ peering, wanted, log }: ProjectPeeringDeps): (signal: AbortSignal) => Promise<void> {
-  let told: string | undefined
+  let warned: string | undefined
   return async (signal) => {
     const found = await peering.project(signal)
     if (!found) {
@@ -24,12 +24,12 @@ export function projectPeering({ peering, wanted, log }: ProjectPeeringDeps): (s
       return
     }
     const warning = overruled(wanted, found)
-    if (warning !== undefined && warning !== told) log.warn({ warning }, 'BGP of the project')
-    told = warning
+    if (warning !== undefined && warning !== warned) log.warn({ warning }, 'BGP of the project')
+    warned = warning
   }
 }
 
-/** What the settings say in vain, in words that give no password away. */
+/** Names the settings that the project overrules, without any password. */
 export function overruled(wanted: ProjectPeering, found: ProjectPeering): string | undefined {
   const isDecided = wanted.asn !== undefined && found.asn !== undefined
   const isOtherAsn = isDecided && wanted.asn !== found.asn && wanted.asn !== usualAsn
@@ -39,20 +39,20 @@ export function overruled(wanted: ProjectPeering, found: ProjectPeering): string
     ...(isOtherPassword ? [found.password ? 'its password is another one' : 'it has no password'] : []),
   ]
   if (differences.length === 0) return undefined
-  return `BGP was on already, and the project keeps its own, whatever the settings say: ${differences.join(', and ')}`
+  return `BGP was already enabled, and the project keeps its values instead of the settings': ${differences.join(', and ')}`
 }
 
-/** The only key of the refresh: a cluster has one project. */
+/** The only key of the refresh, as a cluster has one project. */
 export const projectKey = 'project'
 
-/** Looks at the project again and again, whether or not a node needs it. */
-export function projectRefresh(deps: { project: SharedAnswer<void>; refreshMs: number }): Reconciler {
+/** Checks the project, whether or not a node needs it. */
+export function projectRefresh(deps: { project: RecentRead<void>; refreshMs: number }): Reconciler {
   const { project, refreshMs } = deps
   return {
     name: 'project-peering',
     async reconcile(_key, signal) {
       await project.within(refreshMs, signal)
-      return { againInMs: refreshMs }
+      return {}
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 
-/** Changes a Service only if it still is the one that the step was planned for. */
+/** Changes a Service, unless it has changed since the step was planned. */
 export async function patch(client: KubeClient, service: Service, change: object): Promise<undefined> {
   const { resourceVersion } = service.metadata
   const merge = {
@@ -18,7 +18,7 @@ export async function patchStatus(client: KubeClient, service: Service, status: 
   await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge: { status } } }, { subresource: 'status' })
 }
 
-/** Annotations that a patch takes off. */
-export function without(names: string[]): Record<string, null> {
+/** Annotations that a patch removes. */
+export function withoutAnnotations(names: string[]): Record<string, null> {
   return Object.fromEntries(names.map((name) => [name, null]))
 }

@@ -1,66 +1,48 @@
-import type { Announcer } from '../../announcers/announcer.ts'
-import type { KubeClient } from '../../kube/client.ts'
 import type { Key, Service } from '../../kube/objects.ts'
 import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { ReleaseResult } from '../../ledger/release/release.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
-import {
-  type RequestAnnotations,
-  annotationsRequesting,
-  outdatedRequestAnnotations,
-} from '../../ledger/want/own-address.ts'
+import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { type Outcome, Terminal } from '../reconciler.ts'
-import type { Step } from './service-plan.ts'
-import { patch, patchStatus, without } from './patch-service.ts'
-import { cancelWithdrawal, withdraw } from './withdrawal.ts'
+import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
+import type { Step } from './service-step.ts'
+import { type WithdrawalDeps, cancelWithdrawal, clearStatus, withdraw } from './withdrawal.ts'
 
-/** The upstream service controller's reasons: dashboards know them. */
-export type Reason =
-  | 'EnsuringLoadBalancer'
-  | 'EnsuredLoadBalancer'
-  | 'SyncLoadBalancerFailed'
-  | 'DeletingLoadBalancer'
-  | 'DeletedLoadBalancer'
-
-export type StepDeps = {
-  client: KubeClient
-  announcer: Pick<Announcer, 'name' | 'withdrawal'>
-  requestAnnotations: RequestAnnotations
+export type StepDeps = WithdrawalDeps & {
   claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
   bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
   setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
   release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
   retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
-  now: () => Date
-  event: (service: Service, said: { type: 'Normal' | 'Warning'; reason: Reason; message: string }) => void
 }
 
-/** Carries one step out; an outcome says that no other step may follow now. */
+/** Carries out one step; an outcome ends the reconcile. */
 export type CarryOut = (
   step: Step,
   at: { key: Key; service: Service | undefined },
   signal: AbortSignal,
 ) => Promise<Outcome | undefined>
 
-/** How long until a cloud is asked again whether it has granted or deleted what it was asked to. */
+/** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
-/** Everything that the Service controller does to the world, a step at a time. */
+/** Carries out one step for a Service and its record. */
 export function serviceSteps(deps: StepDeps): CarryOut {
   return async (step, { key, service }, signal) => {
     if (step.do === 'release') return release(deps, { record: step.record, service }, signal)
+    if (step.do === 'report-shared') throw new Error(sharedText(step))
     if (step.do === 'retain') await deps.retain(step.record, signal)
     else if (step.do === 'bind') await deps.bind(step, signal)
     else if (step.do === 'set-reclaim-policy') await deps.setReclaimPolicy(step, signal)
-    else if (service) return onService(deps, { step, key, service }, signal)
+    else if (service) return carryOutOnService(deps, { step, key, service }, signal)
     return undefined
   }
 }
 
-type ServiceStep = Exclude<Step, { do: 'release' | 'retain' | 'bind' | 'set-reclaim-policy' }>
+type ServiceStep = Exclude<Step, { do: 'release' | 'retain' | 'bind' | 'set-reclaim-policy' | 'report-shared' }>
 
-async function onService(
+async function carryOutOnService(
   deps: StepDeps,
   { step, key, service }: { step: ServiceStep; key: Key; service: Service },
   signal: AbortSignal,
@@ -80,18 +62,20 @@ async function onService(
         metadata: {
           annotations: {
             ...cancelWithdrawal(deps, service),
-            ...without(outdatedRequestAnnotations(service, deps.requestAnnotations, step.address)),
+            ...withoutAnnotations(outdatedRequestAnnotations(service, deps.requestAnnotations, step.address)),
             [addressAnnotation]: step.address,
           },
         },
         spec: { loadBalancerIP: step.address },
       })
     case 'hide-address':
-      return write(hidden(deps, service))
+      return write(hidingPatch(deps, service))
     case 'announce':
       return announce(deps, service, step)
     case 'withdraw':
       return withdraw(deps, service)
+    case 'clear-status':
+      return clearStatus(deps, service, step.isOverdue)
     case 'claim':
       return claim(deps, { step, key, service }, signal)
     case 'report-problems':
@@ -105,9 +89,9 @@ async function claim(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   deps.event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' })
-  const { do: _claim, ...wish } = step
+  const { do: _do, ...spec } = step
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
-  const claimed = await deps.claim({ ...wish, key, isShown, wait: false }, signal)
+  const claimed = await deps.claim({ ...spec, key, isShown, wait: false }, signal)
   switch (claimed.kind) {
     case 'held':
       return undefined
@@ -146,19 +130,24 @@ async function release(
     deps.event(service, {
       type: 'Normal',
       reason: 'DeletingLoadBalancer',
-      message: 'Its address is still being reserved, and goes back when the cloud has answered',
+      message: 'The cloud is still reserving its address. We release it when the cloud has answered',
     })
   return { againInMs: pollMs }
 }
 
-function hidden(deps: StepDeps, service: Service): object {
+/** The owner of the Service decides which of them keeps the address. */
+function sharedText({ address, services }: Extract<Step, { do: 'report-shared' }>): string {
+  return `address ${address} is not released while another Service shows it: ${services.join(', ')}`
+}
+
+function hidingPatch(deps: StepDeps, service: Service): object {
   const { metadata, spec } = service
   const shown = metadata.annotations?.[addressAnnotation]
   return {
     metadata: {
       annotations: {
         ...cancelWithdrawal(deps, service),
-        ...without([addressAnnotation, ...annotationsRequesting(service, deps.requestAnnotations, shown)]),
+        ...withoutAnnotations([addressAnnotation, ...annotationsRequesting(service, deps.requestAnnotations, shown)]),
       },
     },
     ...(spec.loadBalancerIP === shown ? { spec: { loadBalancerIP: null } } : {}),

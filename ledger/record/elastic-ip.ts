@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hashForName } from '../../lib/names.ts'
 import type { Condition, Key, KubeObject } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
 
@@ -102,7 +102,7 @@ const releasePrefix = 'releasing-'
 
 /** The name of a release record. It has no dot, so it is no Service's; hashed, for an id may hold what a name may not. */
 export function releaseRecordName(reservationID: string): string {
-  return `${releasePrefix}${createHash('sha256').update(reservationID).digest('hex').slice(0, 16)}`
+  return `${releasePrefix}${hashForName(reservationID, 16)}`
 }
 
 /** Whether a record exists only until the cloud has deleted its reservation. */

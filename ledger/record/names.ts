@@ -27,14 +27,5 @@ export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 
-/** Our annotations that a Service may carry. */
-export const ownAnnotations = [
-  addressAnnotation,
-  elasticIPAnnotation,
-  reclaimAnnotation,
-  protectAnnotation,
-  withdrawingAnnotation,
-]
-
 /** The label of warm addresses: reserved before any Service requested them, and for any Service. */
 export const warmLabel = 'eip-admission.dev/warm-pool'

@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein'
+import { closestWord } from '../../lib/closest-word.ts'
 import type { Location } from '../../clouds/cloud.ts'
 
 /** What can name the location of an address: a setting for the whole cluster, or an annotation of the Service. */
@@ -92,7 +92,5 @@ function nearest(value: string, known: Location[]): string | undefined {
     (text.match(/[\p{L}\p{N}]{4,}/gu) ?? []).map((word) => [word, code] as const),
   )
   const codes = new Map([...words, ...called])
-  if (codes.size === 0) return undefined
-  const word = closest(value.toLowerCase(), [...codes.keys()])
-  return distance(value.toLowerCase(), word) <= Math.max(1, value.length / 3) ? codes.get(word) : undefined
+  return codes.get(closestWord(value, [...codes.keys()], () => Math.max(1, value.length / 3)) ?? '')
 }

@@ -11,24 +11,25 @@ import type { AnnouncerMarks } from '../announcers.ts'
 import type { Bgp } from '../bgp.ts'
 import type { LoadBalancer } from '../settings/load-balancer.ts'
 
-/** A vendor with its dialect: whom to call, and in which words the cluster's people speak of it. */
+/** A vendor's client together with what its dialect decides: names, tags and annotations. */
 export type CloudProvider = {
   cloud: Cloud
   machines: Machines
   providerIds: ProviderIds
-  /** Absent where the cloud speaks no BGP with machines. */
+  /** Absent if the cloud has no BGP with machines. */
   peering: Peering | undefined
   bgp: Bgp
-  /** What our reservations belong to in the cloud: another one is another ledger. */
+  /** The project that owns our reservations. Another project is another ledger. */
   project: string
   marks: Omit<MarkScheme, 'cluster'>
   policy: Policy
   loadBalancer: LoadBalancer
   announcerMarks: AnnouncerMarks
-  /** What was asked for and this version does not do. */
-  missing: string[]
+  /** One warning for each feature that the settings request and this version does not have. */
+  unsupported: string[]
 }
 
+/** What a provider needs of the process. */
 export type CloudTools = {
   userAgent: string
   observe: (exchange: Exchange) => void
@@ -36,21 +37,24 @@ export type CloudTools = {
   signal: AbortSignal
 }
 
-/** The ports of one vendor's client. */
-export function portsOf(vendor: Vendor): Pick<CloudProvider, 'cloud' | 'machines' | 'peering'> {
+/** The ports of a vendor's client. */
+export function cloudPorts(vendor: Vendor): Pick<CloudProvider, 'cloud' | 'machines' | 'peering'> {
   return { cloud: vendor, machines: vendor, peering: vendor.peering }
 }
 
-/** How long the calls to a cloud may take. */
-export function timeoutsOf({ cloudTimeoutMs }: { cloudTimeoutMs: number }): {
+/** The time limits of calls to a cloud. */
+export function cloudTimeouts({ cloudTimeoutMs }: { cloudTimeoutMs: number }): {
   writeTimeoutMs: number
   readTimeoutMs: number
 } {
   return { writeTimeoutMs: cloudTimeoutMs, readTimeoutMs: cloudTimeoutMs / 2 }
 }
 
-/** Settings of features that are not there are read, so that a predecessor's still start it; that must not pass silently. */
-export function missingOf(controlPlane: (string | undefined)[]): string[] {
-  const isAsked = controlPlane.some((setting) => setting !== undefined)
-  return isAsked ? ['the control-plane address is not moved by this version'] : []
+/**
+ * Warnings about the control-plane address, which this version does not move. We accept its settings, so that the
+ * arguments of a predecessor still start the process, but never silently.
+ */
+export function unsupportedFeatures(controlPlane: (string | undefined)[]): string[] {
+  const isRequested = controlPlane.some((setting) => setting !== undefined)
+  return isRequested ? ['the control-plane address is not moved: this version does not support it'] : []
 }

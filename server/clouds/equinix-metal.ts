@@ -1,22 +1,27 @@
 import { equinixMetal } from '../../clouds/equinix-metal.ts'
 import { bgpOf } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
-import { type CloudProvider, type CloudTools, missingOf, portsOf, timeoutsOf } from './cloud-provider.ts'
+import { outdatedNodeAnnotations, serviceAnnotationNames } from '../settings/dialects/annotations.ts'
+import { equinixMetal as dialect } from '../settings/dialects/equinix-metal.ts'
+import {
+  type CloudProvider,
+  type CloudTools,
+  cloudPorts,
+  cloudTimeouts,
+  unsupportedFeatures,
+} from './cloud-provider.ts'
 import { machineId, maxPrefixes } from './metal.ts'
-import { policyOf } from './policy.ts'
+import { type DialectPolicy, makePolicy } from './policy.ts'
 
 type Settings = SettingsOf<'equinix-metal'>
 
-/** What the predecessor called its annotations of nodes before its version 3.3. */
-const outdated = ['node-asn', 'peer-asn', 'peer-ip', 'src-ip', 'bgp-pass'].map((name) => `metal.equinix.com/${name}`)
-
-/** Equinix Metal, as its cloud controller manager of version 3 spoke of it. */
+/** Equinix Metal in the dialect of its cloud controller manager, version 3. */
 export function equinixMetalProvider(settings: Settings, { userAgent, observe }: CloudTools): CloudProvider {
   const { apiKey, projectId, baseUrl, loadBalancer } = settings
   return {
-    ...portsOf(equinixMetal({ apiKey, projectId, baseUrl, userAgent, observe, ...timeoutsOf(settings) })),
+    ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, userAgent, observe, ...cloudTimeouts(settings) })),
     providerIds: { scheme: 'equinixmetal', older: ['packet'], id: machineId },
-    bgp: bgpIn(settings),
+    bgp: dialectBgp(settings),
     project: projectId,
     marks: { usage: 'cloud-provider-equinix-metal-auto', separator: '/' },
     loadBalancer,
@@ -25,33 +30,32 @@ export function equinixMetalProvider(settings: Settings, { userAgent, observe }:
       advertisement: 'equinix-metal-bgp-adv',
       counting: 'nomatch.metal.equinix.com',
     },
-    missing: missingOf([settings.eipTag, settings.loadBalancerId]),
-    policy: policyOf(settings, {
+    unsupported: unsupportedFeatures([settings.eipTag, settings.loadBalancerId]),
+    policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',
-      annotations: {
-        known: [settings.annotationEipFacility, settings.annotationEipMetro],
-        prefix: 'metal.equinix.com/',
-      },
-      places: placesIn(settings),
+      annotations: serviceAnnotationNames(dialect, settings),
+      annotationPrefix: dialect.annotationPrefix,
+      ...locationSources(settings),
     }),
   }
 }
 
-function placesIn(settings: Settings): Parameters<typeof policyOf>[1]['places'] {
+/** A facility takes precedence over a metro. */
+function locationSources(settings: Settings): Pick<DialectPolicy, 'locationSettings' | 'locationAnnotations'> {
   return {
-    ofCluster: [
+    locationSettings: [
       { kind: 'setting', word: 'facility', name: 'METAL_FACILITY_NAME', value: settings.facility },
       { kind: 'setting', word: 'metro', name: 'METAL_METRO_NAME', value: settings.metro },
     ],
-    ofService: [
+    locationAnnotations: [
       { kind: 'annotation', word: 'facility', name: settings.annotationEipFacility },
       { kind: 'annotation', word: 'metro', name: settings.annotationEipMetro },
     ],
   }
 }
 
-function bgpIn(settings: Settings): CloudProvider['bgp'] {
+function dialectBgp(settings: Settings): CloudProvider['bgp'] {
   return bgpOf(settings.loadBalancer, {
     project: { asn: settings.localAsn, password: settings.bgpPass },
     selector: settings.bgpNodeSelector,
@@ -64,6 +68,6 @@ function bgpIn(settings: Settings): CloudProvider['bgp'] {
       password: settings.annotationBgpPass,
       privateNetwork: settings.annotationNetworkIpv4Private,
     },
-    outdated,
+    outdated: outdatedNodeAnnotations(dialect),
   })
 }

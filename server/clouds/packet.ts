@@ -2,28 +2,35 @@ import { equinixMetal } from '../../clouds/equinix-metal.ts'
 import { facilityOfHost } from '../../clouds/equinix-metal/metadata.ts'
 import { bgpOf } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
+import { serviceAnnotationNames } from '../settings/dialects/annotations.ts'
 import { packet } from '../settings/dialects/packet.ts'
 import { SettingsError } from '../settings/problems.ts'
 import { placesOf } from '../settings/setting.ts'
 import { oneOf } from '../settings/words.ts'
-import { type CloudProvider, type CloudTools, missingOf, portsOf, timeoutsOf } from './cloud-provider.ts'
+import {
+  type CloudProvider,
+  type CloudTools,
+  cloudPorts,
+  cloudTimeouts,
+  unsupportedFeatures,
+} from './cloud-provider.ts'
 import { machineId, maxPrefixes } from './metal.ts'
-import { policyOf } from './policy.ts'
+import { makePolicy } from './policy.ts'
 
 type Settings = SettingsOf<'packet'>
 
-/** Equinix Metal, as Packet's cloud controller manager of version 1 spoke of it: in facilities. */
+/** Equinix Metal in the dialect of Packet's cloud controller manager, version 1: its locations are facilities. */
 export async function packetProvider(settings: Settings, tools: CloudTools): Promise<CloudProvider> {
   const { apiKey, projectId, baseUrl, peerAsn } = settings
   const { userAgent, observe } = tools
-  const tuning = { userAgent, observe, ...timeoutsOf(settings) }
+  const tuning = { userAgent, observe, ...cloudTimeouts(settings) }
   const loadBalancer = settings.disableLoadBalancer ? ({ kind: 'none' } as const) : settings.loadBalancer
-  // Without load balancing no address is reserved anywhere.
-  const facility = loadBalancer.kind === 'none' ? settings.facility : await facilityIn(settings, tools)
+  // Without load balancing we reserve no address and need no location.
+  const facility = loadBalancer.kind === 'none' ? settings.facility : await findFacility(settings, tools)
   return {
-    ...portsOf(equinixMetal({ apiKey, projectId, baseUrl, places: 'facilities', peerAsn, ...tuning })),
+    ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, places: 'facilities', peerAsn, ...tuning })),
     providerIds: { scheme: 'packet', older: ['equinixmetal'], id: machineId },
-    bgp: bgpIn(settings, loadBalancer),
+    bgp: dialectBgp(settings, loadBalancer),
     project: projectId,
     marks: { usage: 'packet-ccm-auto', separator: '.', adoptsUnmarked: true },
     loadBalancer,
@@ -32,21 +39,19 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
       advertisement: 'packet-bgp-adv',
       counting: 'nomatch.packet.com',
     },
-    missing: missingOf([settings.eipTag]),
-    policy: policyOf(settings, {
+    unsupported: unsupportedFeatures([settings.eipTag]),
+    policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService: 'kube-system/packet-ccm-kubernetes-external',
-      annotations: { known: [] },
-      places: {
-        ofCluster: [{ kind: 'setting', word: 'facility', name: 'PACKET_FACILITY_NAME', value: facility }],
-        ofService: [],
-      },
+      annotations: serviceAnnotationNames(packet, settings),
+      locationSettings: [{ kind: 'setting', word: 'facility', name: 'PACKET_FACILITY_NAME', value: facility }],
+      locationAnnotations: [],
     }),
   }
 }
 
-/** The facility that is set, else the one that we are in. */
-async function facilityIn({ facility, metadataUrl }: Settings, tools: CloudTools): Promise<string> {
+/** The facility of the settings, or else the facility of this host. */
+async function findFacility({ facility, metadataUrl }: Settings, tools: CloudTools): Promise<string> {
   if (facility !== undefined) return facility
   const { userAgent, observe, log, signal } = tools
   try {
@@ -56,12 +61,12 @@ async function facilityIn({ facility, metadataUrl }: Settings, tools: CloudTools
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error
     const { title } = packet.rows.facility
-    const wrong = `not set, and this host does not know its own (${error.message})`
+    const wrong = `not set, and the metadata service of this host did not answer (${error.message})`
     throw new SettingsError([{ setting: title, wrong, right: `set ${oneOf(placesOf(packet.rows.facility))}` }])
   }
 }
 
-function bgpIn(settings: Settings, loadBalancer: CloudProvider['loadBalancer']): CloudProvider['bgp'] {
+function dialectBgp(settings: Settings, loadBalancer: CloudProvider['loadBalancer']): CloudProvider['bgp'] {
   return bgpOf(loadBalancer, {
     project: { asn: settings.localAsn, password: undefined },
     maxPrefixes,

@@ -1,49 +1,54 @@
 import { kubeVipRequestAnnotation, metallbRequestAnnotations } from '../../announcers/request-annotations.ts'
 import type { LocationSource } from '../../ledger/want/location.ts'
-import { ownAnnotations, ownPrefix } from '../../ledger/record/names.ts'
+import { serviceAnnotations } from '../../ledger/record/annotations.ts'
+import { ownPrefix } from '../../ledger/record/names.ts'
 import type { Policy } from '../../ledger/want/want.ts'
 import type { common } from '../settings/common.ts'
 import type { LoadBalancer } from '../settings/load-balancer.ts'
 import type { ValuesOf } from '../settings/setting.ts'
 
-type Common = ValuesOf<typeof common>
+type CommonSettings = ValuesOf<typeof common>
 
-/** What a dialect alone can say of Services. */
-export type Words = {
+/** The part of the policy that differs between dialects. */
+export type DialectPolicy = {
   loadBalancer: LoadBalancer
   controlPlaneService: string
-  /** Annotations of a Service that the vendor's predecessor knew, and the prefix under which all others are mistakes. */
-  annotations: { known: string[]; prefix?: string }
-  /** Annotation by which a Service says that it is none of ours. */
-  managed?: string
-  /** Where addresses are reserved, the strongest first: by settings for the cluster, by annotations of a Service. */
-  places: { ofCluster: LocationSource[]; ofService: LocationSource[] }
+  /** The Service annotations of the dialect. */
+  annotations: string[]
+  /** The prefix of the dialect's annotations; an unknown annotation that has it is a mistake of the user. */
+  annotationPrefix?: string | undefined
+  /** The annotation by which a user excludes a Service. */
+  managedAnnotation?: string
+  /** Settings that name a location for the whole cluster, the strongest first. */
+  locationSettings: LocationSource[]
+  /** Annotations by which a Service requests a location, the strongest first. */
+  locationAnnotations: LocationSource[]
 }
 
-/** What the operator decided for all Services, in the words of one dialect. */
-export function policyOf(settings: Common, { loadBalancer, annotations, managed, places, ...words }: Words): Policy {
-  const { known, prefix } = annotations
-  const { ofCluster, ofService } = places
-  const written = loadBalancer.kind === 'empty' ? loadBalancer.ipAnnotation : undefined
+/** What the operator decided for all Services of the cluster. */
+export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Policy {
+  const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
+  const ipAnnotation = loadBalancer.kind === 'empty' ? loadBalancer.ipAnnotation : undefined
+  const known = [...dialect.annotations, ipAnnotation, ...serviceAnnotations.map(({ name }) => name)]
   return {
-    ...words,
+    controlPlaneService: dialect.controlPlaneService,
     loadBalancing: loadBalancer.kind !== 'none',
     excludedNamespaces: settings.excludedNamespaces,
     reclaimPolicy: settings.defaultReclaimPolicy,
-    ...(managed !== undefined && { managedAnnotation: managed }),
+    ...(managedAnnotation !== undefined && { managedAnnotation }),
     annotations: {
-      known: [...known, ...[managed, written].filter((name) => name !== undefined), ...ownAnnotations],
-      prefixes: [...(prefix === undefined ? [] : [prefix]), ownPrefix],
+      known: [...new Set(known)].filter((name) => name !== undefined),
+      prefixes: [annotationPrefix, ownPrefix].filter((prefix) => prefix !== undefined),
     },
     requestAnnotations: requestAnnotationsOf(loadBalancer),
-    // The code of the predecessors contradicted their READMEs: there the Service won, and the weaker word before the other.
+    // The predecessors' code contradicted their READMEs: there the Service won, and the weaker source came first.
     locationSources: settings.serviceLocationWins
-      ? [...ofService.toReversed(), ...ofCluster.toReversed()]
-      : [...ofCluster, ...ofService],
+      ? [...locationAnnotations.toReversed(), ...locationSettings.toReversed()]
+      : [...locationSettings, ...locationAnnotations],
   }
 }
 
-/** How Services ask whoever announces. MetalLB refuses one that asks twice, be it for the same address. */
+/** How a Service requests an address from the announcing software. MetalLB refuses two requests, even for one address. */
 function requestAnnotationsOf(loadBalancer: LoadBalancer): Policy['requestAnnotations'] {
   switch (loadBalancer.kind) {
     case 'metallb':

@@ -14,37 +14,71 @@ import { type ElasticIP, elasticIPs, recordFinalizer } from '../../ledger/record
 import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { names } from '../../manifests/names.ts'
 import type { CleanupSettings } from '../settings/commands.ts'
+import type { CommandDeps } from './command-deps.ts'
 
-type Environment = { version: string; print: (text: string) => void }
+/** A change that cleanup makes, and what it says about it before and after. */
+type Change = { planned: string; done: string; make: () => Promise<void> }
 
-/** Takes away whatever of ours could block the cluster once the process is gone. Addresses stay reserved, and are listed. */
-export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, world: Environment): Promise<void> {
-  const { print } = world
-  const client = connect(kubeconfig({ file }), { userAgent: `eip-admission/${world.version}` })
-  const held = (await listAll(client, services)).filter((service) => has(service, serviceFinalizer))
-  const records = (await unlessUnknown(listAll(client, elasticIPs))).filter((record) => has(record, recordFinalizer))
-  const say = (text: string) => print(`${yes ? '' : 'would be '}${text}\n`)
-
-  const { mutatingConfiguration: mutating, validatingConfiguration: validating } = names
-  for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigurations]) {
-    const name = resource === mutatingWebhookConfigurations ? mutating : validating
-    if (yes) await client.remove(resource, { name })
-    say(`deleted: ${resource.kind} ${name}`)
+/**
+ * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
+ * Reservations stay, and are listed.
+ */
+export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: CommandDeps): Promise<void> {
+  const { print, version } = deps
+  const client = connect(kubeconfig({ file }), { userAgent: `eip-admission/${version}` })
+  const held = (await listAll(client, services)).filter((service) => hasFinalizer(service, serviceFinalizer))
+  const records = (await emptyIfUnknown(listAll(client, elasticIPs))).filter((record) =>
+    hasFinalizer(record, recordFinalizer),
+  )
+  const changes = [
+    ...webhookDeletions(client),
+    ...held.map((object) => finalizerRemoval(client, services, { object, finalizer: serviceFinalizer })),
+    ...records.map((object) => finalizerRemoval(client, elasticIPs, { object, finalizer: recordFinalizer })),
+  ]
+  for (const { planned, done, make } of changes) {
+    if (yes) await make()
+    print(`${yes ? done : planned}\n`)
   }
-  for (const service of held) {
-    if (yes) await letGo(client, services, { object: service, finalizer: serviceFinalizer })
-    say(`released from our finalizer: Service ${keyOf(service)}`)
-  }
-  for (const record of records) {
-    if (yes) await letGo(client, elasticIPs, { object: record, finalizer: recordFinalizer })
-    say(`released from our finalizer: ElasticIP ${keyOf(record)}`)
-  }
-  print(remaining(records))
-  if (!yes) print('Nothing was changed. Stop every `eip-admission serve` first, then repeat this with --yes.\n')
+  print(reservationsLeft(records))
+  print(yes ? afterwards : instructions)
 }
 
-/** Where the kind was never installed, or is gone already, there is nothing of it. */
-async function unlessUnknown<T>(list: Promise<T[]>): Promise<T[]> {
+const instructions =
+  'Nothing was changed. To make these changes, first stop every `eip-admission serve`, then run ' +
+  '`eip-admission cleanup --yes`.\n'
+
+const afterwards =
+  'Nothing of eip-admission blocks the cluster any more. To remove the records too, run ' +
+  '`kubectl delete customresourcedefinition elasticips.eip-admission.dev`.\n'
+
+function webhookDeletions(client: KubeClient): Change[] {
+  const { mutatingConfiguration, validatingConfiguration } = names
+  const deletion = (resource: Resource<KubeObject>, name: string): Change => ({
+    planned: `would delete ${resource.kind} ${name}`,
+    done: `deleted ${resource.kind} ${name}`,
+    make: async () => void (await client.remove(resource, { name })),
+  })
+  return [
+    deletion(mutatingWebhookConfigurations, mutatingConfiguration),
+    deletion(validatingWebhookConfigurations, validatingConfiguration),
+  ]
+}
+
+function finalizerRemoval<T extends Service | ElasticIP>(
+  client: KubeClient,
+  resource: Resource<T>,
+  { object, finalizer }: { object: T; finalizer: string },
+): Change {
+  const what = `the finalizer ${finalizer} from ${resource.kind} ${keyOf(object)}`
+  return {
+    planned: `would remove ${what}`,
+    done: `removed ${what}`,
+    make: () => removeFinalizer(client, resource, { object, finalizer }),
+  }
+}
+
+/** An empty list if the API server does not know the kind: it was never installed, or is deleted already. */
+async function emptyIfUnknown<T>(list: Promise<T[]>): Promise<T[]> {
   try {
     return await list
   } catch (error) {
@@ -53,11 +87,11 @@ async function unlessUnknown<T>(list: Promise<T[]>): Promise<T[]> {
   }
 }
 
-function has({ metadata }: KubeObject, finalizer: string): boolean {
+function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false
 }
 
-async function letGo<T extends Service | ElasticIP>(
+async function removeFinalizer<T extends Service | ElasticIP>(
   client: KubeClient,
   resource: Resource<T>,
   { object, finalizer }: { object: T; finalizer: string },
@@ -68,12 +102,15 @@ async function letGo<T extends Service | ElasticIP>(
   await client.patch(resource, { ...at, patch: { merge } })
 }
 
-function remaining(records: ElasticIP[]): string {
+function reservationsLeft(records: ElasticIP[]): string {
   const reserved = records.flatMap(({ metadata, status }) =>
     status?.reservationID
       ? [`  ${status.address ?? 'no address yet'}  ${metadata.name}  ${status.reservationID}\n`]
       : [],
   )
   if (reserved.length === 0) return 'No address stays reserved.\n'
-  return `Still reserved in the cloud, and paid for (address, ElasticIP, reservation):\n${reserved.join('')}`
+  return (
+    'These addresses stay reserved, and the project pays for them until you delete their reservations at the cloud ' +
+    `(address, ElasticIP, reservation):\n${reserved.join('')}`
+  )
 }

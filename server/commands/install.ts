@@ -5,41 +5,53 @@ import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
 import { installObjects } from '../../manifests/install.ts'
+import { names } from '../../manifests/names.ts'
 import { customResourceDefinitions, resourceOf } from '../../manifests/resources.ts'
 import { webhookIdentities } from '../../webhooks/identities.ts'
 import { newPathSecret, readPathSecret } from '../path-secret.ts'
 import type { InstallSettings } from '../settings/commands.ts'
-
-type Environment = { version: string; print: (text: string) => void }
+import type { CommandDeps } from './command-deps.ts'
 
 const fieldManager = 'eip-admission-install'
 
-/** Installs what the cluster needs, by server-side apply: again and again without harm. */
-export async function install(settings: InstallSettings, { version, print }: Environment): Promise<void> {
-  const { namespace, leaseNamespace, webhookUrl: url, metallbConfigMap } = settings
-  const objects = (pathSecret: string) =>
-    installObjects({ namespace, leaseNamespace, metallbConfigMap, url, pathSecret, webhooks: webhookIdentities })
-  if (settings.dryRun)
-    return print(
-      objects(newPathSecret())
-        .map((object) => stringify(object))
-        .join('---\n'),
-    )
-  const client = connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
-  const pathSecret = (await readPathSecret(client, namespace)) ?? newPathSecret()
-  for (const object of objects(pathSecret)) {
-    await client.apply(resourceOf(object), object, { fieldManager })
-    if (object.kind === customResourceDefinitions.kind) await established(client, object)
-    print(`${object.kind} ${keyOf(object)} applied\n`)
+/** Applies the objects that the cluster needs, server-side. It may be repeated at any time. */
+export async function install(settings: InstallSettings, { version, print }: CommandDeps): Promise<void> {
+  if (settings.dryRun) {
+    const documents = objectsOf(settings, newPathSecret()).map((object) => stringify(object))
+    return print(documents.join('---\n'))
   }
+  const client = connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
+  const pathSecret = (await readPathSecret(client, settings.namespace)) ?? newPathSecret()
+  for (const object of objectsOf(settings, pathSecret)) {
+    await client.apply(resourceOf(object), object, { fieldManager })
+    if (object.kind === customResourceDefinitions.kind) await waitUntilEstablished(client, object)
+    print(`applied ${object.kind} ${keyOf(object)}\n`)
+  }
+  print(nextStep(settings))
 }
 
-/** Until a definition is established the API server does not know the kind. */
-async function established(client: KubeClient, { metadata: { name } }: KubeObject): Promise<void> {
+function objectsOf(settings: InstallSettings, pathSecret: string): KubeObject[] {
+  const { namespace, leaseNamespace, webhookUrl: url, metallbConfigMap } = settings
+  return installObjects({ namespace, leaseNamespace, metallbConfigMap, url, pathSecret, webhooks: webhookIdentities })
+}
+
+function nextStep({ namespace, webhookUrl }: InstallSettings): string {
+  const where =
+    webhookUrl === undefined
+      ? `as a Deployment in the namespace ${namespace}, with the service account ${names.serviceAccount} and the label ` +
+        'app.kubernetes.io/name=eip-admission'
+      : `so that the API server reaches it at ${webhookUrl}`
+  return `The cluster is ready. Next, run \`eip-admission serve\` ${where}.\n`
+}
+
+/** The API server does not know the kind before its definition is established. */
+async function waitUntilEstablished(client: KubeClient, { metadata: { name } }: KubeObject): Promise<void> {
   for (let tries = 0; tries < 150; tries += 1) {
     const definition = await client.get(customResourceDefinitions, { name })
     if (definition?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return
     await sleep(200)
   }
-  throw new Error(`CustomResourceDefinition ${name}: not established after 30 s; kubectl describe crd ${name} says why`)
+  throw new Error(
+    `CustomResourceDefinition ${name} is not established after 30 s; to see why, run: kubectl describe crd ${name}`,
+  )
 }

@@ -6,10 +6,10 @@ import type { Section, Setting } from '../settings/setting.ts'
 
 type Row = { section: Section; setting: Setting<unknown> }
 
-/** Gives a command the flags of its settings: the required ones first, then section by section. */
+/** Adds the flags of settings to a command: the required ones first, then section by section. */
 export function addSettings(command: Command, sections: readonly Section[]): Command {
   const rows = sections.flatMap((section) => Object.values(section.table).map((setting) => ({ section, setting })))
-  // Dialects share flags; commander takes each once.
+  // Dialects share flags, but commander accepts each flag only once.
   const flags = [...Map.groupBy(rows, ({ setting }) => setting.flag).values()]
   const isRequired = (shared: Row[]) => shared.some(({ setting }) => 'required' in setting)
   for (const shared of flags.filter(isRequired)) addFlag(command, shared, 'Required')
@@ -28,13 +28,13 @@ function addFlag(command: Command, shared: Row[], heading: string): void {
   for (const alias of aliases) command.addOption(new Option(`${alias} ${value}`).helpGroup(`${heading}:`).hideHelp())
 }
 
-/** What several dialects share is no dialect's own. */
+/** A flag that several dialects have gets a heading of its own. */
 function headingOf(shared: Row[]): string {
   const isShared = shared.filter(({ section }) => section.isDialect).length > 1
   return isShared ? 'Several clouds' : (shared[0]?.section.heading ?? '')
 }
 
-/** A setting's sentence, and below it what holds without the flag, in each dialect that has it. */
+/** The sentence of a setting, and below it the default in each dialect that has the flag. */
 function describe(shared: Row[]): string {
   const facts = shared.flatMap(({ section, setting }) => {
     const own = factsOf(setting)
@@ -51,14 +51,14 @@ function factsOf(setting: Setting<unknown>): string[] {
   ]
 }
 
-/** One sentence for the head of a help text: the settings that have no flag, and how to give them. */
+/** The sentence about settings without a flag, for the head of a help text. */
 export function describeSecrets(sections: readonly Section[]): string {
   const secrets = sections.flatMap(({ table }) => Object.values(table)).filter(({ format }) => format.secret)
   const names = secrets.map((setting) => `${setting.env}${'required' in setting ? ' (required)' : ''}`)
-  return `Secrets have no flag. In the environment or the configuration file: ${names.join(', ')}.`
+  return `Secrets have no flag. Set them in the environment or in the configuration file: ${names.join(', ')}.`
 }
 
-/** Lets a command take upstream's flags that have no effect here, with a value or without, and shows none of them. */
+/** Adds upstream's flags without effect to a command, with or without a value. The help text does not show them. */
 export function addIgnoredFlags(command: Command): Command {
   for (const flag of Object.keys({ ...ignoredFlags, ...fixedFlags })) {
     command.addOption(new Option(`${flag} [value]`).helpGroup('Help:').hideHelp())
@@ -66,7 +66,7 @@ export function addIgnoredFlags(command: Command): Command {
   return command
 }
 
-/** The flags that were given, by their names; one that stood alone says true, as in Go. */
+/** The flags of the command line by their names. A flag without a value is true, as in Go. */
 export function givenFlags(command: Command): Record<string, string> {
   const given = command.options.flatMap((option): [string, string][] => {
     const value: unknown = command.getOptionValue(option.attributeName())
@@ -78,7 +78,7 @@ export function givenFlags(command: Command): Record<string, string> {
 
 const termWidth = 34
 
-/** Long flags stand on a line of their own, so that the texts beside the others keep a readable width. */
+/** A long flag stands on a line of its own, so that the texts beside short flags keep a readable width. */
 export const helpLayout: HelpConfiguration = {
   padWidth: () => termWidth,
   formatItem: (...[term, width, description, helper]) => {

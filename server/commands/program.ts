@@ -7,8 +7,8 @@ import { serveSections, serveSettings } from '../settings/serve.ts'
 import type { ServeSettings } from '../settings/serve.ts'
 import { addIgnoredFlags, addSettings, describeSecrets, givenFlags, helpLayout } from './options.ts'
 
-/** What the commands do, and what of the outside world they are given. */
-export type Environment = {
+/** The commands, and what the command line needs of the process. */
+export type ProgramDeps = {
   serve: (settings: ServeSettings) => Promise<void>
   install: (settings: InstallSettings) => Promise<void>
   cleanup: (settings: CleanupSettings) => Promise<void>
@@ -18,22 +18,22 @@ export type Environment = {
   printError: (text: string) => void
 }
 
-/** The command line: its commands, their flags and their help. It throws where others would end the process. */
-export function program(surroundings: Environment): Command {
-  const { version, print, printError } = surroundings
+/** The command line: its commands, their flags and their help. It throws instead of ending the process. */
+export function program(deps: ProgramDeps): Command {
+  const { version, print, printError } = deps
   const root = new Command('eip-admission')
-    .description('Elastic IPs for Kubernetes Services of type LoadBalancer on bare metal, reserved at admission.')
+    .description('Gives Kubernetes Services of type LoadBalancer on bare metal their public address at admission.')
     .exitOverride()
     .configureOutput({ writeOut: print, writeErr: printError, getOutHelpWidth: () => 100, getErrHelpWidth: () => 100 })
     .optionsGroup('Help:')
     .version(version, '--version', 'Prints the version.')
     .configureHelp(helpLayout)
-    .addHelpOption(new Option('-h, --help', 'Prints this text.').helpGroup('Help:'))
-    .helpCommand('help [command]', 'Prints the help of a command.')
+    .addHelpOption(new Option('-h, --help', 'Prints this help text.').helpGroup('Help:'))
+    .helpCommand('help [command]', 'Prints the help text of a command.')
     .showHelpAfterError('eip-admission --help lists the commands.')
-  addServe(root, surroundings)
-  addInstall(root, surroundings)
-  addCleanup(root, surroundings)
+  addServe(root, deps)
+  addInstall(root, deps)
+  addCleanup(root, deps)
   root
     .command('version')
     .description('Prints the version.')
@@ -45,24 +45,35 @@ function addCommand(root: Command, name: string): Command {
   return root.command(name).showHelpAfterError(`eip-admission ${name} --help lists the flags.`)
 }
 
-function addServe(root: Command, { serve, env }: Environment): void {
+function addServe(root: Command, { serve, env }: ProgramDeps): void {
   const command = addCommand(root, 'serve')
     .summary('Runs the webhooks and the controllers.')
-    .description(`Runs the webhooks and the controllers.\n\n${describeSecrets(serveSections)}`)
+    .description(
+      `Runs the webhooks and the controllers until it receives SIGTERM. Run \`eip-admission install\` first.\n\n${describeSecrets(serveSections)}`,
+    )
     .action(() => serve(serveSettings({ flags: givenFlags(command), env })))
   addIgnoredFlags(addSettings(command, serveSections))
 }
 
-function addInstall(root: Command, { install, env }: Environment): void {
+function addInstall(root: Command, { install, env }: ProgramDeps): void {
   const command = addCommand(root, 'install')
-    .description('Installs what the cluster needs: resource definitions, roles and webhook configurations.')
+    .summary('Prepares a cluster for serve.')
+    .description(
+      'Applies what serve needs to a cluster: a namespace, the resource definition, roles, Secrets and webhook ' +
+        'configurations. It may be repeated. Afterwards, run `eip-admission serve`.',
+    )
     .action(() => install(resolveSettings(installSettings, { flags: givenFlags(command), env }).values))
   addSettings(command, [{ heading: 'Options', table: installSettings }])
 }
 
-function addCleanup(root: Command, { cleanup, env }: Environment): void {
+function addCleanup(root: Command, { cleanup, env }: ProgramDeps): void {
   const command = addCommand(root, 'cleanup')
-    .description('Takes our finalizers and webhook configurations away, so that nothing blocks the cluster.')
+    .summary('Removes what could block a cluster without serve.')
+    .description(
+      'Deletes the webhook configurations and removes the finalizers of eip-admission from Services and ElasticIPs, ' +
+        'so that nothing blocks the cluster when serve runs no more. Reservations stay and are listed. Stop every ' +
+        '`eip-admission serve` before `eip-admission cleanup --yes`.',
+    )
     .action(() => cleanup(resolveSettings(cleanupSettings, { flags: givenFlags(command), env }).values))
   addSettings(command, [{ heading: 'Options', table: cleanupSettings }])
 }

@@ -1,45 +1,46 @@
-import type { Announcer, Concern, Problem } from '../../announcers/announcer.ts'
-import { type Shown, announcedAddresses } from '../../controllers/announcing/announced.ts'
+import type { Announcer, Problem } from '../../announcers/announcer.ts'
+import { announcedAddresses } from '../../controllers/announcing/announced.ts'
 import { type Announcing, announcing, announcingKey } from '../../controllers/announcing/announcing.ts'
 import type { Configurator } from '../../controllers/announcing/configurator.ts'
 import { configureDocument } from '../../controllers/announcing/configure-document.ts'
 import { configureObjects } from '../../controllers/announcing/configure-objects.ts'
-import { runController } from '../../controllers/controller.ts'
+import type { ControllerDeclaration } from '../../controllers/controller.ts'
+import { watch } from '../../controllers/watch.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { keyOf } from '../../kube/objects.ts'
-import { queue } from '../../kube/queue.ts'
-import { recordName } from '../../ledger/record/elastic-ip.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { type Controller, said } from './controller.ts'
+import { serviceStates } from './service-states.ts'
 
-export type Announcements = Controller & Pick<Announcing, 'holds'>
+type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'log'>
 
-const resyncMs = 60_000
-/** MetalLB may be installed long after us, and whoever waits for it looks at the terminal. */
-const maxMs = 15_000
-
-/** Tells the announcing software which addresses there are and whom the nodes speak with. */
-export function announcements(deps: Dependencies): Announcements {
-  const { announcer, client, log, caches, peerFacts } = deps
+/** Brings the announcing software's configuration to the addresses and peers of now; undefined where we configure none. */
+export function makeAnnouncing(deps: Deps): Announcing | undefined {
+  const { announcer, client, peerFacts } = deps
   const configurator = configuratorOf(client, announcer)
-  if (!configurator) return { run: () => Promise.resolve(), holds: () => Promise.resolve(undefined) }
-  const keys = queue({ firstMs: 250, maxMs, log })
-  const look = () => keys.add(announcingKey)
-  for (const cache of [caches.services, caches.records]) cache.onChange(look)
-  peerFacts.onChange(look)
-  const reconciler = announcing({
-    configurator,
-    resyncMs,
-    complain: complainer(deps),
-    state: () => ({ addresses: announcedAddresses(shown(deps)), nodes: peerFacts.all() }),
-  })
+  return (
+    configurator &&
+    announcing({
+      configurator,
+      report: reporter(deps),
+      state: () => ({ addresses: announcedAddresses(serviceStates(deps)), nodes: peerFacts.all() }),
+    })
+  )
+}
+
+/** Configures the announcing software. */
+export function announcingController(
+  { caches, peerFacts }: Pick<Deps, 'caches' | 'peerFacts'>,
+  reconciler: Announcing,
+): ControllerDeclaration {
+  const { services, records } = caches
   return {
-    holds: (address, signal) => reconciler.holds(address, signal),
-    async run(signal) {
-      await Promise.all([caches.services.synced(signal), caches.records.synced(signal), peerFacts.loaded(signal)])
-      look()
-      await runController({ ...said(deps), queue: keys, reconciler }, signal)
-    },
+    reconciler,
+    watches: [services, records, peerFacts].map((source) => watch(source, () => [announcingKey])),
+    needs: [services, records, peerFacts],
+    keys: () => [announcingKey],
+    // Repairs what somebody else did to our configuration.
+    resyncMs: 60_000,
+    // MetalLB may be installed long after us, and the person who installs it waits at a terminal.
+    retry: { firstMs: 250, maxMs: 15_000 },
   }
 }
 
@@ -50,21 +51,16 @@ function configuratorOf(client: KubeClient, { configuration }: Announcer): Confi
     : configureDocument({ client, configuration })
 }
 
-/** Every Service with what it wants and what it has, by our copies of the cluster. */
-export function shown({ caches, want }: Dependencies): Shown[] {
-  return caches.services.list().map((service) => {
-    return { service, wanted: want(service), record: caches.records.get(recordName(keyOf(service))) }
-  })
-}
-
-/** Whoever has to do something about it reads it on the object that is to blame. */
-function complainer({ announcer, events, caches, log }: Dependencies): (problem: Problem) => void {
-  const objectOf = (concern: Concern) =>
-    'service' in concern ? caches.services.get(concern.service) : caches.nodes.get(concern.node)
+/** Reports a problem on the object that causes it, where the owner of that object reads it. */
+function reporter({ announcer, events, caches, log }: Deps): (problem: Problem) => void {
   return ({ concern, message }) => {
     log.warn({ ...concern, announcer: announcer.name, error: message }, 'not announced')
-    const object = objectOf(concern)
-    const reason = 'service' in concern ? 'SyncLoadBalancerFailed' : 'PeeringFailed'
-    if (object) events.record(object, { type: 'Warning', reason, message: `${announcer.name}: ${message}` })
+    const [object, reason] =
+      'service' in concern
+        ? [caches.services.get(concern.service), 'SyncLoadBalancerFailed']
+        : [caches.nodes.get(concern.node), 'PeeringFailed']
+    if (!object) return
+    const event = { type: 'Warning', reason, message: `${announcer.name}: ${message}` } as const
+    events.of('service-controller').record(object, event)
   }
 }

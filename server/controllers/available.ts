@@ -1,56 +1,56 @@
-import { runController } from '../../controllers/controller.ts'
-import { type AvailableAddressDeps, availableAddress } from '../../controllers/available/available-address.ts'
+import { availableAddress } from '../../controllers/available/available-address.ts'
 import { availableSteps } from '../../controllers/available/available-steps.ts'
-import { queue } from '../../kube/queue.ts'
-import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
+import type { ControllerDeclaration } from '../../controllers/controller.ts'
+import { watch } from '../../controllers/watch.ts'
+import type { Key } from '../../kube/objects.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
+import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isSource } from '../../ledger/record/source.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { type Controller, said } from './controller.ts'
+import { failureEvent } from './failure-event.ts'
 
-/** A few at a time: one that waits for the cloud must not keep the others from their Services. */
-const concurrency = 4
+type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'events' | 'settings'>
 
-/** Keeps what is in stock true, whoever put it there. */
-export function stock(deps: Dependencies): Controller {
-  const { ledger, caches, events, log, settings } = deps
-  const { sweepIntervalMs: everyMs } = settings.cloud.settings
-  const keys = queue({ concurrency, firstMs: 1000, maxMs: 300_000, log })
-  const add = (record: ElasticIP) => {
-    if (isSource(record)) keys.add(record.metadata.name)
-    if (record.spec.source) keys.add(record.spec.source.name)
-  }
-  caches.records.onChange((_name, current, previous) => {
-    if (!concerns(current, previous)) return
-    for (const record of [current, previous]) if (record) add(record)
-  })
-  const reconciler = availableAddress({
-    getRecord: (key, signal) => ledger.deps.records.get(key, { signal }),
-    takerOf: takerIn(deps),
-    carryOut: availableSteps(ledger.deps),
-    check: provisionedCheck(ledger.deps, { everyMs, monotonicMs: () => performance.now() }),
-  })
-  const complain = (name: string, message: string) => {
-    const record = caches.records.get(name)
-    if (record) events.record(record, { type: 'Warning', reason: 'NotAvailable', message })
-  }
+/** Keeps provisioned and warm addresses ready for the Services that claim them. */
+export function availableAddressController({ caches, ledger, events, settings }: Deps): ControllerDeclaration {
+  const { services, records } = caches
+  const { sweepIntervalMs: everyMs } = settings.cluster
   return {
-    async run(signal) {
-      await Promise.all([caches.services.synced(signal), caches.records.synced(signal)])
-      for (const record of caches.records.list()) add(record)
-      await runController({ ...said(deps), queue: keys, reconciler, complain }, signal)
-    },
+    reconciler: availableAddress({
+      getRecord: (key, signal) => ledger.deps.records.get(key, { signal }),
+      claimantOf: (name) => records.list().find(({ spec }) => spec.source?.name === name)?.metadata.name,
+      carryOut: availableSteps(ledger.deps),
+      check: provisionedCheck(ledger.deps, { everyMs, monotonicMs: () => performance.now() }),
+    }),
+    watches: [
+      watch(records, (_name, current, previous) =>
+        concerns(current, previous) ? [current, previous].flatMap(sourcesOf) : [],
+      ),
+    ],
+    needs: [services, records],
+    keys: () => records.list().flatMap(sourcesOf),
+    // A few at a time: an address that waits for the cloud must not keep the others from their Services.
+    concurrency: 4,
+    retry: { firstMs: 1000, maxMs: 300_000 },
+    report: failureEvent({
+      events: events.of('service-controller'),
+      find: (name) => records.get(name),
+      reason: 'NotAvailable',
+    }),
   }
 }
 
-/** What comes into stock, and what a record that is gone may have taken, is looked at whatever had come of it. */
+/** A new source, and a deleted record that may have claimed one, are reconciled whatever state they are in. */
 function concerns(current: ElasticIP | undefined, previous: ElasticIP | undefined): boolean {
   const isNew = current !== undefined && previous === undefined && isSource(current)
   const isGone = current === undefined && previous?.spec.source !== undefined
   return isNew || isGone || isRelevantChange(current, previous)
 }
 
-function takerIn({ caches }: Dependencies): AvailableAddressDeps['takerOf'] {
-  return (name) => caches.records.list().find(({ spec }) => spec.source?.name === name)?.metadata.name
+/** The sources that a record is, or that it has its address from. */
+function sourcesOf(record: ElasticIP | undefined): Key[] {
+  if (!record) return []
+  const { source } = record.spec
+  return [...(isSource(record) ? [record.metadata.name] : []), ...(source ? [source.name] : [])]
 }

@@ -1,42 +1,40 @@
-import { runController } from '../../controllers/controller.ts'
+import type { ControllerDeclaration } from '../../controllers/controller.ts'
 import { nodeLifecycle } from '../../controllers/nodes/node-lifecycle.ts'
-import { removalBrake } from '../../controllers/nodes/removal-brake.ts'
-import { eventRecorder } from '../../kube/events.ts'
+import { removalLimit } from '../../controllers/nodes/removal-limit.ts'
+import { watch } from '../../controllers/watch.ts'
 import { keyOf } from '../../kube/objects.ts'
-import { queue } from '../../kube/queue.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { type Controller, said } from './controller.ts'
 
-/** Follows the machines of nodes that are not ready: off, on again, gone. */
-export function lifecycles(deps: Dependencies): Controller {
-  const { client, identity: instance, log, machines, metrics, settings, vendor, caches } = deps
+type Deps = Pick<Dependencies, 'client' | 'caches' | 'machines' | 'vendor' | 'events' | 'metrics' | 'settings' | 'log'>
+
+/** Follows the machines of nodes that are not ready: off, on again, deleted. */
+export function nodeLifecycleController(deps: Deps): ControllerDeclaration {
+  const { client, log, machines, metrics, settings, vendor } = deps
+  const { nodes } = deps.caches
   const { concurrentNodeSyncs: concurrency, nodeMonitorMs: monitorMs } = settings.process
   const { nodeRemoval: mode, nodeRemovalDelayMs: graceMs, maxNodeRemovals: max } = settings.process
-  const events = eventRecorder({ client, component: 'cloud-node-lifecycle-controller', instance, log })
+  const events = deps.events.of('cloud-node-lifecycle-controller')
   const now = () => performance.now()
-  const brake = removalBrake({ max, now })
-  const keys = queue({ concurrency, firstMs: monitorMs, maxMs: 12 * monitorMs, log })
-  caches.nodes.onChange((name) => keys.add(name))
-  metrics.gauge('nodes_without_machine', 'Nodes that are not ready and have lost their machines.', () => brake.suspects)
-  const reconciler = nodeLifecycle({
-    client,
-    machines,
-    ids: vendor.providerIds,
-    cached: { node: (name) => caches.nodes.get(name), nodes: () => caches.nodes.list() },
-    brake,
-    event: (node, happening) => events.record(node, happening),
-    log,
-    now,
-    monitorMs,
-    graceMs,
-    mode,
-  })
+  const limit = removalLimit({ max, now })
+  metrics.gauge('nodes_without_machine', 'Nodes that are not ready and have lost their machines.', () => limit.missing)
   return {
-    async run(signal) {
-      await caches.nodes.synced(signal)
-      for (const node of caches.nodes.list()) keys.add(keyOf(node))
-      await runController({ ...said(deps), queue: keys, reconciler }, signal)
-      await events.written()
-    },
+    reconciler: nodeLifecycle({
+      client,
+      machines,
+      ids: vendor.providerIds,
+      cached: { node: (name) => nodes.get(name), nodes: () => nodes.list() },
+      limit,
+      event: (node, event) => events.record(node, event),
+      log,
+      now,
+      monitorMs,
+      graceMs,
+      mode,
+    }),
+    watches: [watch(nodes, (name) => [name])],
+    needs: [nodes],
+    keys: () => nodes.list().map(keyOf),
+    concurrency,
+    retry: { firstMs: monitorMs, maxMs: 12 * monitorMs },
   }
 }

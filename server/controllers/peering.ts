@@ -1,52 +1,93 @@
 import type { Peering } from '../../clouds/peering.ts'
-import { runController } from '../../controllers/controller.ts'
-import { type FirstRound, firstRound } from '../../controllers/peering/first-round.ts'
+import type { ControllerDeclaration } from '../../controllers/controller.ts'
+import { type InitialPeering, initialPeering } from '../../controllers/peering/initial-peering.ts'
 import { nodePeering } from '../../controllers/peering/node-peering.ts'
-import { type PeerMemory, memoryKey, peerMemory } from '../../controllers/peering/peer-memory.ts'
+import { type PeerStore, peerStore, peerStoreKey } from '../../controllers/peering/peer-store.ts'
 import { projectKey, projectPeering, projectRefresh } from '../../controllers/peering/project-peering.ts'
-import { type SharedAnswer, sharedAnswer } from '../../controllers/shared-answer.ts'
-import { eventRecorder } from '../../kube/events.ts'
-import { type Key, keyOf } from '../../kube/objects.ts'
-import { queue } from '../../kube/queue.ts'
+import { Unsettled } from '../../controllers/reconciler.ts'
+import { type RecentRead, recentRead } from '../../lib/recent-read.ts'
+import { watch } from '../../controllers/watch.ts'
+import { keyOf } from '../../kube/objects.ts'
 import { names } from '../../manifests/names.ts'
-import { untilAnswered } from '../until-answered.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { type Controller, said } from './controller.ts'
+import { retryUntilAnswered } from '../retry-until-answered.ts'
+import { failureEvent } from './failure-event.ts'
 
-/** How long changes are gathered before all that is known is kept. */
+type Deps = Pick<
+  Dependencies,
+  'client' | 'caches' | 'machines' | 'peerFacts' | 'vendor' | 'events' | 'metrics' | 'settings' | 'log'
+>
+
+/** How long changed facts are gathered before they are stored. */
 const gatherMs = 250
 
 const now = () => performance.now()
 
 /** BGP on the project and on every selected node as it comes up, whether or not there are Services. */
-export function peerings(deps: Dependencies): Controller {
-  const { client, log, peerFacts, settings, vendor, caches } = deps
+export function peeringControllers(deps: Deps): ControllerDeclaration[] {
+  const { client, log, peerFacts, settings, vendor } = deps
   const { bgp, peering } = vendor
-  // Nobody announces by BGP, so there is nothing to wait for.
-  if (!peering || !bgp.isOn) return { run: async () => peerFacts.ready() }
+  if (!peering || !bgp.isOn) {
+    // Nothing is announced by BGP, so nothing has to be known first.
+    peerFacts.markComplete()
+    return []
+  }
   const at = { namespace: settings.process.namespace, name: names.peersSecret }
-  const memory = peerMemory({ client, facts: peerFacts, at, log })
-  const project = sharedAnswer({ ask: projectPeering({ peering, wanted: bgp.project, log }), now })
-  const round = firstRound({ reconciler: makeNodePeering(deps, peering, project), facts: peerFacts })
-  const controllers = [projects(deps, project), memories(deps, memory), peers(deps, round)]
+  const store = peerStore({ client, facts: peerFacts, at, log })
+  const project = recentRead({ read: projectPeering({ peering, wanted: bgp.project, log }), now })
+  const initial = initialPeering({ reconciler: makeNodePeering(deps, peering, project), facts: peerFacts })
+  return [
+    nodePeeringController(deps, { initial, store }),
+    projectPeeringController(deps, project),
+    peerStoreController(deps, store),
+  ]
+}
+
+function nodePeeringController(
+  deps: Deps,
+  { initial, store }: { initial: InitialPeering; store: PeerStore },
+): ControllerDeclaration {
+  const { events, metrics, peerFacts, settings } = deps
+  const { nodes } = deps.caches
+  metrics.gauge('nodes_with_peers', 'Nodes whose BGP peers are known.', () => {
+    return peerFacts.all().filter((node) => node.peers.length > 0).length
+  })
+  const reportFailure = failureEvent({
+    events: events.of('node-peering'),
+    find: (name) => nodes.get(name),
+    reason: 'PeeringFailed',
+    prefix: 'Error setting up BGP: ',
+  })
   return {
-    async run(signal) {
-      // What we know of an earlier term is old. Not forgotten at its end: nobody may take it for an answer.
-      peerFacts.forget()
-      await caches.nodes.synced(signal)
-      const isKnown = await untilAnswered(() => memory.recall(signal), {
-        what: 'the peers that were kept',
-        log,
-        signal,
-      })
-      if (isKnown) peerFacts.ready()
-      else round.begin(caches.nodes.list().map(keyOf))
-      await Promise.all(controllers.map((part) => part.run(signal)))
+    reconciler: initial,
+    watches: [watch(nodes, (name) => [name])],
+    prepare: (signal) => loadFacts(deps, { initial, store }, signal),
+    needs: [nodes],
+    keys: () => [...nodes.list().map(keyOf), ...peerFacts.all().map(({ node }) => node)],
+    concurrency: settings.process.concurrentNodeSyncs,
+    retry: { firstMs: 1000 },
+    report(name, message, error) {
+      // While its peers are known, a node works: only another writer on it is the owner's concern.
+      if (!peerFacts.get(name) || error instanceof Unsettled) reportFailure(name, message, error)
     },
   }
 }
 
-function makeNodePeering(deps: Dependencies, peering: Peering, project: SharedAnswer<void>) {
+/** Reads the facts that were stored, or has every node reconciled once before anything is announced. */
+async function loadFacts(
+  { caches, log, peerFacts }: Deps,
+  { initial, store }: { initial: InitialPeering; store: PeerStore },
+  signal: AbortSignal,
+): Promise<void> {
+  // Facts of an earlier leadership are old. They stay until now because an end of leadership is no answer of the cloud.
+  peerFacts.reset()
+  await caches.nodes.synced(signal)
+  const isLoaded = await retryUntilAnswered(() => store.load(signal), { what: 'the stored BGP peers', log, signal })
+  if (isLoaded) peerFacts.markComplete()
+  else initial.begin(caches.nodes.list().map(keyOf))
+}
+
+function makeNodePeering(deps: Deps, peering: Peering, project: RecentRead<void>) {
   const { client, log, machines, peerFacts, settings, vendor, caches } = deps
   return nodePeering({
     client,
@@ -55,62 +96,35 @@ function makeNodePeering(deps: Dependencies, peering: Peering, project: SharedAn
     selector: vendor.bgp.selector,
     scheme: vendor.bgp.annotations,
     project,
-    enabled: sharedAnswer({ ask: (signal) => peering.machines(signal), now }),
+    enabled: recentRead({ read: (signal) => peering.machines(signal), now }),
     peering,
     machines,
     facts: peerFacts,
-    refreshMs: settings.cloud.settings.peerRefreshMs,
+    refreshMs: settings.cluster.peerRefreshMs,
     now,
     log,
   })
 }
 
-/** BGP on the project, which no node need be there for. */
-function projects(deps: Dependencies, project: SharedAnswer<void>): Controller {
-  const { peerRefreshMs: refreshMs } = deps.settings.cloud.settings
-  const keys = queue({ firstMs: 1000, log: deps.log })
-  const reconciler = projectRefresh({ project, refreshMs })
+/** BGP on the project, which needs no node. */
+function projectPeeringController({ settings }: Deps, project: RecentRead<void>): ControllerDeclaration {
+  const { peerRefreshMs: refreshMs } = settings.cluster
   return {
-    async run(signal) {
-      keys.add(projectKey)
-      await runController({ ...said(deps), queue: keys, reconciler }, signal)
-    },
+    reconciler: projectRefresh({ project, refreshMs }),
+    keys: () => [projectKey],
+    resyncMs: refreshMs,
+    retry: { firstMs: 1000 },
   }
 }
 
-function memories(deps: Dependencies, memory: PeerMemory): Controller {
-  const { log, peerFacts } = deps
-  const keys = queue({ firstMs: 500, maxMs: 60_000, log })
-  peerFacts.onChange(() => keys.addAfter(memoryKey, gatherMs))
+/** Stores the facts for the next start. */
+function peerStoreController({ peerFacts }: Deps, store: PeerStore): ControllerDeclaration {
   return {
-    async run(signal) {
-      await peerFacts.loaded(signal)
-      keys.add(memoryKey)
-      await runController({ ...said(deps), queue: keys, reconciler: memory }, signal)
-    },
-  }
-}
-
-function peers(deps: Dependencies, round: FirstRound): Controller {
-  const { client, identity: instance, log, metrics, peerFacts, settings, caches } = deps
-  const events = eventRecorder({ client, component: 'node-peering', instance, log })
-  const keys = queue({ concurrency: settings.process.concurrentNodeSyncs, firstMs: 1000, log })
-  caches.nodes.onChange((name) => keys.add(name))
-  metrics.gauge('nodes_with_peers', 'Nodes whose BGP peers are known.', () => {
-    return peerFacts.all().filter((node) => node.peers.length > 0).length
-  })
-  const complain = (name: Key, problem: string) => {
-    const node = caches.nodes.get(name)
-    // Where peers are known already nothing is amiss on the node.
-    if (!node || peerFacts.get(name)) return
-    events.record(node, { type: 'Warning', reason: 'PeeringFailed', message: `Error setting up BGP: ${problem}` })
-  }
-  return {
-    async run(signal) {
-      const known = peerFacts.all().map(({ node }) => node)
-      for (const name of [...caches.nodes.list().map(keyOf), ...known]) keys.add(name)
-      await runController({ ...said(deps), queue: keys, reconciler: round, complain }, signal)
-      await events.written()
-    },
+    reconciler: store,
+    watches: [watch(peerFacts, () => [peerStoreKey], gatherMs)],
+    // Half of the facts would pass for all of them after a restart.
+    needs: [peerFacts],
+    keys: () => [peerStoreKey],
+    retry: { firstMs: 500, maxMs: 60_000 },
   }
 }

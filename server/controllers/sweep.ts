@@ -1,39 +1,42 @@
-import { runController } from '../../controllers/controller.ts'
+import type { ControllerDeclaration } from '../../controllers/controller.ts'
 import { ledgerSweep, sweepKey } from '../../controllers/ledger-sweep.ts'
-import { queue } from '../../kube/queue.ts'
+import { watch } from '../../controllers/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { type Controller, said } from './controller.ts'
 
-/** How soon it is looked whether a cloud that takes its time has deleted what it was told to: a minute is usual. */
-const returningMs = 120_000
+type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'want' | 'settings'>
 
-/** Compares the cloud with the ledger once both are known, and again after every interval. */
-export function sweeps(deps: Dependencies): Controller {
-  const { caches, log, settings } = deps
-  const { sweepIntervalMs: intervalMs } = settings.cloud.settings
-  const keys = queue({ firstMs: 1000, maxMs: intervalMs, log })
-  caches.records.onChange((_name, current, previous) => {
-    if (current && !previous && isReleaseRecord(current)) keys.addAfter(sweepKey, returningMs)
-  })
-  const reconciler = ledgerSweep({ sweep: makeSweep(deps), intervalMs })
+/** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
+const deletionMs = 120_000
+
+/** Compares the cloud with the ledger. */
+export function ledgerSweepController(deps: Deps): ControllerDeclaration {
+  const { services, records } = deps.caches
+  const { sweepIntervalMs } = deps.settings.cluster
   return {
-    async run(signal) {
-      await Promise.all([caches.services.synced(signal), caches.records.synced(signal)])
-      keys.add(sweepKey)
-      await runController({ ...said(deps), queue: keys, reconciler }, signal)
-    },
+    reconciler: ledgerSweep(makeSweep(deps)),
+    watches: [
+      watch(
+        records,
+        (_name, current, previous) => (current && !previous && isReleaseRecord(current) ? [sweepKey] : []),
+        deletionMs,
+      ),
+    ],
+    needs: [services, records],
+    keys: () => [sweepKey],
+    resyncMs: sweepIntervalMs,
+    retry: { firstMs: 1000, maxMs: sweepIntervalMs },
   }
 }
 
-function makeSweep({ ledger, caches, want, settings }: Dependencies): Sweep {
+function makeSweep({ ledger, caches, want, settings }: Deps): Sweep {
   return sweep({
     ...ledger.deps,
     mark: ledger.mark,
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
-    graceMs: settings.cloud.settings.unboundGraceMs,
-    mode: settings.cloud.settings.sweep,
+    graceMs: settings.cluster.unboundGraceMs,
+    mode: settings.cluster.sweep,
   })
 }

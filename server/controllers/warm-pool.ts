@@ -1,52 +1,52 @@
-import { runController } from '../../controllers/controller.ts'
 import { warmPool, warmPoolKey } from '../../controllers/available/warm-pool.ts'
-import { queue } from '../../kube/queue.ts'
-import { locate } from '../../ledger/want/location.ts'
-import { addWarm } from '../../ledger/claim/reserve-warm.ts'
+import type { ControllerDeclaration } from '../../controllers/controller.ts'
+import { watch } from '../../controllers/watch.ts'
 import { planWarm } from '../../ledger/available/warm-plan.ts'
+import { addWarm } from '../../ledger/claim/reserve-warm.ts'
+import { locate } from '../../ledger/want/location.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { type Controller, said } from './controller.ts'
 
-/** Many changes at once are one look. */
+type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'vendor' | 'locations' | 'want' | 'settings' | 'log'>
+
+/** How long changes are gathered into one reconcile. */
 const gatherMs = 500
 
-const intervalMs = 5 * 60_000
+const resyncMs = 5 * 60_000
 
-/** Keeps addresses waiting where Services will want them. */
-export function warmPools(deps: Dependencies): Controller {
+/** Keeps addresses reserved in every location that Services use. */
+export function warmPoolController(deps: Deps): ControllerDeclaration {
   const { ledger, caches, vendor, settings, log } = deps
-  const { warmPool: size, unboundGraceMs: graceMs } = settings.cloud.settings
-  const { deps: ledgerDeps } = ledger
-  const keys = queue({ firstMs: 1000, maxMs: intervalMs, log })
-  const lookSoon = () => keys.addAfter(warmPoolKey, gatherMs)
-  caches.services.onChange(lookSoon)
-  caches.records.onChange(lookSoon)
-  const reconciler = warmPool({
-    plan: () =>
-      planWarm({
-        records: caches.records.list(),
-        locations: size > 0 && vendor.policy.loadBalancing ? locationsOf(deps) : new Set(),
-        size,
-        now: ledgerDeps.now(),
-        graceMs,
-      }),
-    add: (one, signal) => addWarm(ledgerDeps, one, signal),
-    release: (source, signal) =>
-      ledgerDeps.records.writeStatus(source, { phase: 'Releasing', message: 'the warm pool has enough' }, { signal }),
-    tell: (why) => log.info({ why }, 'the warm pool is not filled'),
-    intervalMs,
-  })
+  const { services, records } = caches
+  const { warmPool: size, unboundGraceMs: graceMs } = settings.cluster
   return {
-    async run(signal) {
-      await Promise.all([caches.services.synced(signal), caches.records.synced(signal)])
-      keys.add(warmPoolKey)
-      await runController({ ...said(deps), queue: keys, reconciler }, signal)
-    },
+    reconciler: warmPool({
+      plan: () =>
+        planWarm({
+          records: records.list(),
+          locations: size > 0 && vendor.policy.loadBalancing ? locationsOf(deps) : new Set(),
+          size,
+          now: ledger.deps.now(),
+          graceMs,
+        }),
+      add: (warm, signal) => addWarm(ledger.deps, warm, signal),
+      release: (source, signal) =>
+        ledger.deps.records.writeStatus(
+          source,
+          { phase: 'Releasing', message: 'the warm pool has enough' },
+          { signal },
+        ),
+      report: (reason) => log.info({ reason }, 'the warm pool is not filled'),
+    }),
+    watches: [watch(services, () => [warmPoolKey], gatherMs), watch(records, () => [warmPoolKey], gatherMs)],
+    needs: [services, records],
+    keys: () => [warmPoolKey],
+    resyncMs,
+    retry: { firstMs: 1000, maxMs: resyncMs },
   }
 }
 
-/** Where a Service that says nothing gets its address, and where those that there are have theirs. */
-function locationsOf({ caches, vendor, locations, want }: Dependencies): Set<string> {
+/** Where a Service without a location gets its address, and where those that exist have theirs. */
+function locationsOf({ caches, vendor, locations, want }: Deps): Set<string> {
   const usual = locate({}, vendor.policy.locationSources, locations.current())
   const live = caches.services.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const wanted = live.map((service) => want(service)).flatMap((of) => (of.kind === 'reserve' ? [of.location] : []))

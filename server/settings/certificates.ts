@@ -1,11 +1,11 @@
-import { formatDuration } from './duration.ts'
+import { formatDuration } from '../../lib/duration.ts'
 import { duration } from './formats.ts'
 import type { Problem } from './problems.ts'
 import { readSettings } from './resolve.ts'
 import type { Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** How long the certificates last that we issue to ourselves. */
+/** How long the certificates are valid that we issue to ourselves. */
 export const certificates = {
   caLifetimeMs: {
     title: 'CA lifetime',
@@ -13,19 +13,20 @@ export const certificates = {
     env: 'EIP_WEBHOOK_CA_LIFETIME',
     format: duration(60_000),
     default: '8760h',
-    sentence: 'How long our own certificate authority lasts; the next one is made when a third of that is left.',
+    sentence:
+      'How long the certificate authority of the webhooks is valid. The next one is created when a third of that time is left.',
   },
   certLifetimeMs: {
-    title: 'certificate lifetime',
+    title: 'serving certificate lifetime',
     flag: '--webhook-cert-lifetime',
     env: 'EIP_WEBHOOK_CERT_LIFETIME',
     format: duration(20_000),
     default: '168h',
-    sentence: 'How long a serving certificate lasts; the next one is issued when a third of that is left.',
+    sentence: 'How long a serving certificate is valid. The next one is issued when a third of that time is left.',
   },
 } as const satisfies SettingsTable
 
-/** An authority has to outlive what it signs, long enough for the next one to be trusted. */
+/** Problems of the two lifetimes together: an authority must outlive what it signs until clients trust the next one. */
 export function certificatesProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { values } = readSettings(certificates, sources)
   if (!values || values.caLifetimeMs >= 3 * values.certLifetimeMs) return []
@@ -33,7 +34,7 @@ export function certificatesProblems(sources: Pick<Sources, 'flags' | 'env'>): P
   return [
     {
       setting: certificates.caLifetimeMs.title,
-      wrong: `${ca} is less than three times the certificates' ${cert}`,
+      wrong: `${ca} is less than three times the serving certificate lifetime of ${cert}`,
       right: '--webhook-ca-lifetime must be at least three times --webhook-cert-lifetime',
     },
   ]

@@ -3,45 +3,46 @@ import { leaderElection } from './leader-election.ts'
 import { kubeconfig, ownNamespace } from './process.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
 
-const cluster = { ...kubeconfig, unset: "kubectl's" } as const
+const cluster = { ...kubeconfig, unset: 'the kubeconfig that kubectl uses' } as const
 
-/** What `install` is told. */
+/** The settings of `install`. */
 export const installSettings = {
   kubeconfig: cluster,
   webhookUrl: {
     title: 'webhook URL',
     flag: '--webhook-url',
     format: url('never'),
-    unset: 'the Service in the cluster',
-    sentence: 'Where the API server finds the webhooks of a server that runs outside the cluster.',
+    unset: 'the Service eip-admission in the cluster',
+    sentence: 'Base URL of the webhooks, for an `eip-admission serve` that runs outside the cluster.',
   },
   dryRun: {
     title: 'dry run',
     flag: '--dry-run',
     format: boolean,
     default: 'false',
-    sentence: 'Prints the objects as YAML instead of applying them.',
+    sentence: 'Prints the objects as YAML and changes nothing.',
   },
   namespace: ownNamespace,
   leaseNamespace: leaderElection.leaseNamespace,
   metallbConfigMap: {
-    title: 'ConfigMap of MetalLB',
+    title: 'MetalLB ConfigMap',
     flag: '--metallb-configmap',
     format: objectName,
     default: 'config',
-    sentence: 'The ConfigMap that MetalLB before 0.13 reads: of all in its namespace the one that we may write.',
+    sentence:
+      'Name of the ConfigMap that MetalLB before 0.13 reads. The installed role may write this ConfigMap and no other there.',
   },
 } as const satisfies SettingsTable
 
-/** What `cleanup` is told. */
+/** The settings of `cleanup`. */
 export const cleanupSettings = {
   kubeconfig: cluster,
   yes: {
-    title: 'yes',
+    title: 'confirmation',
     flag: '--yes',
     format: boolean,
     default: 'false',
-    sentence: 'Does it, instead of only saying what would be done.',
+    sentence: 'Makes the changes. Without it, cleanup only prints them.',
   },
 } as const satisfies SettingsTable
 

@@ -1,7 +1,7 @@
 import { boolean, choice, duration, list, namespace, number, text } from './formats.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** What no predecessor had: the same in every dialect. */
+/** Settings that no predecessor had: they are the same in every dialect. */
 export const common = {
   serviceLocationWins: {
     title: 'Service location wins',
@@ -9,7 +9,7 @@ export const common = {
     env: 'EIP_SERVICE_LOCATION_WINS',
     format: boolean,
     default: 'false',
-    sentence: 'The location in an annotation of a Service goes before the one of the settings.',
+    sentence: 'A location annotation of a Service takes precedence over the location settings.',
   },
   excludedNamespaces: {
     title: 'excluded namespaces',
@@ -17,15 +17,16 @@ export const common = {
     env: 'EIP_EXCLUDE_NAMESPACES',
     format: list(namespace),
     default: '',
-    sentence: 'Namespaces whose Services get no address from us.',
+    sentence: 'Namespaces whose Services get no address from eip-admission.',
   },
   onCloudFailure: {
-    title: 'on cloud failure',
+    title: 'cloud failure policy',
     flag: '--on-cloud-failure',
     env: 'EIP_ON_CLOUD_FAILURE',
     format: choice(['defer', 'deny']),
     default: 'defer',
-    sentence: 'A Service that is created while the cloud is slow or broken gets its address later, or is refused.',
+    sentence:
+      'What happens to a new Service while the cloud is slow or unavailable: defer assigns its address later, deny refuses it.',
   },
   cloudTimeoutMs: {
     title: 'cloud timeout',
@@ -33,40 +34,40 @@ export const common = {
     env: 'EIP_CLOUD_TIMEOUT',
     format: duration(1000),
     default: '20s',
-    sentence: 'How long a call that changes something in the cloud may take; one that only reads, half of it.',
+    sentence: 'Timeout of a cloud API call that changes something. A call that only reads has half of it.',
   },
   unboundGraceMs: {
-    title: 'unbound grace',
+    title: 'unbound grace period',
     flag: '--unbound-grace',
     env: 'EIP_UNBOUND_GRACE',
     format: duration(1000),
     default: '15m',
-    sentence: 'How long a reserved address waits for its Service to appear before it is given back.',
+    sentence: 'How long a reservation without a stored Service is kept before it is deleted.',
   },
   maxAddresses: {
-    title: 'maximum addresses',
+    title: 'maximum number of addresses',
     flag: '--max-addresses',
     env: 'EIP_MAX_ADDRESSES',
     format: number(0, 1_000_000),
     unset: 'no limit',
-    sentence: 'Addresses that the cluster may hold, retained ones included.',
+    sentence: 'Maximum number of addresses in the cluster. Retained addresses count.',
   },
   maxAddressesPerNamespace: {
-    title: 'maximum addresses per namespace',
+    title: 'maximum number of addresses per namespace',
     flag: '--max-addresses-per-namespace',
     env: 'EIP_MAX_ADDRESSES_PER_NAMESPACE',
     format: number(0, 1_000_000),
     unset: 'no limit',
-    sentence: 'Addresses that one namespace may hold, retained ones included.',
+    sentence: 'Maximum number of addresses in one namespace. Retained addresses count.',
   },
   maxUnbound: {
-    title: 'maximum unbound addresses',
+    title: 'maximum number of unbound addresses',
     flag: '--max-unbound',
     env: 'EIP_MAX_UNBOUND',
     format: number(1, 100_000),
     default: '100',
     sentence:
-      'Addresses that may wait for their Services at a time; beyond it admission reserves none, and they follow later.',
+      'Maximum number of reservations without a stored Service. At the maximum, admission reserves no address; the controller does it later.',
   },
   warmPool: {
     title: 'warm pool',
@@ -75,7 +76,7 @@ export const common = {
     format: number(0, 1_000),
     default: '0',
     sentence:
-      'Addresses that are kept reserved beforehand in each location that Services use, so that they need not wait for the cloud.',
+      'Number of warm addresses in each location that Services use. A Service that gets one does not wait for the cloud.',
   },
   loadBalancerManifest: {
     title: 'load balancer manifest',
@@ -83,7 +84,8 @@ export const common = {
     env: 'EIP_LOAD_BALANCER_MANIFEST',
     format: text('file'),
     unset: 'none',
-    sentence: 'Kubernetes manifest that installs the announcing software, such as MetalLB; applied at every start.',
+    sentence:
+      'Kubernetes manifest that installs the announcing software, such as MetalLB. The leader applies it at every start.',
   },
   sweepIntervalMs: {
     title: 'sweep interval',
@@ -91,15 +93,16 @@ export const common = {
     env: 'EIP_SWEEP_INTERVAL',
     format: duration(1000),
     default: '5m',
-    sentence: "How often the cloud's reservations are compared with the cluster's Services.",
+    sentence: 'How often reservations at the cloud are compared with records and Services.',
   },
   sweep: {
-    title: 'sweep',
+    title: 'sweep mode',
     flag: '--sweep',
     env: 'EIP_SWEEP',
     format: choice(['release', 'report']),
     default: 'release',
-    sentence: "What becomes of this cluster's reservations that no Service wants: they go back, or are only logged.",
+    sentence:
+      'What a sweep does with orphans, which are reservations that no record and no Service needs: release deletes them, report only logs them.',
   },
   peerRefreshMs: {
     title: 'peer refresh interval',
@@ -107,7 +110,7 @@ export const common = {
     env: 'EIP_PEER_REFRESH_INTERVAL',
     format: duration(1000),
     default: '30m',
-    sentence: 'After how long at most the cloud is asked again whom a node speaks BGP with.',
+    sentence: 'The BGP peers of a node are read from the cloud at least this often.',
   },
   defaultReclaimPolicy: {
     title: 'default reclaim policy',
@@ -115,6 +118,7 @@ export const common = {
     env: 'EIP_DEFAULT_RECLAIM_POLICY',
     format: choice(['Delete', 'Retain']),
     default: 'Delete',
-    sentence: 'What becomes of an address whose Service goes, unless the Service says otherwise.',
+    sentence:
+      'Whether the reservation of a deleted Service is deleted or retained. An annotation of the Service takes precedence.',
   },
 } as const satisfies SettingsTable

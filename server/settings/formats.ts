@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { Secret } from '../../clouds/secret.ts'
-import { formatDuration, parseDuration } from './duration.ts'
+import { parseBaseUrl, type PlainHttp } from '../../lib/base-url.ts'
+import { formatDuration, parseDuration } from '../../lib/duration.ts'
+import { isDnsLabel, isDnsName, isQualifiedName } from '../../lib/names.ts'
 import type { Format, Reading } from './setting.ts'
 import { oneOf } from './words.ts'
 
@@ -9,7 +11,7 @@ export function text(placeholder: string): Format<string> {
   return { placeholder, read: (given) => ({ value: given }) }
 }
 
-/** The id of something that is counted, as text; zeroes in front do not count, and 0 alone is "not set". */
+/** A numeric id, as text. Leading zeroes are dropped; 0 alone means "not set". */
 export const numericId: Format<string> = {
   placeholder: 'id',
   unset: '0',
@@ -19,7 +21,7 @@ export const numericId: Format<string> = {
   },
 }
 
-/** A secret that travels in an HTTP header, where a blank or a control character would break it. */
+/** A secret for an HTTP header, which a blank or a control character would break. */
 export const token: Format<Secret> = {
   placeholder: 'token',
   secret: true,
@@ -36,7 +38,7 @@ export const password: Format<Secret> = {
   read: (given) => ({ value: new Secret(given) }),
 }
 
-/** True or false in the spellings of Go's flags; the flag alone is true. */
+/** True or false, spelled as in Go's flags; the flag alone means true. */
 export const boolean: Format<boolean> = {
   placeholder: 'true|false',
   standsAlone: true,
@@ -47,7 +49,7 @@ export const boolean: Format<boolean> = {
   },
 }
 
-/** A whole number between two others, both included. */
+/** A whole number in a range that includes both ends. */
 export function number(from: number, to: number): Format<number> {
   return {
     placeholder: 'number',
@@ -76,7 +78,7 @@ export function duration(atLeastMs: number): Format<number> {
   }
 }
 
-/** One of a few words, without regard to case. */
+/** One of several words; upper and lower case are the same. */
 export function choice<const Word extends string>(words: readonly Word[]): Format<Word> {
   return {
     placeholder: words.join('|'),
@@ -87,7 +89,7 @@ export function choice<const Word extends string>(words: readonly Word[]): Forma
   }
 }
 
-/** A list separated by commas; empty parts do not count. */
+/** A list separated by commas; empty items are dropped. */
 export function list<T>(item: Format<T>): Format<T[]> {
   return {
     placeholder: `${item.placeholder},...`,
@@ -96,32 +98,10 @@ export function list<T>(item: Format<T>): Format<T[]> {
       const parts = given.split(',').map((part) => part.trim())
       const readings = parts.filter((part) => part !== '').map((part) => item.read(part))
       const wrong = readings.find((reading) => 'right' in reading)
-      if (wrong) return { right: `a list separated by commas, each ${wrong.right}` }
+      if (wrong) return { right: `a list separated by commas, each item ${wrong.right}` }
       return { value: readings.flatMap((reading) => ('value' in reading ? [reading.value] : [])) }
     },
   }
-}
-
-const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-
-/** Whether Kubernetes takes this for the name of a namespace. */
-export function isDnsLabel(given: string): boolean {
-  return dnsLabel.test(given)
-}
-
-/** Whether Kubernetes takes this for the name of most objects. */
-export function isDnsName(given: string): boolean {
-  return given.length <= 253 && given.split('.').every(isDnsLabel)
-}
-
-/** Whether Kubernetes takes this for the key of a label or an annotation. */
-export function isQualifiedName(given: string): boolean {
-  const [name = '', prefix, ...more] = given.split('/').reverse()
-  return (
-    more.length === 0 &&
-    (prefix === undefined || isDnsName(prefix)) &&
-    /^[a-z0-9]([-._a-z0-9]{0,61}[a-z0-9])?$/i.test(name)
-  )
 }
 
 /** The name of a namespace. */
@@ -133,32 +113,31 @@ export const namespace: Format<string> = {
 /** The name of a namespaced object. */
 export const objectName: Format<string> = {
   placeholder: 'name',
-  read: (given) => accept(given, isDnsName(given), 'a name in Kubernetes: lower-case letters, digits, - and .'),
+  read: (given) =>
+    accept(given, isDnsName(given), 'the name of a Kubernetes object: lower-case letters, digits, - and .'),
 }
 
 /** The name of an annotation, in which `{{n}}` stands for a peer's number. */
 export const annotation: Format<string> = {
   placeholder: 'annotation',
   read: (given) =>
-    accept(given, isQualifiedName(given.replace('{{n}}', '0')), 'the name of an annotation, as in example.com/name'),
+    accept(given, isQualifiedName(given.replace('{{n}}', '0')), 'the name of an annotation, such as example.com/name'),
 }
 
 /** An address to listen on. */
 export const bindAddress: Format<string> = {
   placeholder: 'address',
-  read: (given) => accept(given, isIP(given) !== 0, 'an IP address; 0.0.0.0 or :: is every one of the host'),
+  read: (given) => accept(given, isIP(given) !== 0, 'an IP address; 0.0.0.0 or :: means all addresses of the host'),
 }
 
 /** An absolute URL without credentials, query and fragment; plain http only as far as the caller allows it. */
-export function url(http: 'never' | 'loopback' | 'anywhere'): Format<string> {
+export function url(http: PlainHttp): Format<string> {
   return {
     placeholder: 'url',
     quote: (given) => given.replace(/\/\/.*@/, '//[redacted]@').replace(/[?#].*/, '?[redacted]'),
     read: (given) => {
-      const parsed = URL.parse(given)
-      const isPlain = parsed?.username === '' && parsed.password === '' && !/[?#]/.test(given)
-      if (!parsed || !isPlain || !allowsScheme(parsed, http)) return { right: urlRule[http] }
-      return { value: parsed.href.replace(/\/+$/, '') }
+      const parsed = parseBaseUrl(given, http)
+      return 'url' in parsed ? { value: parsed.url } : { right: urlRule[http] }
     },
   }
 }
@@ -168,12 +147,6 @@ const urlRule = {
   loopback:
     'an https:// URL without credentials, query or fragment (http:// only to a loopback address such as 127.0.0.1)',
   anywhere: 'an https:// or http:// URL without credentials, query or fragment',
-}
-
-function allowsScheme({ protocol, hostname }: URL, http: keyof typeof urlRule): boolean {
-  if (protocol === 'https:') return true
-  if (protocol !== 'http:' || http === 'never') return false
-  return http === 'anywhere' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 }
 
 function accept(value: string, isRight: boolean, right: string): Reading<string> {

@@ -1,13 +1,13 @@
 import type { Flag } from './setting.ts'
 
-const routes = "pods' routes and networks are not ours"
-const callers = 'callers of the health and metrics port are not looked up in the cluster'
-const pace = 'calls to the API server have no limit of ours'
+const routes = 'eip-admission manages no pod networks and no routes'
+const callers = 'the health and metrics port does not authenticate its callers'
+const pace = 'eip-admission does not limit its calls to the API server'
 
-/** Flags of upstream's cloud controller managers that old manifests carry: taken, without effect, with the reason. */
+/** Flags of upstream's cloud controller managers that old manifests contain: accepted without effect, each with its reason. */
 export const ignoredFlags: Readonly<Record<Flag, string>> = {
   '--allocate-node-cidrs': routes,
-  '--allow-untagged-cloud': 'the cluster is known by the UID of its namespace kube-system',
+  '--allow-untagged-cloud': 'the UID of the namespace kube-system identifies the cluster',
   '--authentication-kubeconfig': callers,
   '--authentication-skip-lookup': callers,
   '--authentication-tolerate-lookup-failure': callers,
@@ -15,28 +15,28 @@ export const ignoredFlags: Readonly<Record<Flag, string>> = {
   '--authorization-kubeconfig': callers,
   '--cidr-allocator-type': routes,
   '--cluster-cidr': routes,
-  '--cluster-name': 'the cluster is known by the UID of its namespace kube-system',
-  '--concurrent-node-status-updates': 'addresses and all else of a node are written together: --concurrent-node-syncs',
+  '--cluster-name': 'the UID of the namespace kube-system identifies the cluster',
+  '--concurrent-node-status-updates': 'use --concurrent-node-syncs, which covers node status too',
   '--configure-cloud-routes': routes,
-  '--external-cloud-volume-plugin': 'volumes are not ours',
-  '--feature-gates': 'there are no feature gates',
+  '--external-cloud-volume-plugin': 'eip-admission manages no volumes',
+  '--feature-gates': 'eip-admission has no feature gates',
   '--kube-api-burst': pace,
-  '--kube-api-content-type': 'the API server is spoken to in JSON',
+  '--kube-api-content-type': 'eip-admission always uses JSON',
   '--kube-api-qps': pace,
-  '--log-flush-frequency': 'log lines are not held back',
-  '--min-resync-period': 'what a watch may have missed is found by the sweep',
-  '--node-sync-period': 'nodes are looked at as they change, and at --node-status-update-frequency',
-  '--profiling': 'there is no profiling over HTTP',
+  '--log-flush-frequency': 'log lines are written at once',
+  '--min-resync-period': 'the sweep finds what a watch missed',
+  '--node-sync-period': 'nodes are reconciled when they change and every --node-status-update-frequency',
+  '--profiling': 'eip-admission has no profiling over HTTP',
   '--route-reconciliation-period': routes,
-  '--use-service-account-credentials': 'there is one service account for all controllers',
-  '--vmodule': 'verbosity is the same for all modules',
+  '--use-service-account-credentials': 'all controllers use one service account',
+  '--vmodule': '--v applies to all modules',
 }
 
-/** Flags whose upstream default is all we do: taken with that value, refused with another. */
+/** Flags of which we support only the upstream default: any other value is refused. */
 export const fixedFlags: Readonly<Record<Flag, { value: string; right: string }>> = {
   '--controllers': {
     value: '*',
-    right: 'it must be "*": controllers cannot be chosen one by one, but --only=webhooks runs none of them',
+    right: 'it must be "*", because single controllers cannot be disabled; --only=webhooks disables all of them',
   },
   '--leader-elect-resource-lock': { value: 'leases', right: 'it must be "leases"' },
 }

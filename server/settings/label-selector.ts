@@ -1,5 +1,5 @@
-import type { LabelRequirement } from '../../kube/selector.ts'
-import { isQualifiedName } from './formats.ts'
+import type { LabelRequirement } from '../../lib/label-selector.ts'
+import { isLabelValue, isQualifiedName } from '../../lib/names.ts'
 import type { Format } from './setting.ts'
 
 const operators = { in: 'In', notin: 'NotIn', '=': 'In', '==': 'In', '!=': 'NotIn', '>': 'Gt', '<': 'Lt' } as const
@@ -31,10 +31,6 @@ function requirement(
 
 function isInteger(text: string): boolean {
   return /^-?\d+$/.test(text)
-}
-
-function isLabelValue(text: string): boolean {
-  return text === '' || (text.length <= 63 && /^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$/i.test(text))
 }
 
 /** A label selector as `kubectl -l` takes it. */

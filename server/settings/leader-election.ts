@@ -1,46 +1,47 @@
-import { formatDuration } from './duration.ts'
+import { formatDuration } from '../../lib/duration.ts'
 import { boolean, duration, namespace, objectName } from './formats.ts'
 import type { Problem } from './problems.ts'
 import { readSettings } from './resolve.ts'
 import type { Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** Who of several replicas runs the controllers. */
+/** Which of several replicas runs the controllers. */
 export const leaderElection = {
   leaderElect: {
     title: 'leader election',
     flag: '--leader-elect',
     format: boolean,
     default: 'true',
-    sentence: 'Of several replicas one runs the controllers.',
+    sentence: 'Only the replica that holds the lease runs the controllers.',
   },
   leaseDurationMs: {
     title: 'lease duration',
     flag: '--leader-elect-lease-duration',
     format: duration(1000),
     default: '15s',
-    sentence: 'How long the others wait for a leader that is not heard of.',
+    sentence: 'How long the other replicas wait before they take the lease of a leader that does not renew it.',
   },
   renewDeadlineMs: {
     title: 'renew deadline',
     flag: '--leader-elect-renew-deadline',
     format: duration(1000),
     default: '10s',
-    sentence: 'How long a leader that cannot renew its lease goes on.',
+    sentence: 'How long a leader tries to renew its lease before it stops leading.',
   },
   retryPeriodMs: {
     title: 'retry period',
     flag: '--leader-elect-retry-period',
     format: duration(100),
     default: '2s',
-    sentence: 'How often the lease is renewed, or tried for.',
+    sentence: 'How often the leader renews the lease, and how often the others try to acquire it.',
   },
   leaseName: {
     title: 'lease name',
     flag: '--leader-elect-resource-name',
     format: objectName,
     default: 'cloud-controller-manager',
-    sentence: "Name of the lease; a predecessor's, so that it and we exclude each other.",
+    sentence:
+      "Name of the lease. With the predecessor's name, the predecessor and eip-admission never run controllers at the same time.",
   },
   leaseNamespace: {
     title: 'lease namespace',
@@ -51,7 +52,7 @@ export const leaderElection = {
   },
 } as const satisfies SettingsTable
 
-/** What is wrong with the election's times among themselves, as upstream judges: else two could lead at once. */
+/** Problems of the election's times together, by upstream's rules: without them two replicas could lead at once. */
 export function leaderElectionProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { values } = readSettings(leaderElection, sources)
   if (!values?.leaderElect) return []
@@ -68,7 +69,7 @@ export function leaderElectionProblems(sources: Pick<Sources, 'flags' | 'env'>):
   if (renewDeadlineMs <= 1.2 * retryPeriodMs) {
     problems.push({
       setting: 'renew deadline',
-      wrong: `${renew} is too near to the retry period of ${retry}`,
+      wrong: `${renew} is too close to the retry period of ${retry}`,
       right: '--leader-elect-renew-deadline must be greater than 1.2 times --leader-elect-retry-period',
     })
   }

@@ -1,27 +1,27 @@
-import { isDnsLabel, isDnsName, isQualifiedName } from './formats.ts'
+import { isDnsLabel, isDnsName, isQualifiedName } from '../../lib/names.ts'
 import type { Format, Reading } from './setting.ts'
 import { oneOf } from './words.ts'
 
 export type PeerMode = 'native' | 'frr' | 'none'
 
-/** Who announces the addresses of Services, and how it is told. */
+/** Which software announces the addresses of Services, and how we configure it. */
 export type LoadBalancer =
   | { kind: 'none' }
   | { kind: 'metallb-configmap'; namespace: string; name: string }
   | { kind: 'metallb-crd'; namespace: string; peerMode: PeerMode }
-  /** Nobody chose between ConfigMap and CRDs: the cluster shows which it has. */
+  /** The setting chooses neither ConfigMap nor custom resources: we use the one that the cluster has. */
   | { kind: 'metallb'; namespace: string; name: string; peerMode: PeerMode }
   | { kind: 'kube-vip' }
   | { kind: 'empty'; ipAnnotation: string | undefined }
-  /** Without a metro, the one of the metro setting or of the Service. */
+  /** Without a metro, the metro setting or the Service's annotation counts. */
   | { kind: 'emlb'; metro: string | undefined }
 
 /** Where dialects differ. */
 export type LoadBalancerDialect = {
-  /** What `metallb:///<namespace>/` says when no name follows. */
+  /** What `metallb:///<namespace>/` means when no name follows. */
   namespaceAlone: 'crd' | 'undecided'
   hasEmlb: boolean
-  /** The annotation of a Service in which `empty://` says its address without being told of one. */
+  /** The annotation into which `empty://` writes the address of a Service when the URL names none. */
   ipAnnotation?: string
 }
 
@@ -39,39 +39,41 @@ const schemes: Record<string, Scheme> = {
   metallb: {
     written: 'metallb:///[namespace[/configmap]][?crdConfiguration=true|false][&bgp-peer-mode=native|frr|none]',
     meaning:
-      'MetalLB: through a ConfigMap where its name or `crdConfiguration=false` says so, through custom resources with ' +
-      '`crdConfiguration=true`, else through whichever of the two the cluster has. `bgp-peer-mode` says how BGPPeers ' +
-      'are written.',
+      'MetalLB. The name of a ConfigMap or `crdConfiguration=false` configures it by that ConfigMap, ' +
+      '`crdConfiguration=true` by custom resources. With neither, eip-admission uses what the cluster has. ' +
+      '`bgp-peer-mode` chooses the form of the BGPPeers.',
     parameters: ['crdConfiguration', 'bgp-peer-mode'],
     depth: 2,
     read: readMetallb,
   },
   'kube-vip': {
     written: 'kube-vip://',
-    meaning: "kube-vip: the Service's address and annotations on nodes, which 1.0.0 to 1.1.2 cannot read.",
+    meaning:
+      'kube-vip. It reads the address from the Service and its BGP peers from the node. kube-vip 1.0.0 to 1.1.2 cannot read these peers.',
     parameters: [],
     depth: 0,
     read: () => ({ value: { kind: 'kube-vip' } }),
   },
   empty: {
     written: 'empty://[?ip-annotation=name]',
-    meaning: 'Nobody: addresses and annotations on nodes only.',
+    meaning:
+      'Other software, or none. eip-admission writes the address and the status of the Service, and BGP peers on nodes.',
     parameters: ['ip-annotation'],
     depth: 0,
     read: readEmpty,
   },
   emlb: {
     written: 'emlb:///[metro]',
-    meaning: "Equinix Metal's managed load balancers, without Elastic IPs.",
+    meaning: "Equinix Metal's managed load balancers, without Elastic IPs. This version refuses to start with it.",
     parameters: [],
     depth: 1,
     read: readEmlb,
   },
 }
 
-/** Every value of the setting, how it is written and what it means. */
+/** Every value of the load balancer setting, with its form and its meaning. */
 export const loadBalancerValues: readonly { written: string; meaning: string }[] = [
-  { written: 'none', meaning: 'Load balancing is off: no addresses, no BGP, no announcer.' },
+  { written: 'none', meaning: 'No load balancing: no addresses, no BGP, no announcing software.' },
   ...Object.values(schemes),
 ]
 
@@ -93,14 +95,14 @@ export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer>
   }
 }
 
-/** The path and parameters of a URL, as far as its scheme knows them. */
+/** The path and the parameters of a URL; a URL with a host or an unknown parameter is refused. */
 function partsOf(url: URL, { parameters, depth }: Scheme): Reading<Parts> {
-  // The host of `metallb://metallb-system` would be dropped without a word, and the default namespace used instead.
-  if (url.host !== '' || !url.href.includes('://')) return { right: 'three slashes, as no part of it is a host' }
-  const stranger = [...url.searchParams.keys()].find((key) => !parameters.includes(key))
-  if (stranger !== undefined) {
+  // `metallb://metallb-system` has a host and no path: without this check we would silently use the default namespace.
+  if (url.host !== '' || !url.href.includes('://')) return { right: 'three slashes, because it has no host' }
+  const unknown = [...url.searchParams.keys()].find((key) => !parameters.includes(key))
+  if (unknown !== undefined) {
     const known = parameters.length === 0 ? 'no parameters' : `no parameters but ${oneOf(parameters)}`
-    return { right: `${known} (here is ${JSON.stringify(stranger)})` }
+    return { right: `${known} (this one has ${JSON.stringify(unknown)})` }
   }
   const path = url.pathname.split('/').filter((part) => part !== '')
   if (path.length > depth) return { right: depth === 0 ? 'no path' : `a path of at most ${depth} parts` }
@@ -121,17 +123,17 @@ function readMetallb({ path, parameters }: Parts, dialect: LoadBalancerDialect):
   if (chosen === undefined) return { right: 'crdConfiguration=true or false' }
   if (chosen === 'crd') return { value: { kind: 'metallb-crd', namespace, peerMode } }
   if (chosen === 'undecided') return { value: { kind: 'metallb', namespace, name, peerMode } }
-  if (mode !== undefined) return { right: 'no bgp-peer-mode, as a ConfigMap has no BGPPeers' }
+  if (mode !== undefined) return { right: 'no bgp-peer-mode, because a ConfigMap has no BGPPeers' }
   return { value: { kind: 'metallb-configmap', namespace, name } }
 }
 
-/** What a URL says about ConfigMap or CRDs when it does not say so outright. */
+/** What a URL without `crdConfiguration` implies about ConfigMap or custom resources. */
 function implied(
   path: string[],
   mode: string | undefined,
   dialect: LoadBalancerDialect,
 ): 'crd' | 'configmap' | 'undecided' {
-  // The later Cherry program drops the name, so a name beside the mode, which only CRDs have, may be a leftover.
+  // Later versions of Cherry's program ignore the name. Only custom resources have a mode, so a name beside it may be a leftover.
   if (path.length === 2) return mode === undefined ? 'configmap' : 'undecided'
   return path.length === 1 ? dialect.namespaceAlone : 'undecided'
 }

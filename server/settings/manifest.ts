@@ -4,7 +4,7 @@ import type { Problem } from './problems.ts'
 import { readSettings } from './resolve.ts'
 import type { Sources } from './resolve.ts'
 
-/** What is wrong with the manifest that is to be applied: told before anything is. */
+/** Problems of the manifest that we are to apply, found before anything is applied. */
 export function manifestProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { loadBalancerManifest: setting } = common
   const path = readSettings({ setting }, sources).values?.setting

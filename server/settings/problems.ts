@@ -1,7 +1,7 @@
 /** One thing that is wrong with the settings. `source` is absent where no source gave a value. */
 export type Problem = { setting: string; source?: string; wrong: string; right: string }
 
-/** Every problem of the settings at once; its message is meant for a terminal as it is. */
+/** All problems of the settings at once, with a message that can be printed as it is. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
   readonly problems: readonly Problem[]

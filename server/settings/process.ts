@@ -6,14 +6,14 @@ import { nodeSettings } from './nodes.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
 import { webhookClient } from './webhook-client.ts'
 
-/** Which dialect, and where its file is: known before the rest can be read. */
+/** The dialect and its configuration file: we must know both before we can read the other settings. */
 export const cloudChoice = {
   dialect: {
     title: 'cloud provider',
     flag: '--cloud-provider',
     format: cloudProvider,
     required: true,
-    sentence: `Whose names for settings, tags and annotations are kept: ${cloudProviders}.`,
+    sentence: `Cloud, and dialect of its settings, tags and annotations: ${cloudProviders}.`,
   },
   cloudConfig: {
     title: 'cloud configuration file',
@@ -25,44 +25,44 @@ export const cloudChoice = {
   },
 } as const satisfies SettingsTable
 
-/** How the Kubernetes API server is reached. */
+/** How we connect to the Kubernetes API server. */
 export const kubeconfig = {
   title: 'kubeconfig',
   flag: '--kubeconfig',
   env: 'KUBECONFIG',
   format: text('file'),
-  sentence: 'How to reach the cluster.',
+  sentence: 'Kubeconfig file for the connection to the cluster.',
 } as const
 
-/** The namespace of our own objects. */
+/** The namespace of our own objects, such as the Secret with our certificates. */
 export const ownNamespace = {
   title: 'namespace',
   flag: '--namespace',
   env: 'POD_NAMESPACE',
   format: namespace,
   default: 'eip-admission',
-  sentence: 'Namespace of our own objects.',
+  sentence: 'Namespace of the objects of eip-admission itself.',
 } as const
 
 const cluster = {
-  kubeconfig: { ...kubeconfig, unset: 'the cluster we run in' },
+  kubeconfig: { ...kubeconfig, unset: 'the cluster that the process runs in' },
   namespace: ownNamespace,
 } as const satisfies SettingsTable
 
 const work = {
   only: {
-    title: 'only',
+    title: 'components',
     flag: '--only',
     format: choice(['webhooks', 'controllers']),
     unset: 'both',
-    sentence: 'Half of the work to do in this process.',
+    sentence: 'Runs only the webhooks or only the controllers in this process.',
   },
   concurrentServiceSyncs: {
     title: 'concurrent Service syncs',
     flag: '--concurrent-service-syncs',
     format: number(1, 100),
     default: '10',
-    sentence: 'Services that are worked on at the same time.',
+    sentence: 'Number of Services that are reconciled at the same time.',
   },
 } as const satisfies SettingsTable
 
@@ -72,35 +72,35 @@ const listeners = {
     flag: '--webhook-bind-address',
     format: bindAddress,
     default: '0.0.0.0',
-    sentence: 'Address on which webhooks are served.',
+    sentence: 'IP address on which the webhooks listen.',
   },
   webhookSecurePort: {
     title: 'webhook port',
     flag: '--webhook-secure-port',
     format: port,
     default: '10260',
-    sentence: 'Port on which webhooks are served.',
+    sentence: 'Port on which the webhooks listen.',
   },
   bindAddress: {
-    title: 'bind address',
+    title: 'health and metrics bind address',
     flag: '--bind-address',
     format: bindAddress,
     default: '0.0.0.0',
-    sentence: 'Address on which health and metrics are served.',
+    sentence: 'IP address on which health checks and metrics are served.',
   },
   shutdownDelayMs: {
     title: 'shutdown delay',
     flag: '--shutdown-delay-duration',
     format: duration(0),
     default: '10s',
-    sentence: 'How long reviews are still answered after the process was told to stop.',
+    sentence: 'How long the webhooks still answer after the process received SIGTERM.',
   },
   securePort: {
-    title: 'port',
+    title: 'health and metrics port',
     flag: '--secure-port',
     format: port,
     default: '10258',
-    sentence: 'Port on which health and metrics are served.',
+    sentence: 'Port on which health checks and metrics are served.',
   },
 } as const satisfies SettingsTable
 
@@ -110,18 +110,18 @@ const logging = {
     flag: '--v',
     format: number(0, 10),
     default: '0',
-    sentence: 'How much is logged: 2 is calls and their results, 3 whole objects, 5 everything.',
+    sentence: 'Log level: 0 logs changes, 2 also calls and their results, 5 everything.',
   },
   loggingFormat: {
     title: 'logging format',
     flag: '--logging-format',
     format: choice(['text', 'json']),
     default: 'text',
-    sentence: 'How log lines are written.',
+    sentence: 'Format of the log lines.',
   },
 } as const satisfies SettingsTable
 
-/** What the process itself is told by its command line. */
+/** The settings of the process itself, the same for every cloud. */
 export const processSettings = {
   ...cluster,
   ...work,
@@ -135,13 +135,13 @@ export const processSettings = {
 
 export type ProcessSettings = ValuesOf<typeof processSettings>
 
-/** The same rows, as people look for them. */
+/** The same settings, grouped for the help text and the reference page. */
 export const processSections = [
   { heading: 'Cluster', table: cluster },
-  { heading: 'Work', table: work },
+  { heading: 'Components', table: work },
   { heading: 'Nodes', table: nodeSettings },
-  { heading: 'Serving', table: listeners },
-  { heading: 'Callers of the webhooks', table: webhookClient },
+  { heading: 'Listeners', table: listeners },
+  { heading: 'Client certificates of webhook callers', table: webhookClient },
   { heading: 'Certificates', table: certificates },
   { heading: 'Leader election', table: leaderElection },
   { heading: 'Logging', table: logging },

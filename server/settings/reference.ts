@@ -5,23 +5,34 @@ import type { Dialect } from './dialects.ts'
 import { fixedFlags, ignoredFlags } from './ignored-flags.ts'
 import { loadBalancerValues } from './load-balancer.ts'
 import { cloudChoice, processSections } from './process.ts'
+import { code, markdownTable } from './markdown.ts'
 import { absenceOf } from './setting.ts'
 import type { Section, Setting, SettingsTable } from './setting.ts'
 
 const opening = `# Settings
 
-Every setting is read from the first of these that gives it: its flag, its environment variable, its field in the
-configuration file, its default. A setting with neither value nor default keeps the process from starting. All mistakes
-are told together.
+This page lists every setting of \`eip-admission serve\`, \`install\` and \`cleanup\`. A setting has up to four sources. The
+first one that has a value counts:
 
-- The configuration file is one JSON object. Its path is the value of \`--cloud-config\`; in the cluster it is usually the
-  key \`cloud-sa.json\` of a Secret that is mounted. Names of fields are matched without regard to case, numbers may be
-  written as texts, and a field that nobody knows is a warning.
-- An empty text is "not set", everywhere. Blanks and line breaks around a value do not count.
-- A flag is written \`--flag=value\` or \`--flag value\`. One that is true or false may stand alone, and is true then.
-- Secrets have no flag: a list of processes would show it to everyone on the host. They are printed nowhere, not even
-  when they are wrong.
-- Durations are written as in Go: \`30s\`, \`1m30s\`, \`250ms\`. Lists are separated by commas.
+1. the flag
+2. the environment variable
+3. the field of the configuration file
+4. the default
+
+A required setting without a value keeps the process from starting. The error lists all problems at once.
+
+- **Configuration file.** One JSON object. \`--cloud-config\` names the file. In a cluster it is usually the key
+  \`cloud-sa.json\` of a mounted Secret. Upper and lower case of field names are the same. Numbers may be written as
+  strings. An unknown field causes a warning.
+- **Empty values.** An empty value means "not set" in every source. Blanks and line breaks around a value are removed.
+- **Flags.** Write \`--flag=value\` or \`--flag value\`. A flag with the values true and false may stand alone; it is then
+  true.
+- **Secrets.** Secrets have no flag, because every user of the host can see the arguments of a process. A secret is never
+  printed, not even in an error about it.
+- **Durations** are written as in Go: \`30s\`, \`1m30s\`, \`250ms\`.
+- **Lists** are separated by commas.
+
+The names and meanings of all annotations are in [annotations](annotations.md).
 `
 
 /** The reference page of all settings, in Markdown, from the tables that the process itself reads. */
@@ -32,9 +43,9 @@ export function settingsReference(): string {
     ...dialects.map(dialectPart),
     loadBalancerPart(),
     commonPart(),
-    '## The process\n',
+    '## The process\n\nSettings of `eip-admission serve` that are the same for every cloud.\n',
     ...processSections.map((part) => section(part, 3)),
-    '## Other commands\n',
+    '## Other commands\n\nEach of these commands runs once, with a kubeconfig, and ends.\n',
     section({ heading: '`eip-admission install`', table: installSettings }, 3),
     section({ heading: '`eip-admission cleanup`', table: cleanupSettings }, 3),
     upstreamPart(),
@@ -48,61 +59,60 @@ function section({ heading, table }: Section, depth: number): string {
 
 function dialectPart({ title, name, providers, secret, rows }: Dialect): string {
   const flags = providers.map((provider) => `\`--cloud-provider=${provider}\``).join(' or ')
-  const intro = `Dialect \`${name}\`, chosen by ${flags}. The Secret with its configuration file is \`${secret}\`.`
+  const intro = `Settings of the dialect \`${name}\`, which ${flags} chooses. The predecessor keeps the configuration file in the Secret \`${secret}\`.`
   return `## ${title}\n\n${intro}\n\n${settingsTable(rows)}\n`
 }
 
 function loadBalancerPart(): string {
   const rows = loadBalancerValues.map(({ written, meaning }) => [code(written), meaning])
-  const table = markdownTable(['value', 'who announces addresses'], rows)
+  const table = markdownTable(['value', 'announcing software'], rows)
   return `## Values of the load balancer setting\n\n${table}\n\n${ofDialects}\n`
 }
 
-const ofDialects = `In the dialect \`cherry-servers\` \`metallb:///<namespace>/\` is MetalLB through custom resources, as that program
-never said so in any other way, and \`empty://\` says the address in the annotation \`cherryservers.com/loadBalancerIPs\` unless
-it is told of another. Managed load balancers are Equinix Metal's alone, and in the dialect \`equinix-metal\` only.
+const ofDialects = `In the dialect \`cherry-servers\`, \`metallb:///<namespace>/\` configures MetalLB by custom resources, because Cherry's own
+program had no other way to choose them. There, \`empty://\` writes the address into the annotation
+\`cherryservers.com/loadBalancerIPs\`; \`ip-annotation\` names another one. Only the dialect \`equinix-metal\` accepts \`emlb\`.
 
-kube-vip reads \`<prefix>/node-asn\`, \`peer-asn\`, \`peer-ip\` and \`src-ip\` from its node. In the dialect \`packet\` the first three
-have other names until they are set so, and the last one is said by nobody: with \`kube-vip://\` write it on each node.
+kube-vip reads the annotations \`<prefix>/node-asn\`, \`peer-asn\`, \`peer-ip\` and \`src-ip\` of its node. In the dialect
+\`packet\` the first three have other names by default: set them to these. eip-admission never writes \`src-ip\` there: with
+\`kube-vip://\`, set it on each node yourself.
 `
 
 function commonPart(): string {
   const intro =
-    'The names of these are the same in every dialect. Where a dialect has a row of that title above, that one holds.'
+    'These settings exist in every dialect. If the table of a dialect has a setting of the same name, that one counts.'
   return `## Addresses, in every dialect\n\n${intro}\n\n${settingsTable(common)}\n`
 }
 
 function upstreamPart(): string {
   const rows = [
-    ...Object.entries(ignoredFlags).map(([flag, reason]) => [code(flag), `no effect: ${reason}`]),
-    ...Object.entries(fixedFlags).map(([flag, { value }]) => [code(flag), `only ${code(value)} is taken`]),
+    ...Object.entries(ignoredFlags).map(([flag, reason]) => [code(flag), `Ignored: ${reason}.`]),
+    ...Object.entries(fixedFlags).map(([flag, { value }]) => [
+      code(flag),
+      `Only the value ${code(value)} is accepted.`,
+    ]),
   ]
-  const intro = 'Flags of other cloud controller managers that old manifests carry. They do not keep us from starting.'
-  return `## Flags that are taken without effect\n\n${intro}\n\n${markdownTable(['flag', 'what becomes of it'], rows)}\n`
+  const intro =
+    'Flags of other cloud controller managers. eip-admission accepts them, so that old manifests still start it, and logs a warning.'
+  return `## Flags without effect\n\n${intro}\n\n${markdownTable(['flag', 'effect'], rows)}\n`
 }
 
 function settingsTable(table: SettingsTable): string {
-  return markdownTable(['setting', 'flag', 'environment', 'field', 'default', ''], Object.values(table).map(settingRow))
+  return markdownTable(
+    ['setting', 'flag', 'environment', 'field', 'default', 'meaning'],
+    Object.values(table).map(settingRow),
+  )
 }
 
 function settingRow(setting: Setting<unknown>): string[] {
   const { title, flag, aliases = [], env, otherEnv = [], field, sentence } = setting
   const flags = [flag, ...aliases].filter((name) => name !== undefined).map(code)
   const variables = [env, ...otherEnv].filter((name) => name !== undefined).map(code)
-  return [title, flags.join(', '), variables.join(', '), code(field), standing(setting), sentence]
+  return [title, flags.join(', '), variables.join(', '), code(field), defaultCell(setting), sentence]
 }
 
-/** A default that is a value stands as code, one that is a consequence as words. */
-function standing(setting: Setting<unknown>): string {
+/** A default value as code, or in words what holds without a value. */
+function defaultCell(setting: Setting<unknown>): string {
   if ('required' in setting) return '**required**'
   return 'default' in setting && setting.default !== '' ? code(setting.default) : (absenceOf(setting) ?? '')
-}
-
-function code(text: string | undefined): string {
-  return text === undefined ? '' : `\`${text}\``
-}
-
-function markdownTable(head: string[], rows: string[][]): string {
-  const lines = [head, head.map(() => '---'), ...rows]
-  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
 }

@@ -12,13 +12,24 @@ import { cloudChoice, processSections, processSettings } from './process.ts'
 import type { ProcessSettings } from './process.ts'
 import { readSettings } from './resolve.ts'
 import type { Sources } from './resolve.ts'
-import type { Section, SettingsTable } from './setting.ts'
+import type { Section, SettingsTable, ValuesOf } from './setting.ts'
 import { webhookClientProblems } from './webhook-client.ts'
 
-/** Everything `serve` is told: the process's slice, the cloud's by dialect, and what a person should hear at start. */
-export type ServeSettings = { process: ProcessSettings; cloud: CloudSettings; warnings: string[] }
+/** What the operator decided for the addresses of the whole cluster: the settings that all dialects share. */
+export type ClusterSettings = ValuesOf<typeof common>
 
-/** Every setting of `serve`, as people look for them. */
+/** All settings of `serve`, each part for those who need it. */
+export type ServeSettings = {
+  /** How this process runs: ports, leases, certificates, nodes, log. */
+  process: ProcessSettings
+  cluster: ClusterSettings
+  /** The dialect and all of its settings, for the client of its vendor alone. */
+  cloud: CloudSettings
+  /** What an operator should read in the log at start. */
+  warnings: string[]
+}
+
+/** Every setting of `serve`, in the order in which people look for them. */
 export const serveSections: readonly Section[] = [
   { heading: 'Cloud', table: cloudChoice },
   { heading: 'Addresses', table: common },
@@ -26,9 +37,9 @@ export const serveSections: readonly Section[] = [
   ...processSections,
 ]
 
-/** The settings of `serve` from flags, environment and file; throws a SettingsError with all that is wrong at once. */
+/** The settings of `serve` from flags, environment and file; throws one SettingsError with every mistake. */
 export function serveSettings({ flags, env }: Pick<Sources, 'flags' | 'env'>): ServeSettings {
-  // A table each, so that a mistake in one does not hide those in what follows from the other.
+  // Each table is read by itself: a mistake in one then hides no mistake in another that depends on it.
   const place = readSettings({ path: cloudChoice.cloudConfig }, { flags, env })
   const choice = readSettings({ dialect: cloudChoice.dialect }, { flags, env })
   const own = readSettings(processSettings, { flags, env })
@@ -50,7 +61,7 @@ export function serveSettings({ flags, env }: Pick<Sources, 'flags' | 'env'>): S
   ]
   if (!cloud?.values || !own.values || problems.length > 0) throw new SettingsError(problems)
   const warnings = [...place.warnings, ...cloud.warnings, ...own.warnings, ...ignoredFlagWarnings(flags)]
-  return { process: own.values, cloud: cloud.values, warnings }
+  return { process: own.values, cluster: cloud.values.settings, cloud: cloud.values, warnings }
 }
 
 function fixedFlagProblems(flags: Sources['flags']): Problem[] {
@@ -68,7 +79,7 @@ function ignoredFlagWarnings(flags: Sources['flags']): string[] {
   )
 }
 
-/** The command line takes the flags of all dialects, for which one it is stands on the same line. */
+/** The command line accepts the flags of all dialects, because the dialect itself is chosen on the same line. */
 function strayFlagProblems(flags: Sources['flags'], cloudTable: SettingsTable, cloudTitle: string): Problem[] {
   const rows = [cloudChoice, processSettings, cloudTable].flatMap((table: SettingsTable) => Object.values(table))
   const known = new Set<string>([

@@ -1,26 +1,28 @@
+import type { Annotation } from '../../lib/annotation.ts'
+
 export type Flag = `--${string}`
 
-/** What a text turned out to be: a value, or in words what it must be. */
+/** The result of parsing a text: its value, or a description of what it must be. */
 export type Reading<T> = { value: T } | { right: string }
 
-/** How a value is written. */
+/** How the text of a value is parsed. */
 export type Format<T> = {
   /** Stands for the value in a help text: `--metro <code>`. */
   placeholder: string
   read: (text: string) => Reading<T>
-  /** Neither the value nor a part of it is ever printed. */
+  /** The value is never printed, not even in part. */
   secret?: true
-  /** The flag may stand alone, and then says true. */
+  /** The flag may stand alone and then means true. */
   standsAlone?: true
-  /** The flag may be repeated, and then adds to the list. */
+  /** The flag may be repeated; each value is added to the list. */
   repeats?: true
-  /** A text that a predecessor takes for "not set", as every setting takes the empty one. */
+  /** A text that means "not set" to a predecessor. The empty text means it for every setting. */
   unset?: string
-  /** The text as an error may quote it, where it can carry something that must not be printed. */
+  /** Removes from a text what an error message must not quote. */
   quote?: (text: string) => string
 }
 
-/** Where a value may come from, strongest first. */
+/** The sources of a value, the strongest first. */
 export type Places = {
   flag?: Flag
   aliases?: readonly Flag[]
@@ -29,11 +31,18 @@ export type Places = {
   field?: string
 }
 
-/** What happens without a value: we refuse to start, a default is read, or the setting is undefined, which means... */
+/** What happens without a value: we refuse to start, the default holds, or the value is undefined and `unset` says what that means. */
 export type Absence = { required: true } | { default: string } | { unset: string }
 
 /** One row of a table of settings. */
-export type Setting<T> = Places & Absence & { title: string; format: Format<T>; sentence: string }
+export type Setting<T> = Places &
+  Absence & {
+    title: string
+    format: Format<T>
+    sentence: string
+    /** The annotation whose name the setting is. */
+    annotation?: Omit<Annotation, 'name'>
+  }
 
 /** Settings by the names that code gives them. */
 export type SettingsTable = Readonly<Record<string, Setting<unknown>>>
@@ -47,17 +56,17 @@ export type ValuesOf<Table> = {
     : never
 }
 
-/** Rows that people look for together. */
+/** Settings under one heading of the help text and the reference page. */
 export type Section = { heading: string; table: SettingsTable; isDialect?: true }
 
-/** The places of a setting as a person would name them. */
+/** The sources of a setting, for messages. */
 export function placesOf({ flag, env, otherEnv = [], field }: Places): string[] {
   return [flag, env, ...otherEnv, field && `the field ${field} of the configuration file`].filter(
     (place) => place !== undefined,
   )
 }
 
-/** What holds without a value, as a person would say it; undefined where there must be one. */
+/** What holds without a value, for the help text; undefined if the setting is required. */
 export function absenceOf(setting: Setting<unknown>): string | undefined {
   if ('required' in setting) return undefined
   return 'unset' in setting ? setting.unset : setting.default || 'none'

@@ -5,15 +5,16 @@ import { readSettings } from './resolve.ts'
 import type { Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** Who may call the webhooks, beside knowing their path. */
+/** Which clients may call the webhooks, in addition to those that know the secret path. */
 export const webhookClient = {
   webhookClientCaFile: {
     title: 'webhook client CA file',
     flag: '--webhook-client-ca-file',
     env: 'EIP_WEBHOOK_CLIENT_CA_FILE',
     format: text('file'),
-    unset: 'no client certificate is asked for',
-    sentence: 'PEM file of authorities: who calls a webhook must show a client certificate that one of them signed.',
+    unset: 'no client certificate required',
+    sentence:
+      'PEM file of certificate authorities. A caller of a webhook must present a client certificate that one of them signed.',
   },
   webhookClientNames: {
     title: 'webhook client names',
@@ -21,11 +22,11 @@ export const webhookClient = {
     env: 'EIP_WEBHOOK_CLIENT_ALLOWED_NAMES',
     format: list(text('name')),
     default: '',
-    sentence: 'Common names that such a certificate may carry; without any, every name will do.',
+    sentence: 'Common names that the client certificate of a caller may have. An empty list accepts every name.',
   },
 } as const satisfies SettingsTable
 
-/** What is wrong with the file, or with names that nobody would ask for. */
+/** Problems of the CA file, or of names that no certificate would be compared with. */
 export function webhookClientProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { values } = readSettings(webhookClient, sources)
   if (!values) return []
@@ -39,6 +40,6 @@ export function webhookClientProblems(sources: Pick<Sources, 'flags' | 'env'>): 
 
 const withoutFile: Problem = {
   setting: webhookClient.webhookClientNames.title,
-  wrong: 'no client certificate is asked for, so there is no name to compare',
+  wrong: 'has no effect, because no client certificate is required',
   right: `set ${webhookClient.webhookClientCaFile.flag} too`,
 }

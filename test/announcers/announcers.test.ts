@@ -2,7 +2,6 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { kubeVip } from '../../announcers/kube-vip.ts'
 import { metallb } from '../../announcers/metallb.ts'
-import { matches } from '../../announcers/metallb/label-selectors.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import { marks } from './cluster.ts'
 
@@ -25,24 +24,5 @@ test('kube-vip reads the address from its annotation, which is never empty, and 
   assert.equal(kubeVip().request(''), { annotations: {} })
   assert.is(kubeVip().configuration, undefined)
 })
-
-const labels = { tier: 'gold', zone: 'a' }
-const selectors: [selector: Parameters<typeof matches>[0], is: boolean][] = [
-  [{}, true],
-  [{ matchLabels: { tier: 'gold' } }, true],
-  [{ matchLabels: { tier: 'gold', zone: 'b' } }, false],
-  [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a', 'b'] }] }, true],
-  [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['b'] }] }, false],
-  [{ matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }] }, false],
-  [{ matchExpressions: [{ key: 'rack', operator: 'NotIn', values: ['a'] }] }, true],
-  [{ matchExpressions: [{ key: 'zone', operator: 'Exists' }] }, true],
-  [{ matchExpressions: [{ key: 'rack', operator: 'Exists' }] }, false],
-  [{ matchExpressions: [{ key: 'rack', operator: 'DoesNotExist' }] }, true],
-  [{ matchExpressions: [{ key: 'zone', operator: 'Near' }] }, false],
-]
-for (const [selector, is] of selectors) {
-  test(`${JSON.stringify(selector)} ${is ? 'matches' : 'does not match'}`, () =>
-    assert.is(matches(selector, labels), is))
-}
 
 test.run()

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { BGPAdvertisement, BGPPeer, IPAddressPool, LabelSelector } from '../../announcers/metallb/resources.ts'
+import type { BGPAdvertisement, BGPPeer, IPAddressPool } from '../../announcers/metallb/resources.ts'
+import type { LabelSelector } from '../../lib/label-selector.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 
 /** Where MetalLB is, and by what our objects are known, in these tests. */

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { matches } from '../../announcers/metallb/label-selectors.ts'
+import { matchesSelector } from '../../lib/label-selector.ts'
 import {
   type BGPAdvertisement,
   type BGPPeer,
@@ -133,7 +133,7 @@ function badTogether(peers: BGPPeer[], rules: Rules, nodes: LabelledNode[]): str
 }
 
 function isOn({ spec: { nodeSelectors = [] } }: BGPPeer, { labels }: LabelledNode): boolean {
-  return nodeSelectors.length === 0 || nodeSelectors.some((selector) => matches(selector, labels))
+  return nodeSelectors.length === 0 || nodeSelectors.some((selector) => matchesSelector(labels, selector))
 }
 
 function badAdvertisements(advertisements: BGPAdvertisement[], pools: IPAddressPool[], rules: Rules): string[] {
@@ -172,7 +172,7 @@ function isFor({ spec = {} }: BGPAdvertisement, { metadata }: IPAddressPool): bo
   const { ipAddressPools = [], ipAddressPoolSelectors = [] } = spec
   if (ipAddressPools.length + ipAddressPoolSelectors.length === 0) return true
   const { name, labels = {} } = metadata
-  return ipAddressPools.includes(name) || ipAddressPoolSelectors.some((one) => matches(one, labels))
+  return ipAddressPools.includes(name) || ipAddressPoolSelectors.some((one) => matchesSelector(labels, one))
 }
 
 function duplicates(texts: string[]): string[] {

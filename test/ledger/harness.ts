@@ -2,7 +2,7 @@
 import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
 import type { Cloud } from '../../clouds/cloud.ts'
-import type { Hold } from '../../controllers/announcing/announcing.ts'
+import type { Announcement } from '../../controllers/announcing/announcing.ts'
 import type { Outcome } from '../../controllers/reconciler.ts'
 import { serviceAddress } from '../../controllers/services/service-address.ts'
 import { serviceSteps } from '../../controllers/services/service-steps.ts'
@@ -66,8 +66,8 @@ export type ProcessOptions = {
   cloud?: Hooks
   timeLimit?: () => TimeLimit
   announcer?: Announcer
-  /** What keeps an address in the network; nothing unless a test says so. */
-  holds?: (address: string) => Hold | undefined
+  /** Why the network may still learn an address; it may not unless a test says so. */
+  findAnnouncement?: (address: string) => Announcement | undefined
   limits?: Limits
   /** The size of the warm pool in da. */
   warmPool?: number
@@ -125,7 +125,7 @@ type Context = { api: ApiServer; cloud: ScriptedCloud; now: () => Date; elapsedM
 
 function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
   const { api, now, elapsedMs } = context
-  const { announcer = empty(), holds = () => undefined } = options
+  const { announcer = empty(), findAnnouncement = () => undefined } = options
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(context.cloud.cloud, options.cloud ?? {})
   const clock = { aheadMs: 0 }
@@ -161,7 +161,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     want: wanted,
     announcer,
     requestAnnotations: policy.requestAnnotations,
-    holds: (address) => Promise.resolve(holds(address)),
+    findAnnouncement: (address) => Promise.resolve(findAnnouncement(address)),
     graceMs,
     now: ownNow,
     carryOut: serviceSteps({
@@ -179,7 +179,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   })
   const sourceReconciler = availableAddress({
     getRecord: (name, signal) => deps.records.get(name, { signal }),
-    takerOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
+    claimantOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
     carryOut: availableSteps(deps),
     check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
   })
@@ -190,8 +190,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     },
     add: (one, signal) => addWarm(deps, one, signal),
     release: (source) => deps.records.writeStatus(source, { phase: 'Releasing' }),
-    tell: () => {},
-    intervalMs: 300_000,
+    report: () => {},
   })
   return {
     deps,

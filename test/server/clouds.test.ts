@@ -1,4 +1,4 @@
-// The names that predecessors wrote into the cloud and the cluster, dialect by dialect.
+// The names that predecessors wrote to the cloud and the cluster, for each dialect.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { wantedAnnotations } from '../../controllers/peering/node-annotations.ts'
@@ -17,7 +17,7 @@ const accounts: Record<string, Record<string, string>> = {
   cherryservers: { CHERRY_API_KEY: 'k', CHERRY_PROJECT_ID: '7', CHERRY_LOAD_BALANCER: 'kube-vip://' },
 }
 
-async function partsOf(provider: string, env: Record<string, string> = {}): Promise<CloudProvider> {
+async function providerOf(provider: string, env: Record<string, string> = {}): Promise<CloudProvider> {
   const { cloud } = serveSettings({
     flags: { '--cloud-provider': provider },
     env: { ...accounts[provider], ...env },
@@ -60,14 +60,14 @@ const promised = [
     foreign: [`equinixmetal://${uuid}`, uuid],
     controlPlane: 'kube-system/cloud-provider-cherry-kubernetes-external',
     counting: counting('cherryservers.com'),
-    // The predecessor's slip, which its clusters live with.
+    // The predecessor's mistake: its clusters have an object of this name.
     advertisement: 'equinix-metal-bgp-adv',
   },
 ]
 
 for (const { provider, marks, written, read, foreign, controlPlane, ...announcer } of promised) {
-  test(`${provider}: tags, providerIDs and names are those of old`, async () => {
-    const { policy, providerIds, announcerMarks, ...parts } = await partsOf(provider)
+  test(`${provider}: tags, providerIDs and names are those of the predecessor`, async () => {
+    const { policy, providerIds, announcerMarks, ...parts } = await providerOf(provider)
     assert.equal(serviceMarks({ ...parts.marks, cluster: 'c' }, 'default/web'), marks)
     const id = written.split('://')[1] ?? ''
     assert.is(formatProviderId(id, providerIds), written)
@@ -109,21 +109,21 @@ const annotated: [provider: string, annotations: Record<string, string>][] = [
   ],
 ]
 for (const [provider, annotations] of annotated) {
-  test(`${provider}: a node is annotated as of old, and with no password`, async () => {
-    const { bgp } = await partsOf(provider)
+  test(`${provider}: a node has the annotations of the predecessor, without a password`, async () => {
+    const { bgp } = await providerOf(provider)
     assert.equal(wantedAnnotations(fact, bgp.annotations), annotations)
   })
 }
 
 test('a peer that is one hop away has no annotation for it', async () => {
-  const { bgp } = await partsOf('cherryservers')
+  const { bgp } = await providerOf('cherryservers')
   const near = { ...fact, peers: peers.map((one) => ({ ...one, isMultihop: false })) }
   assert.not.match(Object.keys(wantedAnnotations(near, bgp.annotations)).join(), 'multi-hop')
 })
 
-test('Packet: load balancing is by the ConfigMap unless it is off, and then nobody asks where the host is', async () => {
-  assert.is((await partsOf('packet')).loadBalancer.kind, 'metallb-configmap')
-  const off = await partsOf('packet', {
+test('Packet: MetalLB is configured by its ConfigMap; without load balancing the metadata service is not read', async () => {
+  assert.is((await providerOf('packet')).loadBalancer.kind, 'metallb-configmap')
+  const off = await providerOf('packet', {
     PACKET_DISABLE_LB: 'true',
     PACKET_FACILITY_NAME: '',
     EIP_METADATA_URL: 'http://127.0.0.1:1',
@@ -140,21 +140,24 @@ const managements: [value: string, kind: string][] = [
 ]
 for (const [value, kind] of managements) {
   test(`Cherry: a Service with ${managed}: "${value}"`, async () => {
-    const { policy } = await partsOf('cherryservers', here)
+    const { policy } = await providerOf('cherryservers', here)
     assert.is(want(makeService({ annotations: { [managed]: value } }), policy, undefined).kind, kind)
   })
 }
 
-test('Cherry: what the predecessor writes on a Service is no mistake, a typo is', async () => {
-  const { policy } = await partsOf('cherryservers', here)
+test('Cherry: an annotation of the predecessor is accepted, a typo is refused', async () => {
+  const { policy } = await providerOf('cherryservers', here)
   const wanted = (name: string) => want(makeService({ annotations: { [name]: '203.0.113.4' } }), policy, undefined).kind
   assert.is(wanted('cherryservers.com/loadBalancerIPs'), 'reserve')
   assert.is(wanted('cherryservers.com/loadbalancer-manged'), 'wrong')
 })
 
-test('the annotation in which empty:// says the address may ask for one, whatever it is called', async () => {
+test('a Service may request an own address by the annotation of empty://, whatever its name', async () => {
   const name = 'cherryservers.com/my-address'
-  const { policy } = await partsOf('cherryservers', { ...here, CHERRY_LOAD_BALANCER: `empty://?ip-annotation=${name}` })
+  const { policy } = await providerOf('cherryservers', {
+    ...here,
+    CHERRY_LOAD_BALANCER: `empty://?ip-annotation=${name}`,
+  })
   const wanted = want(makeService({ annotations: { [name]: '203.0.113.4' } }), policy, undefined)
   assert.equal(wanted, { kind: 'own', address: '203.0.113.4', where: `annotation ${name}` })
 })
@@ -167,8 +170,8 @@ const asked: [loadBalancer: string, annotations: string[]][] = [
   ['none', []],
 ]
 for (const [loadBalancer, annotations] of asked) {
-  test(`with ${loadBalancer} a Service may ask for its address by ${annotations.join(' and ') || 'no annotation'}`, async () => {
-    const { policy } = await partsOf('cherryservers', { ...here, CHERRY_LOAD_BALANCER: loadBalancer })
+  test(`with ${loadBalancer} a Service may request its address by ${annotations.join(' and ') || 'no annotation'}`, async () => {
+    const { policy } = await providerOf('cherryservers', { ...here, CHERRY_LOAD_BALANCER: loadBalancer })
     assert.equal(policy.requestAnnotations.annotations, annotations)
   })
 }
@@ -179,7 +182,7 @@ const order: [wins: string, location: string][] = [
 ]
 for (const [wins, location] of order) {
   test(`Cherry: --service-location-wins=${wins} and two regions`, async () => {
-    const { policy } = await partsOf('cherryservers', { ...here, EIP_SERVICE_LOCATION_WINS: wins })
+    const { policy } = await providerOf('cherryservers', { ...here, EIP_SERVICE_LOCATION_WINS: wins })
     const wanted = want(
       makeService({ annotations: { 'cherryservers.com/fip-region': 'NL-Amsterdam' } }),
       policy,
@@ -196,9 +199,11 @@ const controlPlanes: [provider: string, env: Record<string, string>][] = [
   ['cherryservers', { CHERRY_FIP_TAG: 'k8s=cp' }],
 ]
 for (const [provider, env] of controlPlanes) {
-  test(`${provider}: ${Object.keys(env).join()} is read, and it is said that nobody moves the address`, async () => {
-    assert.equal((await partsOf(provider, env)).missing, ['the control-plane address is not moved by this version'])
-    assert.equal((await partsOf(provider)).missing, [])
+  test(`${provider}: ${Object.keys(env).join()} is accepted, with a warning that the address is not moved`, async () => {
+    assert.equal((await providerOf(provider, env)).unsupported, [
+      'the control-plane address is not moved: this version does not support it',
+    ])
+    assert.equal((await providerOf(provider)).unsupported, [])
   })
 }
 

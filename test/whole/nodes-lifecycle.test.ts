@@ -105,7 +105,7 @@ test('many machines that are gone at once are not believed, until a person has l
   await Promise.all(names.map((name) => say(name, 'Unknown')))
   await eventually('it is said on every node', async () => {
     const said = await Promise.all(names.map(events))
-    return said.every((text) => text.includes('until a person has looked')) || undefined
+    return said.every((text) => text.includes('until an operator intervenes')) || undefined
   })
   assert.match(readFileSync(world.logOf('eip-admission'), 'utf8'), 'node not deleted')
   const left = await Promise.all(names.map(node))

@@ -50,7 +50,8 @@ test('a second install changes nothing that works', async () => {
   const url = await webhookField('mutatingwebhookconfiguration', 'url')
   const bundles = await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle')))
   const said = await runProduct(['install', cluster, `--webhook-url=${new URL(url).origin}`])
-  assert.match(said, 'MutatingWebhookConfiguration zz-eip-admission applied')
+  assert.match(said, 'applied MutatingWebhookConfiguration zz-eip-admission')
+  assert.match(said, 'Next, run `eip-admission serve`')
   assert.ok(bundles.every((bundle) => bundle.length > 100))
   assert.equal(await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle'))), bundles)
   assert.is(await webhookField('mutatingwebhookconfiguration', 'url'), url)
@@ -117,9 +118,12 @@ test('cleanup without --yes says what it would do, and does nothing', async () =
   const { code, stdout } = await typed(['cleanup', cluster])
   assert.is(code, 0)
   for (const kind of ['Mutating', 'Validating'])
-    assert.match(stdout, `would be deleted: ${kind}WebhookConfiguration zz-eip-admission`)
-  assert.match(stdout, 'would be released from our finalizer: Service default/counted')
-  assert.match(stdout, 'would be released from our finalizer: ElasticIP default.counted')
+    assert.match(stdout, `would delete ${kind}WebhookConfiguration zz-eip-admission`)
+  assert.match(stdout, 'would remove the finalizer eip-admission.dev/address-cleanup from Service default/counted')
+  assert.match(
+    stdout,
+    'would remove the finalizer eip-admission.dev/reservation-cleanup from ElasticIP default.counted',
+  )
   assert.match(stdout, address)
   assert.match(stdout, 'Nothing was changed.')
   for (const kind of configurations) await world.must('get', kind, 'zz-eip-admission')
@@ -132,7 +136,7 @@ test('after cleanup --yes nothing blocks the cluster, although nothing of ours r
   await world.must('delete', 'service', 'after-install', '--wait=false')
   const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
   assert.is(code, 0)
-  assert.match(stdout, 'released from our finalizer: Service default/counted')
+  assert.match(stdout, 'removed the finalizer eip-admission.dev/address-cleanup from Service default/counted')
   assert.match(stdout, reservation?.id ?? 'no reservation')
   await world.must('delete', 'service', 'counted', '--timeout=10s')
   await eventually('the other one goes as well', async () =>

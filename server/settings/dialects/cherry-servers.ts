@@ -1,9 +1,30 @@
+import type { Annotation } from '../../../lib/annotation.ts'
 import { common } from '../common.ts'
 import { annotation, boolean, number, numericId, text, token, url } from '../formats.ts'
 import { labelSelector } from '../label-selector.ts'
 import { loadBalancer } from '../load-balancer.ts'
 import type { SettingsTable } from '../setting.ts'
+import { nodeAnnotations, serviceLocation } from './annotations.ts'
 import { defineDialect } from './dialect.ts'
+
+/** The annotation into which the predecessor writes an address that no software announces. */
+const ipAnnotation: Annotation = {
+  name: 'cherryservers.com/loadBalancerIPs',
+  on: 'Service',
+  writers: ['user', 'eip-admission'],
+  values: 'an IP address',
+  sentence: 'With `empty://`, the address of the Service, or a request for an own address.',
+}
+
+/** The annotation by which a user takes a Service out of our hands. */
+export const managedAnnotation: Annotation = {
+  name: 'cherryservers.com/loadbalancer-managed',
+  on: 'Service',
+  writers: ['user'],
+  values: '`true`, `false`',
+  default: '`true`',
+  sentence: 'With `false`, eip-admission ignores the Service.',
+}
 
 const access = {
   apiKey: {
@@ -21,7 +42,7 @@ const access = {
     field: 'projectID',
     format: numericId,
     required: true,
-    sentence: 'Project that pays for the addresses and holds the machines: a whole number.',
+    sentence: 'Id of the project that pays for the addresses and owns the machines.',
   },
   baseUrl: {
     title: 'API base URL',
@@ -29,7 +50,7 @@ const access = {
     field: 'base-url',
     format: url('loopback'),
     default: 'https://api.cherryservers.com/v1',
-    sentence: 'Where the API is; plain http only on a loopback address.',
+    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
   },
 } as const satisfies SettingsTable
 
@@ -48,23 +69,25 @@ const addresses = {
     flag: '--loadbalancer',
     env: 'CHERRY_LOAD_BALANCER',
     field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'crd', hasEmlb: false, ipAnnotation: 'cherryservers.com/loadBalancerIPs' }),
+    format: loadBalancer({ namespaceAlone: 'crd', hasEmlb: false, ipAnnotation: ipAnnotation.name }),
     default: 'none',
-    sentence: 'Who announces addresses: metallb:///, kube-vip:// or empty://; none is load balancing off.',
+    sentence:
+      'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
   },
   annotationFipRegion: {
-    title: 'Service annotation: region',
+    title: 'region annotation',
     flag: '--annotation-fip-region',
     env: 'CHERRY_ANNOTATION_FIP_REGION',
     field: 'annotationFIPRegion',
     format: annotation,
     default: 'cherryservers.com/fip-region',
-    sentence: 'Annotation by which a Service asks for a region.',
+    sentence: 'Name of the annotation by which a Service requests a region.',
+    annotation: serviceLocation('the slug, full name, ISO-2 code or id of a region', 'the region setting'),
   },
 } as const satisfies SettingsTable
 
 const bgp = {
-  // Tools that edit a server may switch its BGP off, and one list tells of all of them.
+  // Tools that edit a server may disable its BGP. One list shows all servers, so a shorter interval costs little.
   peerRefreshMs: { ...common.peerRefreshMs, default: '5m' },
   bgpNodeSelector: {
     title: 'BGP node selector',
@@ -73,61 +96,67 @@ const bgp = {
     field: 'bgpNodeSelector',
     format: labelSelector,
     unset: 'all nodes',
-    sentence: 'Nodes that take part in BGP.',
+    sentence: 'Label selector of the nodes that take part in BGP.',
   },
   annotationLocalAsn: {
-    title: 'node annotation: local ASN',
+    title: 'local ASN annotation',
     flag: '--annotation-local-asn',
     env: 'CHERRY_ANNOTATION_LOCAL_ASN',
     field: 'annotationLocalASN',
     format: annotation,
     default: 'cherryservers.com/bgp-peers-{{n}}-node-asn',
-    sentence: "Annotation with the node's ASN.",
+    sentence: 'Name of the node annotation with the ASN of the node.',
+    annotation: nodeAnnotations.localAsn,
   },
   annotationPeerAsn: {
-    title: 'node annotation: peer ASN',
+    title: 'peer ASN annotation',
     flag: '--annotation-peer-asn',
     env: 'CHERRY_ANNOTATION_PEER_ASN',
     field: 'annotationPeerASN',
     format: annotation,
     default: 'cherryservers.com/bgp-peers-{{n}}-peer-asn',
-    sentence: "Annotation with the peer's ASN.",
+    sentence: 'Name of the node annotation with the ASN of a peer.',
+    annotation: nodeAnnotations.peerAsn,
   },
   annotationPeerIp: {
-    title: 'node annotation: peer address',
+    title: 'peer address annotation',
     flag: '--annotation-peer-ip',
     env: 'CHERRY_ANNOTATION_PEER_IP',
     field: 'annotationPeerIP',
     format: annotation,
     default: 'cherryservers.com/bgp-peers-{{n}}-peer-ip',
-    sentence: "Annotation with the peer's address.",
+    sentence: 'Name of the node annotation with the IP address of a peer.',
+    annotation: nodeAnnotations.peerAddress,
   },
   annotationSrcIp: {
-    title: 'node annotation: source address',
+    title: 'source address annotation',
     flag: '--annotation-src-ip',
     env: 'CHERRY_ANNOTATION_SRC_IP',
     field: 'annotationSrcIP',
     format: annotation,
     default: 'cherryservers.com/bgp-peers-{{n}}-src-ip',
-    sentence: 'Annotation with the address from which the node speaks to the peer.',
+    sentence: 'Name of the node annotation with the address that the node uses towards a peer.',
+    annotation: nodeAnnotations.sourceAddress,
   },
   annotationMultiHop: {
-    title: 'node annotation: multihop',
+    title: 'multihop annotation',
     flag: '--annotation-multi-hop',
     env: 'CHERRY_ANNOTATION_MULTI_HOP',
     field: 'annotationMultiHop',
     format: annotation,
     default: 'cherryservers.com/bgp-peers-{{n}}-peer-multi-hop',
-    sentence: 'Annotation that says `"true"` where the peer is more than one hop away.',
+    sentence: 'Name of the node annotation for peers that are more than one hop away.',
+    annotation: nodeAnnotations.multihop,
   },
   annotationNetworkIpv4Private: {
-    title: 'node annotation: private network',
+    title: 'private network annotation',
     flag: '--annotation-network-ipv4-private',
     env: 'CHERRY_ANNOTATION_NETWORK_IPV4_PRIVATE',
     field: 'annotationNetworkIPv4Private',
     format: annotation,
     default: 'cherryservers.com/network-4-private',
-    sentence: "Annotation with the CIDR of the node's private network.",
+    sentence: 'Name of the node annotation with the private network of the node.',
+    annotation: nodeAnnotations.privateNetwork,
   },
 } as const satisfies SettingsTable
 
@@ -139,7 +168,7 @@ const controlPlane = {
     field: 'fipTag',
     format: text('key=value'),
     unset: 'off',
-    sentence: "Tag of the floating IP that is the control plane's address.",
+    sentence: 'Tag of the floating IP that is the control-plane address. This version does not move that address yet.',
   },
   apiServerPort: {
     title: 'control-plane port',
@@ -148,16 +177,16 @@ const controlPlane = {
     field: 'apiServerPort',
     format: number(0, 65_535),
     default: '0',
-    sentence: "Port of the control plane's address; 0 is the API server's own.",
+    sentence: "Port at the control-plane address. 0 means the API server's own port.",
   },
   fipHealthCheckUseHostIp: {
-    title: 'probe by host address',
+    title: 'control-plane probe by host address',
     flag: '--fip-health-check-use-host-ip',
     env: 'CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP',
     field: 'fipHealthCheckUseHostIP',
     format: boolean,
     default: 'false',
-    sentence: "Control planes are probed by their hosts' addresses instead of the shared one.",
+    sentence: 'Probes each control-plane node at its own address instead of the control-plane address.',
   },
 } as const satisfies SettingsTable
 
@@ -168,4 +197,6 @@ export const cherryServers = defineDialect({
   providers: ['cherryservers', 'cherry-servers'],
   secret: 'kube-system/cherry-cloud-config',
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
+  annotations: [ipAnnotation, managedAnnotation],
+  annotationPrefix: 'cherryservers.com/',
 })

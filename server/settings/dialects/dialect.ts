@@ -1,9 +1,10 @@
+import type { Annotation } from '../../../lib/annotation.ts'
 import { common } from '../common.ts'
 import { readSettings } from '../resolve.ts'
 import type { Sources } from '../resolve.ts'
 import type { SettingsTable } from '../setting.ts'
 
-/** Makes a dialect of its own rows: they join, and may replace, the ones that all dialects share. */
+/** Makes a dialect of its settings. They are added to the common settings and may replace some of them. */
 export function defineDialect<const Name extends string, const Rows extends SettingsTable>(dialect: {
   name: Name
   title: string
@@ -12,12 +13,16 @@ export function defineDialect<const Name extends string, const Rows extends Sett
   /** The Secret whose key cloud-sa.json is the configuration file. */
   secret: string
   rows: Rows
+  /** Annotations whose names no setting can change. */
+  annotations: readonly Annotation[]
+  /** An annotation of a Service with this prefix that we do not know is a mistake of the user. */
+  annotationPrefix?: string
 }) {
   const table: Omit<typeof common, keyof Rows> & Rows = { ...common, ...dialect.rows }
   return {
     ...dialect,
     table,
-    /** Reads this dialect's settings, and says which dialect they are of. */
+    /** Reads the settings of this dialect and adds its name. */
     read: (sources: Sources) => {
       const { values, ...rest } = readSettings(table, sources)
       return { ...rest, values: values && { dialect: dialect.name, settings: values } }

@@ -1,7 +1,9 @@
+import type { Annotation } from '../../../lib/annotation.ts'
 import { annotation, asn, boolean, number, password, text, token, url } from '../formats.ts'
 import { labelSelector } from '../label-selector.ts'
 import { loadBalancer } from '../load-balancer.ts'
 import type { SettingsTable } from '../setting.ts'
+import { nodeAnnotations, serviceLocation } from './annotations.ts'
 import { defineDialect } from './dialect.ts'
 
 const access = {
@@ -20,7 +22,7 @@ const access = {
     field: 'projectID',
     format: text('id'),
     required: true,
-    sentence: 'Project that pays for the addresses and holds the machines.',
+    sentence: 'Id of the project that pays for the addresses and owns the machines.',
   },
   baseUrl: {
     title: 'API base URL',
@@ -28,7 +30,7 @@ const access = {
     field: 'base-url',
     format: url('loopback'),
     default: 'https://api.equinix.com/metal/v1',
-    sentence: 'Where the API is; plain http only on a loopback address.',
+    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
   },
 } as const satisfies SettingsTable
 
@@ -49,7 +51,7 @@ const addresses = {
     field: 'facility',
     format: text('code'),
     unset: "the metro, then the Service's annotations",
-    sentence: 'Facility in which new addresses are reserved; goes before the metro.',
+    sentence: 'Facility in which new addresses are reserved. It takes precedence over the metro.',
   },
   loadBalancer: {
     title: 'load balancer',
@@ -58,25 +60,28 @@ const addresses = {
     field: 'loadbalancer',
     format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true }),
     default: 'none',
-    sentence: 'Who announces addresses: metallb:///, kube-vip://, empty:// or emlb:///; none is load balancing off.',
+    sentence:
+      'Software that announces addresses: metallb:///, kube-vip://, empty:// or emlb:///. With none, there is no load balancing.',
   },
   annotationEipMetro: {
-    title: 'Service annotation: metro',
+    title: 'metro annotation',
     flag: '--annotation-eip-metro',
     env: 'METAL_ANNOTATION_EIP_METRO',
     field: 'annotationEIPMetro',
     format: annotation,
     default: 'metal.equinix.com/eip-metro',
-    sentence: 'Annotation by which a Service asks for a metro.',
+    sentence: 'Name of the annotation by which a Service requests a metro.',
+    annotation: serviceLocation('a metro code, such as `da`', 'the metro setting'),
   },
   annotationEipFacility: {
-    title: 'Service annotation: facility',
+    title: 'facility annotation',
     flag: '--annotation-eip-facility',
     env: 'METAL_ANNOTATION_EIP_FACILITY',
     field: 'annotationEIPFacility',
     format: annotation,
     default: 'metal.equinix.com/eip-facility',
-    sentence: 'Annotation by which a Service asks for a facility.',
+    sentence: 'Name of the annotation by which a Service requests a facility.',
+    annotation: serviceLocation('a facility code, such as `da11`', 'the facility setting'),
   },
 } as const satisfies SettingsTable
 
@@ -88,7 +93,8 @@ const bgp = {
     field: 'localASN',
     format: asn,
     default: '65000',
-    sentence: 'Local ASN when BGP is enabled on the project; a project that has BGP keeps its own.',
+    sentence:
+      'Local ASN with which eip-admission enables BGP on the project. A project that already has BGP keeps its own.',
   },
   bgpPass: {
     title: 'BGP password',
@@ -96,7 +102,8 @@ const bgp = {
     field: 'bgpPass',
     format: password,
     unset: 'none',
-    sentence: 'Password when BGP is enabled on the project; a project that has BGP keeps its own.',
+    sentence:
+      'Password with which eip-admission enables BGP on the project. A project that already has BGP keeps its own.',
   },
   bgpNodeSelector: {
     title: 'BGP node selector',
@@ -105,61 +112,67 @@ const bgp = {
     field: 'bgpNodeSelector',
     format: labelSelector,
     unset: 'all nodes',
-    sentence: 'Nodes that take part in BGP.',
+    sentence: 'Label selector of the nodes that take part in BGP.',
   },
   annotationLocalAsn: {
-    title: 'node annotation: local ASN',
+    title: 'local ASN annotation',
     flag: '--annotation-local-asn',
     env: 'METAL_ANNOTATION_LOCAL_ASN',
     field: 'annotationLocalASN',
     format: annotation,
     default: 'metal.equinix.com/bgp-peers-{{n}}-node-asn',
-    sentence: "Annotation with the node's ASN.",
+    sentence: 'Name of the node annotation with the ASN of the node.',
+    annotation: nodeAnnotations.localAsn,
   },
   annotationPeerAsn: {
-    title: 'node annotation: peer ASN',
+    title: 'peer ASN annotation',
     flag: '--annotation-peer-asn',
     env: 'METAL_ANNOTATION_PEER_ASN',
     field: 'annotationPeerASN',
     format: annotation,
     default: 'metal.equinix.com/bgp-peers-{{n}}-peer-asn',
-    sentence: "Annotation with the peer's ASN.",
+    sentence: 'Name of the node annotation with the ASN of a peer.',
+    annotation: nodeAnnotations.peerAsn,
   },
   annotationPeerIp: {
-    title: 'node annotation: peer address',
+    title: 'peer address annotation',
     flag: '--annotation-peer-ip',
     env: 'METAL_ANNOTATION_PEER_IP',
     field: 'annotationPeerIP',
     format: annotation,
     default: 'metal.equinix.com/bgp-peers-{{n}}-peer-ip',
-    sentence: "Annotation with the peer's address.",
+    sentence: 'Name of the node annotation with the IP address of a peer.',
+    annotation: nodeAnnotations.peerAddress,
   },
   annotationSrcIp: {
-    title: 'node annotation: source address',
+    title: 'source address annotation',
     flag: '--annotation-src-ip',
     env: 'METAL_ANNOTATION_SRC_IP',
     field: 'annotationSrcIP',
     format: annotation,
     default: 'metal.equinix.com/bgp-peers-{{n}}-src-ip',
-    sentence: 'Annotation with the address from which the node speaks to the peer.',
+    sentence: 'Name of the node annotation with the address that the node uses towards a peer.',
+    annotation: nodeAnnotations.sourceAddress,
   },
   annotationBgpPass: {
-    title: 'node annotation: BGP password',
+    title: 'BGP password annotation',
     flag: '--annotation-bgp-pass',
     env: 'METAL_ANNOTATION_BGP_PASS',
     field: 'annotationBGPPass',
     format: annotation,
     default: 'metal.equinix.com/bgp-peers-{{n}}-bgp-pass',
-    sentence: 'Annotation with the BGP MD5 password, in base64.',
+    sentence: 'Name of the node annotation with the BGP password.',
+    annotation: nodeAnnotations.password,
   },
   annotationNetworkIpv4Private: {
-    title: 'node annotation: private network',
+    title: 'private network annotation',
     flag: '--annotation-network-ipv4-private',
     env: 'METAL_ANNOTATION_NETWORK_IPV4_PRIVATE',
     field: 'annotationNetworkIPv4Private',
     format: annotation,
     default: 'metal.equinix.com/network-4-private',
-    sentence: "Annotation with the CIDR of the node's private network.",
+    sentence: 'Name of the node annotation with the private network of the node.',
+    annotation: nodeAnnotations.privateNetwork,
   },
 } as const satisfies SettingsTable
 
@@ -171,7 +184,8 @@ const controlPlane = {
     field: 'eipTag',
     format: text('tag'),
     unset: 'off',
-    sentence: "Tag of the reservation that is the control plane's address.",
+    sentence:
+      'Tag of the reservation whose address is the control-plane address. This version does not move that address yet.',
   },
   loadBalancerId: {
     title: 'control-plane load balancer',
@@ -180,7 +194,7 @@ const controlPlane = {
     field: 'loadBalancerID',
     format: text('id'),
     unset: 'off',
-    sentence: 'Managed load balancer in front of the control plane.',
+    sentence: 'Id of the managed load balancer in front of the control plane. This version does not change it yet.',
   },
   apiServerPort: {
     title: 'control-plane port',
@@ -189,18 +203,28 @@ const controlPlane = {
     field: 'apiServerPort',
     format: number(0, 65_535),
     default: '0',
-    sentence: "Port of the control plane's address; 0 is the API server's own.",
+    sentence: "Port at the control-plane address. 0 means the API server's own port.",
   },
   eipHealthCheckUseHostIp: {
-    title: 'probe by host address',
+    title: 'control-plane probe by host address',
     flag: '--eip-health-check-use-host-ip',
     env: 'METAL_EIP_HEALTH_CHECK_USE_HOST_IP',
     field: 'eipHealthCheckUseHostIP',
     format: boolean,
     default: 'false',
-    sentence: "Control planes are probed by their hosts' addresses instead of the shared one.",
+    sentence: 'Probes each control-plane node at its own address instead of the control-plane address.',
   },
 } as const satisfies SettingsTable
+
+/** Names of the node annotations before version 3.3 of the predecessor. */
+const oldNodeAnnotations = ['node-asn', 'peer-asn', 'peer-ip', 'src-ip', 'bgp-pass'].map((name): Annotation => ({
+  name: `metal.equinix.com/${name}`,
+  on: 'Node',
+  writers: ['predecessor'],
+  values: 'as above',
+  sentence:
+    "Name before the predecessor's version 3.3. With `kube-vip://`, eip-admission removes it, because kube-vip may read it.",
+}))
 
 /** The settings of Equinix Metal's cloud controller manager, version 3. */
 export const equinixMetal = defineDialect({
@@ -209,4 +233,6 @@ export const equinixMetal = defineDialect({
   providers: ['equinixmetal', 'equinix-metal'],
   secret: 'kube-system/metal-cloud-config',
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
+  annotations: oldNodeAnnotations,
+  annotationPrefix: 'metal.equinix.com/',
 })

@@ -2,6 +2,7 @@ import { common } from '../common.ts'
 import { annotation, asn, boolean, duration, text, token, url } from '../formats.ts'
 import { loadBalancer } from '../load-balancer.ts'
 import type { SettingsTable } from '../setting.ts'
+import { nodeAnnotations } from './annotations.ts'
 import { defineDialect } from './dialect.ts'
 
 const access = {
@@ -11,7 +12,7 @@ const access = {
     field: 'apiKey',
     format: token,
     required: true,
-    sentence: 'Token for the API of Equinix Metal, as Packet is called now.',
+    sentence: 'Token for the API of Equinix Metal, which was called Packet.',
   },
   projectId: {
     title: 'project',
@@ -20,7 +21,7 @@ const access = {
     field: 'projectID',
     format: text('id'),
     required: true,
-    sentence: 'Project that pays for the addresses and holds the machines.',
+    sentence: 'Id of the project that pays for the addresses and owns the machines.',
   },
   baseUrl: {
     title: 'API base URL',
@@ -28,7 +29,7 @@ const access = {
     field: 'base-url',
     format: url('loopback'),
     default: 'https://api.equinix.com/metal/v1',
-    sentence: 'Where the API is; plain http only on a loopback address.',
+    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
   },
 } as const satisfies SettingsTable
 
@@ -39,7 +40,7 @@ const addresses = {
     env: 'PACKET_FACILITY_NAME',
     field: 'facility',
     format: text('code'),
-    unset: 'what the metadata service of the host says',
+    unset: 'the facility that the metadata service of this host reports',
     sentence: 'Facility in which new addresses are reserved.',
   },
   metadataUrl: {
@@ -48,7 +49,7 @@ const addresses = {
     env: 'EIP_METADATA_URL',
     format: url('loopback'),
     default: 'https://metadata.platformequinix.com',
-    sentence: 'Where a machine learns about itself; only asked where no facility is set.',
+    sentence: 'URL of the metadata service. It is read only if no facility is set.',
   },
   loadBalancer: {
     title: 'load balancer',
@@ -57,16 +58,17 @@ const addresses = {
     field: 'loadbalancer',
     format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: false }),
     default: 'metallb:///metallb-system/config',
-    sentence: 'Who announces addresses: metallb:///, kube-vip:// or empty://; none is load balancing off.',
+    sentence:
+      'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
   },
   disableLoadBalancer: {
-    title: 'load balancing off',
+    title: 'load balancing disabled',
     flag: '--disable-loadbalancer',
     env: 'PACKET_DISABLE_LB',
     field: 'disable-loadbalancer',
     format: boolean,
     default: 'false',
-    sentence: 'Services get no addresses, whatever else is set.',
+    sentence: 'Disables load balancing, whatever the load balancer setting is.',
   },
   sweepIntervalMs: {
     ...common.sweepIntervalMs,
@@ -86,7 +88,8 @@ const bgp = {
     field: 'localASN',
     format: asn,
     default: '65000',
-    sentence: 'Local ASN when BGP is enabled on the project; a project that has BGP keeps its own.',
+    sentence:
+      'Local ASN with which eip-admission enables BGP on the project. A project that already has BGP keeps its own.',
   },
   peerAsn: {
     title: 'peer ASN',
@@ -95,34 +98,37 @@ const bgp = {
     field: 'peerASN',
     format: asn,
     default: '65530',
-    sentence: 'ASN of the routers that nodes speak with, where the API does not say it.',
+    sentence: 'ASN of the BGP peers of nodes, if the API does not report it.',
   },
   annotationLocalAsn: {
-    title: 'node annotation: local ASN',
+    title: 'local ASN annotation',
     flag: '--annotation-local-asn',
     env: 'PACKET_ANNOTATION_LOCAL_ASN',
     field: 'annotationLocalASN',
     format: annotation,
     default: 'packet.com/node.asn',
-    sentence: "Annotation with the node's ASN.",
+    sentence: 'Name of the node annotation with the ASN of the node.',
+    annotation: nodeAnnotations.localAsn,
   },
   annotationPeerAsns: {
-    title: 'node annotation: peer ASNs',
+    title: 'peer ASNs annotation',
     flag: '--annotation-peer-asns',
     env: 'PACKET_ANNOTATION_PEER_ASNS',
     field: 'annotationPeerASNs',
     format: annotation,
     default: 'packet.com/peer.asns',
-    sentence: 'Annotation with the ASNs of all peers, separated by commas.',
+    sentence: 'Name of the node annotation with the ASNs of all peers.',
+    annotation: nodeAnnotations.peerAsns,
   },
   annotationPeerIps: {
-    title: 'node annotation: peer addresses',
+    title: 'peer addresses annotation',
     flag: '--annotation-peer-ips',
     env: 'PACKET_ANNOTATION_PEER_IPS',
     field: 'annotationPeerIPs',
     format: annotation,
     default: 'packet.com/peer.ips',
-    sentence: 'Annotation with the addresses of all peers, separated by commas.',
+    sentence: 'Name of the node annotation with the IP addresses of all peers.',
+    annotation: nodeAnnotations.peerAddresses,
   },
 } as const satisfies SettingsTable
 
@@ -134,7 +140,8 @@ const controlPlane = {
     field: 'eipTag',
     format: text('tag'),
     unset: 'off',
-    sentence: "Tag of the reservation that is the control plane's address.",
+    sentence:
+      'Tag of the reservation whose address is the control-plane address. This version does not move that address yet.',
   },
 } as const satisfies SettingsTable
 
@@ -145,4 +152,5 @@ export const packet = defineDialect({
   providers: ['packet'],
   secret: 'kube-system/packet-cloud-config',
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
+  annotations: [],
 })

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseBaseUrl } from '../../../clouds/http/base-url.ts'
+import { requireBaseUrl } from '../../../clouds/http/base-url.ts'
 
 const good = [
   { url: 'https://api.example.com/metal/v1', base: 'https://api.example.com/metal/v1' },
@@ -11,27 +11,36 @@ const good = [
   { url: 'http://[::1]:3000', base: 'http://[::1]:3000' },
 ]
 for (const { url, base } of good)
-  test(`the base URL ${url} is taken`, () => assert.is(parseBaseUrl('Example', url), base))
+  test(`the base URL ${url} is taken`, () => assert.is(requireBaseUrl('Example', url), base))
 
 const bad = [
   { url: 'api.example.com/v1', why: 'is not a URL' },
   { url: '', why: 'is not a URL' },
-  { url: 'http://api.example.com/v1', why: 'is not https' },
-  { url: 'http://127.0.0.1.example.com', why: 'is not https' },
-  { url: 'http://localhost.example.com', why: 'is not https' },
-  { url: 'http://10.0.0.1', why: 'is not https' },
-  { url: 'ftp://127.0.0.1', why: 'is not https' },
-  { url: 'https://api.example.com/v1?key=1', why: 'carries a query' },
-  { url: 'https://api.example.com/v1#top', why: 'carries a query or a fragment' },
+  { url: 'http://api.example.com/v1', why: 'is not an https:// URL; http:// is possible only to a loopback address' },
+  {
+    url: 'http://127.0.0.1.example.com',
+    why: 'is not an https:// URL; http:// is possible only to a loopback address',
+  },
+  {
+    url: 'http://localhost.example.com',
+    why: 'is not an https:// URL; http:// is possible only to a loopback address',
+  },
+  { url: 'http://10.0.0.1', why: 'is not an https:// URL; http:// is possible only to a loopback address' },
+  { url: 'ftp://127.0.0.1', why: 'is not an https:// URL; http:// is possible only to a loopback address' },
+  { url: 'https://api.example.com/v1?key=1', why: 'contains a query' },
+  { url: 'https://api.example.com/v1#top', why: 'contains a query or a fragment' },
 ]
 for (const { url, why } of bad)
   test(`the base URL "${url}" is refused because it ${why}`, () =>
-    assert.throws(() => parseBaseUrl('Example', url), new RegExp(`Example: base URL ".*" ${why}.*; expected one like`)))
+    assert.throws(
+      () => requireBaseUrl('Example', url),
+      new RegExp(`Example: base URL ".*" ${why}.*; expected one like`),
+    ))
 
 for (const url of ['https://me:hush@api.example.com', 'https://me:hush@[broken', 'me:hush@api.example.com'])
   test(`a login in a base URL is refused and not repeated (${url.length})`, () => {
     assert.throws(
-      () => parseBaseUrl('Example', url),
+      () => requireBaseUrl('Example', url),
       (error: Error) => !error.message.includes('hush'),
     )
   })

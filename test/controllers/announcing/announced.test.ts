@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { announcedAddress, announcedAddresses, type Shown } from '../../../controllers/announcing/announced.ts'
+import { announcedAddress, announcedAddresses, type ServiceState } from '../../../controllers/announcing/announced.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
@@ -12,7 +12,7 @@ const wrong: Want = { kind: 'wrong', problems: ['a problem'] }
 const named: Want = { kind: 'named', elasticIP: 'office', warnings: [] }
 const own: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
 
-const cases: { name: string; shown: Shown; is: string | undefined }[] = [
+const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
   {
     name: 'an address that the Service shows and the ledger holds',
     shown: { service: shown, wanted: reserve, record: held },

@@ -2,21 +2,20 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements, Problem } from '../../../announcers/announcer.ts'
 import { announcing, announcingKey } from '../../../controllers/announcing/announcing.ts'
-import type { Configured } from '../../../controllers/announcing/configurator.ts'
+import type { ConfigureResult } from '../../../controllers/announcing/configurator.ts'
 
 const signal = new AbortController().signal
 const address = '203.0.113.40'
 const shown: Announcements = { addresses: [{ address, services: ['default/web'] }], nodes: [] }
-const settled: Configured = { problems: [], isChanged: false, isRefused: false }
+const settled: ConfigureResult = { problems: [], isChanged: false, isRefused: false }
 const nothing: Announcements = { addresses: [], nodes: [] }
 
-function scene(answer: () => Promise<Configured> = () => Promise.resolve(settled)) {
-  const told: Problem[] = []
+function scene(answer: () => Promise<ConfigureResult> = () => Promise.resolve(settled)) {
+  const reported: Problem[] = []
   const world = { state: shown, written: nothing }
   const reconciler = announcing({
     state: () => world.state,
-    complain: (problem) => told.push(problem),
-    resyncMs: 60_000,
+    report: (problem) => reported.push(problem),
     configurator: {
       async carryOut(state) {
         const configured = await answer()
@@ -28,59 +27,59 @@ function scene(answer: () => Promise<Configured> = () => Promise.resolve(settled
   })
   return {
     world,
-    told,
+    reported,
     pass: () => reconciler.reconcile(announcingKey, signal),
-    holds: () => reconciler.holds(address, signal),
+    findAnnouncement: () => reconciler.findAnnouncement(address, signal),
   }
 }
 
-test('an address is held while our copies say so, and while it is written', async () => {
-  const { world, pass, holds } = scene()
-  assert.equal(await holds(), { services: ['default/web'] })
+test('an address counts as announced while our caches say so, and while it is written', async () => {
+  const { world, pass, findAnnouncement } = scene()
+  assert.equal(await findAnnouncement(), { services: ['default/web'] })
   await pass()
   world.state = nothing
-  assert.equal(await holds(), { services: [] }, 'not taken back yet')
+  assert.equal(await findAnnouncement(), { services: [] }, 'not withdrawn yet')
   await pass()
-  assert.is(await holds(), undefined)
+  assert.is(await findAnnouncement(), undefined)
 })
 
-test('an address is held while a pass is under way that began when it was still shown', async () => {
-  let finish: (configured: Configured) => void = () => undefined
-  const { world, pass, holds } = scene(() => new Promise((resolve) => (finish = resolve)))
+test('an address counts as announced while a reconcile runs that began when a Service showed it', async () => {
+  let finish: (configured: ConfigureResult) => void = () => undefined
+  const { world, pass, findAnnouncement } = scene(() => new Promise((resolve) => (finish = resolve)))
   const running = pass()
   world.state = nothing
-  assert.equal(await holds(), { services: [] })
+  assert.equal(await findAnnouncement(), { services: [] })
   finish({ ...settled, isChanged: true })
   await running
-  assert.equal(await holds(), { services: [] }, 'that pass has written it')
+  assert.equal(await findAnnouncement(), { services: [] }, 'that reconcile wrote it')
 })
 
-test('a failed pass holds nothing by itself', async () => {
-  const { world, pass, holds } = scene(() => Promise.reject(new Error('no API server')))
+test('after a failed reconcile only what is written counts', async () => {
+  const { world, pass, findAnnouncement } = scene(() => Promise.reject(new Error('no API server')))
   await pass().catch(() => undefined)
   world.state = nothing
-  assert.is(await holds(), undefined)
+  assert.is(await findAnnouncement(), undefined)
 })
 
-test('a problem is told once, and again when it was away', async () => {
+test('a problem is reported once, and again after it was gone', async () => {
   const problem = { concern: { service: 'default/web' }, message: 'refused: [wrong name, wrong port]' }
   const otherwise = { ...problem, message: 'refused: [wrong port, wrong name]' }
   const answers = [[problem], [otherwise], [], [problem]]
-  const { pass, told } = scene(() => Promise.resolve({ ...settled, problems: answers.shift() ?? [] }))
+  const { pass, reported } = scene(() => Promise.resolve({ ...settled, problems: answers.shift() ?? [] }))
   for (const counted of [1, 1, 1, 2]) {
     await pass()
-    assert.is(told.length, counted)
+    assert.is(reported.length, counted)
   }
 })
 
-test('what was written is looked at again soon, for what the software thinks of it', async () => {
+test('after a write the verdict of the software is read soon', async () => {
   const changes = [true, false]
   const { pass } = scene(() => Promise.resolve({ ...settled, isChanged: changes.shift() ?? false }))
   assert.equal(await pass(), { againInMs: 2_000 })
-  assert.equal(await pass(), { againInMs: 60_000 })
+  assert.equal(await pass(), {})
 })
 
-test('what was refused is tried again in a while, and not as if it were written', async () => {
+test('a refused write is retried later than the verdict on a write is read', async () => {
   const { pass } = scene(() => Promise.resolve({ ...settled, isRefused: true }))
   assert.equal(await pass(), { againInMs: 10_000 })
 })

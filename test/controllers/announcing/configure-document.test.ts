@@ -38,7 +38,7 @@ test('a document is edited in place, once, and what else is in the ConfigMap sta
   assert.is(await configurator.announces('203.0.113.41', signal), false)
 })
 
-test('a ConfigMap that is not there is not made, and is missed only when there is something to announce', async () => {
+test('a missing ConfigMap is not created, and is an error only if there is something to announce', async () => {
   const { client, document } = withDocument()
   const configurator = configureDocument({ client, configuration })
   assert.equal(await configurator.carryOut({ addresses: [], nodes: [] }, signal), {
@@ -47,7 +47,7 @@ test('a ConfigMap that is not there is not made, and is missed only when there i
     isRefused: false,
   })
   const missed = await configurator.carryOut(state, signal).catch((error: unknown) => error)
-  assert.match(String(missed), 'ConfigMap metallb-system/config is not there')
+  assert.match(String(missed), 'ConfigMap metallb-system/config does not exist')
   assert.is(document(), undefined)
   assert.is(await configurator.announces('203.0.113.40', signal), false)
 })

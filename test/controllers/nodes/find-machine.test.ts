@@ -64,11 +64,11 @@ const cases: { name: string; node: Node; nodes?: Node[]; machines: Machine[]; fo
     found: /^2 machines have an address of node worker-1: m-1, m-2/,
   },
   {
-    name: 'a machine that another node runs on is not to be had',
+    name: 'the machine of another node is not chosen',
     node: makeNode({ nodeIp: '10.66.1.3' }),
     nodes: [makeNode({ name: 'first', providerID: 'packet://m-1' })],
     machines: [machine('m-1', 'first', '10.66.1.3')],
-    found: /^machine m-1 is already that of node first/,
+    found: /^machine m-1 already belongs to node first/,
   },
   {
     name: 'its own id, written by now, is no obstacle',

@@ -7,13 +7,13 @@ test('a node is known since it came, and another one of its name since that came
   const time = { ms: 1 }
   const seen = firstSeen(() => time.ms)
   const [one, other] = [makeNode({ uid: '1' }), makeNode({ uid: '2' })]
-  seen.heard('worker-1', one, undefined)
+  seen.observe('worker-1', one, undefined)
   time.ms = 2
-  seen.heard('worker-1', { ...one }, one)
+  seen.observe('worker-1', { ...one }, one)
   assert.is(seen.at('worker-1'), 1)
-  seen.heard('worker-1', other, one)
+  seen.observe('worker-1', other, one)
   assert.is(seen.at('worker-1'), 2)
-  seen.heard('worker-1', undefined, other)
+  seen.observe('worker-1', undefined, other)
   time.ms = 3
   assert.is(seen.at('worker-1'), 3, 'whoever is not known is new')
 })

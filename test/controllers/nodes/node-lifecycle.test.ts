@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/cloud.ts'
 import { machineList } from '../../../controllers/nodes/machine-list.ts'
 import { nodeLifecycle } from '../../../controllers/nodes/node-lifecycle.ts'
-import { removalBrake } from '../../../controllers/nodes/removal-brake.ts'
+import { removalLimit } from '../../../controllers/nodes/removal-limit.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { nodes } from '../../../kube/resource.ts'
 import { apiServer } from '../../fakes/api-server.ts'
@@ -29,7 +29,7 @@ function makeCluster(size: number, mode: 'delete' | 'report' = 'delete') {
     cached: { node: find, nodes: () => api.stored(nodes) },
     machines: machineList({ machines: port, now }),
     ids,
-    brake: removalBrake({ max: 5, now }),
+    limit: removalLimit({ max: 5, now }),
     event: (node, { reason, message }) => said.push(`${node.metadata.name} ${reason} ${message}`),
     log: silentLog,
     now,
@@ -133,12 +133,12 @@ for (const { what, listed, says } of lies)
     assert.is(said.length, 3)
   })
 
-test('no node goes that the cloud calls gone and lists', async () => {
+test('a node stays if the cloud says that its machine is gone but lists it', async () => {
   const { look, cloud, is, isGone, node } = makeCluster(4)
   cloud.listed = cloud.all
   isGone(1)
   is(1, { ready: 'Unknown' })
-  assert.match(String(await look(1).catch((error: unknown) => error)), /does not exist, and lists it/)
+  assert.match(String(await look(1).catch((error: unknown) => error)), /does not exist, but lists it/)
   assert.ok(node(1))
 })
 
@@ -158,7 +158,7 @@ test('a machine that was replaced under its name is for a person to sort out', a
   )
 })
 
-test('many at once are a mistake until a person has looked; who deletes some by hand has looked', async () => {
+test('many at once count as a mistake until an operator deletes some of the nodes', async () => {
   const { look, is, isGone, node, said, time, client } = makeCluster(20)
   const lost = [1, 2, 3, 4, 5, 6]
   for (const n of lost) {
@@ -172,7 +172,7 @@ test('many at once are a mistake until a person has looked; who deletes some by 
   assert.ok(lost.every((n) => node(n)))
   assert.match(
     said.at(-1) ?? '',
-    /worker-6 NodeNotDeleted .*6 nodes .*until a person has looked\. .*kubectl delete node/,
+    /worker-6 NodeNotDeleted .*6 nodes .*until an operator intervenes\. .*kubectl delete node/,
   )
   for (const n of lost) await client.remove(nodes, { name: `worker-${n}` })
   for (const n of lost) await look(n)

@@ -133,7 +133,7 @@ function told(annotations: Record<string, string>, peers: Peer[]): Record<string
   const node = makeNode({ providerID: 'equinixmetal://m-1' })
   const step = peeringPlan(metal)({
     node: { ...node, metadata: { ...node.metadata, annotations } },
-    said: { kind: 'machine', id: 'm-1' },
+    providerId: { kind: 'machine', id: 'm-1' },
     isSelected: true,
     fact: makeFact({ peers }),
     isDue: false,

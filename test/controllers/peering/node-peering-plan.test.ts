@@ -11,7 +11,7 @@ const node = (annotations?: Record<string, string>, labels?: Record<string, stri
 }
 const settled: PeeringSeen = {
   node: node({ ...annotated, other: 'kept' }),
-  said: { kind: 'machine', id: 'm-1' },
+  providerId: { kind: 'machine', id: 'm-1' },
   isSelected: true,
   fact: makeFact(),
   isDue: false,
@@ -71,32 +71,32 @@ const cases: { name: string; seen: Partial<PeeringSeen>; step: PeeringStep | und
   },
   {
     name: 'a node on another machine than the one that is known is asked about anew',
-    seen: { said: { kind: 'machine', id: 'm-2' } },
+    seen: { providerId: { kind: 'machine', id: 'm-2' } },
     step: { do: 'forget' },
   },
   {
     name: 'a node whose machine is not known yet waits',
-    seen: { node: edited, said: { kind: 'nothing' }, fact: undefined, isDue: true },
+    seen: { node: edited, providerId: { kind: 'absent' }, fact: undefined, isDue: true },
     step: undefined,
   },
   {
     name: 'a node that registers anew keeps what is known until its machine is',
-    seen: { node: bare, said: { kind: 'nothing' }, isDue: true },
+    seen: { node: bare, providerId: { kind: 'absent' }, isDue: true },
     step: undefined,
   },
   {
     name: 'a node whose providerID cannot be read is left alone',
-    seen: { node: edited, said: { kind: 'unreadable' }, fact: undefined, isDue: true },
+    seen: { node: edited, providerId: { kind: 'invalid' }, fact: undefined, isDue: true },
     step: undefined,
   },
   {
     name: "another cloud's node is never touched, whatever it is annotated with",
-    seen: { node: longer, said: { kind: 'foreign' }, fact: undefined, isDue: true },
+    seen: { node: longer, providerId: { kind: 'foreign' }, fact: undefined, isDue: true },
     step: undefined,
   },
   {
     name: "another cloud's node under the name of one of ours: ours is forgotten",
-    seen: { said: { kind: 'foreign' } },
+    seen: { providerId: { kind: 'foreign' } },
     step: { do: 'forget' },
   },
 ]

@@ -5,8 +5,8 @@ import { machineList } from '../../../controllers/nodes/machine-list.ts'
 import type { AnnotationScheme } from '../../../controllers/peering/node-annotations.ts'
 import { nodePeering } from '../../../controllers/peering/node-peering.ts'
 import { peerFacts } from '../../../controllers/peering/peer-facts.ts'
-import { sharedAnswer } from '../../../controllers/shared-answer.ts'
-import type { LabelRequirement } from '../../../kube/selector.ts'
+import { recentRead } from '../../../lib/recent-read.ts'
+import type { LabelRequirement } from '../../../lib/label-selector.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { fakeMachines, ids, makeMachine, makeNode } from '../nodes/builders.ts'
 import { annotated, fakeNodes, fakePeering, makePeer, password, scheme, twoPeers } from './builders.ts'
@@ -30,8 +30,8 @@ function makeCluster(wanted: Wanted = {}) {
     ids,
     selector: wanted.selector ?? [],
     scheme: wanted.scheme ?? scheme,
-    project: sharedAnswer({ ask: async () => void cloud.asked.push('project'), now }),
-    enabled: sharedAnswer({ ask: (aborted) => peering.machines(aborted), now }),
+    project: recentRead({ read: async () => void cloud.asked.push('project'), now }),
+    enabled: recentRead({ read: (aborted) => peering.machines(aborted), now }),
     peering,
     machines: machineList({ machines: machines.port, now }),
     facts,

@@ -50,7 +50,7 @@ test('the text says all that is known, and what was read from it is the same aga
   for (const fact of [secret, makeFact({ node: 'worker-2', privateNetwork: undefined, peers: twoPeers })])
     facts.set(fact)
   const again = peerFacts()
-  again.recall(parseFacts(facts.text()) ?? [])
+  again.restore(parseFacts(facts.text()) ?? [])
   assert.is(again.text(), facts.text())
   assert.is(again.get('worker-1')?.peers[0]?.password?.reveal(), 'Secret12345')
 })
@@ -58,7 +58,7 @@ test('the text says all that is known, and what was read from it is the same aga
 test('what is known already goes before what was kept', () => {
   const facts = peerFacts()
   facts.set(makeFact({ peers: [] }))
-  facts.recall([makeFact(), makeFact({ node: 'worker-2' })])
+  facts.restore([makeFact(), makeFact({ node: 'worker-2' })])
   assert.equal(
     facts.all().map(({ peers }) => peers.length),
     [0, 2],
@@ -94,18 +94,18 @@ for (const [what, text] of Object.entries(damages))
 test('whoever waits for the facts waits until they are ready, and no longer than it wants to', async () => {
   const facts = peerFacts()
   const told: string[] = []
-  const wait = (who: string) => facts.loaded().then(() => void told.push(who))
+  const wait = (who: string) => facts.synced().then(() => void told.push(who))
   const first = wait('first')
   const cancel = new AbortController()
-  const cancelled = facts.loaded(cancel.signal).catch((error: Error) => error.name)
+  const cancelled = facts.synced(cancel.signal).catch((error: Error) => error.name)
   await turn()
   assert.equal(told, [])
   cancel.abort()
   assert.is(await cancelled, 'AbortError')
-  facts.ready()
+  facts.markComplete()
   await Promise.all([first, wait('second')])
   facts.set(makeFact())
-  facts.forget()
+  facts.reset()
   void wait('of the next term')
   await turn()
   assert.equal([told.toSorted(), facts.all()], [['first', 'second'], []])

@@ -4,10 +4,14 @@ import { prefixLimit, prefixLimitKey } from '../../../controllers/peering/prefix
 
 const { signal } = new AbortController()
 
-test('a person is told once that the routers take no more, and again when it was well in between', async () => {
+test('too many addresses are warned of once, and again after the number was below the limit', async () => {
   const warnings: string[] = []
   const cluster = { addresses: 0 }
-  const limit = prefixLimit({ announced: () => cluster.addresses, most: 10, warn: (text) => void warnings.push(text) })
+  const limit = prefixLimit({
+    countAnnounced: () => cluster.addresses,
+    max: 10,
+    warn: (text) => void warnings.push(text),
+  })
   const counts: [addresses: number, warnings: number][] = [
     [10, 0],
     [11, 1],
@@ -20,7 +24,7 @@ test('a person is told once that the routers take no more, and again when it was
     await limit.reconcile(prefixLimitKey, signal)
     assert.is(warnings.length, told, `${addresses} addresses`)
   }
-  assert.match(warnings[0] ?? '', /^11 addresses are announced, but the routers of the cloud take 10 from a node/)
+  assert.match(warnings[0] ?? '', /^11 addresses are announced, but the routers of the cloud accept 10 from a node/)
 })
 
 test.run()

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ProjectPeering } from '../../../clouds/peering.ts'
 import { overruled, projectKey, projectPeering, projectRefresh } from '../../../controllers/peering/project-peering.ts'
-import { sharedAnswer } from '../../../controllers/shared-answer.ts'
+import { recentRead } from '../../../lib/recent-read.ts'
 import { fakePeering, password } from './builders.ts'
 
 const { signal } = new AbortController()
@@ -81,9 +81,9 @@ for (const { name, wanted, found, said } of cases) {
 test('the project is looked at again after each interval, unless somebody has just done so', async () => {
   const time = { ms: 0 }
   const { cloud, peering, log } = makeProject(usual, usual)
-  const project = sharedAnswer({ ask: projectPeering({ peering, wanted: usual, log }), now: () => time.ms })
+  const project = recentRead({ read: projectPeering({ peering, wanted: usual, log }), now: () => time.ms })
   const refresh = projectRefresh({ project, refreshMs: 1_000 })
-  assert.equal(await refresh.reconcile(projectKey, signal), { againInMs: 1_000 })
+  await refresh.reconcile(projectKey, signal)
   time.ms = 1_001
   await project.within(1_000, signal)
   await refresh.reconcile(projectKey, signal)

@@ -1,7 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { empty } from '../../../announcers/empty.ts'
-import { type Plan, type Seen, planService } from '../../../controllers/services/service-plan.ts'
+import { planService } from '../../../controllers/services/service-plan.ts'
+import type { Seen } from '../../../controllers/services/service-state.ts'
+import type { ServicePlan } from '../../../controllers/services/service-step.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
 const address = '203.0.113.40'
@@ -21,11 +23,14 @@ const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-
 
 const keeping = { ...annotations, 'eip-admission.dev/reclaim-policy': 'Retain' }
 const base = {
+  key: 'default/web',
   wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
   announcer: empty(),
   requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
   recordAgeMs: 0,
   graceMs: 900_000,
+  withdrawingForMs: 0,
+  announcement: undefined,
 } satisfies Omit<Seen, 'service' | 'record'>
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
@@ -33,7 +38,20 @@ const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
 const nothing = { kind: 'nothing', reason: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
-const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
+const asked: Seen['announcer'] = {
+  withdrawal: { annotations: { 'metallb.io/pool': 'disabled' }, clearsStatus: true },
+  request: () => ({ annotations: {} }),
+}
+const leaving = makeService({ ...shown, status: ingress, deletionTimestamp: 'now' })
+const withdrawing = makeService({
+  ...shown,
+  annotations: { ...annotations, 'eip-admission.dev/withdrawing-since': 'a while' },
+  status: ingress,
+  deletionTimestamp: 'now',
+})
+const withdrawn = makeService({ ...shown, deletionTimestamp: 'now' })
+
+const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   {
     name: 'a Service that admission missed first gets the finalizer',
     seen: { service: makeService() },
@@ -52,7 +70,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
   {
     name: 'an address that the cloud has lost is shown no more',
     seen: { service: settledService, record: makeRecord({ phase: 'Requested' }) },
-    plan: { step: { do: 'withdraw' } },
+    plan: { step: { do: 'clear-status', isOverdue: false } },
   },
   {
     name: 'then another one is claimed',
@@ -81,7 +99,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
   },
   { name: 'a settled Service needs nothing', seen: { service: settledService, record: bound }, plan: {} },
   {
-    name: 'an address that somebody overwrote with a stale one of ours is mended',
+    name: 'an address that another writer replaced with an old one of ours is restored',
     seen: {
       service: makeService({
         ...shown,
@@ -116,7 +134,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'show-address', address } },
   },
   {
-    name: 'a Service that asks twice for its address is set right, for MetalLB would give it none',
+    name: 'a Service that requests its address twice is corrected, because MetalLB would give it none',
     seen: {
       service: makeService({
         ...shown,
@@ -133,7 +151,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'announce', address, request: announced } },
   },
   {
-    name: 'an address that its Service no longer wants, as it brought another, is given back when the other is announced',
+    name: 'an address that its Service no longer wants is released when its own address is announced',
     seen: {
       service: makeService({
         finalizers,
@@ -146,7 +164,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'release', record: bound } },
   },
   {
-    name: 'a mistake is told',
+    name: 'a mistake is reported',
     seen: { service: makeService(), wanted: { kind: 'wrong', problems: ['this', 'that'] } },
     plan: { step: { do: 'report-problems', problems: ['this', 'that'] } },
   },
@@ -156,17 +174,57 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'announce', address, request: announced } },
   },
   {
-    name: 'what is none of our business is left alone, with all it has',
+    name: 'a Service that we ignore keeps everything that it has',
     seen: { service: settledService, wanted: { kind: 'ignored', reason: 'load balancing is off' }, record: bound },
     plan: {},
   },
   {
-    name: 'a deleted Service is withdrawn first',
-    seen: { service: makeService({ ...shown, status: ingress, deletionTimestamp: 'now' }), record: bound },
+    name: 'the address of a deleted Service is withdrawn first',
+    seen: { service: leaving, record: bound },
+    plan: { step: { do: 'clear-status', isOverdue: false } },
+  },
+  {
+    name: 'by the software that announces it, where that can be asked',
+    seen: { service: leaving, record: bound, announcer: asked },
     plan: { step: { do: 'withdraw' } },
   },
   {
-    name: 'an annotation that says the address is withdrawn first, whoever clears the status',
+    name: 'which has a minute for it',
+    seen: { service: withdrawing, record: bound, announcer: asked, withdrawingForMs: 59_999 },
+    plan: { againInMs: 500 },
+  },
+  {
+    name: 'and is not waited for after that',
+    seen: { service: withdrawing, record: bound, announcer: asked, withdrawingForMs: 60_000 },
+    plan: { step: { do: 'clear-status', isOverdue: true } },
+  },
+  {
+    name: 'an address that is still written into the configuration is not released',
+    seen: { service: withdrawn, record: bound, announcement: { services: [] } },
+    plan: { againInMs: 500 },
+  },
+  {
+    name: 'nor one that only this Service shows',
+    seen: { service: withdrawn, record: bound, announcement: { services: ['default/web'] } },
+    plan: { againInMs: 500 },
+  },
+  {
+    name: 'nor one that another Service shows, which is reported',
+    seen: { service: withdrawn, record: bound, announcement: { services: ['default/web', 'default/other'] } },
+    plan: { step: { do: 'report-shared', address, services: ['default/other'] } },
+  },
+  {
+    name: 'a Service without a record may go although another one shows its address',
+    seen: { service: withdrawn, announcement: { services: ['default/other'] } },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: 'who announces an address matters for no other step',
+    seen: { service: makeService(shown), record: bound, announcement: { services: ['default/other'] } },
+    plan: { step: { do: 'announce', address, request: announced } },
+  },
+  {
+    name: 'an annotation that shows the address is withdrawn first',
     seen: {
       service: makeService({ finalizers, annotations: named }),
       wanted: nothing,
@@ -176,7 +234,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'withdraw' } },
   },
   {
-    name: 'an annotation that says the address of a person stays with the Service',
+    name: 'an annotation with an own address stays on the Service',
     seen: {
       service: makeService({ finalizers, annotations: { 'example.com/ip': '198.51.100.7' } }),
       wanted: nothing,
@@ -185,7 +243,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'remove-finalizers' } },
   },
   {
-    name: 'once it was taken off, it waits for nobody who writes it again',
+    name: 'once it was removed, the release does not wait if it is written again',
     seen: {
       service: makeService({ finalizers, annotations: { ...named, 'eip-admission.dev/withdrawing-since': 'a while' } }),
       wanted: nothing,
@@ -195,12 +253,12 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'release', record: bound } },
   },
   {
-    name: 'then its address is given back',
+    name: 'then its address is released',
     seen: { service: makeService({ ...shown, deletionTimestamp: 'now' }), record: bound },
     plan: { step: { do: 'release', record: bound } },
   },
   {
-    name: 'or kept, where it said so',
+    name: 'or retained, if its policy says so',
     seen: {
       service: makeService({ ...shown, deletionTimestamp: 'now' }),
       record: { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } },
@@ -208,7 +266,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'retain', record: { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } } } },
   },
   {
-    name: 'or kept, where the Service said so later',
+    name: 'or retained, if the Service says so later',
     seen: {
       service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
       wanted: { ...base.wanted, reclaim: 'Retain' },
@@ -217,7 +275,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'retain', record: bound } },
   },
   {
-    name: 'what a settled Service says about its end is written down',
+    name: 'the reclaim policy of a settled Service is written into its record',
     seen: {
       service: makeService({ ...shown, annotations: keeping, status: ingress }),
       wanted: { ...base.wanted, reclaim: 'Retain' },
@@ -241,29 +299,29 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { againInMs: 840_000 },
   },
   {
-    name: 'and goes back when that change never comes',
+    name: 'and is released when that change never comes',
     seen: { service: makeService({ type: 'ClusterIP' }), wanted: nothing, record: reserved, recordAgeMs: 900_000 },
     plan: { step: { do: 'release', record: reserved } },
   },
   {
-    name: 'then it may go',
+    name: 'then the Service may be deleted',
     seen: { service: makeService({ ...shown, deletionTimestamp: 'now' }) },
     plan: { step: { do: 'remove-finalizers' } },
   },
   {
-    name: 'a Service whose address is retained may go',
+    name: 'a Service whose address is retained may be deleted',
     seen: { service: makeService({ ...shown, deletionTimestamp: 'now' }), record: released },
     plan: { step: { do: 'remove-finalizers' } },
   },
   {
-    name: "a predecessor's finalizer is taken off too",
+    name: "a predecessor's finalizer is removed too",
     seen: {
       service: makeService({ finalizers: ['service.kubernetes.io/load-balancer-cleanup'], deletionTimestamp: 'now' }),
     },
     plan: { step: { do: 'remove-finalizers' } },
   },
   {
-    name: "a predecessor's finalizer on a Service of another class is not ours to take off",
+    name: "a predecessor's finalizer on a Service of another class is not ours to remove",
     seen: {
       service: makeService({ finalizers: ['service.kubernetes.io/load-balancer-cleanup'], deletionTimestamp: 'now' }),
       wanted: { kind: 'ignored', reason: 'its class is example.com/other' },
@@ -271,7 +329,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: {},
   },
   {
-    name: 'a Service deleted while load balancing is off still gives its address back',
+    name: 'the address of a Service deleted while load balancing is off is released too',
     seen: {
       service: makeService({ ...shown, deletionTimestamp: 'now' }),
       wanted: { kind: 'ignored', reason: 'load balancing is off' },
@@ -280,7 +338,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'release', record: bound } },
   },
   {
-    name: 'a Service turned ClusterIP gives its address back',
+    name: 'the address of a Service turned ClusterIP is released',
     seen: { service: makeService({ ...shown, type: 'ClusterIP' }), wanted: nothing, record: bound },
     plan: { step: { do: 'release', record: bound } },
   },
@@ -300,7 +358,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: {},
   },
   {
-    name: 'an address whose Service is not there yet waits',
+    name: 'an address whose Service does not exist yet waits',
     seen: { service: undefined, wanted: undefined, record: reserved, recordAgeMs: 1000 },
     plan: { againInMs: 899_000 },
   },
@@ -310,7 +368,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     plan: { step: { do: 'release', record: reserved } },
   },
   {
-    name: 'nor against the word of a person who deletes the record',
+    name: 'nor when a person deletes the record',
     seen: {
       service: undefined,
       wanted: undefined,
@@ -321,7 +379,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     },
   },
   {
-    name: 'the address of a Service that was torn away is given back at once',
+    name: 'the address of a Service that vanished without its finalizer is released at once',
     seen: { service: undefined, wanted: undefined, record: bound },
     plan: { step: { do: 'release', record: bound } },
   },
@@ -342,7 +400,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: Plan }[] = [
     },
   },
   {
-    name: 'a release that was begun goes on, whatever else is there',
+    name: 'a release that has begun continues, whatever the Service says',
     seen: { service: settledService, record: releasing },
     plan: { step: { do: 'release', record: releasing } },
   },

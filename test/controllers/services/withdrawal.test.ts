@@ -1,10 +1,10 @@
-// What the network is told is taken back before the address is: by the Service controller's own steps, on the ledger.
+// The Service controller withdraws an address before it releases it: its steps, on the ledger.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcer } from '../../../announcers/announcer.ts'
 import { empty } from '../../../announcers/empty.ts'
 import { kubeVip } from '../../../announcers/kube-vip.ts'
-import type { Hold } from '../../../controllers/announcing/announcing.ts'
+import type { Announcement } from '../../../controllers/announcing/announcing.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import { serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
@@ -26,7 +26,7 @@ type Play = Harness & {
   look(): Promise<number | undefined>
   service(): Service | undefined
   change(change: (service: Service) => Service): void
-  network: Map<string, Hold>
+  network: Map<string, Announcement>
   cloudHooks: Hooks
 }
 
@@ -34,9 +34,13 @@ type Play = Harness & {
 async function announced(announcer: Announcer = software): Promise<Play> {
   const harness = makeHarness()
   harness.setAdoptionMark()
-  const network = new Map<string, Hold>()
+  const network = new Map<string, Announcement>()
   const cloudHooks: Hooks = {}
-  const process = harness.process('a', { announcer, cloud: cloudHooks, holds: (address) => network.get(address) })
+  const process = harness.process('a', {
+    announcer,
+    cloud: cloudHooks,
+    findAnnouncement: (address) => network.get(address),
+  })
   const service = () => harness.api.stored<Service>(services).find(({ metadata }) => metadata.name === 'web')
   const change: Play['change'] = (changed) => {
     const stored = service()
@@ -57,18 +61,18 @@ const leaving = (service: Service): Service => ({
 })
 const cleared = (service: Service): Service => ({ ...service, status: { loadBalancer: {} } })
 
-test('the software is told to let go, and the address waits until it did', async () => {
+test('the software is asked to withdraw, and the address is released after it did', async () => {
   const play = await announced()
   play.change(leaving)
   assert.is(await play.look(), 500)
   const asked = play.service()
   assert.is(asked?.metadata.annotations?.['metallb.universe.tf/address-pool'], 'disabled')
   assert.is(asked?.spec.loadBalancerIP, undefined)
-  assert.ok(asked?.metadata.annotations?.[withdrawingAnnotation], 'a person sees since when')
+  assert.ok(asked?.metadata.annotations?.[withdrawingAnnotation], 'an operator sees since when')
   assert.is(play.reservationsOf().length, 1)
 
   play.change(cleared)
-  assert.is(await play.look(), 500, 'shown by nobody, but still to be learnt from what is written')
+  assert.is(await play.look(), 500, 'no Service shows it, but the network still learns it from our configuration')
   assert.is(play.reservationsOf().length, 1)
   assert.equal(play.service()?.metadata.finalizers, [serviceFinalizer])
 
@@ -78,7 +82,7 @@ test('the software is told to let go, and the address waits until it did', async
   assert.is(play.service(), undefined)
 })
 
-test('software that is gone for good holds a Service for a minute, not for ever', async () => {
+test('software that was removed delays a Service for a minute, not for ever', async () => {
   const play = await announced()
   play.change(leaving)
   play.network.clear()
@@ -92,7 +96,7 @@ test('software that is gone for good holds a Service for a minute, not for ever'
   assert.is(play.service(), undefined)
 })
 
-test('a Service that vanished without its finalizer keeps its address from being given back while it is announced', async () => {
+test('the address of a Service that vanished without its finalizer is not released while it is announced', async () => {
   const play = await announced()
   play.change((service) => leaving({ ...service, metadata: { ...service.metadata, finalizers: [] } }))
   assert.is(play.service(), undefined)
@@ -103,7 +107,7 @@ test('a Service that vanished without its finalizer keeps its address from being
   assert.is(play.reservationsOf().length, 0)
 })
 
-test('software that lets go only of a Service that is gone sees it go first, and the address follows', async () => {
+test('for software that withdraws only on deletion the Service is deleted first, then the address is released', async () => {
   const play = await announced({
     name: 'kube-vip',
     withdrawsOnlyOnDeletion: true,
@@ -125,7 +129,7 @@ const naming: [annotation: string, announcer: Announcer][] = [
   ['kube-vip.io/loadbalancerIPs', kubeVip()],
 ]
 for (const [annotation, announcer] of naming)
-  test(`a Service that is no LoadBalancer any more says no address in ${annotation}, before that goes back`, async () => {
+  test(`a Service that is no LoadBalancer any more loses ${annotation} before its address is released`, async () => {
     const play = await announced(announcer)
     const said = () => play.service()?.metadata.annotations?.[annotation]
     assert.is(said(), play.address)
@@ -142,7 +146,7 @@ for (const [annotation, announcer] of naming)
     assert.is(play.service()?.metadata.annotations?.[withdrawingAnnotation], undefined)
   })
 
-test('a lost address is let go, and the next one is shown without a trace of it', async () => {
+test('a withdrawal is undone when the Service shows an address again', async () => {
   const play = await announced()
   play.change((service) => ({
     ...service,
@@ -154,7 +158,7 @@ test('a lost address is let go, and the next one is shown without a trace of it'
   assert.is(play.service()?.spec.loadBalancerIP, play.address)
 })
 
-test("a person's own address stays on the Service when it is let go, and the traces go when it stays", async () => {
+test("a person's own address stays on the Service, and a withdrawal of it is undone", async () => {
   const play = await announced()
   const own = '198.51.100.7'
   play.addService({
@@ -166,16 +170,16 @@ test("a person's own address stays on the Service when it is let go, and the tra
   assert.is(play.service()?.metadata.annotations?.['metallb.universe.tf/address-pool'], undefined)
 })
 
-test('an address that another Service shows is not given back, and it is said why', async () => {
+test('an address that another Service shows is not released, and the error says why', async () => {
   const play = await announced()
   play.change((service) => leaving(cleared(service)))
   play.network.set(play.address, { services: ['default/web', 'default/other'] })
   const message = await play.look().catch((error: Error) => error.message)
-  assert.is(message, `address ${play.address} is not given back while another Service shows it: default/other`)
+  assert.is(message, `address ${play.address} is not released while another Service shows it: default/other`)
   assert.is(play.reservationsOf().length, 1)
 })
 
-test('of two Services that share an address which a person brought, one may go', async () => {
+test('of two Services that share an own address, one can be deleted', async () => {
   const play = await announced()
   const own = '198.51.100.7'
   const facts = { ...at, uid: 'uid-2', finalizers: [serviceFinalizer], deletionTimestamp: '2026-01-31T09:00:00Z' }

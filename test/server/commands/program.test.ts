@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Environment } from '../../../server/commands/program.ts'
+import type { ProgramDeps } from '../../../server/commands/program.ts'
 import { run } from '../../../server/commands/run.ts'
 import type { CleanupSettings, InstallSettings } from '../../../server/settings/commands.ts'
 import { cleanupSettings, installSettings } from '../../../server/settings/commands.ts'
@@ -11,7 +11,7 @@ import type { SettingsTable } from '../../../server/settings/setting.ts'
 const env = { METAL_API_KEY: 'hidden', METAL_PROJECT_ID: 'p' }
 
 /** A command line carried out without a process: what it printed, what it called, how it ended. */
-async function typed(line: string | string[], changes: Partial<Environment> = {}) {
+async function typed(line: string | string[], changes: Partial<ProgramDeps> = {}) {
   const seen: { serve?: ServeSettings; install?: InstallSettings; cleanup?: CleanupSettings } = {}
   let out = ''
   let err = ''
@@ -44,7 +44,7 @@ test("a predecessor's arguments start serve as they are", async () => {
   )
 })
 
-test("the arguments of the predecessor's manifest name a file, and a missing one is told", async () => {
+test("the arguments of the predecessor's manifest name a file, and the error says that it is missing", async () => {
   const { code, err } = await typed(
     '--cloud-provider=equinixmetal --leader-elect=true --authentication-skip-lookup=true --cloud-config=/nowhere/cloud-sa.json',
     { env: {} },
@@ -89,7 +89,7 @@ test('a list may be given in several flags', async () => {
   assert.equal(serve?.cloud.settings.excludedNamespaces, ['a', 'b', 'c'])
 })
 
-test('install and cleanup get what they were told', async () => {
+test('install and cleanup get their settings', async () => {
   const line = 'install --kubeconfig k --webhook-url=https://10.0.0.1:10260 --dry-run --namespace mine'
   assert.equal((await typed(line)).install, {
     kubeconfig: 'k',
@@ -123,7 +123,7 @@ for (const line of ['version', '--version']) {
   })
 }
 
-const slips: [line: string, told: string][] = [
+const slips: [line: string, suggestion: string][] = [
   ['sevre', '(Did you mean serve?)'],
   ['serve --metor=da', '(Did you mean --metro?)'],
   ['serve --metor da', '(Did you mean --metro?)'],
@@ -134,22 +134,22 @@ const slips: [line: string, told: string][] = [
   ['serve --metro', "option '--metro <code>' argument missing"],
   ['serve extra', 'too many arguments'],
 ]
-for (const [line, told] of slips) {
-  test(`${line} is refused with what may be right`, async () => {
+for (const [line, suggestion] of slips) {
+  test(`${line} is refused with a suggestion`, async () => {
     const { code, out, err, serve } = await typed(line)
     assert.equal([code, out, serve], [1, '', undefined])
-    assert.ok(err.includes(told), err)
+    assert.ok(err.includes(suggestion), err)
   })
 }
 
-test('a secret that is given by a flag which does not exist is not printed', async () => {
+test('the value of an unknown flag, which may be a secret, is not printed', async () => {
   const { code, err } = await typed('serve --api-key=hidden')
   assert.is(code, 1)
   assert.match(err, "unknown option '--api-key'")
   assert.not.match(err, 'hidden')
 })
 
-test('nothing at all prints the help and is a mistake', async () => {
+test('without arguments the help is printed and the exit code is 1', async () => {
   const { code, out, err } = await typed('')
   assert.equal([code, out], [1, ''])
   assert.match(err, 'Usage: eip-admission')
@@ -199,25 +199,25 @@ for (const [line, tables] of helps) {
   })
 }
 
-test('the help of serve says what a flag that several clouds have means in each', async () => {
+test('the help of serve shows the default of a shared flag for each cloud', async () => {
   const { out } = await typed('serve --help')
-  const told = (flag: string) =>
+  const helpOf = (flag: string) =>
     out
       .split(/\n(?= {2}-)|\n\n/)
       .find((part) => part.startsWith(`  ${flag} `))
       ?.replace(/\s+/g, ' ')
-  assert.match(told('--peer-asn') ?? '', /default: 65530 env: PACKET_PEER_ASN$/)
+  assert.match(helpOf('--peer-asn') ?? '', /default: 65530 env: PACKET_PEER_ASN$/)
   assert.match(
-    told('--local-asn') ?? '',
+    helpOf('--local-asn') ?? '',
     /Equinix Metal: default: 65000, env: METAL_LOCAL_ASN Packet: default: 65000, env: P/,
   )
   assert.match(
-    told('--sweep-interval') ?? '',
+    helpOf('--sweep-interval') ?? '',
     /default: 5m env: EIP_SWEEP_INTERVAL Packet: default: 30s, env: PACKET_S/,
   )
 })
 
-test('the help of serve names neither flags without effect nor a flag for a secret', async () => {
+test('the help of serve shows neither flags without effect nor flags for secrets', async () => {
   const { out } = await typed('serve --help')
   for (const flag of ['--authentication-skip-lookup', '--provider-config', '--api-key', '--bgp-pass ']) {
     assert.not.match(out, flag)

@@ -62,7 +62,7 @@ function walk(title: string, { rows, name, promised }: { rows: SettingsTable; na
   }
 
   if (env !== undefined) {
-    test(`${title}: ${env} goes before the file, unless it is empty`, () => {
+    test(`${title}: ${env} takes precedence over the file, unless it is empty`, () => {
       assert.equal(value({ ...none, ...weakest, env: { [env]: String(one) } }), isOne)
       assert.equal(value({ ...none, ...weakest, env: { [env]: ` ${String(one)}\n` } }), isOne)
       if (fallback === required) return
@@ -72,12 +72,12 @@ function walk(title: string, { rows, name, promised }: { rows: SettingsTable; na
   }
 
   if (flag === undefined) {
-    test(`${title}: ${field} has no flag, as its value is a secret`, () => {
+    test(`${title}: ${field} has no flag, because its value is a secret`, () => {
       assert.is(setting.flag, undefined)
       assert.is(setting.format.secret, true)
     })
   } else {
-    test(`${title}: ${flag} goes before everything, unless it is empty`, () => {
+    test(`${title}: ${flag} takes precedence over everything, unless it is empty`, () => {
       const weaker = { ...weakest, env: env === undefined ? {} : { [env]: String(other) } }
       assert.equal(value({ ...weaker, flags: { [flag]: String(one) } }), isOne)
       assert.equal(value({ ...weaker, flags: { [flag]: '' } }), isOther)
@@ -86,7 +86,7 @@ function walk(title: string, { rows, name, promised }: { rows: SettingsTable; na
 
   const places = [flag, env, field].filter((place) => place !== undefined)
   if (otherwise === required) {
-    test(`${title}: without ${name} we do not start, and say what to set`, () => {
+    test(`${title}: without ${name} we do not start, and the error says what to set`, () => {
       const { problems } = readSettings({ [name]: setting }, none)
       assert.is(problems.length, 1)
       for (const place of places) assert.ok(problems[0]?.right.includes(place))
@@ -105,7 +105,7 @@ for (const { name: dialect, title, rows } of dialects) {
   const contract = contracts[dialect] ?? {}
   for (const [name, promised] of Object.entries(contract)) walk(title, { rows, name, promised })
 
-  test(`${title}: no setting is here that is not promised`, () => {
+  test(`${title}: the dialect has the promised settings and no others`, () => {
     assert.equal(Object.keys(rows).toSorted(), Object.keys(contract).toSorted())
   })
 }
@@ -115,7 +115,7 @@ test('a local ASN of 0 is not set, as in files that a Go program wrote', () => {
   assert.is(valueOf(packet.rows, 'peerAsn', { ...none, file: fileOf({ peerASN: 0 }) }), 65_530)
 })
 
-test('a selector and a load balancer arrive in parts', () => {
+test('a selector and a load balancer are parsed', () => {
   const { rows } = equinixMetal
   assert.equal(
     valueOf(rows, 'bgpNodeSelector', { ...none, env: { METAL_BGP_NODE_SELECTOR: 'role in (edge, core)' } }),
@@ -173,7 +173,7 @@ test('the configuration file is where predecessors kept it', () => {
   )
 })
 
-test("Equinix Metal's managed load balancers are no value elsewhere", () => {
+test("Equinix Metal's managed load balancers are refused in other dialects", () => {
   for (const { rows } of [packet, cherryServers]) {
     const { problems } = readSettings(
       { loadBalancer: rows.loadBalancer },
@@ -195,7 +195,7 @@ test("the id of Cherry's project is a number, however it is written", () => {
   assert.is(problems[0]?.wrong, 'not set')
 })
 
-test('our own name for the sweep interval is taken beside the one of the dialect', () => {
+test('the sweep interval has our environment variable beside that of the dialect', () => {
   const { rows } = packet
   const ours = { EIP_SWEEP_INTERVAL: '2m' }
   assert.is(valueOf(rows, 'sweepIntervalMs', { ...none, env: ours }), 120_000)

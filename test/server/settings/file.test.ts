@@ -36,7 +36,7 @@ const broken: [name: string, content: string, wrong: RegExp][] = [
   ['YAML', 'apiKey: hidden', /^is not JSON$/],
 ]
 for (const [name, content, wrong] of broken) {
-  test(`${name} is told, and nothing of its content`, () => {
+  test(`${name} is reported without its content`, () => {
     const file = read(content)
     assert.is(file.problems.length, 1)
     assert.match(file.problems[0]?.wrong ?? '', wrong)
@@ -45,12 +45,12 @@ for (const [name, content, wrong] of broken) {
   })
 }
 
-test('a file that is not there is told with its path', () => {
+test('the problem of a missing file names its path', () => {
   const [problem] = readSettingsFile('/nowhere/cloud-sa.json').problems
   assert.equal([problem?.source, problem?.wrong], ['/nowhere/cloud-sa.json', 'does not exist'])
 })
 
-test('a folder is told as one', () => {
+test('a directory is reported as one', () => {
   assert.is(readSettingsFile(tmpdir()).problems[0]?.wrong, 'is a directory')
 })
 

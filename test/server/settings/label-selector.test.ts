@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { LabelRequirement } from '../../../kube/selector.ts'
+import type { LabelRequirement } from '../../../lib/label-selector.ts'
 import { parseLabelSelector } from '../../../server/settings/label-selector.ts'
 
 const selectors: [text: string, requirements: LabelRequirement[] | undefined][] = [

@@ -85,7 +85,7 @@ for (const [text, hint] of wrong) {
   })
 }
 
-test('a dialect without managed load balancers neither takes nor names them', () => {
+test('a dialect without managed load balancers neither accepts nor names them', () => {
   const reading = cherryServers.read('emlb:///da')
   assert.ok('right' in reading)
   assert.not.match(reading.right, 'emlb')

@@ -76,7 +76,7 @@ test('values have the types of their formats', () => {
   assert.equal(warnings, [])
 })
 
-test('every mistake is told at once, each with its setting, source, value and what is right', () => {
+test('the error lists every problem, each with its setting, source, value and what is right', () => {
   const { message, problems } = refusal({
     flags: { '--asn': 'many', '--names': 'ok,Not-ok' },
     env: { PROJECT: '' },
@@ -89,24 +89,24 @@ test('every mistake is told at once, each with its setting, source, value and wh
       '  - API key: not set; set KEY or the field apiKey of the configuration file',
       '  - project: not set; set --project, PROJECT or the field projectID of the configuration file',
       '  - ASN: --asn is "many"; it must be a whole number from 1 to 4294967295',
-      '  - metro: the field metro of /etc/c.json is an object; it must be a text, a number, true or false',
+      '  - metro: the field metro of /etc/c.json is an object; it must be a string, a number, true or false',
       '  - on: the field on of /etc/c.json is "yes"; it must be true or false',
-      '  - names: --names is "ok,Not-ok"; it must be a list separated by commas, each the name of a namespace: lower-case letters, digits and -',
+      '  - names: --names is "ok,Not-ok"; it must be a list separated by commas, each item the name of a namespace: lower-case letters, digits and -',
       '  - API: the field api of /etc/c.json is "http://[redacted]@example.com"; it must be an https:// URL without credentials, query or fragment (http:// only to a loopback address such as 127.0.0.1)',
     ].join('\n'),
   )
   assert.is(problems.length, 7)
 })
 
-test('one mistake is told as one', () => {
+test('the error about one problem says 1 setting', () => {
   assert.match(refusal({ flags: { '--asn': 'many' } }).message, /^eip-admission: 1 setting is wrong:\n {2}- ASN: /)
 })
 
-test('a wrong value is not passed over for a weaker source that would do', () => {
+test('a wrong value is refused although a weaker source has a right one', () => {
   assert.match(refusal({ flags: { '--asn': 'many' }, env: { ...enough, ASN: '1' } }).message, '--asn is "many"')
 })
 
-test('a secret is printed neither when it is right nor when it is wrong, wherever it came from', () => {
+test('a secret is never printed, whether right or wrong, from whichever source', () => {
   const { values, warnings } = resolve({ env: { ...enough, PASS: 'hidden pass' } })
   assert.not.match(inspect({ values, warnings }, { depth: null, showHidden: true }) + JSON.stringify(values), 'hidden')
   const wrong = [
@@ -125,11 +125,11 @@ test('a long value is cut in the message', () => {
   assert.ok(refusal({ flags: { '--asn': 'x'.repeat(10_000) } }).message.length < 400)
 })
 
-test('an unknown field is a warning that says what may have been meant', () => {
+test('an unknown field causes a warning with the most similar field', () => {
   const { warnings } = resolve({ fields: { metor: 'da', projectId: 'p', somethingElse: 'hidden' } })
   assert.equal(warnings, [
-    'the field "metor" of /etc/c.json is ignored: there is no such setting; did you mean metro?',
-    'the field "somethingElse" of /etc/c.json is ignored: there is no such setting',
+    'the field "metor" of /etc/c.json is ignored, because there is no such setting; did you mean metro?',
+    'the field "somethingElse" of /etc/c.json is ignored, because there is no such setting',
   ])
 })
 
@@ -138,14 +138,14 @@ test('of two spellings of one field the last one counts', () => {
   assert.is(values.project, 'last')
 })
 
-test('an older name of a flag is taken, and gives way to the newer one', () => {
+test('an old name of a flag is accepted, and the new name takes precedence', () => {
   assert.is(resolve({ flags: { '--old-metro': 'da' } }).values.metro, 'da')
   const { values, warnings } = resolve({ flags: { '--old-metro': 'da', '--metro': 'ny' } })
   assert.is(values.metro, 'ny')
-  assert.equal(warnings, ['--old-metro is ignored, as --metro is given too'])
+  assert.equal(warnings, ['--old-metro is ignored, because --metro is set too'])
 })
 
-test('what is wrong with the file is told beside what is wrong with the settings', () => {
+test('the error lists the problems of the file together with those of the settings', () => {
   const problem = { setting: 'configuration file', source: '/etc/c.json', wrong: 'does not exist', right: 'it must' }
   const file = { path: '/etc/c.json', fields: {}, problems: [problem] }
   assert.throws(

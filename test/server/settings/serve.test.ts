@@ -67,7 +67,7 @@ test('what is not said has upstream’s defaults, or ours', () => {
   assert.equal(warnings, [])
 })
 
-test('our own settings come from flag and environment, the flag first', () => {
+test('common settings come from flag and environment, the flag first', () => {
   const given = {
     EIP_SERVICE_LOCATION_WINS: 'true',
     EIP_EXCLUDE_NAMESPACES: 'a,b',
@@ -111,7 +111,7 @@ for (const [name, dialect] of providers) {
   })
 }
 
-test('mistakes of every dialect are told together, in its own words', () => {
+test('the error lists all problems of a dialect, under its own names', () => {
   const packet = linesOf({ '--cloud-provider': 'packet', '--peer-asn': 'x', '--sweep-interval': '1' }, {}).join('\n')
   for (const part of ['PACKET_API_KEY', 'PACKET_PROJECT_ID', '--peer-asn', '--sweep-interval'])
     assert.match(packet, part)
@@ -121,21 +121,21 @@ test('mistakes of every dialect are told together, in its own words', () => {
     assert.match(cherry, part)
 })
 
-test("a setting of another dialect's is told as one", () => {
+test('a flag of another dialect is refused', () => {
   const flags = { '--cloud-provider': 'cherryservers', '--metro': 'da' }
   assert.equal(linesOf(flags, accounts), ['  - --metro: not a setting of Cherry Servers; leave it out'])
 })
 
-test('an unknown cloud provider is refused with those there are, beside what else is wrong', () => {
+test('the error about an unknown cloud provider names the known ones, together with other problems', () => {
   const lines = linesOf({ '--cloud-provider': 'aws', '--secure-port': '0', '--cloud-config': '/nowhere.json' })
   assert.equal(lines, [
     '  - cloud provider: --cloud-provider is "aws"; it must be equinixmetal, equinix-metal, packet, cherryservers or cherry-servers',
     '  - configuration file: /nowhere.json does not exist; it must be a readable file with one JSON object, such as {"projectID": "..."}',
-    '  - port: --secure-port is "0"; it must be a whole number from 1 to 65535',
+    '  - health and metrics port: --secure-port is "0"; it must be a whole number from 1 to 65535',
   ])
 })
 
-test('mistakes of the cloud, the process and the file are told in one list', () => {
+test('one error lists the problems of the cloud, the process and the file', () => {
   const flags = { ...provider, '--cloud-config': '/nowhere.json', '--local-asn': 'x', '--leader-elect': 'x' }
   const text = linesOf(flags, {}).join('\n')
   for (const part of ['/nowhere.json', 'API key: not set', 'project: not set', '--local-asn', '--leader-elect']) {
@@ -143,7 +143,7 @@ test('mistakes of the cloud, the process and the file are told in one list', () 
   }
 })
 
-test('the file of the cloud is read, and what nobody knows in it is a warning', () => {
+test('the configuration file is read, and an unknown field in it causes a warning', () => {
   const folder = mkdtempSync(join(tmpdir(), 'settings-'))
   try {
     const path = join(folder, 'cloud-sa.json')
@@ -153,7 +153,7 @@ test('the file of the cloud is read, and what nobody knows in it is a warning', 
       assert.is(settings.cloud.settings.apiKey.reveal(), 'hidden')
       assert.equal(settings.cloud.settings.loadBalancer, { kind: 'kube-vip' })
       assert.equal(settings.warnings, [
-        `the field "facilty" of ${path} is ignored: there is no such setting; did you mean facility?`,
+        `the field "facilty" of ${path} is ignored, because there is no such setting; did you mean facility?`,
       ])
       assert.not.match(inspect(settings, { depth: null, showHidden: true }) + JSON.stringify(settings), 'hidden')
     }
@@ -173,19 +173,19 @@ for (const [name, flags, told] of orders) {
   })
 }
 
-test('a flag of another dialect is refused', () => {
+test('an unknown flag is refused', () => {
   assert.equal(linesOf({ ...provider, '--of-another-dialect': 'x' }), [
     '  - --of-another-dialect: not a setting of Equinix Metal; leave it out',
   ])
 })
 
 for (const [flag, reason] of Object.entries(ignoredFlags)) {
-  test(`${flag} is taken, with a warning that says why it has no effect`, () => {
+  test(`${flag} is accepted with a warning that says why it has no effect`, () => {
     assert.equal(serveWith({ [flag]: 'true' }).warnings, [`${flag} has no effect: ${reason}`])
   })
 }
 
-test('upstream flags with one possible value are taken with it and refused with another', () => {
+test('an upstream flag with one possible value is accepted with it and refused with another', () => {
   assert.equal(serveWith({ '--controllers': '*', '--leader-elect-resource-lock': 'leases' }).warnings, [])
   assert.match(linesOf({ ...provider, '--controllers': '-service' }).join(), '--controllers is "-service"')
   assert.match(linesOf({ ...provider, '--leader-elect-resource-lock': 'endpoints' }).join(), 'must be "leases"')

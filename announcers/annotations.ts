@@ -1,0 +1,38 @@
+import type { Annotation } from '../lib/annotation.ts'
+import { kubeVipRequestAnnotation, metallbPoolAnnotations, metallbRequestAnnotations } from './request-annotations.ts'
+
+const [metallbRequest = '', metallbOldRequest = ''] = metallbRequestAnnotations
+
+/** Annotations of the announcing software that a Service may carry. */
+export const announcerAnnotations: readonly Annotation[] = [
+  {
+    name: metallbRequest,
+    on: 'Service',
+    writers: ['user'],
+    values: 'IP addresses, separated by commas',
+    sentence: 'Requests an own address from MetalLB. MetalLB refuses it beside `spec.loadBalancerIP`.',
+  },
+  {
+    name: metallbOldRequest,
+    on: 'Service',
+    writers: ['user'],
+    values: 'IP addresses, separated by commas',
+    sentence: 'The name of the same annotation up to MetalLB 0.14.',
+  },
+  ...metallbPoolAnnotations.map((name): Annotation => ({
+    name,
+    on: 'Service',
+    writers: ['user', 'eip-admission'],
+    values: 'the name of an address pool',
+    sentence:
+      'Chooses the pool of the address. eip-admission writes a pool that does not exist, so that MetalLB withdraws the address.',
+  })),
+  {
+    name: kubeVipRequestAnnotation,
+    on: 'Service',
+    writers: ['user', 'eip-admission'],
+    values: 'an IP address',
+    sentence:
+      'Requests an address from kube-vip. eip-admission writes the address of the Service, and removes it to withdraw the address.',
+  },
+]

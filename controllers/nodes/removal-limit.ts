@@ -1,0 +1,73 @@
+import type { Key } from '../../kube/objects.ts'
+
+type MissingNode = { name: Key; uid: string | undefined }
+
+export type RemovalLimit = {
+  /** Records that a node has lost its machine; returns for how long that is known, 0 the first time. */
+  recordMissing(node: MissingNode): number
+  /** Restarts the time of a node: there is doubt about what the cloud said. The node still counts as missing. */
+  restart(name: Key): void
+  /** Removes a node that is gone, is ready, or has a machine. */
+  clear(name: Key): void
+  /** Whether a missing node may be deleted. After a refusal none may, until no node is missing any more. */
+  canRemove(nodes: number): boolean
+  /** Records that a node was deleted. */
+  recordRemoval(name: Key): void
+  /** Nodes that have lost their machines. */
+  readonly missing: number
+  /** Nodes that have lost their machines, and those that were deleted within ten minutes. */
+  readonly total: number
+}
+
+export type RemovalLimitOptions = {
+  /** Nodes that may be deleted within ten minutes, and never more than half of them. */
+  max: number
+  now: () => number
+}
+
+const windowMs = 10 * 60_000
+
+/**
+ * Limits how many nodes are deleted. Machines do vanish one by one. If many vanish at once, the usual cause is a wrong
+ * API key, a wrong project or a fault of the cloud. Then no node is deleted until an operator has deleted those that
+ * are truly gone.
+ */
+export function removalLimit({ max, now }: RemovalLimitOptions): RemovalLimit {
+  const missing = new Map<Key, { uid: string | undefined; sinceMs: number | undefined }>()
+  let removals: number[] = []
+  let isExceeded = false
+
+  const recent = () => removals.filter((atMs) => now() - atMs < windowMs).length
+  const clear = (name: Key) => {
+    missing.delete(name)
+    if (missing.size === 0) isExceeded = false
+  }
+  return {
+    recordMissing({ name, uid }) {
+      const known = missing.get(name)
+      const sinceMs = (known?.uid === uid ? known?.sinceMs : undefined) ?? now()
+      missing.set(name, { uid, sinceMs })
+      return now() - sinceMs
+    },
+    restart(name) {
+      const known = missing.get(name)
+      if (known) missing.set(name, { ...known, sinceMs: undefined })
+    },
+    clear,
+    canRemove(nodes) {
+      const limit = Math.min(max, Math.max(1, Math.floor((nodes + recent()) / 2)))
+      isExceeded ||= missing.size + recent() > limit
+      return !isExceeded
+    },
+    recordRemoval(name) {
+      removals = [...removals, now()].slice(-max)
+      clear(name)
+    },
+    get missing() {
+      return missing.size
+    },
+    get total() {
+      return missing.size + recent()
+    },
+  }
+}

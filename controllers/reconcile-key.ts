@@ -1,0 +1,85 @@
+import { isConflict } from '../kube/errors.ts'
+import type { Log } from '../kube/log.ts'
+import type { Key } from '../kube/objects.ts'
+import type { Process, Queue } from '../kube/queue.ts'
+import { errorText } from './error-text.ts'
+import { type Outcome, type Reconciler, Terminal, Unsettled } from './reconciler.ts'
+
+/** What a reconcile came to, as the metric names it. */
+export type Result = 'ok' | 'conflict' | 'terminal' | 'unsettled' | 'error' | 'aborted'
+
+/** Tells the owner of an object what went wrong with it; `message` holds every reason of the error. */
+export type Report = (key: Key, message: string, error: unknown) => void
+
+/** Counts reconciles. */
+export type Observe = (controller: string, result: Result, ms: number) => void
+
+export type ReconcileOptions = {
+  reconciler: Reconciler
+  queue: Pick<Queue, 'add' | 'addAfter' | 'failed' | 'forget'>
+  log: Log
+  observe: Observe
+  resyncMs?: number | undefined
+  report?: Report | undefined
+}
+
+/** Reconciles a key and decides when it is due again. No other place decides that. */
+export function reconcileKey(options: ReconcileOptions): Process {
+  const { reconciler, observe } = options
+  return async (key, signal) => {
+    const started = performance.now()
+    const result = await tryToReconcile(options, key, signal)
+    observe(reconciler.name, result, performance.now() - started)
+  }
+}
+
+async function tryToReconcile(options: ReconcileOptions, key: Key, signal: AbortSignal): Promise<Result> {
+  try {
+    succeed(options, key, await options.reconciler.reconcile(key, signal))
+    return 'ok'
+  } catch (error) {
+    return signal.aborted ? 'aborted' : fail(options, key, error)
+  }
+}
+
+function succeed({ queue, resyncMs }: ReconcileOptions, key: Key, { againInMs = resyncMs }: Outcome): void {
+  queue.forget(key)
+  if (againInMs !== undefined) queue.addAfter(key, againInMs)
+}
+
+function fail({ reconciler, queue, report, log }: ReconcileOptions, key: Key, error: unknown): Result {
+  if (isOnlyConflict(error)) {
+    queue.failed(key)
+    return 'conflict'
+  }
+  const message = errorText(error)
+  report?.(key, message, error)
+  if (error instanceof Terminal) {
+    queue.forget(key)
+    log.warn({ controller: reconciler.name, key, error: message }, 'not retried until it changes')
+    return 'terminal'
+  }
+  const retryAfterMs = retryAfter(error)
+  const againInMs = Math.round(retryAfterMs ?? queue.failed(key))
+  if (retryAfterMs !== undefined) queue.addAfter(key, retryAfterMs)
+  const isUnsettled = error instanceof Unsettled
+  const text = isUnsettled ? 'does not settle' : 'reconcile failed'
+  log.warn({ controller: reconciler.name, key, againInMs, error: message }, text)
+  return isUnsettled ? 'unsettled' : 'error'
+}
+
+/** Another program wrote in between. That is usual, and the next look sees what it wrote. */
+function isOnlyConflict(error: unknown): boolean {
+  if (!(error instanceof AggregateError)) return isConflict(error)
+  return error.errors.length > 0 && error.errors.every(isOnlyConflict)
+}
+
+/** How long the cloud or the API server wants us to wait; of several waits the longest. */
+function retryAfter(error: unknown): number | undefined {
+  if (error instanceof AggregateError) {
+    const waits = error.errors.map(retryAfter).filter((ms) => ms !== undefined)
+    return waits.length === 0 ? undefined : Math.max(...waits)
+  }
+  const ms = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
+  return typeof ms === 'number' ? ms : undefined
+}

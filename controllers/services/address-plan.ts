@@ -1,0 +1,101 @@
+// How a Service gets its address. The first row that applies decides.
+//
+//   the Service wants       | and                                              | step
+//   ------------------------+--------------------------------------------------+-----------------------------
+//   any address             | it has no finalizer of ours                      | add-finalizer
+//   its own address         | the record holds that address                    | show-address
+//   its own address         | it shows an address of ours                      | hide-address
+//   its own address         | it is not announced                              | announce
+//   its own address         | an unbound record, within the grace period       | wait
+//   its own address         | it has a record that is not Released             | release or retain
+//   a reserved address      | the record was claimed for another want          | wait, then release or retain
+//   a reserved address      | the record lost the address, the Service shows it| withdraw, wait, clear-status
+//   a reserved address      | no record holds one                              | claim
+//   the address it holds    | the Service shows another, or none               | show-address
+//   the address it holds    | the record is not bound to this Service          | bind
+//   the address it holds    | it is not announced                              | announce
+//   a reserved address      | its reclaim policy differs from the record's     | set-reclaim-policy
+//   otherwise               |                                                  | -
+import type { Service } from '../../kube/objects.ts'
+import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
+import { type ElasticIP, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { addressAnnotation } from '../../ledger/record/names.ts'
+import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
+import { type Want, isWanted } from '../../ledger/want/want.ts'
+import { planWithdrawal } from './removal-plan.ts'
+import {
+  type Seen,
+  graceLeftMs,
+  hasFinalizer,
+  isWithdrawing,
+  releaseOrRetain,
+  shownInStatus,
+  statedReclaimPolicy,
+} from './service-state.ts'
+import { type ServicePlan, settled } from './service-step.ts'
+
+/** Plans for a Service with an address of its own. */
+export function planOwnAddress(seen: Seen, service: Service, address: string): ServicePlan {
+  const { record } = seen
+  if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
+  // The address is ours after all: a predecessor wrote it, or a person removed our annotation.
+  if (record && heldAddress(record) === address) return { step: { do: 'show-address', address } }
+  const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
+  if (isShown || isWithdrawing(service)) return { step: { do: 'hide-address' } }
+  const announced = announce(seen, service, address)
+  if (announced.step || !record || phaseOf(record) === 'Released') return announced
+  return releaseAfterGrace(seen, record)
+}
+
+/** Plans for a Service that wants an address from us. */
+export function planReservedAddress(
+  seen: Seen,
+  service: Service,
+  wanted: Extract<Want, { kind: 'reserve' | 'named' }>,
+): ServicePlan {
+  const { record } = seen
+  if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
+  if (!record || heldAddress(record) === undefined) {
+    // The address that it shows is no longer its own. It must not be announced while another one is claimed.
+    const shown = service.metadata.annotations?.[addressAnnotation]
+    if (record && shown !== undefined && shownInStatus(service) === shown) return planWithdrawal(seen, service)
+    return { step: { do: 'claim', ...claimSpecOf(wanted) } }
+  }
+  if (isForAnotherWant(record, { service, wanted })) return releaseAfterGrace(seen, record)
+  const held = planHeldAddress(seen, service, record)
+  const reclaim = statedReclaimPolicy(service, wanted) ?? record.spec.reclaimPolicy
+  return held.step || record.spec.reclaimPolicy === reclaim
+    ? held
+    : { step: { do: 'set-reclaim-policy', record, reclaim } }
+}
+
+/** Plans for a Service whose record holds its address. */
+export function planHeldAddress(seen: Seen, service: Service, record: ElasticIP): ServicePlan {
+  const address = heldAddress(record) ?? ''
+  const { annotations, uid = '' } = service.metadata
+  if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
+  const isShown = service.spec.loadBalancerIP === address && annotations?.[addressAnnotation] === address
+  const isOutdated = outdatedRequestAnnotations(service, seen.requestAnnotations, address).length > 0
+  if (!isShown || isWithdrawing(service) || isOutdated) return { step: { do: 'show-address', address } }
+  if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
+  return announce(seen, service, address)
+}
+
+/** Whether an address was claimed for the name earlier, with other wishes than this Service has. */
+function isForAnotherWant(record: ElasticIP, { service, wanted }: { service: Service; wanted: Want }): boolean {
+  return record.spec.claimRef?.uid !== service.metadata.uid && !isWanted(record, wanted)
+}
+
+function releaseAfterGrace(seen: Seen, record: ElasticIP): ServicePlan {
+  const againInMs = graceLeftMs(seen)
+  return againInMs === undefined ? { step: releaseOrRetain(record) } : { againInMs }
+}
+
+function announce({ announcer }: Seen, service: Service, address: string): ServicePlan {
+  const request = announcer.request(address)
+  const isAnnotated = Object.entries(request.annotations).every(
+    ([name, value]) => service.metadata.annotations?.[name] === value,
+  )
+  const isShown = !request.status || shownInStatus(service) === shownInStatus({ status: request.status })
+  return isAnnotated && isShown ? settled : { step: { do: 'announce', address, request } }
+}

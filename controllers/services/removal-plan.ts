@@ -1,0 +1,112 @@
+// How a Service loses its address. The first row that applies decides.
+//
+//   the Service                     | and                                              | step
+//   --------------------------------+--------------------------------------------------+-----------------------------
+//   does not exist                  | the record is being deleted                      | release
+//   does not exist                  | the record is Bound                              | release or retain
+//   does not exist                  | the record is unbound, within the grace period   | wait
+//   does not exist                  | the record is unbound, after the grace period    | release; retain if once held
+//   does not exist                  | the record is Released or Available              | -
+//   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers
+//   has our finalizer               | it still shows an address                        | withdraw, wait, clear-status
+//   wants no address                | the record is unbound, within the grace period   | wait
+//   is deleted or wants no address  | it has a record that is not Released             | release or retain
+//   wants no address                | it has our annotations                           | hide-address
+//   has our finalizer               |                                                  | remove-finalizers
+//   otherwise                       |                                                  | -
+import type { Service } from '../../kube/objects.ts'
+import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
+import type { Want } from '../../ledger/want/want.ts'
+import {
+  type Seen,
+  graceLeftMs,
+  hasFinalizer,
+  isWithdrawing,
+  releaseOrRetain,
+  statedReclaimPolicy,
+} from './service-state.ts'
+import { type ServicePlan, settled } from './service-step.ts'
+
+/** How soon we check again whether the announcing software has withdrawn the address, and how long it has time to. */
+const withdrawalPollMs = 500
+export const withdrawalTimeoutMs = 60_000
+
+const noWant: Want = { kind: 'nothing', reason: '' }
+
+/** Plans for a record whose Service does not exist: not yet, or no longer. */
+export function planWithoutService(seen: Seen, record: ElasticIP): ServicePlan {
+  // A person deleted the record. Without a Service that holds the address, that decides.
+  if (record.metadata.deletionTimestamp) return { step: { do: 'release', record } }
+  switch (phaseOf(record)) {
+    case 'Bound':
+      return { step: releaseOrRetain(record) }
+    case 'Requested':
+    case 'Reserved': {
+      const againInMs = graceLeftMs(seen)
+      if (againInMs !== undefined) return { againInMs }
+      return { step: wasHeld(record) ? releaseOrRetain(record) : { do: 'release', record } }
+    }
+    case 'Releasing':
+      return { step: { do: 'release', record } }
+    case 'Released':
+    case 'Available':
+      return settled
+  }
+}
+
+/** Whether a Service had the address before: a claim that fails does not take it from the next Service of the name. */
+function wasHeld({ status }: ElasticIP): boolean {
+  return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
+}
+
+/** Plans for a stored Service that wants no address. */
+export function planNoAddress(seen: Seen, service: Service): ServicePlan {
+  const againInMs = graceLeftMs(seen)
+  if (againInMs === undefined) return planRemoval(seen, service)
+  const { step, ...outcome } = planRemoval({ ...seen, record: undefined }, service)
+  return step ? { step } : { againInMs, ...outcome }
+}
+
+/** Plans to withdraw the address, then to release it, and last to let the Service be deleted. */
+export function planRemoval(seen: Seen, service: Service): ServicePlan {
+  const { wanted = noWant, announcer, record } = seen
+  const isOurs = hasFinalizerForUs(service, wanted)
+  // Its record is bound, and is reconciled without the Service.
+  if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
+    return { step: { do: 'remove-finalizers' } }
+  }
+  if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
+  if (record && phaseOf(record) !== 'Released')
+    return { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
+  const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined || isWithdrawing(service)
+  if (isShown && !service.metadata.deletionTimestamp) return { step: { do: 'hide-address' } }
+  return isOurs ? { step: { do: 'remove-finalizers' } } : settled
+}
+
+/**
+ * Plans until no one shows the address. Software that writes the status is asked to withdraw, and has time to: what it
+ * does not show it does not announce. After the timeout we go on, because software that was removed never answers.
+ */
+export function planWithdrawal({ announcer, withdrawingForMs }: Seen, service: Service): ServicePlan {
+  const { withdrawal } = announcer
+  if (withdrawal && !isWithdrawing(service)) return { step: { do: 'withdraw' } }
+  const isAwaited = withdrawal?.clearsStatus ?? false
+  if (isAwaited && withdrawingForMs < withdrawalTimeoutMs) return { againInMs: withdrawalPollMs }
+  return { step: { do: 'clear-status', isOverdue: isAwaited } }
+}
+
+/** Whether the Service shows an address in its status, or ours in an annotation for software that writes no status. */
+function isAnnounced({ record, announcer: { withdrawal } }: Seen, service: Service): boolean {
+  const { annotations = {} } = service.metadata
+  if (service.status?.loadBalancer?.ingress?.length) return true
+  const ours = [annotations[addressAnnotation], record?.status?.address].filter((address) => address !== undefined)
+  const removed = Object.entries(withdrawal?.annotations ?? {}).filter(([, value]) => value === null)
+  return !isWithdrawing(service) && removed.some(([name]) => ours.includes(annotations[name] ?? ''))
+}
+
+/** Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that we serve now. */
+function hasFinalizerForUs(service: Service, wanted: Want): boolean {
+  const isServed = ['reserve', 'named', 'own'].includes(wanted.kind)
+  return hasFinalizer(service) || (isServed && (service.metadata.finalizers?.includes(upstreamFinalizer) ?? false))
+}

@@ -1,0 +1,67 @@
+import type { Announcer } from '../../announcers/announcer.ts'
+import type { Key, Service } from '../../kube/objects.ts'
+import { type ElasticIP, type ReclaimPolicy, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { reclaimAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
+import type { RequestAnnotations } from '../../ledger/want/own-address.ts'
+import type { Want } from '../../ledger/want/want.ts'
+import type { Announcement } from '../announcing/announcing.ts'
+import type { Step } from './service-step.ts'
+
+/** Everything that the plan for a Service and its record depends on. */
+export type Seen = {
+  key: Key
+  service: Service | undefined
+  wanted: Want | undefined
+  record: ElasticIP | undefined
+  announcer: Pick<Announcer, 'request' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
+  requestAnnotations: RequestAnnotations
+  /** How long ago the record was last written. */
+  recordAgeMs: number
+  /** How long a reserved address waits for its Service: the Service may be rejected after we admitted it, or arrive late. */
+  graceMs: number
+  /** How long ago the announcing software was asked to withdraw the address. */
+  withdrawingForMs: number
+  /** Why the network may still learn the address that the next step frees; looked up only before such a step. */
+  announcement: Announcement | undefined
+}
+
+/** Whether the announcing software was asked to withdraw the Service's address. */
+export function isWithdrawing({ metadata }: Service): boolean {
+  return metadata.annotations?.[withdrawingAnnotation] !== undefined
+}
+
+/** How long ago the announcing software was asked to withdraw; 0 if it was not, or long ago if the time is damaged. */
+export function withdrawingForMs(service: Service | undefined, now: Date): number {
+  const since = service?.metadata.annotations?.[withdrawingAnnotation]
+  return since === undefined ? 0 : now.getTime() - (Date.parse(since) || 0)
+}
+
+/** Whether the Service has our finalizer. */
+export function hasFinalizer({ metadata }: Service): boolean {
+  return metadata.finalizers?.includes(serviceFinalizer) ?? false
+}
+
+/** The addresses that a Service shows in its status. The API server adds ipMode by itself, so only addresses count. */
+export function shownInStatus({ status }: Pick<Service, 'status'>): string {
+  return (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip ?? hostname).join()
+}
+
+/**
+ * How long an unbound record still waits; undefined if it does not wait. Only admission may know the Service that the
+ * record is for, or the change of the Service that needs it.
+ */
+export function graceLeftMs({ record, recordAgeMs, graceMs }: Seen): number | undefined {
+  const isUnbound = record && (phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved')
+  return isUnbound && recordAgeMs < graceMs ? graceMs - recordAgeMs : undefined
+}
+
+/** The reclaim policy on the Service itself. Without one the record's policy counts, which a person may have changed. */
+export function statedReclaimPolicy({ metadata }: Service, wanted: Want): ReclaimPolicy | undefined {
+  const isStated = metadata.annotations?.[reclaimAnnotation] !== undefined
+  return isStated && wanted.kind === 'reserve' ? wanted.reclaim : undefined
+}
+
+/** The step that ends a Service's hold on an address, by the reclaim policy. */
+export function releaseOrRetain(record: ElasticIP, reclaim: ReclaimPolicy = record.spec.reclaimPolicy): Step {
+  return reclaim === 'Retain' && record.status?.address ? { do: 'retain', record } : { do: 'release', record }
+}

@@ -1,0 +1,29 @@
+import type { AnnouncementRequest } from '../../announcers/announcer.ts'
+import type { Key } from '../../kube/objects.ts'
+import type { ClaimSpec } from '../../ledger/claim/claim-spec.ts'
+import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
+import type { Plan } from '../run-steps.ts'
+
+/** One change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
+export type Step =
+  | { do: 'add-finalizer' }
+  | ({ do: 'claim' } & ClaimSpec)
+  | { do: 'show-address'; address: string }
+  | { do: 'hide-address' }
+  | { do: 'bind'; record: ElasticIP; uid: string }
+  | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
+  | { do: 'announce'; address: string; request: AnnouncementRequest }
+  /** Has the announcing software withdraw the address. */
+  | { do: 'withdraw' }
+  /** Removes the address from the status ourselves; `isOverdue` if the announcing software should have done so. */
+  | { do: 'clear-status'; isOverdue: boolean }
+  | { do: 'release'; record: ElasticIP }
+  | { do: 'retain'; record: ElasticIP }
+  | { do: 'remove-finalizers' }
+  | { do: 'report-problems'; problems: string[] }
+  /** The address cannot be released while these Services show it. */
+  | { do: 'report-shared'; address: string; services: Key[] }
+
+export type ServicePlan = Plan<Step>
+
+export const settled: ServicePlan = {}

@@ -1,0 +1,96 @@
+import type { Annotation, WrittenName } from '../../lib/annotation.ts'
+import { recordFinalizer } from './elastic-ip.ts'
+import {
+  addressAnnotation,
+  elasticIPAnnotation,
+  protectAnnotation,
+  reclaimAnnotation,
+  serviceFinalizer,
+  upstreamFinalizer,
+  warmLabel,
+  withdrawingAnnotation,
+} from './names.ts'
+import { requestedByAnnotation } from './requests-in-flight.ts'
+
+/** Our annotations of Services, in every dialect. */
+export const serviceAnnotations: readonly Annotation[] = [
+  {
+    name: addressAnnotation,
+    on: 'Service',
+    writers: ['eip-admission'],
+    values: 'an IP address',
+    sentence:
+      'The address that eip-admission wrote into `spec.loadBalancerIP`. If the two differ, the Service has an own address.',
+  },
+  {
+    name: elasticIPAnnotation,
+    on: 'Service',
+    writers: ['user'],
+    values: 'the name of an ElasticIP',
+    default: 'a warm or new address',
+    sentence: 'Requests the address of an ElasticIP that an administrator provisioned.',
+  },
+  {
+    name: reclaimAnnotation,
+    on: 'Service',
+    writers: ['user'],
+    values: '`Delete`, `Retain`',
+    default: 'the default reclaim policy (`--default-reclaim-policy`)',
+    sentence: 'Whether the reservation is deleted or retained when the Service is deleted.',
+  },
+  {
+    name: protectAnnotation,
+    on: 'Service',
+    writers: ['user'],
+    values: '`true`, `false`',
+    default: '`false`',
+    sentence: 'While it is `true`, the Service can neither be deleted nor leave type LoadBalancer.',
+  },
+  {
+    name: withdrawingAnnotation,
+    on: 'Service',
+    writers: ['eip-admission'],
+    values: 'a time (RFC 3339)',
+    sentence: 'When eip-admission began to withdraw the address.',
+  },
+]
+
+/** Our annotations of ElasticIPs. */
+export const recordAnnotations: readonly Annotation[] = [
+  {
+    name: requestedByAnnotation,
+    on: 'ElasticIP',
+    writers: ['eip-admission'],
+    values: 'the name of a replica',
+    sentence: 'The replica that created the record. Until the record has a status, this replica requests the address.',
+  },
+]
+
+/** Labels that the ledger writes. */
+export const recordLabels: readonly WrittenName[] = [
+  { name: warmLabel, on: 'ElasticIP', sentence: 'Marks a warm address: reserved before any Service requested it.' },
+]
+
+/** Finalizers that the ledger writes or removes. */
+export const finalizers: readonly WrittenName[] = [
+  {
+    name: serviceFinalizer,
+    on: 'Service',
+    sentence: 'Keeps the Service until its address is withdrawn and its reservation is deleted or retained.',
+  },
+  {
+    name: recordFinalizer,
+    on: 'ElasticIP',
+    sentence: 'Keeps the record until its reservation is deleted at the cloud or retained.',
+  },
+  {
+    name: upstreamFinalizer,
+    on: 'Service',
+    sentence: 'Written by a predecessor. eip-admission never adds it, and removes it together with its own finalizer.',
+  },
+]
+
+/** Whether only we write this annotation of a Service. */
+export function isWrittenByUs(name: string): boolean {
+  return serviceAnnotations.some((one) => one.name === name && !one.writers.includes('user'))
+}

@@ -1,0 +1,18 @@
+/** Who puts an annotation on an object. */
+export type AnnotationWriter = 'administrator' | 'eip-admission' | 'kubelet' | 'predecessor' | 'user'
+
+/** One annotation, as the code uses it and as docs/reference/annotations.md describes it. */
+export type Annotation = {
+  name: string
+  /** The kind of object that carries it. */
+  on: 'ElasticIP' | 'Node' | 'Secret' | 'Service'
+  writers: readonly AnnotationWriter[]
+  /** The values that it may have, in Markdown. */
+  values: string
+  /** What holds without it, in Markdown; left out where nothing follows from its absence. */
+  default?: string
+  sentence: string
+}
+
+/** A label or a finalizer that we write. */
+export type WrittenName = { name: string; on: string; sentence: string }

@@ -1,0 +1,31 @@
+import { isIPv4, isIPv6 } from 'node:net'
+
+// Node parses addresses itself, as the C library does. The package ipaddr.js 2.5.0 is no substitute: it reads
+// `::192.0.2.1` as `::ffff:192.0.2.1` and accepts `::ffff:01.2.3.4`, so two addresses could pass for one.
+
+export type IpFamily = 'ipv4' | 'ipv6'
+
+/** An IP address in its canonical text (RFC 5952): equal addresses have equal texts. */
+export type IpAddress = { text: string; family: IpFamily }
+
+/** The IP address that a text holds; undefined if it holds none, or one with a zone such as `fe80::1%eth0`. */
+export function parseIpAddress(text: string): IpAddress | undefined {
+  if (isIPv4(text)) return { text, family: 'ipv4' }
+  if (!isIPv6(text) || text.includes('%')) return undefined
+  return { text: new URL(`http://[${text}]`).hostname.slice(1, -1), family: 'ipv6' }
+}
+
+/** The canonical text of an IP address; undefined if the text holds none. */
+export function canonicalIpAddress(text: string): string | undefined {
+  return parseIpAddress(text)?.text
+}
+
+/** Whether this is an IPv4 address written as IPv6 (`::ffff:192.0.2.1`): some programs read it as IPv4, some as IPv6. */
+export function isIpv4Mapped({ text }: IpAddress): boolean {
+  return /^::ffff:[0-9a-f]+:[0-9a-f]+$/.test(text)
+}
+
+/** Whether a canonical address is `0.0.0.0` or `::`, which name a family and no address. */
+export function isUnspecified(address: string): boolean {
+  return address === '0.0.0.0' || address === '::'
+}

@@ -1,0 +1,95 @@
+/** A read that several callers need at once, made once for all of them. */
+export type SharedRead<T> = {
+  /** What a read gives that begins after this call: it never shows an older state. */
+  fresh(signal: AbortSignal): Promise<T>
+  /** What a read gave a moment ago, if it began after our own last change; else a fresh value. */
+  recent(signal: AbortSignal): Promise<T>
+  /** We changed what is read: values read before now are out of date. */
+  invalidate(): void
+}
+
+export type SharedReadOptions<T> = {
+  read: (signal: AbortSignal) => Promise<T>
+  /** How long a value counts as recent. */
+  recentMs: number
+  /** The error for a caller that stops waiting, and for a read that no caller waits for any more. */
+  abandonedError: (cause: unknown) => Error
+}
+
+type ReadingOptions = Pick<SharedReadOptions<unknown>, 'abandonedError'> & { after: Promise<void> | undefined }
+
+/** A read that has not been made yet. At most one runs at a time; callers who come meanwhile share the next one. */
+export function sharedRead<T>({ read, recentMs, abandonedError }: SharedReadOptions<T>): SharedRead<T> {
+  let current: Reading<T> | undefined
+  let next: Reading<T> | undefined
+  let good: { value: T; startedAtMs: number } | undefined
+  let changedAtMs = -Infinity
+
+  const carryOut = async (reading: Reading<T>, ends: AbortSignal) => {
+    current = reading
+    if (next === reading) next = undefined
+    const startedAtMs = performance.now()
+    const value = await read(ends)
+    good = { value, startedAtMs }
+    return value
+  }
+  const fresh = (signal: AbortSignal) => {
+    if (!next || next.isAbandoned()) next = makeReading(carryOut, { abandonedError, after: current?.settled })
+    return next.join(signal)
+  }
+
+  return {
+    fresh,
+    async recent(signal) {
+      const isRecent = good && good.startedAtMs > changedAtMs && performance.now() - good.startedAtMs <= recentMs
+      return good && isRecent ? good.value : fresh(signal)
+    },
+    invalidate() {
+      changedAtMs = performance.now()
+    },
+  }
+}
+
+type Reading<T> = {
+  join(signal: AbortSignal): Promise<T>
+  /** Whether every caller who waited for it has left. */
+  isAbandoned(): boolean
+  /** Resolves when it has ended, with a value or an error. */
+  settled: Promise<void>
+}
+
+/** A read that goes on while at least one caller waits for it. */
+function makeReading<T>(
+  carryOut: (reading: Reading<T>, ends: AbortSignal) => Promise<T>,
+  { abandonedError, after }: ReadingOptions,
+): Reading<T> {
+  const ends = new AbortController()
+  let callers = 0
+  const begin = async () => {
+    await after
+    ends.signal.throwIfAborted()
+    return carryOut(reading, ends.signal)
+  }
+  const reading: Reading<T> = {
+    isAbandoned: () => ends.signal.aborted,
+    settled: Promise.resolve(),
+    async join(signal) {
+      callers += 1
+      const left = Promise.withResolvers<never>()
+      const leave = () => left.reject(abandonedError(signal.reason))
+      signal.addEventListener('abort', leave, { once: true })
+      if (signal.aborted) leave()
+      try {
+        return await Promise.race([value, left.promise])
+      } finally {
+        signal.removeEventListener('abort', leave)
+        callers -= 1
+        if (callers === 0) ends.abort(abandonedError('no caller waits for it'))
+      }
+    },
+  }
+  const value = begin()
+  const settle = () => {}
+  reading.settled = value.then(settle, settle)
+  return reading
+}

@@ -1,0 +1,65 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { recentRead } from '../../lib/recent-read.ts'
+
+const { signal } = new AbortController()
+
+function makeRead() {
+  const time = { ms: 0 }
+  const reads: PromiseWithResolvers<number>[] = []
+  const read = () => {
+    const running = Promise.withResolvers<number>()
+    reads.push(running)
+    return running.promise
+  }
+  const shared = recentRead({ read, now: () => time.ms })
+  return { time, reads, shared, within: (ms: number) => shared.within(ms, signal) }
+}
+
+test('callers who come during a read get its value', async () => {
+  const { reads, within } = makeRead()
+  const values = Promise.all([within(0), within(10), within(0)])
+  reads[0]?.resolve(1)
+  assert.equal([await values, reads.length], [[1, 1, 1], 1])
+})
+
+test('each caller decides how old the value may be', async () => {
+  const { reads, time, within } = makeRead()
+  const first = within(0)
+  reads[0]?.resolve(1)
+  await first
+  time.ms = 100
+  assert.is(await within(100), 1)
+  const second = within(99)
+  reads[1]?.resolve(2)
+  assert.equal([await second, await within(0), reads.length], [2, 2, 2])
+})
+
+test('an error is shared for two seconds, however old a value may be', async () => {
+  const { reads, time, within } = makeRead()
+  const failed = within(0).catch(String)
+  reads[0]?.reject(new Error('broken'))
+  assert.is(await failed, 'Error: broken')
+  time.ms = 2_000
+  assert.is(await within(60_000).catch(String), 'Error: broken')
+  time.ms = 2_001
+  const again = within(60_000)
+  reads[1]?.resolve(2)
+  assert.equal([await again, reads.length], [2, 2])
+})
+
+test('the last value stays known after an error, and a value comes with the time at which its read began', async () => {
+  const { reads, time, shared, within } = makeRead()
+  assert.is(shared.latest(), undefined)
+  time.ms = 5
+  const first = shared.timedWithin(0, signal)
+  time.ms = 7
+  reads[0]?.resolve(1)
+  assert.equal(await first, { value: 1, readAtMs: 5 })
+  time.ms = 10
+  const failed = within(0).catch(String)
+  reads[1]?.reject(new Error('broken'))
+  assert.equal([await failed, shared.latest()], ['Error: broken', 1])
+})
+
+test.run()

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { timeLimit, withTimeLimit } from '../../lib/time-limit.ts'
+
+const limits = { ms: 5, timeoutError: () => new Error('too late') }
+
+/** Waits until the signal aborts, and returns the signal. */
+async function untilAborted(signal: AbortSignal) {
+  await sleep(1000, undefined, { signal }).catch(() => undefined)
+  return signal
+}
+
+test('work that takes too long sees its signal abort with the error of the time limit', async () => {
+  const late = await withTimeLimit(limits, untilAborted)
+  assert.equal([late.aborted, (late.reason as Error).message], [true, 'too late'])
+})
+
+test('the signal does not abort when the work ends in time', async () => {
+  const quick = await withTimeLimit(limits, (signal) => signal)
+  await sleep(20)
+  assert.not.ok(quick.aborted)
+})
+
+test('an error of the work is thrown, and the time limit ends with the work', async () => {
+  let seen: AbortSignal | undefined
+  const throwing = withTimeLimit(limits, (signal) => {
+    seen = signal
+    throw new Error('no API server')
+  })
+  await throwing.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, 'no API server'),
+  )
+  await sleep(20)
+  assert.is(seen?.aborted, false)
+})
+
+test('the abort of the caller reaches the work, also when it came before', async () => {
+  const caller = new AbortController()
+  const running = withTimeLimit({ ...limits, ms: 5_000, signal: caller.signal }, untilAborted)
+  caller.abort('shutdown')
+  assert.is((await running).reason, 'shutdown')
+  const abortError = (reason: unknown) => `canceled: ${String(reason)}`
+  const after = await withTimeLimit({ ...limits, signal: caller.signal, abortError }, (signal) => signal)
+  assert.equal([after.aborted, after.reason], [true, 'canceled: shutdown'])
+})
+
+test('a time limit is over by the clock', async () => {
+  const limit = timeLimit(5)
+  assert.not.ok(limit.isOver())
+  await untilAborted(limit.signal)
+  assert.ok(limit.isOver())
+})
+
+test.run()
