@@ -15,7 +15,7 @@ const ipAnnotation: Annotation = {
   sentence: 'With `empty://`, the address of the Service, or a request for an own address.',
 }
 
-/** The annotation by which a user takes a Service out of our hands. */
+/** The annotation by which a user excludes a Service from load balancing. */
 export const managedAnnotation: Annotation = {
   name: 'cherryservers.com/loadbalancer-managed',
   on: 'Service',
