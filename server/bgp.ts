@@ -3,30 +3,30 @@ import type { AnnotationScheme } from '../controllers/peering/node-annotations.t
 import type { LabelRequirement } from '../lib/label-selector.ts'
 import type { LoadBalancer } from './settings/load-balancer.ts'
 
-/** BGP as the settings want it. */
+/** What the settings decide about BGP. */
 export type Bgp = {
-  /** Whether there is anything to announce by it. */
+  /** Whether the announcing software uses BGP. */
   isOn: boolean
   project: ProjectPeering
   selector: LabelRequirement[]
   annotations: AnnotationScheme
-  /** Addresses that the routers take from a node, where that is known. */
+  /** How many addresses the routers accept from a node, if that is known. */
   maxPrefixes: number | undefined
 }
 
-/** What a dialect alone can say of BGP. */
-export type BgpWords = {
+/** The part of the BGP settings that differs between dialects. */
+export type DialectBgp = {
   project: ProjectPeering
   selector?: LabelRequirement[] | undefined
   names: AnnotationScheme['names']
   maxPrefixes?: number
-  /** What its predecessor called these annotations earlier. */
+  /** Names that an older version of the predecessor gave these annotations. */
   outdated?: readonly string[]
 }
 
-/** BGP in the words of one dialect: whether it is on, and who learns passwords, follows from who announces. */
-export function bgpOf({ kind }: LoadBalancer, words: BgpWords): Bgp {
-  const { project, selector = [], names, maxPrefixes, outdated = [] } = words
+/** Makes the BGP settings. The announcing software decides whether BGP is on and whether annotations show passwords. */
+export function makeBgp({ kind }: LoadBalancer, dialect: DialectBgp): Bgp {
+  const { project, selector = [], names, maxPrefixes, outdated = [] } = dialect
   return {
     isOn: kind !== 'none' && kind !== 'emlb',
     project,
@@ -35,13 +35,13 @@ export function bgpOf({ kind }: LoadBalancer, words: BgpWords): Bgp {
     annotations: {
       names,
       showsPasswords: readsAnnotations[kind],
-      // kube-vip takes them for the current ones, or not, from one start to the next.
+      // kube-vip may read them instead of the current ones; which it reads can change with each of its starts.
       outdated: kind === 'kube-vip' ? outdated : [],
     },
   }
 }
 
-/** MetalLB gets passwords by a Secret; everybody who may read nodes can read an annotation. */
+/** MetalLB reads passwords from a Secret. Everybody with the right to read nodes can read an annotation. */
 const readsAnnotations: Record<LoadBalancer['kind'], boolean> = {
   'kube-vip': true,
   empty: true,
