@@ -63,6 +63,6 @@ function againInMs({ isChanged, isRefused }: Omit<Configured, 'problems'>): numb
 }
 
 /** What is the same for two problems that are one: the API server gives several reasons in any order. */
-function sameness({ concern, message }: Problem): string {
-  return JSON.stringify([concern, message.split(/\W+/).toSorted()])
+function sameness({ subject, message }: Problem): string {
+  return JSON.stringify([subject, message.split(/\W+/).toSorted()])
 }

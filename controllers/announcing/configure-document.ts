@@ -25,7 +25,7 @@ export function configureDocument({ client, configuration }: Deps): Configurator
     },
     async announces(address, signal) {
       const there = await read(signal)
-      return there ? configuration.announces(there.data?.[key] ?? '', address) : false
+      return there ? configuration.hasAddress(there.data?.[key] ?? '', address) : false
     },
   }
 }

@@ -96,7 +96,7 @@ async function machineNow(
 ): Promise<Machine | undefined> {
   const list = isOneOfMany ? await machines.within(monitorMs, signal) : []
   const found = list.find((machine) => machine.id === id)
-  return found && found.state !== 'unsaid' ? found : machines.machine(id, signal)
+  return found && found.state !== 'unknown' ? found : machines.machine(id, signal)
 }
 
 /** The machine has just been said not to exist: the same key has to show that it sees the others. */

@@ -21,12 +21,12 @@ export type Words = {
 }
 
 /** What the operator decided for all Services, in the words of one dialect. */
-export function policyOf(settings: Common, { loadBalancer, annotations, managed, places, ...words }: Words): Policy {
+export function policyOf(settings: Common, { loadBalancer, annotations, managed, places, ...text }: Words): Policy {
   const { known, prefix } = annotations
   const { ofCluster, ofService } = places
   const written = loadBalancer.kind === 'empty' ? loadBalancer.ipAnnotation : undefined
   return {
-    ...words,
+    ...text,
     loadBalancing: loadBalancer.kind !== 'none',
     excludedNamespaces: settings.excludedNamespaces,
     reclaimPolicy: settings.defaultReclaimPolicy,

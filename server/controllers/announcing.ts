@@ -1,4 +1,4 @@
-import type { Announcer, Concern, Problem } from '../../announcers/announcer.ts'
+import type { Announcer, Subject, Problem } from '../../announcers/announcer.ts'
 import { type Shown, announcedAddresses } from '../../controllers/announcing/announced.ts'
 import { type Announcing, announcing, announcingKey } from '../../controllers/announcing/announcing.ts'
 import type { Configurator } from '../../controllers/announcing/configurator.ts'
@@ -59,12 +59,12 @@ export function shown({ caches, want }: Dependencies): Shown[] {
 
 /** Whoever has to do something about it reads it on the object that is to blame. */
 function complainer({ announcer, events, caches, log }: Dependencies): (problem: Problem) => void {
-  const objectOf = (concern: Concern) =>
-    'service' in concern ? caches.services.get(concern.service) : caches.nodes.get(concern.node)
-  return ({ concern, message }) => {
-    log.warn({ ...concern, announcer: announcer.name, error: message }, 'not announced')
-    const object = objectOf(concern)
-    const reason = 'service' in concern ? 'SyncLoadBalancerFailed' : 'PeeringFailed'
+  const objectOf = (subject: Subject) =>
+    'service' in subject ? caches.services.get(subject.service) : caches.nodes.get(subject.node)
+  return ({ subject, message }) => {
+    log.warn({ ...subject, announcer: announcer.name, error: message }, 'not announced')
+    const object = objectOf(subject)
+    const reason = 'service' in subject ? 'SyncLoadBalancerFailed' : 'PeeringFailed'
     if (object) events.record(object, { type: 'Warning', reason, message: `${announcer.name}: ${message}` })
   }
 }

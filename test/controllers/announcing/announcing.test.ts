@@ -63,7 +63,7 @@ test('a failed pass holds nothing by itself', async () => {
 })
 
 test('a problem is told once, and again when it was away', async () => {
-  const problem = { concern: { service: 'default/web' }, message: 'refused: [wrong name, wrong port]' }
+  const problem = { subject: { service: 'default/web' }, message: 'refused: [wrong name, wrong port]' }
   const otherwise = { ...problem, message: 'refused: [wrong port, wrong name]' }
   const answers = [[problem], [otherwise], [], [problem]]
   const { pass, told } = scene(() => Promise.resolve({ ...settled, problems: answers.shift() ?? [] }))
