@@ -7,7 +7,7 @@ export type Machine = {
    * `changing`: between the two, as while it is installed or rebooted. `unsaid`: a list may not tell on from off where
    * that costs a call for each machine; one that is asked for by its id always has a state.
    */
-  state: 'on' | 'off' | 'changing' | 'unsaid'
+  state: 'on' | 'off' | 'changing' | 'unknown'
   /** The vendor's name for its make. */
   type: string | undefined
   region: string | undefined

@@ -30,7 +30,7 @@ export async function wholeList(pages: Pages, signal: AbortSignal): Promise<Fiel
     const items = await readOnce(pages, signal)
     if (items) return items
   }
-  throw incomplete(pages, `read ${readings} times, its pages never fitted together`)
+  throw incompleteError(pages, `read ${readings} times, its pages never fitted together`)
 }
 
 /**
@@ -51,11 +51,11 @@ async function readOnce(pages: Pages, signal: AbortSignal): Promise<Fields[] | u
     if (page.isLast) return items.size < promised ? undefined : [...items.values()]
     if (items.size === before) return undefined
   }
-  throw incomplete(pages, `it does not end after ${maxPages} pages`)
+  throw incompleteError(pages, `it does not end after ${maxPages} pages`)
 }
 
 /** A list that was not given whole, and why. */
-export function incomplete({ vendor, name }: Pick<Pages, 'vendor' | 'name'>, why: string): CloudError {
-  const message = `${vendor} did not give the whole list of ${name}: ${why}`
+export function incompleteError({ vendor, name }: Pick<Pages, 'vendor' | 'name'>, reason: string): CloudError {
+  const message = `${vendor} did not give the whole list of ${name}: ${reason}`
   return new CloudError(message, { fault: 'unavailable', outcome: 'nothing' })
 }

@@ -1,7 +1,7 @@
 import type { Location } from '../cloud.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import { idOf } from './id.ts'
-import { type Project, unreadable } from './project.ts'
+import { type Project, unreadableError } from './project.ts'
 
 /** What regions were called until 2025, as texts of that time still have it. */
 const formerNames: Record<string, string[]> = {
@@ -13,7 +13,7 @@ const formerNames: Record<string, string[]> = {
 export async function listLocations({ http }: Project, signal: AbortSignal): Promise<Location[]> {
   const { body } = await http.call({ name: 'locations', method: 'GET', path: ['regions'] }, signal)
   const regions = parseLocations(body)
-  if (!regions) throw unreadable('locations', 'no list of regions')
+  if (!regions) throw unreadableError('locations', 'no list of regions')
   return regions
 }
 
@@ -28,13 +28,13 @@ export function parseLocations(list: unknown): Location[] | undefined {
 function parseLocation(region: Fields, all: Fields[]): Location {
   const code = textOf(region.slug) ?? ''
   const others = all.filter((other) => other !== region).map(wordsOf)
-  const isOwn = (word: string) => word !== code && !others.some((words) => words.includes(word))
-  const former = (formerNames[code] ?? []).filter(isOwn)
+  const isVendorBody = (word: string) => word !== code && !others.some((text) => text.includes(word))
+  const former = (formerNames[code] ?? []).filter(isVendorBody)
   return {
     code,
     name: textOf(region.name) ?? code,
     kind: 'region',
-    aliases: wordsOf(region).filter(isOwn),
+    aliases: wordsOf(region).filter(isVendorBody),
     ...(former.length > 0 && { formerNames: former }),
   }
 }

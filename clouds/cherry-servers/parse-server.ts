@@ -53,7 +53,7 @@ function machineOf(server: Fields, id: string): Machine {
  * or has a state that nobody has heard of, is not off: what is off may lose its work to others.
  */
 function stateOf({ state, status }: Fields): Machine['state'] {
-  if (state === 'active') return status === 'deploying' ? 'changing' : 'unsaid'
+  if (state === 'active') return status === 'deploying' ? 'changing' : 'unknown'
   return state === 'inactive' ? 'off' : 'changing'
 }
 

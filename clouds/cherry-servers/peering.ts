@@ -4,7 +4,7 @@ import { asnOf } from '../loose-bgp.ts'
 import { fieldsOf } from '../loose-json.ts'
 import type { Peer, Peering, ProjectPeering } from '../peering.ts'
 import type { Server } from './parse-server.ts'
-import { type Project, projectHints, unreadable } from './project.ts'
+import { type Project, projectHints, unreadableError } from './project.ts'
 
 /** BGP of a project and of its machines. The project's number is the cloud's to choose, and there are no passwords. */
 export function peeringOf(project: Project): Peering {
@@ -25,7 +25,7 @@ async function findPeering({ http, id }: Project, signal: AbortSignal): Promise<
   const path = ['projects', id]
   const { body } = await http.call({ name: 'peering', method: 'GET', path, hints: projectHints }, signal)
   const { enabled, local_asn } = fieldsOf(fieldsOf(body).bgp)
-  if (typeof enabled !== 'boolean') throw unreadable('peering', 'no word about BGP')
+  if (typeof enabled !== 'boolean') throw unreadableError('peering', 'no word about BGP')
   return enabled ? { asn: asnOf(local_asn), password: undefined } : undefined
 }
 
@@ -52,7 +52,7 @@ async function listPeers(project: Project, machine: string, signal: AbortSignal)
   const localAsn = server.bgp.localAsn ?? (await findPeering(project, signal))?.asn
   if (localAsn === undefined) return []
   const peers = peersOf(server, localAsn)
-  if (!peers) throw unreadable('peers', 'a server that does not tell with whom, and from where, it speaks BGP')
+  if (!peers) throw unreadableError('peers', 'a server that does not tell with whom, and from where, it speaks BGP')
   return peers
 }
 

@@ -38,6 +38,6 @@ export function projectAt(http: VendorHttp, id: string): Project {
 }
 
 /** An answer that came, and does not say what it was asked for. */
-export function unreadable(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
+export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
   return new CloudError(`Cherry Servers answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
 }

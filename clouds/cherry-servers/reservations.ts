@@ -5,17 +5,17 @@ import { firstSeen } from './first-seen.ts'
 import { listLocations, locationBy } from './locations.ts'
 import { mark } from './mark.ts'
 import { type Address, parseReservation } from './parse-address.ts'
-import { type Project, unreadable } from './project.ts'
+import { type Project, unreadableError } from './project.ts'
 
 /** The reservations of a project. One that was given back stays in its lists, as it was, for a minute or so. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'locations'> {
   const seen = firstSeen()
-  const dated = (told: Address['reservation']): Reservation => ({ ...told, createdAt: seen.of(told.id) })
+  const dated = (found: Address['reservation']): Reservation => ({ ...found, createdAt: seen.of(found.id) })
   return {
     async reservations(marks, signal) {
-      const told = (await project.addresses.fresh(signal)).map(({ reservation }) => reservation)
-      seen.keep(told.map(({ id }) => id))
-      return told.map(dated).filter((reservation) => hasMarks(reservation.marks, marks))
+      const found = (await project.addresses.fresh(signal)).map(({ reservation }) => reservation)
+      seen.keep(found.map(({ id }) => id))
+      return found.map(dated).filter((reservation) => hasMarks(reservation.marks, marks))
     },
     async reservation(id, signal) {
       const found = await findAddress(project, id, signal)
@@ -64,7 +64,7 @@ async function order(
   const path = ['projects', id, 'ips']
   const answer = await http.call({ name: 'reserve', method: 'POST', path, body, hints }, signal)
   const reservation = parseReservation(answer.body)
-  if (!reservation) throw unreadable('reserve', 'an object without an id', 'unknown')
+  if (!reservation) throw unreadableError('reserve', 'an object without an id', 'unknown')
   return reservation
 }
 
@@ -72,7 +72,7 @@ async function order(
 async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
   const found = await findAddress(project, id, signal)
   if (!found) return
-  if (found.holder !== undefined) throw inUse(id, found.holder)
+  if (found.holder !== undefined) throw inUseError(id, found.holder)
   try {
     await project.http.call({ name: 'release', method: 'DELETE', path: ['ips', id], accept: [404] }, signal)
   } catch (error) {
@@ -82,7 +82,7 @@ async function release(project: Project, id: string, signal: AbortSignal): Promi
   }
 }
 
-function inUse(id: string, holder: string): CloudError {
+function inUseError(id: string, holder: string): CloudError {
   const message = `Cherry Servers: address ${id} goes to ${holder}; it is given back once that is undone`
   return new CloudError(message, { fault: 'conflict', outcome: 'nothing' })
 }

@@ -1,7 +1,7 @@
 import type { VendorHttp } from '../http.ts'
 import type { VendorCall } from '../http/request.ts'
 import { type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
-import { incomplete, wholeList as wholeListOf } from '../whole-list.ts'
+import { incompleteError, wholeList as wholeListOf } from '../whole-list.ts'
 
 /** A list of the API, and how it is asked for. */
 export type List = Required<Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'>>
@@ -17,7 +17,7 @@ export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Pr
     const query = { ...list.query, limit: pageSize, offset }
     const { headers, body } = await http.call({ name, method: 'GET', path, query, hints }, aborted)
     const items = itemsOf(body)?.map(fieldsOf)
-    if (!items) throw incomplete(pages, `what came at ${offset} is no list`)
+    if (!items) throw incompleteError(pages, `what came at ${offset} is no list`)
     const total = totalOf(headers)
     const isLast = total === undefined ? items.length === 0 : offset + items.length >= total
     return { items, promised: total ?? 0, isLast }

@@ -1,6 +1,6 @@
 import { CloudError, type Location } from '../cloud.ts'
 import { fieldsOf, itemsOf, textOf } from '../loose-json.ts'
-import { type Project, unreadable } from './project.ts'
+import { type Project, unreadableError } from './project.ts'
 
 /** The places in which a project may reserve addresses. */
 export async function listLocations(project: Project, signal: AbortSignal): Promise<Location[]> {
@@ -10,7 +10,7 @@ export async function listLocations(project: Project, signal: AbortSignal): Prom
 async function listMetros({ http }: Project, signal: AbortSignal): Promise<Location[]> {
   const { body } = await http.call({ name: 'locations', method: 'GET', path: ['locations', 'metros'] }, signal)
   const metros = parseLocations('metro', fieldsOf(body).metros)
-  if (!metros) throw unreadable('locations', 'no list of metros', 'nothing')
+  if (!metros) throw unreadableError('locations', 'no list of metros', 'nothing')
   return metros
 }
 

@@ -3,7 +3,7 @@ import type { VendorCall } from '../http/request.ts'
 import { fieldsOf, itemsOf } from '../loose-json.ts'
 import type { Machine, Machines } from '../machines.ts'
 import { parseMachine } from './parse-machine.ts'
-import { type Project, projectHints, unreadable } from './project.ts'
+import { type Project, projectHints, unreadableError } from './project.ts'
 import { type List, wholeList } from './whole-list.ts'
 
 /** Without it the private network is a reference; this is the form that is known to have worked. */
@@ -23,7 +23,7 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   if (status === 403) return findForbidden(project, id, signal)
   if (status === 404) return confirmGone(project, signal)
   const machine = parseMachine(body, project)
-  if (!machine) throw unreadable('machine', 'an object without an id')
+  if (!machine) throw unreadableError('machine', 'an object without an id')
   return machine
 }
 
@@ -31,7 +31,7 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
 async function confirmGone(project: Project, signal: AbortSignal): Promise<undefined> {
   const { name, path, hints, field } = listOf(project)
   const { body } = await project.http.call({ name, method: 'GET', path, hints, query: { per_page: 1 } }, signal)
-  if (!itemsOf(fieldsOf(body)[field])) throw unreadable(name, `no ${field}`)
+  if (!itemsOf(fieldsOf(body)[field])) throw unreadableError(name, `no ${field}`)
 }
 
 /** 403 comes for machines that are gone, for some that failed, and to keys without the right: the list tells them apart. */

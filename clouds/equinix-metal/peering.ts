@@ -1,7 +1,7 @@
 import { CloudError } from '../cloud.ts'
 import type { Peer, Peering, ProjectPeering } from '../peering.ts'
 import { isIpv4, machineOf, parsePeers, parseProjectPeering } from './parse-peering.ts'
-import { type Project, projectHints, unreadable } from './project.ts'
+import { type Project, projectHints, unreadableError } from './project.ts'
 import { wholeList } from './whole-list.ts'
 
 /** By the book it has no pages, so it is asked for without any. */
@@ -22,7 +22,7 @@ async function findPeering({ http, id }: Project, signal: AbortSignal): Promise<
   const path = ['projects', id, 'bgp-config']
   const { body } = await http.call({ name: 'peering', method: 'GET', path, hints: projectHints }, signal)
   const peering = parseProjectPeering(body)
-  if (!peering) throw unreadable('peering', 'no BGP configuration')
+  if (!peering) throw unreadableError('peering', 'no BGP configuration')
   return peering === 'off' ? undefined : peering
 }
 
@@ -40,7 +40,7 @@ async function enable(project: Project, { asn, password }: ProjectPeering, signa
   }
   const secrets = md5 ? [md5] : []
   const call = project.http.call({ name: 'enable-peering', method: 'POST', path, body, hints, secrets }, signal)
-  await unlessSo(call, async () => (await findPeering(project, signal)) !== undefined)
+  await acceptIfDone(call, async () => (await findPeering(project, signal)) !== undefined)
 }
 
 async function listMachines({ http, id }: Project, signal: AbortSignal): Promise<Set<string>> {
@@ -54,7 +54,7 @@ async function enableOn({ http, id }: Project, machine: string, signal: AbortSig
   const body = { address_family: 'ipv4' }
   const hints = { invalid: `check that the machine is there, and that BGP is enabled and approved on project ${id}` }
   const call = http.call({ name: 'enable-session', method: 'POST', path, body, hints }, signal)
-  await unlessSo(call, async () => (await wholeList(http, { ...sessionList, path, hints }, signal)).some(isIpv4))
+  await acceptIfDone(call, async () => (await wholeList(http, { ...sessionList, path, hints }, signal)).some(isIpv4))
 }
 
 async function listPeers(project: Project, machine: string, signal: AbortSignal): Promise<Peer[]> {
@@ -62,12 +62,12 @@ async function listPeers(project: Project, machine: string, signal: AbortSignal)
   const hints = { invalid: 'check that the machine is there' }
   const { body } = await project.http.call({ name: 'peers', method: 'GET', path, hints }, signal)
   const peers = parsePeers(body, project)
-  if (!peers) throw unreadable('peers', 'no whole list of BGP neighbors')
+  if (!peers) throw unreadableError('peers', 'no whole list of BGP neighbors')
   return peers
 }
 
 /** A refusal of what is so already is success. Whether it is, the refusal tells in words alone, so we look. */
-async function unlessSo(change: Promise<unknown>, isSo: () => Promise<boolean>): Promise<void> {
+async function acceptIfDone(change: Promise<unknown>, isSo: () => Promise<boolean>): Promise<void> {
   try {
     await change
   } catch (error) {

@@ -16,6 +16,6 @@ export type Project = ProjectOptions & { http: VendorHttp; id: string }
 export const projectHints = { invalid: 'check the project id' }
 
 /** An answer that came, and does not say what it was asked for. */
-export function unreadable(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
+export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
   return new CloudError(`Equinix Metal answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
 }

@@ -2,7 +2,7 @@ import { type Cloud, CloudError, type Reservation, type ReservationRequest } fro
 import { fieldsOf } from '../loose-json.ts'
 import { hasMarks } from '../marks.ts'
 import { mark } from './mark.ts'
-import { type Project, projectHints, unreadable } from './project.ts'
+import { type Project, projectHints, unreadableError } from './project.ts'
 import { formatTags } from './tags.ts'
 import { type List, wholeList } from './whole-list.ts'
 import { isReservation, kindOf, parseReservation, publicTypes, type ReservationBody } from './parse-reservation.ts'
@@ -60,7 +60,7 @@ async function reserve(
   const path = ['projects', project.id, 'ips']
   const answer = await project.http.call({ name: 'reserve', method: 'POST', path, body, hints }, signal)
   const reservation = parseReservation(answer.body, project)
-  if (!reservation) throw unreadable('reserve', 'an object without an id', 'unknown')
+  if (!reservation) throw unreadableError('reserve', 'an object without an id', 'unknown')
   return reservation
 }
 

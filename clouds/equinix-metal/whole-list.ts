@@ -1,7 +1,7 @@
 import type { VendorHttp } from '../http.ts'
 import type { VendorCall } from '../http/request.ts'
 import { countOf, type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
-import { incomplete, wholeList as wholeListOf } from '../whole-list.ts'
+import { incompleteError, wholeList as wholeListOf } from '../whole-list.ts'
 
 /** A list of the API: how it is asked for, and the field of the answer that holds it. */
 export type List = Required<Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'>> & { field: string }
@@ -18,7 +18,7 @@ export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Pr
     const query = { ...list.query, ...(asked > 1 && { page: asked }) }
     const { body } = await http.call({ name, method: 'GET', path, query, hints }, aborted)
     const page = parsePage(body, { field, asked })
-    if (!page) throw incomplete(pages, `page ${asked} holds no ${field}`)
+    if (!page) throw incompleteError(pages, `page ${asked} holds no ${field}`)
     const isLast = page.current >= page.last
     return { items: page.items, promised: asked === 1 && !isLast ? (page.total ?? 0) : 0, isLast }
   }

@@ -5,10 +5,10 @@ const maxBytes = 8 * 1024 * 1024
 export type Body = { kind: 'json'; value: unknown } | { kind: 'none' } | { kind: 'foreign'; what: string }
 
 /** All that came back over the wire. */
-export type RawAnswer = { status: number; headers: Headers; body: Body }
+export type RawResponse = { status: number; headers: Headers; body: Body }
 
 /** An answer with its body, read to its end or to the bound. */
-export async function readAnswer(response: Response): Promise<RawAnswer> {
+export async function readResponse(response: Response): Promise<RawResponse> {
   return { status: response.status, headers: response.headers, body: await readBody(response) }
 }
 

@@ -1,5 +1,5 @@
 import { CloudError, type Fault } from '../cloud.ts'
-import { type Body, type RawAnswer, retryAfterMs } from './answer.ts'
+import { type Body, type RawResponse, retryAfterMs } from './answer.ts'
 
 /** What the messages about one call need to know of it. */
 export type CallFacts = {
@@ -18,7 +18,7 @@ export type CallFacts = {
 export type Refusal = { name: string; status: number; text: string | undefined }
 
 /** How a vendor's refusals are to be read. */
-export type Reading = {
+export type ErrorFormat = {
   /** The vendor's own words in the body of an error. */
   errorText(body: unknown): string | undefined
   /** The fault where the status alone does not tell it. */
@@ -26,13 +26,14 @@ export type Reading = {
 }
 
 /** A call that the cloud, or something in front of it, answered with other than what was asked for. */
-export function refused(facts: CallFacts, raw: RawAnswer, reading: Reading): CloudError {
+export function refusalError(facts: CallFacts, raw: RawResponse, reading: ErrorFormat): CloudError {
   const { status, headers, body } = raw
-  const told = isOwn(body) && body.kind === 'json' ? vendorWords(reading.errorText(body.value), facts) : undefined
-  const fault = faultOf(facts, raw, { text: told, reading })
+  const found =
+    isVendorBody(body) && body.kind === 'json' ? vendorText(reading.errorText(body.value), facts) : undefined
+  const fault = faultOf(facts, raw, { text: found, reading })
   const outcome = status >= 400 && status < 500 && status !== 408 ? 'nothing' : lostOutcome(facts)
-  const answered = `${facts.vendor} answered ${status}${manner(raw)} to ${facts.method} ${facts.path}`
-  const message = (told ? `${answered}: ${told}` : answered) + doubt(outcome) + advice(facts, fault)
+  const answered = `${facts.vendor} answered ${status}${bodyText(raw)} to ${facts.method} ${facts.path}`
+  const message = (found ? `${answered}: ${found}` : answered) + doubtText(outcome) + hintText(facts, fault)
   return new CloudError(message, {
     fault,
     outcome,
@@ -41,52 +42,55 @@ export function refused(facts: CallFacts, raw: RawAnswer, reading: Reading): Clo
 }
 
 /** A call that got no whole answer: never connected, cut off, or not what HTTP is. */
-export function brokenOff(facts: CallFacts, error: unknown): CloudError {
+export function connectionError(facts: CallFacts, error: unknown): CloudError {
   const { vendor, method, path } = facts
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const why = clean(cause instanceof Error ? cause.message || (codeOf(cause) ?? cause.name) : 'no reason given', facts)
+  const reason = clean(
+    cause instanceof Error ? cause.message || (codeOf(cause) ?? cause.name) : 'no reason given',
+    facts,
+  )
   const isUnsent = neverConnected(cause)
   const outcome = isUnsent ? 'nothing' : lostOutcome(facts)
-  const message = `${vendor} ${isUnsent ? 'cannot be reached for' : 'broke off'} ${method} ${path}: ${why}`
-  return new CloudError(message + doubt(outcome), { fault: 'unavailable', outcome, cause: error })
+  const message = `${vendor} ${isUnsent ? 'cannot be reached for' : 'broke off'} ${method} ${path}: ${reason}`
+  return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome, cause: error })
 }
 
 /** A call that took longer than it may. */
-export function timedOut(facts: CallFacts, timeoutMs: number): CloudError {
+export function timeoutError(facts: CallFacts, timeoutMs: number): CloudError {
   const outcome = lostOutcome(facts)
   const message = `${facts.vendor} did not answer ${facts.method} ${facts.path} within ${timeoutMs / 1000} s`
-  return new CloudError(message + doubt(outcome), { fault: 'unavailable', outcome })
+  return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome })
 }
 
 /** A call whose caller gave it up, before it was sent or while it was under way. */
-export function givenUp(facts: CallFacts, { sent, reason }: { sent: boolean; reason: unknown }): CloudError {
+export function canceledError(facts: CallFacts, { sent, reason }: { sent: boolean; reason: unknown }): CloudError {
   const outcome = sent ? lostOutcome(facts) : 'nothing'
   const when = sent ? 'while it was under way' : 'before it was sent'
-  const message = `${facts.method} ${facts.path} to ${facts.vendor} was given up ${when}${doubt(outcome)}`
+  const message = `${facts.method} ${facts.path} to ${facts.vendor} was given up ${when}${doubtText(outcome)}`
   return new CloudError(message, { fault: 'unavailable', outcome, cause: reason })
 }
 
 /** A call that cannot be made at all. */
-export function unsendable(facts: CallFacts, { fault, why }: { fault: Fault; why: string }): CloudError {
-  return new CloudError(`${facts.vendor}: ${facts.method} ${facts.path} was not sent: ${why}`, {
+export function notSentError(facts: CallFacts, { fault, reason }: { fault: Fault; reason: string }): CloudError {
+  return new CloudError(`${facts.vendor}: ${facts.method} ${facts.path} was not sent: ${reason}`, {
     fault,
     outcome: 'nothing',
   })
 }
 
 /** Whether the vendor's API itself may have written this body: it speaks JSON objects, proxies speak HTML or prose. */
-export function isOwn(body: Body): boolean {
+export function isVendorBody(body: Body): boolean {
   return body.kind === 'none' || (body.kind === 'json' && typeof body.value === 'object' && body.value !== null)
 }
 
 function faultOf(
   facts: CallFacts,
-  { status, body }: RawAnswer,
-  { text, reading }: { text: string | undefined; reading: Reading },
+  { status, body }: RawResponse,
+  { text, reading }: { text: string | undefined; reading: ErrorFormat },
 ): Fault {
   if (status === 429) return 'rate-limit'
   // A proxy's 403 or 404 says nothing about our rights, nor about what exists.
-  if (!isOwn(body)) return 'unavailable'
+  if (!isVendorBody(body)) return 'unavailable'
   return reading.fault?.({ name: facts.name, status, text }) ?? faultOfStatus(status)
 }
 
@@ -97,13 +101,13 @@ function faultOfStatus(status: number): Fault {
   return 'unavailable'
 }
 
-function manner({ status, body }: RawAnswer): string {
+function bodyText({ status, body }: RawResponse): string {
   if (status >= 300 && status < 400) return ' (a redirect; a read follows a few, to the same host, and a write none)'
   if (body.kind === 'foreign') return ` with ${body.what}`
   return body.kind === 'none' ? ' with an empty body' : ''
 }
 
-function advice({ hints }: CallFacts, fault: Fault): string {
+function hintText({ hints }: CallFacts, fault: Fault): string {
   const hint = hints[fault]
   return hint ? `; ${hint}` : ''
 }
@@ -113,21 +117,21 @@ function lostOutcome({ method }: CallFacts): 'nothing' | 'unknown' {
   return method === 'GET' ? 'nothing' : 'unknown'
 }
 
-function doubt(outcome: 'nothing' | 'unknown'): string {
+function doubtText(outcome: 'nothing' | 'unknown'): string {
   return outcome === 'unknown' ? '; it may have been carried out all the same' : ''
 }
 
-function vendorWords(text: string | undefined, facts: CallFacts): string | undefined {
+function vendorText(text: string | undefined, facts: CallFacts): string | undefined {
   // Ours go on behind theirs, in the same sentence.
-  const words = text && clean(text, facts).replace(/\.$/, '')
-  return words || undefined
+  const cleaned = text && clean(text, facts).replace(/\.$/, '')
+  return cleaned || undefined
 }
 
 function clean(text: string, { secrets }: CallFacts): string {
-  let words = text
-  for (const secret of secrets) words = words.replaceAll(secret, '[redacted]')
-  words = words.replace(/[\s\p{C}]+/gu, ' ').trim()
-  return words.length > 300 ? `${words.slice(0, 300)}…` : words
+  let cleaned = text
+  for (const secret of secrets) cleaned = cleaned.replaceAll(secret, '[redacted]')
+  cleaned = cleaned.replace(/[\s\p{C}]+/gu, ' ').trim()
+  return cleaned.length > 300 ? `${cleaned.slice(0, 300)}…` : cleaned
 }
 
 function codeOf(error: unknown): string | undefined {

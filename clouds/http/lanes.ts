@@ -16,25 +16,25 @@ export type LaneOptions = {
  * Runs work when its turn comes; when the signal aborts before that, rejects at once with what `left` makes of the reason.
  * Work that calls the cloud once more waits for `pace` first, which rejects with the reason when its signal aborts.
  */
-export type InTurn = <T>(
+export type ScheduleCall = <T>(
   lane: Lane,
   work: (pace: Pace) => Promise<T>,
-  wait: { signal: AbortSignal; left: (reason: unknown) => Error },
+  wait: { signal: AbortSignal; abortError: (reason: unknown) => Error },
 ) => Promise<T>
 
 /** Waits until the cloud may be called again. */
 export type Pace = (signal: AbortSignal) => Promise<void>
 
 /** A queue that bounds how hard one cloud is used, and keeps a place free of reads: slow lists never hold up a reservation. */
-export function makeLanes({ inFlight, rate }: LaneOptions): InTurn {
+export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
   const all = new PQueue({ concurrency: inFlight })
   const starts = rate && new PQueue({ intervalCap: rate.calls, interval: rate.perMs, strict: true })
   const reads = new PQueue({ concurrency: Math.max(1, inFlight - 1) })
 
-  return async (lane, work, { signal, left }) => {
+  return async (lane, work, { signal, abortError }) => {
     // The queue hears the signal only while we wait in it: once work has begun, work alone knows what an abort means.
     const waiting = new AbortController()
-    const leave = () => waiting.abort(left(signal.reason))
+    const leave = () => waiting.abort(abortError(signal.reason))
     const stay = () => signal.removeEventListener('abort', leave)
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })

@@ -1,5 +1,5 @@
 import type { Fault } from '../cloud.ts'
-import { type CallFacts, unsendable } from './faults.ts'
+import { type CallFacts, notSentError } from './faults.ts'
 import type { Lane } from './lanes.ts'
 
 export type VendorCall = {
@@ -37,7 +37,7 @@ export type Sender = {
 export type Request = { url: string; init: RequestInit; accept: number[]; timeoutMs: number; facts: CallFacts }
 
 /** The request for a call. */
-export function prepare(call: VendorCall, sender: Sender): Request {
+export function prepareRequest(call: VendorCall, sender: Sender): Request {
   const isRead = call.method === 'GET'
   const credentials = sender.headers()
   const path = call.path.map((part) => `/${encodeURIComponent(part)}`).join('')
@@ -50,7 +50,7 @@ export function prepare(call: VendorCall, sender: Sender): Request {
     hints: { ...sender.hints, ...call.hints },
   }
   if (call.path.some((part) => /^\.{0,2}$/.test(part)))
-    throw unsendable(facts, { fault: 'invalid', why: 'its path has an empty part' })
+    throw notSentError(facts, { fault: 'invalid', reason: 'its path has an empty part' })
   return {
     url: sender.baseUrl + path + formatQuery(call.query),
     init: {
@@ -75,8 +75,9 @@ function headersOf(
     for (const [name, value] of Object.entries(credentials)) headers.set(name, value)
   } catch {
     // The platform's message quotes the value.
-    const why = 'the credentials hold characters that no HTTP header can carry; look for a line break or a stray sign'
-    throw unsendable(facts, { fault: 'auth', why })
+    const reason =
+      'the credentials hold characters that no HTTP header can carry; look for a line break or a stray sign'
+    throw notSentError(facts, { fault: 'auth', reason })
   }
   return headers
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ObjectConfiguration, Problem, Wanted } from '../../announcers/announcer.ts'
+import type { ObjectConfiguration, Problem, WantedObject } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
@@ -26,13 +26,13 @@ export function configureObjects(deps: Deps): Configurator {
       for (const group of changes) outcomes.push(...(await mapAll(group, (change) => change(signal), writesAtOnce)))
       const reports = await Promise.all(configuration.reports.map((resource) => listKnown(deps, resource, signal)))
       return {
-        problems: [...problems, ...outcomes.flat(), ...configuration.verdict(reports.flat(), state)],
+        problems: [...problems, ...outcomes.flat(), ...configuration.reportedProblems(reports.flat(), state)],
         isChanged: outcomes.some((refused) => refused.length === 0),
         isRefused: outcomes.some((refused) => refused.length > 0),
       }
     },
     async announces(address, signal) {
-      return (await thereNow(deps, signal)).some((object) => configuration.announces(object, address))
+      return (await thereNow(deps, signal)).some((object) => configuration.hasAddress(object, address))
     },
   }
 }
@@ -44,7 +44,7 @@ type Change = (signal: AbortSignal) => Promise<Problem[]>
  * What differs, kind by kind. The strays go first: the software judges each write by everything that is there, and would
  * refuse a session that an old one already has.
  */
-function changesFrom(deps: Deps, there: KubeObject[], wanted: Wanted[]): Change[][] {
+function changesFrom(deps: Deps, there: KubeObject[], wanted: WantedObject[]): Change[][] {
   const { configuration } = deps
   const stored = new Map(there.map((object) => [placeOf(object), object]))
   const due = wanted.filter(({ object }) => !includes(stored.get(placeOf(object)), object))
@@ -99,13 +99,13 @@ async function listKnown(
 type Write = { object: KubeObject; resource: Resource<KubeObject> }
 
 /** What the API server, or a webhook behind it, refuses is a problem of somebody's; what did not get through is an error. */
-async function write({ client }: Deps, { object, resource, concerns }: Write & Wanted, signal: AbortSignal) {
+async function write({ client }: Deps, { object, resource, subjects }: Write & WantedObject, signal: AbortSignal) {
   try {
     await client.apply(resource, object, { fieldManager, signal })
     return []
   } catch (error) {
     if (!(error instanceof KubeError) || !isRefusal(error)) throw error
-    return concerns.map((concern) => ({ concern, message: error.message }))
+    return subjects.map((subject) => ({ subject, message: error.message }))
   }
 }
 

@@ -128,14 +128,14 @@ test('a write is not kept waiting for longer than a second: who asked for it is 
   assert.equal([error.fault, error.retryAfterMs, requests], ['rate-limit', 1000, 1])
 })
 
-const passing: { name: string; reply: Reply }[] = [
+const isTransient: { name: string; reply: Reply }[] = [
   { name: 'a 429', reply: json(429) },
   { name: 'a 500', reply: json(500) },
   { name: 'a 502 of a proxy', reply: html(502) },
   { name: 'a cut connection', reply: 'cut' },
   { name: 'a connection cut in the middle', reply: 'cut in the middle' },
 ]
-for (const { name, reply } of passing) {
+for (const { name, reply } of isTransient) {
   test(`a read outlives ${name}`, async () => {
     await using server = await startScript((_, nth) => (nth < 3 ? reply : { json: { fine: true } }))
     assert.equal((await callerOf(server.url).call(read, neverAborted)).body, { fine: true })

@@ -11,8 +11,8 @@ const forbidden = refusal(403, 'No permission')
 
 /** But for when it was seen first. */
 const undated = (one: Reservation | undefined) => {
-  const { createdAt, ...told } = one ?? {}
-  return [told, Math.abs(Date.parse(createdAt ?? '') - Date.now()) < 60_000]
+  const { createdAt, ...found } = one ?? {}
+  return [found, Math.abs(Date.parse(createdAt ?? '') - Date.now()) < 60_000]
 }
 
 const reserve = (routes: Routes, location = 'LT-Siauliai') =>
@@ -56,8 +56,8 @@ for (const regions of [list(lithuania), refusal(500, 'Oh'), forbidden, { json: {
 
 for (const address of [undefined, null, '', '0.0.0.0'])
   test(`a reservation with ${String(address)} for an address is requested`, async () => {
-    const { state, address: told } = await reserve({ [`POST ${ips}`]: { status: 201, json: cherryIp({ address }) } })
-    assert.equal([state, told], ['requested', undefined])
+    const { state, address: found } = await reserve({ [`POST ${ips}`]: { status: 201, json: cherryIp({ address }) } })
+    assert.equal([state, found], ['requested', undefined])
   })
 
 for (const reply of [{ status: 201 }, { status: 201, json: {} }, { status: 502, text: '<p>' }, 'cut'] as Reply[])

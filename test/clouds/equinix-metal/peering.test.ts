@@ -99,8 +99,13 @@ test('a refusal that repeats the password does not get it into the error', async
   assert.not.match(inspect(error, { depth: null, showHidden: true }), 'Secret1234')
 })
 
-const unreadable: Reply[] = [{ status: 200 }, { json: [] }, { json: { id: 'x', status: 'enabled' } }, { text: '<p>' }]
-for (const reply of unreadable)
+const unreadableError: Reply[] = [
+  { status: 200 },
+  { json: [] },
+  { json: { id: 'x', status: 'enabled' } },
+  { text: '<p>' },
+]
+for (const reply of unreadableError)
   test(`BGP is not off because of ${JSON.stringify(reply)}`, async () => {
     await withRoutes({ [`GET ${config}`]: reply }, async (cloud) => {
       assert.is((await cloudErrorOf(cloud.peering.project(neverAborted))).fault, 'unavailable')
