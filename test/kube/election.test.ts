@@ -3,9 +3,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ElectionOptions, election } from '../../kube/election.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
-import { heardLog } from './heard-log.ts'
+import { recordedLog } from './recorded-log.ts'
 import { type LeaseStore, leaseStore } from './lease-store.ts'
-import { errorOf } from './played-server.ts'
+import { errorOf } from './scripted-server.ts'
 
 const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 
@@ -13,30 +13,30 @@ type Contender = {
   identity: string
   client: ReturnType<LeaseStore['client']>
   clock: FakeClock
-  log: ReturnType<typeof heardLog>
+  log: ReturnType<typeof recordedLog>
   isLeader(): boolean
-  /** Terms begun, and whether `lead` is at work now. */
-  terms: number
+  /** How often `lead` was called, and whether it runs now. */
+  leaderships: number
   leading: boolean
   stop(): void
   stopped: Promise<void>
 }
 
-/** A contender with a clock of its own: those of two machines need not agree. */
+/** A contender with its own clock, because the clocks of two machines may differ. */
 function contend(identity: string, store: LeaseStore, options: Partial<ElectionOptions> = {}): Contender {
   const ending = new AbortController()
-  const [clock, log] = [fakeClock(), heardLog()]
-  const contender = { identity, client: store.client(clock), clock, log, terms: 0, leading: false }
+  const [clock, log] = [fakeClock(), recordedLog()]
+  const contender = { identity, client: store.client(clock), clock, log, leaderships: 0, leading: false }
   const lead = async (signal: AbortSignal) => {
-    contender.terms += 1
+    contender.leaderships += 1
     contender.leading = true
     if (!signal.aborted) await once(signal, 'abort')
     contender.leading = false
   }
   const { client } = contender
-  const contest = election({ client, lease, identity, clock, log, lead, ...options })
-  const stopped = contest.run(ending.signal)
-  return Object.assign(contender, { isLeader: () => contest.isLeader(), stop: () => ending.abort(), stopped })
+  const ours = election({ client, lease, identity, clock, log, lead, ...options })
+  const stopped = ours.run(ending.signal)
+  return Object.assign(contender, { isLeader: () => ours.isLeader(), stop: () => ending.abort(), stopped })
 }
 
 async function passTogether(contenders: Contender[], ms: number, each: () => void = () => {}): Promise<void> {
@@ -49,31 +49,31 @@ async function passTogether(contenders: Contender[], ms: number, each: () => voi
 }
 
 for (const fault of ['hangs', 'down', 'deaf'] as const) {
-  test(`of three contenders one leads, and never two, though the leader's network is ${fault}`, async () => {
+  test(`of three contenders one leads, and never two, while the leader's network is ${fault}`, async () => {
     const store = leaseStore()
     const three = ['a', 'b', 'c'].map((identity) => contend(identity, store))
-    const notTwo = () => {
+    const assertOneLeader = () => {
       assert.ok(three.filter((one) => one.isLeader()).length <= 1, 'two are leader')
       assert.ok(three.filter(({ leading }) => leading).length <= 1, 'two lead')
     }
-    await passTogether(three, 20_000, notTwo)
+    await passTogether(three, 20_000, assertOneLeader)
     const first = three.find((one) => one.isLeader())
     assert.ok(first)
     first.client.fault = fault
-    await passTogether(three, 30_000, notTwo)
+    await passTogether(three, 30_000, assertOneLeader)
     const second = three.find((one) => one.isLeader())
     assert.ok(second !== undefined && second !== first)
     first.client.fault = undefined
-    await passTogether(three, 20_000, notTwo)
+    await passTogether(three, 20_000, assertOneLeader)
     assert.ok(second.isLeader())
     for (const one of three) one.stop()
-    await passTogether(three, 2_000, notTwo)
+    await passTogether(three, 2_000, assertOneLeader)
     await Promise.all(three.map(({ stopped }) => stopped))
     assert.not.ok(three.some(({ leading }) => leading))
   })
 }
 
-test('a lease is taken by the rules that other programs know', async () => {
+test('a claim and a release write the Lease as client-go does', async () => {
   const store = leaseStore()
   const one = contend('one', store)
   await one.clock.pass(0)
@@ -100,7 +100,7 @@ test('a lease is taken by the rules that other programs know', async () => {
   })
 })
 
-test('a leader that stops hands over within half a second', async () => {
+test('after a leader stops, another one leads within half a second', async () => {
   const store = leaseStore()
   const one = contend('one', store)
   await one.clock.pass(1_000)
@@ -116,7 +116,7 @@ test('a leader that stops hands over within half a second', async () => {
   await two.stopped
 })
 
-test('a leader that dies is followed when its lease has run out by the clock of the other, whatever its times say', async () => {
+test('after a leader dies, another one leads when the lease has expired by its own clock, whatever times the Lease shows', async () => {
   const store = leaseStore()
   const one = contend('one', store)
   await one.clock.pass(4_000)
@@ -131,7 +131,7 @@ test('a leader that dies is followed when its lease has run out by the clock of 
 })
 
 for (const way of ['freeze', 'suspend'] as const) {
-  test(`a leader that wakes from a ${way} knows at once that it may lead no longer, and stops`, async () => {
+  test(`after a ${way} longer than the deadline a process knows at once that it no longer leads, and stops`, async () => {
     const store = leaseStore()
     const one = contend('one', store)
     await one.clock.pass(4_000)
@@ -149,25 +149,25 @@ for (const way of ['freeze', 'suspend'] as const) {
   })
 }
 
-test('a leader that cannot renew for a moment goes on, and after ten seconds does not', async () => {
+test('a leader that cannot renew keeps leading for a while, and stops after ten seconds', async () => {
   const one = contend('one', leaseStore())
   await one.clock.pass(4_000)
   one.client.fault = 'down'
   await one.clock.pass(7_000)
   one.client.fault = undefined
   await one.clock.pass(2_000)
-  assert.equal([one.isLeader(), one.terms], [true, 1])
+  assert.equal([one.isLeader(), one.leaderships], [true, 1])
   one.client.fault = 'hangs'
   await one.clock.pass(12_000)
   assert.equal([one.isLeader(), one.leading], [false, false])
   one.client.fault = undefined
   await one.clock.pass(12_000)
-  assert.equal([one.isLeader(), one.terms], [true, 2])
+  assert.equal([one.isLeader(), one.leaderships], [true, 2])
   one.stop()
   await one.clock.pass(1_000)
 })
 
-test('a renewal whose answer was lost is found out, not lost', async () => {
+test('a leader keeps its lease after the answer to a renewal was lost', async () => {
   const store = leaseStore()
   const one = contend('one', store)
   await one.clock.pass(1_900)
@@ -175,13 +175,13 @@ test('a renewal whose answer was lost is found out, not lost', async () => {
   await one.clock.pass(200)
   one.client.fault = undefined
   await one.clock.pass(20_000)
-  assert.equal([one.isLeader(), one.terms], [true, 1])
+  assert.equal([one.isLeader(), one.leaderships], [true, 1])
   one.stop()
   await one.stopped
   assert.is(store.stored?.spec?.holderIdentity, '')
 })
 
-test('a lease that a person gave to somebody else is left at once', async () => {
+test('a leader stops at once when an operator has assigned the lease to another holder', async () => {
   const store = leaseStore()
   const one = contend('one', store)
   await one.clock.pass(4_000)
@@ -195,7 +195,7 @@ test('a lease that a person gave to somebody else is left at once', async () => 
   await one.stopped
 })
 
-test('the lease is renewed while the leader finishes its work, and given up after that', async () => {
+test('the lease is renewed while the leader finishes its work, and released after it', async () => {
   const store = leaseStore()
   const work = Promise.withResolvers<void>()
   const one = contend('one', store, { lead: () => work.promise })
@@ -208,7 +208,7 @@ test('the lease is renewed while the leader finishes its work, and given up afte
   assert.equal([one.isLeader(), store.stored?.spec?.holderIdentity], [false, ''])
 })
 
-test('a renewal that is still under way at the end does not take the lease again', async () => {
+test('a renewal that is in flight at the end does not claim the lease again', async () => {
   const store = leaseStore()
   const one = contend('one', store)
   await one.clock.pass(1_000)
@@ -221,20 +221,20 @@ test('a renewal that is still under way at the end does not take the lease again
   assert.is(store.stored?.spec?.holderIdentity, '')
 })
 
-test('a leader whose work breaks gives the lease up and says why', async () => {
+test('a leader whose work throws releases the lease and rejects with the error', async () => {
   const store = leaseStore()
   const one = contend('one', store, { lead: () => Promise.reject(new Error('a bug')) })
   assert.is((await errorOf(one.stopped)).message, 'a bug')
   assert.is(store.stored?.spec?.holderIdentity, '')
 })
 
-test('a leader that finds nothing to do gives the lease up and is done', async () => {
+test('a leader whose work returns releases the lease and ends', async () => {
   const store = leaseStore()
   await contend('one', store, { lead: async () => {} }).stopped
   assert.is(store.stored?.spec?.holderIdentity, '')
 })
 
-test('work that is cut short by the end of the term may say so', async () => {
+test('work may throw when its signal aborts', async () => {
   const store = leaseStore()
   const one = contend('one', store, {
     lead: (signal) => once(signal, 'abort').then(() => signal.throwIfAborted()),
@@ -245,7 +245,7 @@ test('work that is cut short by the end of the term may say so', async () => {
   assert.is(store.stored?.spec?.holderIdentity, '')
 })
 
-test('who does not lead looks twice a second, and writes nothing', async () => {
+test('a contender that does not lead reads the Lease about twice a second, and writes nothing', async () => {
   const store = leaseStore()
   const one = contend('one', store)
   await one.clock.pass(100)
@@ -259,18 +259,18 @@ test('who does not lead looks twice a second, and writes nothing', async () => {
   await passTogether([one, two], 1_000)
 })
 
-test('what is logged when a lease is lost and kept says so once', async () => {
+test('the loss of a lease is logged once', async () => {
   const one = contend('one', leaseStore())
   await one.clock.pass(3_000)
   one.client.fault = 'down'
   await one.clock.pass(11_500)
-  const told = one.log.lines.map(
-    ({ level, message, fields }) => `${level}: ${message} ${JSON.stringify(fields.why ?? '')}`,
+  const lines = one.log.lines.map(
+    ({ level, message, fields }) => `${level}: ${message} ${JSON.stringify(fields.reason ?? '')}`,
   )
-  assert.is(told[0], 'info: leading ""')
-  assert.ok(told.includes('warn: could not renew the lease ""'))
+  assert.is(lines[0], 'info: leading ""')
+  assert.ok(lines.includes('warn: could not renew the lease ""'))
   assert.equal(
-    told.filter((line) => line.includes('lost')),
+    lines.filter((line) => line.includes('lost')),
     ['warn: lease lost "it could not be renewed in time"'],
   )
   one.stop()
