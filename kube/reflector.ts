@@ -71,15 +71,8 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
     drop: (object) => notify(cache.drop(object)),
     contact: () => (contactAtMs = clock.now()),
   }
-  const deps = {
-    client,
-    resource,
-    selection: selectionOf(options),
-    store,
-    pace: { ...defaultPace, ...pace },
-    clock,
-    log,
-  }
+  const selection = selectionOf(options)
+  const deps = { client, resource, selection, store, pace: { ...defaultPace, ...pace }, clock, log }
 
   return {
     start: (signal) => void listAndWatch(deps, signal),

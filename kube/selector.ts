@@ -1,4 +1,4 @@
-/** One requirement of a label selector, as in `matchExpressions`. */
+/** One condition of a label selector, in the words of a selector's `matchExpressions`. */
 export type LabelRequirement = {
   key: string
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
@@ -7,7 +7,7 @@ export type LabelRequirement = {
 
 type Labels = Record<string, string>
 
-/** Whether an object with these labels, or without labels, meets all requirements. */
+/** Whether an object with these labels, or with none, meets every one of the requirements. */
 export function matches(labels: Labels | undefined, requirements: readonly LabelRequirement[]): boolean {
   return requirements.every((requirement) => meets(labels ?? {}, requirement))
 }
@@ -21,7 +21,7 @@ function meets(labels: Labels, { key, operator, values }: LabelRequirement): boo
       return value === undefined
     case 'In':
       return value !== undefined && values.includes(value)
-    // An object without the label meets NotIn.
+    // An object without the label has none of the values.
     case 'NotIn':
       return value === undefined || !values.includes(value)
     case 'Gt':
@@ -30,13 +30,13 @@ function meets(labels: Labels, { key, operator, values }: LabelRequirement): boo
   }
 }
 
-/** A value that is not an integer is neither greater nor less. */
+/** What is no number is neither more nor less than one. */
 function compares(operator: 'Gt' | 'Lt', value: bigint | undefined, limit: bigint | undefined): boolean {
   if (value === undefined || limit === undefined) return false
   return operator === 'Gt' ? value > limit : value < limit
 }
 
-/** Kubernetes compares 64-bit integers, which a JavaScript number cannot hold. */
+/** Kubernetes compares 64-bit integers, which a number cannot hold. */
 function integer(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^[+-]?\d+$/.test(text)) return undefined
   const value = BigInt(text.replace('+', ''))

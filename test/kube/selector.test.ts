@@ -44,7 +44,7 @@ for (const [selector, isMatch] of cases) {
     assert.is(matches(worker, parsed(selector)), isMatch))
 }
 
-test('integers are compared in 64 bits, and larger ones are not integers', () => {
+test('numbers are compared to the last of their 64 bits, and are none beyond', () => {
   const most: LabelRequirement[] = [{ key: 'n', operator: 'Gt', values: ['9223372036854775806'] }]
   assert.ok(matches({ n: '9223372036854775807' }, most))
   assert.not.ok(matches({ n: '9223372036854775806' }, most))
@@ -52,7 +52,7 @@ test('integers are compared in 64 bits, and larger ones are not integers', () =>
   assert.not.ok(matches({ n: '1.5' }, [{ key: 'n', operator: 'Gt', values: ['1'] }]))
 })
 
-test('every object meets an empty selector, also one without labels', () => {
+test('no requirements are met by every node, one without labels too', () => {
   assert.ok(matches(worker, []))
   assert.ok(matches(undefined, []))
   assert.ok(matches(undefined, parsed('!role,role!=edge')))
