@@ -1,8 +1,8 @@
 const defaultMs = 10_000
 
 /**
- * How long we may take, from the `timeout` that the API server puts into the URL (whole seconds, or a Go duration of
- * one unit): a tenth less than it, so that our answer is there before the API server stops waiting.
+ * The time for one review. The API server sends its `timeout` in the URL (whole seconds, or a Go duration of one unit). We
+ * take a tenth less, so that our answer arrives before the API server stops waiting.
  */
 export function deadlineMs(timeout: string | undefined): number {
   const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(timeout ?? '') ?? []
