@@ -5,7 +5,7 @@ import { fromCaBundle, mergeBundles, sameBundle, toCaBundle } from '../../certs/
 import { bundlePatch, injector, verifiedHosts } from '../../certs/inject.ts'
 import type { ClientConfig } from '../../kube/objects.ts'
 import { mutatingWebhookConfigurations } from '../../kube/resource.ts'
-import { fakeKube } from './fake-kube.ts'
+import { makeCluster } from './cluster.ts'
 import { day, mutating, names, service, validating } from './replica.ts'
 
 const now = Date.UTC(2026, 0, 1)
@@ -32,12 +32,12 @@ const bundles = [
 
 for (const { name, caBundle, holds } of bundles) {
   test(name, async () => {
-    const kube = fakeKube()
+    const cluster = makeCluster()
     const config: ClientConfig = caBundle === undefined ? service : { ...service, caBundle }
-    kube.putConfiguration(mutating(service, config))
-    const { injection } = setUp(kube)
+    cluster.putConfiguration(mutating(service, config))
+    const { injection } = setUp(cluster)
     await injection.inject(await injection.look(signal), trust, signal)
-    const written = kube.configurations()[0]?.webhooks?.[1]?.clientConfig.caBundle
+    const written = cluster.configurations()[0]?.webhooks?.[1]?.clientConfig.caBundle
     assert.ok(sameBundle(fromCaBundle(written), mergeBundles(holds, now)))
   })
 }
@@ -59,36 +59,36 @@ test('only the webhooks that lack something are patched, and nothing of them but
 })
 
 test('a configuration that changed since it was looked at is not written', async () => {
-  const kube = fakeKube()
-  kube.putConfiguration(mutating(service))
-  const { injection } = setUp(kube)
+  const cluster = makeCluster()
+  cluster.putConfiguration(mutating(service))
+  const { injection } = setUp(cluster)
   const looked = await injection.look(signal)
-  kube.putConfiguration(mutating({ url: 'https://new.example/' }, service))
+  cluster.putConfiguration(mutating({ url: 'https://new.example/' }, service))
   const outcome = await injection.inject(looked, trust, signal).then(
     () => 'written',
     (error: Error) => error.message,
   )
   assert.match(outcome, 'Conflict')
-  assert.is(kube.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle, undefined)
+  assert.is(cluster.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle, undefined)
 })
 
 test('a configuration that is absent is never created, and that is said once', async () => {
-  const kube = fakeKube()
-  const { injection, lines } = setUp(kube)
+  const cluster = makeCluster()
+  const { injection, lines } = setUp(cluster)
   for (let look = 0; look < 3; look++) await injection.inject(await injection.look(signal), trust, signal)
-  assert.equal(kube.configurations(), [])
+  assert.equal(cluster.configurations(), [])
   assert.is(lines.length, 2)
   assert.match(lines[0] ?? '', 'MutatingWebhookConfiguration eip-mutating')
 })
 
 test('a configuration that comes and goes again is said to be absent again', async () => {
-  const kube = fakeKube()
-  kube.putConfiguration(mutating(service))
-  kube.putConfiguration(validating(service))
-  const { injection, lines } = setUp(kube)
+  const cluster = makeCluster()
+  cluster.putConfiguration(mutating(service))
+  cluster.putConfiguration(validating(service))
+  const { injection, lines } = setUp(cluster)
   await injection.look(signal)
   assert.is(lines.length, 0)
-  kube.removeConfigurations()
+  cluster.removeConfigurations()
   await injection.look(signal)
   assert.is(lines.length, 2)
 })
@@ -116,7 +116,7 @@ for (const { name, configs, hosts: expected } of hosts) {
 
 const ignore = () => {}
 
-function setUp({ client }: ReturnType<typeof fakeKube>) {
+function setUp({ client }: ReturnType<typeof makeCluster>) {
   const lines: string[] = []
   const warn = (fields: object) => lines.push(Object.values(fields).join(' '))
   return { lines, injection: injector({ client, log: { debug: ignore, info: ignore, warn, error: ignore }, names }) }

@@ -4,14 +4,14 @@ import * as assert from 'uvu/assert'
 import { type ElectionOptions, election } from '../../kube/election.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { recordedLog } from './recorded-log.ts'
-import { type LeaseStore, leaseStore } from './lease-store.ts'
+import { type StoredLease, storedLease } from './stored-lease.ts'
 import { errorOf } from './scripted-server.ts'
 
 const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 
 type Contender = {
   identity: string
-  client: ReturnType<LeaseStore['client']>
+  client: ReturnType<StoredLease['client']>
   clock: FakeClock
   log: ReturnType<typeof recordedLog>
   isLeader(): boolean
@@ -23,10 +23,10 @@ type Contender = {
 }
 
 /** A contender with its own clock, because the clocks of two machines may differ. */
-function contend(identity: string, store: LeaseStore, options: Partial<ElectionOptions> = {}): Contender {
+function contend(identity: string, shared: StoredLease, options: Partial<ElectionOptions> = {}): Contender {
   const ending = new AbortController()
   const [clock, log] = [fakeClock(), recordedLog()]
-  const contender = { identity, client: store.client(clock), clock, log, leaderships: 0, leading: false }
+  const contender = { identity, client: shared.client(clock), clock, log, leaderships: 0, leading: false }
   const lead = async (signal: AbortSignal) => {
     contender.leaderships += 1
     contender.leading = true
@@ -50,8 +50,8 @@ async function passTogether(contenders: Contender[], ms: number, each: () => voi
 
 for (const fault of ['hangs', 'down', 'deaf'] as const) {
   test(`of three contenders one leads, and never two, while the leader's network is ${fault}`, async () => {
-    const store = leaseStore()
-    const three = ['a', 'b', 'c'].map((identity) => contend(identity, store))
+    const shared = storedLease()
+    const three = ['a', 'b', 'c'].map((identity) => contend(identity, shared))
     const assertOneLeader = () => {
       assert.ok(three.filter((one) => one.isLeader()).length <= 1, 'two are leader')
       assert.ok(three.filter(({ leading }) => leading).length <= 1, 'two lead')
@@ -74,10 +74,10 @@ for (const fault of ['hangs', 'down', 'deaf'] as const) {
 }
 
 test('a claim and a release write the Lease as client-go does', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(0)
-  assert.equal(store.stored?.spec, {
+  assert.equal(shared.spec(), {
     holderIdentity: 'one',
     leaseDurationSeconds: 15,
     acquireTime: '2026-01-02T03:04:05.678000Z',
@@ -86,12 +86,12 @@ test('a claim and a release write the Lease as client-go does', async () => {
   })
   await one.clock.pass(2_000)
   assert.equal(
-    [store.stored?.spec?.renewTime, store.stored?.spec?.acquireTime],
+    [shared.spec()?.renewTime, shared.spec()?.acquireTime],
     ['2026-01-02T03:04:07.678000Z', '2026-01-02T03:04:05.678000Z'],
   )
   one.stop()
   await one.stopped
-  assert.equal(store.stored?.spec, {
+  assert.equal(shared.spec(), {
     holderIdentity: '',
     leaseDurationSeconds: 1,
     acquireTime: '2026-01-02T03:04:07.678000Z',
@@ -101,26 +101,26 @@ test('a claim and a release write the Lease as client-go does', async () => {
 })
 
 test('after a leader stops, another one leads within half a second', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(1_000)
-  const two = contend('two', store)
+  const two = contend('two', shared)
   await passTogether([one, two], 5_000)
   assert.equal([one.isLeader(), two.isLeader()], [true, false])
   one.stop()
   await one.stopped
   await two.clock.pass(500)
   assert.ok(two.isLeader())
-  assert.equal([store.stored?.spec?.holderIdentity, store.stored?.spec?.leaseTransitions], ['two', 1])
+  assert.equal([shared.spec()?.holderIdentity, shared.spec()?.leaseTransitions], ['two', 1])
   two.stop()
   await two.stopped
 })
 
 test('after a leader dies, another one leads when the lease has expired by its own clock, whatever times the Lease shows', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(4_000)
-  const two = contend('two', store)
+  const two = contend('two', shared)
   two.clock.suspend(3_600_000)
   await two.clock.pass(14_900)
   assert.not.ok(two.isLeader())
@@ -132,13 +132,13 @@ test('after a leader dies, another one leads when the lease has expired by its o
 
 for (const way of ['freeze', 'suspend'] as const) {
   test(`after a ${way} longer than the deadline a process knows at once that it no longer leads, and stops`, async () => {
-    const store = leaseStore()
-    const one = contend('one', store)
+    const shared = storedLease()
+    const one = contend('one', shared)
     await one.clock.pass(4_000)
     assert.ok(one.isLeader())
     one.clock[way](10_001)
     assert.not.ok(one.isLeader())
-    const two = contend('two', store)
+    const two = contend('two', shared)
     await two.clock.pass(15_600)
     assert.ok(two.isLeader())
     await one.clock.pass(2_000)
@@ -150,7 +150,7 @@ for (const way of ['freeze', 'suspend'] as const) {
 }
 
 test('a leader that cannot renew keeps leading for a while, and stops after ten seconds', async () => {
-  const one = contend('one', leaseStore())
+  const one = contend('one', storedLease())
   await one.clock.pass(4_000)
   one.client.fault = 'down'
   await one.clock.pass(7_000)
@@ -168,8 +168,8 @@ test('a leader that cannot renew keeps leading for a while, and stops after ten 
 })
 
 test('a leader keeps its lease after the answer to a renewal was lost', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(1_900)
   one.client.fault = 'deaf'
   await one.clock.pass(200)
@@ -178,39 +178,37 @@ test('a leader keeps its lease after the answer to a renewal was lost', async ()
   assert.equal([one.isLeader(), one.leaderships], [true, 1])
   one.stop()
   await one.stopped
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
 test('a leader stops at once when an operator has assigned the lease to another holder', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(4_000)
-  assert.ok(store.stored)
-  store.stored.metadata.resourceVersion = '99'
-  store.stored.spec = { ...store.stored.spec, holderIdentity: 'predecessor' }
+  shared.assign('predecessor')
   await one.clock.pass(2_000)
-  assert.equal([one.isLeader(), one.leading, store.stored.spec.holderIdentity], [false, false, 'predecessor'])
+  assert.equal([one.isLeader(), one.leading, shared.spec()?.holderIdentity], [false, false, 'predecessor'])
   one.stop()
   await one.clock.pass(500)
   await one.stopped
 })
 
 test('the lease is renewed while the leader finishes its work, and released after it', async () => {
-  const store = leaseStore()
+  const shared = storedLease()
   const work = Promise.withResolvers<void>()
-  const one = contend('one', store, { lead: () => work.promise })
+  const one = contend('one', shared, { lead: () => work.promise })
   await one.clock.pass(1_000)
   one.stop()
   await one.clock.pass(30_000)
-  assert.equal([one.isLeader(), store.stored?.spec?.holderIdentity], [true, 'one'])
+  assert.equal([one.isLeader(), shared.spec()?.holderIdentity], [true, 'one'])
   work.resolve()
   await one.stopped
-  assert.equal([one.isLeader(), store.stored?.spec?.holderIdentity], [false, ''])
+  assert.equal([one.isLeader(), shared.spec()?.holderIdentity], [false, ''])
 })
 
 test('a renewal that is in flight at the end does not claim the lease again', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(1_000)
   one.client.fault = 'slow'
   await one.clock.pass(1_500)
@@ -218,49 +216,50 @@ test('a renewal that is in flight at the end does not claim the lease again', as
   one.stop()
   await one.clock.pass(10_000)
   await one.stopped
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
 test('a leader whose work throws releases the lease and rejects with the error', async () => {
-  const store = leaseStore()
-  const one = contend('one', store, { lead: () => Promise.reject(new Error('a bug')) })
+  const shared = storedLease()
+  const one = contend('one', shared, { lead: () => Promise.reject(new Error('a bug')) })
   assert.is((await errorOf(one.stopped)).message, 'a bug')
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
 test('a leader whose work returns releases the lease and ends', async () => {
-  const store = leaseStore()
-  await contend('one', store, { lead: async () => {} }).stopped
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  const shared = storedLease()
+  await contend('one', shared, { lead: async () => {} }).stopped
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
 test('work may throw when its signal aborts', async () => {
-  const store = leaseStore()
-  const one = contend('one', store, {
+  const shared = storedLease()
+  const one = contend('one', shared, {
     lead: (signal) => once(signal, 'abort').then(() => signal.throwIfAborted()),
   })
   await one.clock.pass(1_000)
   one.stop()
   await one.stopped
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
 test('a contender that does not lead reads the Lease about twice a second, and writes nothing', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(100)
-  const two = contend('two', store)
-  const before = { reads: store.reads, writes: store.writes }
+  const two = contend('two', shared)
+  const before = { reads: shared.reads(), writes: shared.writes() }
   await two.clock.pass(10_000)
-  assert.is(store.writes, before.writes)
-  assert.ok(store.reads - before.reads <= 41, `${store.reads - before.reads} looks in ten seconds`)
+  assert.is(shared.writes(), before.writes)
+  const reads = shared.reads() - before.reads
+  assert.ok(reads <= 41, `${reads} reads in ten seconds`)
   one.stop()
   two.stop()
   await passTogether([one, two], 1_000)
 })
 
 test('the loss of a lease is logged once', async () => {
-  const one = contend('one', leaseStore())
+  const one = contend('one', storedLease())
   await one.clock.pass(3_000)
   one.client.fault = 'down'
   await one.clock.pass(11_500)
@@ -289,7 +288,7 @@ const wrong: { name: string; options: Partial<ElectionOptions>; words: RegExp }[
 
 for (const { name, options, words } of wrong) {
   test(`${name} is refused`, () => {
-    assert.throws(() => contend('one', leaseStore(), options), words)
+    assert.throws(() => contend('one', storedLease(), options), words)
   })
 }
 
