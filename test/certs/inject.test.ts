@@ -23,11 +23,11 @@ const signal = new AbortController().signal
 const bundles = [
   { name: 'an absent caBundle is written', caBundle: undefined, holds: [ours] },
   { name: 'an empty caBundle is written', caBundle: '', holds: [ours] },
-  { name: 'a caBundle of a line end, as charts have it, is written', caBundle: 'Cg==', holds: [ours] },
+  { name: 'a caBundle with only a line end, as charts set it, is written', caBundle: 'Cg==', holds: [ours] },
   { name: 'garbage in a caBundle is replaced', caBundle: toCaBundle('garbage'), holds: [ours] },
-  { name: 'the authority of somebody else stays', caBundle: toCaBundle(foreign), holds: [ours, foreign] },
-  { name: 'an expired authority goes', caBundle: toCaBundle(foreignExpired + foreign), holds: [ours, foreign] },
-  { name: 'an authority of ours that we left goes', caBundle: toCaBundle(retired + ours), holds: [ours] },
+  { name: 'the authority of another program stays', caBundle: toCaBundle(foreign), holds: [ours, foreign] },
+  { name: 'an expired authority is removed', caBundle: toCaBundle(foreignExpired + foreign), holds: [ours, foreign] },
+  { name: 'a retired authority of ours is removed', caBundle: toCaBundle(retired + ours), holds: [ours] },
 ]
 
 for (const { name, caBundle, holds } of bundles) {
@@ -42,14 +42,14 @@ for (const { name, caBundle, holds } of bundles) {
   })
 }
 
-test('a caBundle that holds what it should is left alone, in whatever order', () => {
+test('a caBundle with the right certificates is not written, in any order', () => {
   const text = `${foreign}\n# a comment\n${ours}`
   assert.equal(bundlePatch(mutating({ ...service, caBundle: toCaBundle(text) }), trust), [])
 })
 
-test('only the webhooks that lack something are patched, and nothing of them but the caBundle', () => {
-  const settled = { ...service, caBundle: toCaBundle(ours) }
-  const stored = mutating(settled, service, settled, service)
+test('only the outdated webhooks are patched, and only their caBundle', () => {
+  const current = { ...service, caBundle: toCaBundle(ours) }
+  const stored = mutating(current, service, current, service)
   stored.metadata.resourceVersion = '7'
   assert.equal(bundlePatch(stored, trust), [
     { op: 'replace', path: '/metadata/resourceVersion', value: '7' },
@@ -58,7 +58,7 @@ test('only the webhooks that lack something are patched, and nothing of them but
   ])
 })
 
-test('a configuration that changed since it was looked at is not written', async () => {
+test('a configuration that has changed since it was read is not written', async () => {
   const cluster = makeCluster()
   cluster.putConfiguration(mutating(service))
   const { injection } = setUp(cluster)
@@ -72,7 +72,7 @@ test('a configuration that changed since it was looked at is not written', async
   assert.is(cluster.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle, undefined)
 })
 
-test('a configuration that is absent is never created, and that is said once', async () => {
+test('an absent configuration is never created, and is logged once', async () => {
   const cluster = makeCluster()
   const { injection, lines } = setUp(cluster)
   for (let look = 0; look < 3; look++) await injection.inject(await injection.look(signal), trust, signal)
@@ -81,7 +81,7 @@ test('a configuration that is absent is never created, and that is said once', a
   assert.match(lines[0] ?? '', 'MutatingWebhookConfiguration eip-mutating')
 })
 
-test('a configuration that comes and goes again is said to be absent again', async () => {
+test('a configuration that is removed again is logged again', async () => {
   const cluster = makeCluster()
   cluster.putConfiguration(mutating(service))
   cluster.putConfiguration(validating(service))
@@ -103,7 +103,7 @@ const hosts = [
   { name: 'a URL', configs: [{ url: 'https://Hooks.example.com:8443/mutate' }], hosts: ['hooks.example.com'] },
   { name: 'a URL with an IPv4 address', configs: [{ url: 'https://192.0.2.7/mutate' }], hosts: ['192.0.2.7'] },
   { name: 'a URL with an IPv6 address', configs: [{ url: 'https://[2001:db8:0::7]:9443/' }], hosts: ['2001:db8::7'] },
-  { name: 'something that is no URL', configs: [{ url: 'hooks' }], hosts: [] },
+  { name: 'a text that is not a URL', configs: [{ url: 'hooks' }], hosts: [] },
   { name: 'nothing', configs: [], hosts: [] },
 ]
 

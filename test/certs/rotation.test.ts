@@ -37,7 +37,7 @@ async function ageingCluster(connect = (cluster: Cluster) => cluster.client) {
   return { cluster, time, leader, follower }
 }
 
-test('while authority and leaves change, no client that connects all the time is ever refused', async () => {
+test('while authority and leaves change, every handshake of the clients succeeds', async () => {
   const { cluster, time, leader, follower } = await ageingCluster()
   const clients = await connectAllTheTime(cluster, [leader, follower])
   for (let check = 0; check < 10; check++) await oneCheck(time, clients, [leader, follower])
@@ -66,7 +66,7 @@ test('nothing is signed with a new authority before it has been trusted for 30 s
   assert.equal(signedByOld, [true, true, true, false, false])
 })
 
-test('an overwritten caBundle starts the 30 s anew', async () => {
+test('an overwritten caBundle starts the 30 s again', async () => {
   const { cluster, time, leader, follower } = await ageingCluster()
   for (let check = 0; check < 4; check++) {
     await leader.turn()
@@ -110,7 +110,7 @@ test('a follower never rotates', async () => {
   assert.is(inSecret(cluster, 'next.crt'), '')
 })
 
-test('the old authority leaves Secret and caBundle a day after its last leaf has ended', async () => {
+test('the old authority is removed from Secret and caBundle a day after its last leaf has expired', async () => {
   const { cluster, time, leader, follower } = await ageingCluster()
   const round = async (passed: number) => {
     time.ms += passed
@@ -128,7 +128,7 @@ test('the old authority leaves Secret and caBundle a day after its last leaf has
 // The writes of a rotation: publish in the Secret, the two configurations, promote in the Secret.
 for (const answer of ['refused', 'lost'] as const) {
   for (const writes of [0, 1, 2, 3]) {
-    test(`a leader that dies when write ${writes + 1} of a rotation is ${answer} is followed by one that finishes it`, async () => {
+    test(`a leader that dies when write ${writes + 1} of a rotation is ${answer} has a successor that finishes it`, async () => {
       const { cluster, time, leader, follower } = await ageingCluster((cluster) => mortal(cluster, { writes, answer }))
       const clients = await connectAllTheTime(cluster, [leader, follower])
       for (let check = 0; check < 5; check++) await oneCheck(time, clients, [leader, follower])

@@ -27,7 +27,10 @@ const unreachable = () =>
 test('a first start ends with a certificate that the API server trusts, and is ready', async () => {
   const cluster = installed()
   const one = replica(cluster.client, realTime())
-  assert.is(one.source.notReady(), 'there is no serving certificate yet: nothing has been read so far')
+  assert.is(
+    one.source.notReady(),
+    'there is no serving certificate yet: the Secret and the webhook configurations have not been read yet',
+  )
   await one.turn()
   assert.is(one.source.notReady(), undefined)
   const door = await openDoor(one.source.current() ?? { cert: '', key: '' })
@@ -64,13 +67,13 @@ test('start resolves when there is a certificate, and abort ends it', async () =
   assert.is(late.current(), undefined)
 })
 
-test('when nothing changes nothing is written and nobody is told', async () => {
+test('without changes nothing is written and no listener is called', async () => {
   const cluster = installed()
   const time = realTime()
   const one = replica(cluster.client, time)
   await one.turn()
-  let told = 0
-  one.source.onChange(() => told++)
+  let calls = 0
+  one.source.onChange(() => calls++)
   const writes = cluster.writes.length
   for (let turn = 0; turn < 3; turn++) {
     time.ms += 10 * second
@@ -78,10 +81,10 @@ test('when nothing changes nothing is written and nobody is told', async () => {
   }
   one.stop()
   assert.is(cluster.writes.length, writes)
-  assert.is(told, 0)
+  assert.is(calls, 0)
 })
 
-test('replicas that start together share one authority, have leaves of their own and are all ready', async () => {
+test('replicas that start together share one authority, have their own leaves and are all ready', async () => {
   const cluster = installed()
   const all = [1, 2, 3].map(() => replica(cluster.client, realTime()))
   await Promise.all(all.map(({ turn }) => turn()))
@@ -95,7 +98,7 @@ test('replicas that start together share one authority, have leaves of their own
   assert.is(new Set(all.map(({ source }) => source.current()?.key)).size, 3)
 })
 
-test('an API server that is down at the start is waited for', async () => {
+test('a replica waits for an API server that is down at its start', async () => {
   const cluster = installed()
   let down = true
   const client = interposed(cluster.client, {
@@ -138,7 +141,7 @@ test('with the API server down the last certificate is served, and renewed when 
   assert.is(one.source.notReady(), undefined)
 })
 
-test('after years of sleep with the API server down no certificate is issued by the expired authority', async () => {
+test('after years of suspension with the API server down, the expired authority issues no certificate', async () => {
   const cluster = installed()
   let down = false
   const client = interposed(cluster.client, {
@@ -162,7 +165,7 @@ test('after years of sleep with the API server down no certificate is issued by 
   assert.is(storedBundle(cluster), one.source.caBundle())
 })
 
-test('a new host in a configuration gives a new certificate, and its listener is told', async () => {
+test('a new host in a configuration makes a new certificate, and its listener is called', async () => {
   const cluster = installed()
   const time = realTime()
   const one = replica(cluster.client, time, { hosts: ['extra.example.com'] })
@@ -179,7 +182,7 @@ test('a new host in a configuration gives a new certificate, and its listener is
   assert.is(one.source.notReady(), undefined)
 })
 
-test('without the configurations a certificate is served, nothing is created, and readiness says what is missing', async () => {
+test('without the configurations a certificate is served, nothing is created, and notReady names what is missing', async () => {
   const cluster = makeCluster()
   const time = realTime()
   const one = replica(cluster.client, time)
@@ -211,7 +214,7 @@ test('a caBundle that cannot be written keeps the replica from being ready', asy
   assert.match(String(one.log.at(-1)?.fields['error']), 'patch is forbidden')
 })
 
-test('a caBundle that somebody overwrites is back after one check', async () => {
+test('an overwritten caBundle is restored by the next check', async () => {
   const cluster = installed()
   const one = replica(cluster.client, realTime())
   await one.turn()
@@ -222,7 +225,7 @@ test('a caBundle that somebody overwrites is back after one check', async () => 
   assert.is(one.source.notReady(), undefined)
 })
 
-test('a deleted Secret is made anew while everything that is served stays trusted', async () => {
+test('a deleted Secret is created again, and all served certificates stay trusted', async () => {
   const cluster = installed()
   const time = realTime()
   const [one, two] = [replica(cluster.client, time), replica(cluster.client, time)]
@@ -250,7 +253,7 @@ test('a deleted Secret is made anew while everything that is served stays truste
   }
 })
 
-test('a replica that has just started does not push those that serve out of the trust when it heals the Secret', async () => {
+test('a new replica that repairs the Secret keeps the certificates of the others trusted', async () => {
   const cluster = installed()
   const time = realTime()
   const [serving, starting] = [replica(cluster.client, time), replica(cluster.client, time)]
@@ -265,7 +268,7 @@ test('a replica that has just started does not push those that serve out of the 
   assert.is(starting.source.notReady(), undefined)
 })
 
-test('the key of a leaf is nowhere but in memory', async () => {
+test('the key of a leaf is only in memory', async () => {
   const cluster = installed()
   const one = replica(cluster.client, realTime())
   await one.turn()
