@@ -62,9 +62,9 @@ test('a configuration that has changed since it was read is not written', async 
   const cluster = makeCluster()
   cluster.putConfiguration(mutating(service))
   const { injection } = setUp(cluster)
-  const looked = await injection.look(signal)
+  const before = await injection.look(signal)
   cluster.putConfiguration(mutating({ url: 'https://new.example/' }, service))
-  const outcome = await injection.inject(looked, trust, signal).then(
+  const outcome = await injection.inject(before, trust, signal).then(
     () => 'written',
     (error: Error) => error.message,
   )

@@ -8,7 +8,7 @@ import { type Cluster, makeCluster, secretName } from './cluster.ts'
 export const second = 1000
 export const day = 24 * 60 * 60 * second
 
-/** A time of day that stands still until a test moves it. */
+/** A date that only the test changes. */
 export type Time = { ms: number }
 
 export const realTime = (): Time => ({ ms: Date.now() })
@@ -28,14 +28,14 @@ function configuration(kind: WebhookConfiguration['kind'], name: string, clientC
   return { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name }, webhooks }
 }
 
-/** What the API server trusts: the caBundle of the first webhook that is stored. */
+/** The caBundle of the first stored webhook: what the API server trusts. */
 export function storedBundle(cluster: Cluster): string {
   return fromCaBundle(cluster.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle)
 }
 
 export const service: ClientConfig = { service: { namespace: 'eip', name: 'hook', path: '/mutate-service' } }
 
-/** A cluster in which both configurations are installed and have no caBundle. */
+/** A cluster with both configurations, without caBundles. */
 export function installed(): Cluster {
   const cluster = makeCluster()
   cluster.putConfiguration(mutating(service, service))
@@ -53,7 +53,7 @@ export type Replica = {
   stop: () => void
 }
 
-/** One process of ours whose pauses end when the test says so. */
+/** One process of ours. The test ends its pauses. */
 export function replica(client: KubeClient, time: Time, options: Partial<SelfSignedOptions> = {}): Replica {
   const log: Line[] = []
   const stopped = new AbortController()

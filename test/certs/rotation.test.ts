@@ -7,7 +7,7 @@ import { bundleHolds, sameBundle, toCaBundle } from '../../certs/bundle.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { interposed } from '../fakes/interposed.ts'
 import type { Cluster } from './cluster.ts'
-import { handshake, openDoor } from './handshake.ts'
+import { handshake, startTlsServer } from './handshake.ts'
 import { day, installed, realTime, type Replica, replica, second, storedBundle, type Time } from './replica.ts'
 
 const ageing = await issueAuthority({
@@ -21,7 +21,7 @@ const inSecret = (cluster: Cluster, key: string) =>
 const signer = ({ source }: Replica, authority: string) =>
   new X509Certificate(source.current()?.cert ?? '').verify(new X509Certificate(authority).publicKey)
 
-/** A cluster whose authority has come into its last third, with two replicas that serve; from now on one leads. */
+/** A cluster whose authority is in its last third, with two serving replicas, one of which leads from now on. */
 async function ageingCluster(connect = (cluster: Cluster) => cluster.client) {
   const cluster = installed()
   const time = realTime()
@@ -42,8 +42,8 @@ test('while authority and leaves change, every handshake of the clients succeeds
   const clients = await connectAllTheTime(cluster, [leader, follower])
   for (let check = 0; check < 10; check++) await oneCheck(time, clients, [leader, follower])
   await clients.stop()
-  assert.equal([...clients.said.keys()], ['ok'])
-  assert.ok((clients.said.get('ok') ?? 0) >= 40, `${clients.said.get('ok')} handshakes`)
+  assert.equal([...clients.results.keys()], ['ok'])
+  assert.ok((clients.results.get('ok') ?? 0) >= 40, `${clients.results.get('ok')} handshakes`)
   const next = inSecret(cluster, 'tls.crt')
   assert.is.not(next, ageing.cert)
   assert.ok(signer(leader, next) && signer(follower, next), 'both replicas sign with the new authority')
@@ -138,7 +138,7 @@ for (const answer of ['refused', 'lost'] as const) {
       await clients.stop()
       for (const { stop } of [successor, follower]) stop()
       const next = inSecret(cluster, 'tls.crt')
-      assert.equal([...clients.said.keys()], ['ok'])
+      assert.equal([...clients.results.keys()], ['ok'])
       assert.is.not(next, ageing.cert)
       assert.is(inSecret(cluster, 'next.crt'), '')
       assert.ok(signer(successor, next) && signer(follower, next))
@@ -149,7 +149,7 @@ for (const answer of ['refused', 'lost'] as const) {
 
 const dead = () => new KubeError('connection refused', { status: 0, reason: 'Unreachable' })
 
-/** A client that carries out so many writes; the next one is refused or its answer lost, and then nothing answers. */
+/** A client that dies: of the write after these, the call is refused or its answer is lost, and all later calls fail. */
 function mortal(cluster: Cluster, { writes, answer }: { writes: number; answer: 'refused' | 'lost' }) {
   let left = writes
   return interposed(cluster.client, {
@@ -167,33 +167,33 @@ function mortal(cluster: Cluster, { writes, answer }: { writes: number; answer: 
   })
 }
 
-/** Time passes, each replica checks, and the API server works with the caBundle of 20 s ago. */
+/** Advances the time, lets each replica check, and gives the API server the caBundle of 20 s ago. */
 async function oneCheck(time: Time, clients: Clients, replicas: Replica[]) {
   time.ms += 10 * second
   for (const { turn } of replicas) await turn()
   await clients.hear()
 }
 
-type Clients = { said: Map<string, number>; hear(): Promise<void>; stop(): Promise<void> }
+type Clients = { results: Map<string, number>; hear(): Promise<void>; stop(): Promise<void> }
 
-/** One client for each replica that connects again and again, as the API server would that hears of everything late. */
+/** One client for each replica that connects all the time, as an API server that learns of every change late. */
 async function connectAllTheTime(cluster: Cluster, replicas: Replica[]): Promise<Clients> {
-  const said = new Map<string, number>()
+  const results = new Map<string, number>()
   const heard = [storedBundle(cluster), storedBundle(cluster)]
   const over = new AbortController()
   const handshakes = replicas.map(() => 0)
   const loops = replicas.map(async ({ source }, client) => {
-    const door = await openDoor(source.current() ?? none)
-    source.onChange(() => door.serve(source.current() ?? none))
+    const server = await startTlsServer(source.current() ?? none)
+    source.onChange(() => server.serve(source.current() ?? none))
     while (!over.signal.aborted) {
-      const answer = await handshake(door.port, heard.at(-2) ?? '')
-      said.set(answer, (said.get(answer) ?? 0) + 1)
+      const answer = await handshake(server.port, heard.at(-2) ?? '')
+      results.set(answer, (results.get(answer) ?? 0) + 1)
       handshakes[client] = (handshakes[client] ?? 0) + 1
     }
-    door.close()
+    server.close()
   })
   return {
-    said,
+    results,
     async hear() {
       heard.push(storedBundle(cluster))
       // One handshake may be under way; the next one is with what was just heard.

@@ -6,7 +6,7 @@ import { selfSigned } from '../../certs/self-signed.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { interposed } from '../fakes/interposed.ts'
 import { makeCluster, secretName } from './cluster.ts'
-import { handshake, openDoor } from './handshake.ts'
+import { handshake, startTlsServer } from './handshake.ts'
 import {
   day,
   installed,
@@ -33,14 +33,14 @@ test('a first start ends with a certificate that the API server trusts, and is r
   )
   await one.turn()
   assert.is(one.source.notReady(), undefined)
-  const door = await openDoor(one.source.current() ?? { cert: '', key: '' })
-  const said = []
+  const server = await startTlsServer(one.source.current() ?? { cert: '', key: '' })
+  const results = []
   for (const host of ['hook.eip.svc', 'hook.eip.svc.cluster.local', 'localhost', '127.0.0.1', '::1', 'x.eip.svc']) {
-    said.push(await handshake(door.port, storedBundle(cluster), host))
+    results.push(await handshake(server.port, storedBundle(cluster), host))
   }
-  door.close()
+  server.close()
   one.stop()
-  assert.equal(said, ['ok', 'ok', 'ok', 'ok', 'ok', 'ERR_TLS_CERT_ALTNAME_INVALID'])
+  assert.equal(results, ['ok', 'ok', 'ok', 'ok', 'ok', 'ERR_TLS_CERT_ALTNAME_INVALID'])
   assert.is(one.source.caBundle(), storedBundle(cluster))
 })
 
@@ -231,20 +231,20 @@ test('a deleted Secret is created again, and all served certificates stay truste
   const [one, two] = [replica(cluster.client, time), replica(cluster.client, time)]
   await one.turn()
   await two.turn()
-  const [doorOne, doorTwo] = [await door(one), await door(two)]
+  const [serverOne, serverTwo] = [await serverOf(one), await serverOf(two)]
   cluster.removeSecret()
-  const said = new Set<string>()
+  const results = new Set<string>()
   for (let check = 0; check < 6; check++) {
     for (const replica of [one, two]) {
       const lateBundle = storedBundle(cluster)
       await replica.turn()
-      for (const { port } of [doorOne, doorTwo]) said.add(await handshake(port, lateBundle))
+      for (const { port } of [serverOne, serverTwo]) results.add(await handshake(port, lateBundle))
     }
     time.ms += 10 * second
   }
-  for (const open of [doorOne, doorTwo]) open.close()
+  for (const open of [serverOne, serverTwo]) open.close()
   for (const { stop } of [one, two]) stop()
-  assert.equal([...said], ['ok'])
+  assert.equal([...results], ['ok'])
   const secret = cluster.secret()
   const signing = Buffer.from(secret?.data?.['tls.crt'] ?? '', 'base64').toString()
   for (const { source } of [one, two]) {
@@ -258,13 +258,13 @@ test('a new replica that repairs the Secret keeps the certificates of the others
   const time = realTime()
   const [serving, starting] = [replica(cluster.client, time), replica(cluster.client, time)]
   await serving.turn()
-  const open = await door(serving)
+  const open = await serverOf(serving)
   cluster.removeSecret()
   await starting.turn()
-  const said = await handshake(open.port, storedBundle(cluster))
+  const result = await handshake(open.port, storedBundle(cluster))
   open.close()
   for (const { stop } of [serving, starting]) stop()
-  assert.is(said, 'ok')
+  assert.is(result, 'ok')
   assert.is(starting.source.notReady(), undefined)
 })
 
@@ -282,8 +282,8 @@ test('the key of a leaf is only in memory', async () => {
 
 const ignore = () => {}
 
-async function door({ source }: Replica) {
-  const open = await openDoor(source.current() ?? { cert: '', key: '' })
+async function serverOf({ source }: Replica) {
+  const open = await startTlsServer(source.current() ?? { cert: '', key: '' })
   source.onChange(() => open.serve(source.current() ?? { cert: '', key: '' }))
   return open
 }

@@ -73,7 +73,7 @@ for (const { name, status, call, tries } of patience) {
   })
 }
 
-test('a busy server is not asked for ever', () =>
+test('a call to a busy server is not repeated for ever', () =>
   withServer(
     (_, response) =>
       sendStatus(response, 429, { reason: 'TooManyRequests', message: 'slow down', headers: { 'retry-after': '0' } }),
@@ -84,7 +84,7 @@ test('a busy server is not asked for ever', () =>
     },
   ))
 
-test('a wait that the time-out does not allow is left to the caller, who is told its length', () =>
+test('a Retry-After longer than the time-out is returned to the caller', () =>
   withServer(
     (_, response) => sendStatus(response, 503, { reason: 'ServiceUnavailable', details: { retryAfterSeconds: 7 } }),
     async (server) => {

@@ -52,9 +52,9 @@ const closed =
   }
 
 const failsWith =
-  (status: number, said: Parameters<typeof sendStatus>[2] = {}): Respond =>
+  (status: number, fields: Parameters<typeof sendStatus>[2] = {}): Respond =>
   (response) =>
-    sendStatus(response, status, said)
+    sendStatus(response, status, fields)
 
 const resets: Respond = (response) => response.socket?.resetAndDestroy()
 const sendsLine =

@@ -27,12 +27,12 @@ export type ScriptedServer = {
 async function startServer(respond: Respond): Promise<ScriptedServer> {
   const requests: ReceivedRequest[] = []
   const connections = { opened: 0, open: 0 }
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const one = await read(request)
     requests.push(one)
     await respond(one, response)
   }
-  const server = createServer((request, response) => void take(request, response))
+  const server = createServer((request, response) => void receive(request, response))
   server.on('connection', (socket) => {
     connections.opened += 1
     connections.open += 1
@@ -73,9 +73,9 @@ export function sendJson(response: ServerResponse, body: unknown, { status = 200
 export function sendStatus(
   response: ServerResponse,
   status: number,
-  said: { reason?: string; message?: string; details?: object; headers?: Record<string, string> } = {},
+  fields: { reason?: string; message?: string; details?: object; headers?: Record<string, string> } = {},
 ): void {
-  const { headers = {}, ...rest } = said
+  const { headers = {}, ...rest } = fields
   sendJson(
     response,
     { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, ...rest },

@@ -29,7 +29,7 @@ function selfSigned(): { key: string; cert: string } {
 
 const { key, cert } = selfSigned()
 
-/** A TLS server that says who its client is, and a client whose credentials the test changes. */
+/** A TLS server that answers with its client's identity, and a client whose credentials the test changes. */
 async function withTls(
   run: (set: (tls: Tls) => void, list: () => Promise<unknown>, opened: () => number) => Promise<void>,
 ) {
