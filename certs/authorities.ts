@@ -5,65 +5,70 @@ import type { KeyPair } from './cert-source.ts'
 import { type Lifetimes, paceOf } from './lifetimes.ts'
 import { renewalReason, unusableReason } from './renewal.ts'
 
-/** The certificate authorities of an installation, as its replicas share them. */
+/** The certificate authorities of an installation, which its replicas share. */
 export type Authorities = {
-  /** The one that leaves are signed with. */
+  /** The authority that signs the leaves. */
   signing: KeyPair
-  /** The one that takes over once the API server trusts it. */
+  /** The authority that signs once the API server trusts it. */
   next: KeyPair | undefined
-  /** Everything to trust: signing, next, and those whose leaves may still be served. PEM. */
+  /** All authorities to trust: signing, next, and those whose leaves may still be served. PEM. */
   trusted: string
   signingSinceMs: number
 }
 
-/** One change of the authorities, and why; each is complete in itself, so that any replica can do the one after it. */
+/** One change of the authorities, and its reason. Each step is complete, so any replica can carry out the next one. */
 export type Step =
-  | { do: 'make'; why: string }
-  | { do: 'publish'; why: string }
-  | { do: 'promote'; why: string; next: KeyPair }
-  | { do: 'retire'; why: string }
+  | { do: 'make'; reason: string }
+  | { do: 'publish'; reason: string }
+  | { do: 'promote'; reason: string; next: KeyPair }
+  | { do: 'retire'; reason: string }
 
-/** What one replica knows when it plans. */
-export type View = {
+/** The facts that one replica plans with. */
+export type RotationFacts = {
   now: number
   lifetimes: Lifetimes
   mayRotate: boolean
-  /** Whether the API server has had the time to trust a certificate. */
-  settled(cert: string): boolean
+  /** Whether the API server trusts a certificate by now. */
+  isTrusted(cert: string): boolean
 }
 
-/** The next step from here, if there is one. Without a usable authority any replica acts; a rotation is the leader's. */
-export function planAuthorities(authorities: Authorities, view: View): Step | undefined {
+/** Plans the next step, if one is due. Any replica replaces an unusable authority; only the leader rotates a usable one. */
+export function planAuthorities(authorities: Authorities, facts: RotationFacts): Step | undefined {
   const { signing, next } = authorities
-  const nextIsUsable = next !== undefined && unusableReason(next, view.now) === undefined
-  const broken = unusableReason(signing, view.now)
-  if (broken !== undefined) {
-    return nextIsUsable ? { do: 'promote', why: broken, next } : { do: 'make', why: broken }
+  const nextIsUsable = next !== undefined && unusableReason(next, facts.now) === undefined
+  const unusable = unusableReason(signing, facts.now)
+  if (unusable !== undefined) {
+    return nextIsUsable ? { do: 'promote', reason: unusable, next } : { do: 'make', reason: unusable }
   }
-  if (!view.mayRotate) return undefined
+  if (!facts.mayRotate) return undefined
   if (nextIsUsable) {
-    return view.settled(next.cert) ? { do: 'promote', why: 'every caBundle holds it', next } : undefined
+    return facts.isTrusted(next.cert) ? { do: 'promote', reason: 'every caBundle has it', next } : undefined
   }
-  const ageing = renewalReason(signing, view.now)
-  if (ageing !== undefined) return { do: 'publish', why: ageing }
-  const { retireAfterMs } = paceOf(view.lifetimes)
-  if (view.now < authorities.signingSinceMs + retireAfterMs || sameBundle(authorities.trusted, signing.cert)) {
+  const ageing = renewalReason(signing, facts.now)
+  if (ageing !== undefined) return { do: 'publish', reason: ageing }
+  const { retireAfterMs } = paceOf(facts.lifetimes)
+  if (facts.now < authorities.signingSinceMs + retireAfterMs || sameBundle(authorities.trusted, signing.cert)) {
     return undefined
   }
-  return { do: 'retire', why: 'no leaf of an earlier authority is left' }
+  return { do: 'retire', reason: 'no leaf of an earlier authority is in use' }
 }
 
-/** The authorities after a step. `strays` are certificates (PEM) that a new authority must not push out of the trust. */
-export async function takeStep(
+/** Carries out a step. `alsoTrusted` are certificates (PEM) that stay trusted when a new authority is made. */
+export async function carryOut(
   step: Step,
   authorities: Authorities,
-  { now, lifetimes, commonName, strays }: Pick<View, 'now' | 'lifetimes'> & { commonName: string; strays: string },
+  {
+    now,
+    lifetimes,
+    commonName,
+    alsoTrusted,
+  }: Pick<RotationFacts, 'now' | 'lifetimes'> & { commonName: string; alsoTrusted: string },
 ): Promise<Authorities> {
   const issue = () => issueAuthority({ commonName, now, lifetimeMs: lifetimes.authorityMs })
   switch (step.do) {
     case 'make': {
       const signing = await issue()
-      const trusted = mergeBundles([signing.cert, authorities.trusted, strays], now)
+      const trusted = mergeBundles([signing.cert, authorities.trusted, alsoTrusted], now)
       return { signing, next: undefined, trusted, signingSinceMs: now }
     }
     case 'publish': {
@@ -77,7 +82,7 @@ export async function takeStep(
   }
 }
 
-/** Why a good pair is nothing that we can sign with: it is somebody else's. */
+/** Why a valid pair cannot be one of our authorities: another program owns it. Undefined if it can. */
 export function foreignReason(pair: KeyPair): string | undefined {
   if (!new X509Certificate(pair.cert).ca) return 'a certificate that is not a certificate authority'
   const type = createPrivateKey(pair.key).asymmetricKeyType

@@ -4,47 +4,54 @@ import { isAlreadyExists, isConflict } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import type { Secret } from '../kube/objects.ts'
 import { secrets } from '../kube/resource.ts'
-import { type Authorities, foreignReason, planAuthorities, type Step, takeStep, type View } from './authorities.ts'
+import {
+  type Authorities,
+  foreignReason,
+  planAuthorities,
+  type RotationFacts,
+  type Step,
+  carryOut,
+} from './authorities.ts'
 import { mergeBundles } from './bundle.ts'
 import { unusableReason } from './renewal.ts'
 
 export const signingSince = 'eip-admission.dev/signing-since'
-const tries = 5
+const maxAttempts = 5
 
 export type SecretName = { namespace: string; name: string }
 
 type Deps = { client: KubeClient; log: Log; at: SecretName; commonName: string }
 
-/** The authorities kept in a Secret that every replica reads and any replica may bring forward. */
+/** The Secret with the authorities. Every replica reads it, and any replica may write the next step. */
 export type AuthoritySecret = {
-  /** Reads the authorities and takes the next step if one is due; the first replica to write a step decides it. */
-  advance(view: View & { strays: string }, signal: AbortSignal): Promise<Authorities>
+  /** Reads the authorities and carries out the next step if one is due. Of several replicas the first write counts. */
+  advance(facts: RotationFacts & { alsoTrusted: string }, signal: AbortSignal): Promise<Authorities>
 }
 
-/** The authorities of an installation in the Secret `at`. */
+/** The authorities of an installation, kept in the Secret `at`. */
 export function authoritySecret(deps: Deps): AuthoritySecret {
   return {
-    async advance(view, signal) {
-      for (let left = tries; left > 0; left--) {
+    async advance(facts, signal) {
+      for (let left = maxAttempts; left > 0; left--) {
         const stored = await deps.client.get(secrets, deps.at, { signal })
-        const seen = readAuthorities(stored, view.now)
-        refuseForeign(seen, { ...view, at: deps.at })
-        const step = planAuthorities(seen, view)
+        const seen = readAuthorities(stored, facts.now)
+        rejectForeign(seen, { now: facts.now, at: deps.at })
+        const step = planAuthorities(seen, facts)
         if (!step) return seen
-        const after = await takeStep(step, seen, { ...view, commonName: deps.commonName })
+        const after = await carryOut(step, seen, { ...facts, commonName: deps.commonName })
         if (await write(deps, { stored, after }, signal)) {
           report(deps, step, after)
           return after
         }
       }
       throw new Error(
-        `Secret ${deps.at.namespace}/${deps.at.name} changed under ${tries} writes in a row: who writes it?`,
+        `Secret ${deps.at.namespace}/${deps.at.name} changed during ${maxAttempts} writes in a row: find out which other program writes it`,
       )
     },
   }
 }
 
-/** Reads what is there, damaged or not; `planAuthorities` judges it. */
+/** Reads the authorities as they are, damaged or not. `planAuthorities` decides what to do about it. */
 function readAuthorities(stored: Secret | undefined, now: number): Authorities {
   const text = (key: string) => Buffer.from(stored?.data?.[key] ?? '', 'base64').toString('utf8')
   const signing = { cert: text('tls.crt'), key: text('tls.key') }
@@ -53,12 +60,12 @@ function readAuthorities(stored: Secret | undefined, now: number): Authorities {
     signing,
     next: next.cert === '' ? undefined : next,
     trusted: mergeBundles([text('ca.crt'), signing.cert, next.cert], now),
-    // Unknown counts as just now: what may still be in use stays trusted, at the longest until it expires.
+    // Without the annotation we assume now: an earlier authority then stays trusted longer, at most until it expires.
     signingSinceMs: Date.parse(stored?.metadata.annotations?.[signingSince] ?? '') || now,
   }
 }
 
-/** The Secret that carries these authorities; whatever else was in the stored one stays. */
+/** The Secret with these authorities. All other fields of the stored Secret stay. */
 function formatAuthorities(authorities: Authorities, at: SecretName, stored?: Secret): Secret {
   const { 'next.crt': _cert, 'next.key': _key, ...kept } = stored?.data ?? {}
   const { signing, next, trusted } = authorities
@@ -71,24 +78,24 @@ function formatAuthorities(authorities: Authorities, at: SecretName, stored?: Se
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { ...stored?.metadata, ...at, annotations: { ...stored?.metadata.annotations, ...annotations } },
-    // The type of a Secret cannot be changed: one that was made as Opaque stays it.
+    // The type of a Secret is immutable: an Opaque one stays Opaque.
     type: stored?.type ?? 'kubernetes.io/tls',
     data: { ...kept, ...Object.fromEntries(encoded) },
   }
 }
 
-/** A valid pair that is none of our authorities is somebody's property: healing it would destroy it. */
-function refuseForeign(seen: Authorities, { now, at }: { now: number; at: SecretName }): void {
+/** Throws if the Secret holds a valid pair of another program: our repair would destroy it. */
+function rejectForeign(seen: Authorities, { now, at }: { now: number; at: SecretName }): void {
   if (unusableReason(seen.signing, now) !== undefined) return
-  const what = foreignReason(seen.signing)
-  if (what === undefined) return
+  const reason = foreignReason(seen.signing)
+  if (reason === undefined) return
   throw new Error(
-    `Secret ${at.namespace}/${at.name} holds ${what}. It seems to belong to something else: ` +
+    `Secret ${at.namespace}/${at.name} holds ${reason}. It seems to belong to another program: ` +
       'name a Secret that nothing else writes, or delete this one',
   )
 }
 
-/** Whether the write was ours; another replica may have been first. */
+/** Writes the authorities. False if another replica wrote first. */
 async function write(
   { client, at }: Deps,
   { stored, after }: { stored: Secret | undefined; after: Authorities },
@@ -106,7 +113,7 @@ async function write(
 
 function report({ log, at }: Deps, step: Step, { signing, next }: Authorities): void {
   const certificate = new X509Certificate((next ?? signing).cert)
-  const facts = { secret: `${at.namespace}/${at.name}`, step: step.do, why: step.why }
+  const facts = { secret: `${at.namespace}/${at.name}`, step: step.do, reason: step.reason }
   log.info(
     { ...facts, serial: certificate.serialNumber, notAfter: certificate.validTo },
     'certificate authority changed',

@@ -5,10 +5,10 @@ import forge from 'node-forge'
 import type { KeyPair } from './cert-source.ts'
 import { backdateMs } from './lifetimes.ts'
 
-// Nobody reads it: clients compare the alternative names. A Service's name could be longer than a common name may be.
+// No client reads it: they compare the alternative names. The name of a Service can be too long for a common name.
 const leafName = [{ name: 'commonName', value: 'eip-admission' }]
 
-/** A new certificate authority that signs itself. */
+/** Issues a new self-signed certificate authority. */
 export async function issueAuthority(wanted: {
   commonName: string
   now: number
@@ -27,13 +27,13 @@ export async function issueAuthority(wanted: {
   return { cert: sign(cert, keys.privateKey), key: keys.privateKey }
 }
 
-/** A serving certificate for these DNS names and IP addresses; it ends with its authority at the latest. */
+/** Issues a serving certificate for these DNS names and IP addresses. It expires with its authority at the latest. */
 export async function issueLeaf(wanted: {
   authority: KeyPair
   hosts: string[]
   now: number
   lifetimeMs: number
-  /** The pair of keys, where it is in the making already. */
+  /** The pair of keys, if it is being generated already. */
   keys?: Promise<Keys> | undefined
 }): Promise<KeyPair> {
   const keys = await (wanted.keys ?? newKeys())
@@ -54,7 +54,7 @@ export async function issueLeaf(wanted: {
 
 export type Keys = { publicKey: string; privateKey: string }
 
-/** RSA, because node-forge issues for no other kind of key; made on the thread pool, off the event loop. */
+/** Generates an RSA pair, because node-forge supports no other keys for certificates; on the thread pool, not the event loop. */
 export function newKeys(): Promise<Keys> {
   return promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -74,7 +74,7 @@ function draft(publicKey: string, names: Names): forge.pki.Certificate {
   return cert
 }
 
-/** 16 random bytes, sign bit off and the next one on: a positive integer that DER writes without padding. */
+/** 16 random bytes with the sign bit off and the next bit on: a positive integer that DER encodes without padding. */
 function newSerial(): string {
   const bytes = randomBytes(16)
   bytes[0] = (bytes.readUInt8(0) & 0x3f) | 0x40
@@ -94,7 +94,7 @@ function altName(host: string): object {
 // DER of DigestInfo up to the digest, for SHA-256 (RFC 8017, 9.2, note 1).
 const digestInfo = Buffer.from('3031300d060960864801650304020105000420', 'hex')
 
-/** node-forge signs in plain JavaScript, 100 ms on the event loop; OpenSSL takes 1 ms for the same signature. */
+/** Signs by OpenSSL in 1 ms. node-forge signs in JavaScript, which blocks the event loop for 100 ms. */
 function sign(cert: forge.pki.Certificate, key: string): string {
   const signer = {
     sign(digest: forge.md.MessageDigest): string {

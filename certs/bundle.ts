@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 
-/** The certificates in a PEM text, in its order; what is no certificate is passed over. */
+/** The certificates in a PEM text, in order. Blocks that cannot be parsed are skipped. */
 export function certificatesIn(pem: string): X509Certificate[] {
   return pem
     .split('-----BEGIN CERTIFICATE-----')
@@ -9,7 +9,7 @@ export function certificatesIn(pem: string): X509Certificate[] {
     .filter((certificate) => certificate !== undefined)
 }
 
-/** The union of PEM texts as a set: no certificate twice, none that has expired, the same order whatever came first. */
+/** The union of PEM texts: no certificate twice, no expired one, and always in the same order. */
 export function mergeBundles(pems: string[], now: number): string {
   const live = pems.flatMap(certificatesIn).filter((certificate) => certificate.validToDate.getTime() > now)
   const byFingerprint = new Map(live.map((certificate) => [certificate.fingerprint256, certificate.toString()]))
@@ -19,28 +19,28 @@ export function mergeBundles(pems: string[], now: number): string {
     .join('')
 }
 
-/** Whether every certificate of `part` is in `bundle`. */
+/** Whether a bundle has every certificate of `part`. */
 export function bundleHolds(bundle: string, part: string): boolean {
-  const held = fingerprints(bundle)
-  return fingerprints(part).isSubsetOf(held)
+  const present = fingerprints(bundle)
+  return fingerprints(part).isSubsetOf(present)
 }
 
-/** Whether two bundles hold the same certificates, in whatever order and between whatever other text. */
+/** Whether two bundles have the same certificates, in any order and with any text between them. */
 export function sameBundle(a: string, b: string): boolean {
   return bundleHolds(a, b) && bundleHolds(b, a)
 }
 
-/** A bundle as `clientConfig.caBundle` carries it. */
+/** A bundle in the form of `clientConfig.caBundle`. */
 export function toCaBundle(pem: string): string {
   return Buffer.from(pem).toString('base64')
 }
 
-/** The PEM text in a `clientConfig.caBundle`; an absent one is empty. */
+/** The PEM text of a `clientConfig.caBundle`; empty if it is absent. */
 export function fromCaBundle(caBundle: string | undefined): string {
   return Buffer.from(caBundle ?? '', 'base64').toString('utf8')
 }
 
-/** What tells certificates apart. */
+/** The SHA-256 fingerprints of the certificates in a PEM text. */
 export function fingerprints(pem: string): Set<string> {
   return new Set(certificatesIn(pem).map((certificate) => certificate.fingerprint256))
 }

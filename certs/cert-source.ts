@@ -2,20 +2,20 @@
 export type KeyPair = { cert: string; key: string }
 
 /**
- * Where the certificate comes from that the API server is shown: signed by ourselves, or read from files that somebody
- * else renews.
+ * The source of the serving certificate that the API server verifies: our own authority, or files that another program
+ * renews.
  */
 export type CertSource = {
-  /** The certificate to serve now; undefined until there is one. Once there is one, there always is. */
+  /** The certificate to serve now; undefined until the first one. */
   current(): KeyPair | undefined
-  /** Every CA that a client must trust, PEM; empty until there is one. */
+  /** Every CA that a client must trust, PEM; empty until the first one. */
   caBundle(): string
-  /** Calls the listener after every change of what is served. */
+  /** Calls the listener after every change of the serving certificate. */
   onChange(listener: () => void): void
-  /** Resolves when there is a certificate to serve, or on abort; renewal then goes on until abort. */
+  /** Resolves at the first certificate, or on abort. Renewal continues until the abort. */
   start(signal: AbortSignal): Promise<void>
-  /** Why the API server cannot call us yet, in words for `/readyz`; undefined when it can. */
+  /** Why the API server cannot call us yet, for `/readyz`; undefined if it can. */
   notReady(): string | undefined
-  /** When the certificate being served ends. */
+  /** When the serving certificate expires. */
   notAfterMs(): number | undefined
 }

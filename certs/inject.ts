@@ -6,23 +6,24 @@ import { bundleHolds, certificatesIn, fromCaBundle, mergeBundles, sameBundle, to
 
 const fieldManager = 'eip-admission-certs'
 
-/** A webhook configuration that we look after: where it should be, and what is there. */
+/** A webhook configuration whose caBundles we keep current, and its stored object. */
 export type Target = {
   resource: Resource<WebhookConfiguration>
   name: string
   stored: WebhookConfiguration | undefined
 }
 
-/** What we trust, and the subject by which our authorities are told from other people's. */
+/** The authorities to trust, and the subject that distinguishes ours from those of others. */
 export type Trust = { trusted: string; subject: string }
 
 export type Injector = {
+  /** Reads both configurations. */
   look(signal: AbortSignal): Promise<Target[]>
-  /** Brings every caBundle up to date and answers with the configurations as they are then. */
+  /** Writes every outdated caBundle, and returns the configurations after it. */
   inject(targets: Target[], trust: Trust & { now: number }, signal: AbortSignal): Promise<Target[]>
 }
 
-/** Writes `caBundle`, and nothing else, into the webhooks of two configurations that others create. */
+/** Writes `caBundle`, and no other field, into the webhooks of two configurations that an installer creates. */
 export function injector(deps: {
   client: KubeClient
   log: Log
@@ -33,16 +34,16 @@ export function injector(deps: {
     { resource: mutatingWebhookConfigurations, name: names.mutating },
     { resource: validatingWebhookConfigurations, name: names.validating },
   ]
-  let saidAbsent: string[] = []
+  let reportedAbsent: string[] = []
   return {
     async look(signal) {
       const targets = await Promise.all(
         places.map(async (at) => ({ ...at, stored: await client.get(at.resource, { name: at.name }, { signal }) })),
       )
       const absent = targets.filter(({ stored }) => !stored).map(({ resource, name }) => `${resource.kind} ${name}`)
-      const news = absent.filter((configuration) => !saidAbsent.includes(configuration))
-      for (const configuration of news) log.warn({ configuration }, 'does not exist: nothing to write a caBundle into')
-      saidAbsent = absent
+      for (const configuration of absent.filter((name) => !reportedAbsent.includes(name)))
+        log.warn({ configuration }, 'does not exist: no caBundle can be written')
+      reportedAbsent = absent
       return targets
     },
     async inject(targets, trust, signal) {
@@ -68,23 +69,23 @@ async function write(
 }
 
 /**
- * The JSON Patch that brings the caBundles of a configuration up to date; empty when they are. Its resourceVersion makes
- * it fail on any other state than the one looked at, so webhooks can be named by their place. Not server-side apply:
- * that owns the list's entries as well as their caBundle, and an installer who applies a configuration without one of
- * its webhooks is then refused, because the entry stays behind with our field alone.
+ * The JSON Patch for the outdated caBundles of a configuration; empty if none is. It contains the resourceVersion and so
+ * fails if the configuration has changed meanwhile: only then can it name webhooks by their index. Not server-side apply,
+ * which would also own the entries of the list: when an installer then applies a configuration without one of its
+ * webhooks, the API server refuses it, because that entry stays with our field alone.
  */
 export function bundlePatch(stored: WebhookConfiguration | undefined, trust: Trust & { now: number }): object[] {
-  const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig }, place) => {
+  const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig }, index) => {
     const present = fromCaBundle(clientConfig.caBundle)
     const bundle = wantedBundle(present, trust)
     if (sameBundle(present, bundle)) return []
-    return [{ op: 'add', path: `/webhooks/${place}/clientConfig/caBundle`, value: toCaBundle(bundle) }]
+    return [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: toCaBundle(bundle) }]
   })
   if (changes.length === 0) return []
   return [{ op: 'replace', path: '/metadata/resourceVersion', value: stored?.metadata.resourceVersion }, ...changes]
 }
 
-/** Other people's authorities stay until they expire; of ours only those that are still trusted. */
+/** The authorities of others stay until they expire. Of ours only those stay that we still trust. */
 function wantedBundle(present: string, { trusted, subject, now }: Trust & { now: number }): string {
   const foreign = certificatesIn(present).filter((certificate) => certificate.subject !== subject)
   return mergeBundles([trusted, ...foreign.map(String)], now)
@@ -95,7 +96,7 @@ export function bundlesOf(targets: Target[]): string[] {
   return clientConfigs(targets).map(({ caBundle }) => fromCaBundle(caBundle))
 }
 
-/** The certificates (PEM) in the caBundles that carry the name of our authorities. */
+/** The certificates (PEM) in the caBundles that have the subject of our authorities. */
 export function authoritiesIn(targets: Target[], subject: string): string {
   return bundlesOf(targets)
     .flatMap(certificatesIn)
@@ -103,7 +104,7 @@ export function authoritiesIn(targets: Target[], subject: string): string {
     .join('')
 }
 
-/** The names by which the API server will verify us: sorted, none twice. */
+/** The names that the API server will verify in our certificate: sorted, none twice. */
 export function verifiedHosts(targets: Target[]): string[] {
   return [...new Set(clientConfigs(targets).flatMap(hostsOf))].sort()
 }
@@ -114,11 +115,11 @@ function hostsOf({ service, url }: ClientConfig): string[] {
     return [host, `${host}.cluster.local`]
   }
   const parsed = URL.parse(url ?? '')
-  // An IPv6 address stands in brackets in a URL, not in a certificate.
+  // An IPv6 address has brackets in a URL, but not in a certificate.
   return parsed ? [parsed.hostname.replace(/^\[|\]$/g, '')] : []
 }
 
-/** Why the API server would not trust a certificate of this authority; undefined when every webhook holds it. */
+/** Why the API server would not trust a leaf of this authority; undefined if every caBundle has it. */
 export function distrustReason(targets: Target[], authority: string): string | undefined {
   for (const { resource, name, stored } of targets) {
     if (!stored) return `${resource.kind} ${name} does not exist: install it`
@@ -126,7 +127,7 @@ export function distrustReason(targets: Target[], authority: string): string | u
       ({ clientConfig }) => !bundleHolds(fromCaBundle(clientConfig.caBundle), authority),
     )
     if (lacking)
-      return `the caBundle of webhook ${lacking.name} in ${resource.kind} ${name} does not hold our authority yet`
+      return `the caBundle of webhook ${lacking.name} in ${resource.kind} ${name} does not have our authority yet`
   }
   return undefined
 }

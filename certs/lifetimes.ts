@@ -1,27 +1,27 @@
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-/** How long certificates last from when they are issued. */
+/** How long certificates are valid from the time of their issue. */
 export type Lifetimes = { authorityMs: number; leafMs: number }
 
-export const usualLifetimes: Lifetimes = { authorityMs: 365 * dayMs, leafMs: 7 * dayMs }
+export const defaultLifetimes: Lifetimes = { authorityMs: 365 * dayMs, leafMs: 7 * dayMs }
 
 export type Pace = {
-  /** How often the Secret, the configurations and the clock are looked at. */
+  /** How often we check the Secret, the configurations and the expiry. */
   checkMs: number
-  /** How long an authority is published before anything is signed with it: the API server learns of it with a delay. */
+  /** How long an authority is published before it signs: the API server learns of it with a delay. */
   overlapMs: number
-  /** How long an authority that signs no more is trusted: a replica may be cut off and sign one more leaf with it. */
+  /** How long an authority stays trusted after its last signature: a disconnected replica may sign one more leaf with it. */
   retireAfterMs: number
 }
 
-/** What the lifetimes leave time for: certificates that last seconds are changed within seconds. */
+/** The pace for these lifetimes: certificates that are valid for seconds are replaced within seconds. */
 export function paceOf({ leafMs }: Lifetimes): Pace {
   const checkMs = Math.min(10_000, leafMs / 12)
   return { checkMs, overlapMs: 3 * checkMs, retireAfterMs: leafMs + Math.min(dayMs, leafMs) }
 }
 
-/** How far back a certificate begins: a machine whose clock is behind must not find a fresh one "not yet valid". */
+/** How far before its issue a certificate becomes valid, so that a machine whose clock is behind accepts it. */
 export function backdateMs(lifetimeMs: number): number {
   return Math.min(hourMs, lifetimeMs / 10)
 }

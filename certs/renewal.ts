@@ -4,7 +4,7 @@ import type { KeyPair } from './cert-source.ts'
 
 type Parsed = { certificate: X509Certificate; key: KeyObject }
 
-/** Why nothing can be done with a certificate and its key now; undefined when they can be used. */
+/** Why a certificate and its key cannot be used now; undefined if they can. */
 export function unusableReason(pair: KeyPair, now: number): string | undefined {
   const parsed = parse(pair)
   if (typeof parsed === 'string') return parsed
@@ -15,7 +15,7 @@ export function unusableReason(pair: KeyPair, now: number): string | undefined {
   return undefined
 }
 
-/** Why a certificate must be issued anew; undefined when it does for these hosts and this authority. */
+/** Why a certificate must be renewed; undefined if it is good for these hosts and this authority. */
 export function renewalReason(
   pair: KeyPair,
   now: number,
@@ -26,19 +26,19 @@ export function renewalReason(
   const certificate = new X509Certificate(pair.cert)
   const authority = wanted.authority === undefined ? undefined : new X509Certificate(wanted.authority)
   return (
-    foreignReason(certificate, authority) ??
+    issuerReason(certificate, authority) ??
     hostReason(certificate, wanted.hosts ?? []) ??
     ageReason(certificate, now, authority)
   )
 }
 
-function foreignReason(certificate: X509Certificate, authority: X509Certificate | undefined): string | undefined {
+function issuerReason(certificate: X509Certificate, authority: X509Certificate | undefined): string | undefined {
   if (!authority) return undefined
   const issued = certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
   return issued ? undefined : 'not issued by the current authority'
 }
 
-/** A host that is no longer asked for is no reason: a configuration that is being reinstalled is absent for a moment. */
+/** A host that is no longer needed is no reason: during a reinstallation a configuration is absent for a moment. */
 function hostReason(certificate: X509Certificate, hosts: string[]): string | undefined {
   const missing = hosts.filter((host) => !covers(certificate, host))
   return missing.length > 0 ? `does not name ${missing.join(', ')}` : undefined
@@ -51,24 +51,24 @@ function covers(certificate: X509Certificate, host: string): boolean {
 
 function ageReason(certificate: X509Certificate, now: number, authority: X509Certificate | undefined) {
   const endsMs = certificate.validToDate.getTime()
-  // A new one would end at the same moment: without this the last hour of an authority would be one renewal after another.
+  // A new leaf would expire at the same time, so in the last hour of an authority we would renew at every check.
   if (authority && endsMs >= authority.validToDate.getTime()) return undefined
   const lifeMs = endsMs - certificate.validFromDate.getTime()
   return endsMs - now < lifeMs / 3
-    ? `less than a third of its life is left, it ends at ${new Date(endsMs).toISOString()}`
+    ? `less than a third of its lifetime is left, it expires at ${new Date(endsMs).toISOString()}`
     : undefined
 }
 
 function parse(pair: KeyPair): Parsed | string {
-  const certificate = attempt(() => new X509Certificate(pair.cert))
+  const certificate = parsedOrUndefined(() => new X509Certificate(pair.cert))
   if (!certificate) return pair.cert.trim() === '' ? 'there is no certificate' : 'the certificate is malformed'
-  const key = attempt(() => createPrivateKey(pair.key))
+  const key = parsedOrUndefined(() => createPrivateKey(pair.key))
   if (!key) return pair.key.trim() === '' ? 'there is no private key' : 'the private key is malformed'
   return { certificate, key }
 }
 
-/** OpenSSL says in a dozen ways that something is no certificate; that it is none is all there is to know. */
-function attempt<T>(read: () => T): T | undefined {
+/** The parsed value, or undefined. OpenSSL has a dozen errors for malformed input, and none tells an operator more. */
+function parsedOrUndefined<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {

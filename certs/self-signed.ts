@@ -16,8 +16,8 @@ import {
   type Target,
   verifiedHosts,
 } from './inject.ts'
-import { type Lifetimes, type Pace, paceOf, usualLifetimes } from './lifetimes.ts'
-import { type Publication, publication } from './publication.ts'
+import { type Lifetimes, type Pace, paceOf, defaultLifetimes } from './lifetimes.ts'
+import { type TrustTracker, trustTracker } from './trust-tracker.ts'
 import { unusableReason } from './renewal.ts'
 import { servingLeaf, type ServingLeaf } from './serving-leaf.ts'
 
@@ -28,18 +28,18 @@ const loopback = ['localhost', '127.0.0.1', '::1']
 export type SelfSignedOptions = {
   client: KubeClient
   log: Log
-  /** Where the authority is kept; nothing else may write this Secret. */
+  /** The Secret with the authority. No other program may write it. */
   secret: SecretName
   configurations: { mutating: string; validating: string }
-  /** Names for the certificate beyond those that the configurations ask for. */
+  /** Names for the certificate in addition to those in the configurations. */
   hosts?: string[]
-  /** Whether this replica rotates the authority. Where no replica leads each may: the Secret decides between them. */
+  /** Whether this replica rotates the authority. Without a leader every replica may: the first write to the Secret counts. */
   mayRotate?: () => boolean
   lifetimes?: Lifetimes
   clock?: Clock
 }
 
-/** Certificates from an authority of our own, which is kept in a Secret and made known through `caBundle`. */
+/** Certificates from our own authority, which a Secret keeps and each `caBundle` publishes. */
 export function selfSigned(options: SelfSignedOptions): CertSource {
   return new SelfSigned(options)
 }
@@ -53,15 +53,15 @@ class SelfSigned implements CertSource {
   readonly #pace: Pace
   readonly #secret: AuthoritySecret
   readonly #injector: Injector
-  readonly #publication: Publication
+  readonly #trustTracker: TrustTracker
   readonly #leaf: ServingLeaf
   readonly #listeners: (() => void)[] = []
   #hosts: string[] = []
   #targets: Target[] = []
   #trusted = ''
-  /** What this replica signs with: the Secret's signing authority, as soon as the API server trusts that one. */
+  /** The authority that this replica signs with: the signing one of the Secret, as soon as the API server trusts it. */
   #signer: KeyPair | undefined
-  #problem = 'nothing has been read so far'
+  #problem = 'the Secret and the webhook configurations have not been read yet'
 
   constructor({ client, log, secret, configurations, ...options }: SelfSignedOptions) {
     this.#log = log
@@ -70,9 +70,9 @@ class SelfSigned implements CertSource {
     this.#ownHosts = [...loopback, ...(options.hosts ?? [])]
     this.#secret = authoritySecret({ client, log, at: secret, commonName })
     this.#injector = injector({ client, log, names: configurations })
-    this.#lifetimes = options.lifetimes ?? usualLifetimes
+    this.#lifetimes = options.lifetimes ?? defaultLifetimes
     this.#pace = paceOf(this.#lifetimes)
-    this.#publication = publication(this.#pace.overlapMs)
+    this.#trustTracker = trustTracker(this.#pace.overlapMs)
     this.#leaf = servingLeaf({ log, lifetimeMs: this.#lifetimes.leafMs })
   }
 
@@ -109,15 +109,15 @@ class SelfSigned implements CertSource {
 
   async #run(signal: AbortSignal): Promise<void> {
     const { checkMs, overlapMs } = this.#pace
-    const patience = { firstMs: Math.min(500, checkMs), maxMs: overlapMs }
+    const backoff = { firstMs: Math.min(500, checkMs), maxMs: overlapMs }
     let failures = 0
     while (!signal.aborted) {
-      failures = (await this.#succeeds(signal)) ? 0 : failures + 1
-      await this.#clock.sleep(failures > 0 ? backoffMs(failures, patience) : checkMs, signal)
+      failures = (await this.#tryCheck(signal)) ? 0 : failures + 1
+      await this.#clock.sleep(failures > 0 ? backoffMs(failures, backoff) : checkMs, signal)
     }
   }
 
-  async #succeeds(signal: AbortSignal): Promise<boolean> {
+  async #tryCheck(signal: AbortSignal): Promise<boolean> {
     try {
       await this.#check(signal)
       return true
@@ -125,45 +125,45 @@ class SelfSigned implements CertSource {
       if (signal.aborted) return false
       this.#problem = error instanceof Error ? error.message : String(error)
       if (isConflict(error)) this.#log.debug({ error: this.#problem }, 'another replica was first')
-      else this.#log.warn({ error: this.#problem }, 'certificates could not be checked, what is served stays')
+      else this.#log.warn({ error: this.#problem }, 'certificates could not be checked, the serving certificate stays')
       return false
     }
   }
 
   async #check(signal: AbortSignal): Promise<void> {
     try {
-      await this.#learn(signal)
+      await this.#readAndAdvance(signal)
     } finally {
-      // Also when the API server cannot be asked: it will call us with what it knew.
+      // Also while the API server is unreachable: it will call us with the caBundle that it had.
       await this.#renewLeaf()
     }
     const now = this.#now()
     this.#targets = await this.#injector.inject(this.#targets, { trusted: this.#trusted, subject, now }, signal)
-    this.#publication.observe(bundlesOf(this.#targets), now)
+    this.#trustTracker.observe(bundlesOf(this.#targets), now)
   }
 
   /**
-   * The configurations come first, then the Secret. A certificate that a caBundle held then is in the Secret we read, and
-   * a caBundle that was written since makes ours a conflict: no replica drops what another has just published.
+   * Reads the configurations first, then the Secret. Every certificate of a caBundle that we read is then in the Secret
+   * too, and a caBundle written later makes our write a conflict: no replica drops what another one has just published.
    */
-  async #learn(signal: AbortSignal): Promise<void> {
+  async #readAndAdvance(signal: AbortSignal): Promise<void> {
     const targets = await this.#injector.look(signal)
     const now = this.#now()
-    this.#publication.observe(bundlesOf(targets), now)
-    const settled = (cert: string) => this.#publication.settled(cert, now)
-    const strays = mergeBundles([authoritiesIn(targets, subject), this.#signer?.cert ?? ''], now)
-    const view = { now, lifetimes: this.#lifetimes, mayRotate: this.#mayRotate(), settled, strays }
-    const authorities = await this.#secret.advance(view, signal)
+    this.#trustTracker.observe(bundlesOf(targets), now)
+    const isTrusted = (cert: string) => this.#trustTracker.isTrusted(cert, now)
+    const alsoTrusted = mergeBundles([authoritiesIn(targets, subject), this.#signer?.cert ?? ''], now)
+    const facts = { now, lifetimes: this.#lifetimes, mayRotate: this.#mayRotate(), isTrusted, alsoTrusted }
+    const authorities = await this.#secret.advance(facts, signal)
     this.#targets = targets
     this.#hosts = [...new Set([...this.#ownHosts, ...verifiedHosts(targets)])]
-    this.#adopt(authorities, settled)
+    this.#setSigner(authorities, isTrusted)
   }
 
-  #adopt({ signing, trusted }: Authorities, settled: (cert: string) => boolean): void {
+  #setSigner({ signing, trusted }: Authorities, isTrusted: (cert: string) => boolean): void {
     const now = this.#now()
     const current = this.#signer
-    const keep = current && unusableReason(current, now) === undefined && !settled(signing.cert)
-    this.#signer = keep ? current : signing
+    const keepsCurrent = current && unusableReason(current, now) === undefined && !isTrusted(signing.cert)
+    this.#signer = keepsCurrent ? current : signing
     this.#trusted = mergeBundles([trusted, this.#signer.cert], now)
   }
 
@@ -171,11 +171,11 @@ class SelfSigned implements CertSource {
     const now = this.#now()
     const authority = this.#signer
     if (!authority || unusableReason(authority, now) !== undefined) return
-    const renewed = await this.#leaf.renew({ authority, hosts: this.#hosts, now })
+    const renewed = await this.#leaf.renewIfNeeded({ authority, hosts: this.#hosts, now })
     if (renewed) for (const listener of this.#listeners) listener()
   }
 
-  /** The time of day, asked at every check: a machine that slept counts no time of its own. */
+  /** The date, not a monotonic time: that one stands still while a machine is suspended. */
   #now(): number {
     return this.#clock.date().getTime()
   }

@@ -10,10 +10,10 @@ import {
 import { Agent as HttpsAgent, request as https } from 'node:https'
 import type { Access } from './credentials.ts'
 
-/** The API server closes idle connections after 90 s; ours go first, so that no request meets a closing one. */
+/** The API server closes idle connections after 90 s. We close ours first, so that no request meets a closing one. */
 const idleMs = 60_000
 const keepAliveMs = 30_000
-/** A burst waits in line rather than open a connection for each call, and few stay when it is over. */
+/** A burst of calls waits for free connections instead of opening one for each call. Few stay open after it. */
 const pool = { keepAlive: true, timeout: idleMs, maxSockets: 32, maxFreeSockets: 8 }
 
 export type Request = {
@@ -21,49 +21,49 @@ export type Request = {
   path: string
   headers: Record<string, string | number>
   body: string | undefined
-  /** Sent on a connection of its own, which ends with the answer. */
-  alone: boolean
-  /** Carrying it out twice does what carrying it out once does. */
+  /** Sent on a new connection, which closes after the response. */
+  ownConnection: boolean
+  /** Two executions have the same effect as one. */
   idempotent: boolean
 }
 
-/** Sends requests over kept-alive connections, which are made anew when the CA or our certificate changes. */
+/** Sends requests over kept-alive connections, and opens new ones when the CA or our certificate changes. */
 export type Agents = { send(access: Access, request: Request, signal: AbortSignal): Promise<IncomingMessage> }
 
-/** No connections yet; the first request makes one. */
+/** The connections of one client. The first request opens one. */
 export function agents(): Agents {
   let shared: { identity: string; agent: Agent } | undefined
 
   const sharedAgent = (access: Access) => {
     if (access.proxy) return access.proxy
     const identity = identityOf(access)
-    // The old agent ends calls in flight as it began them, and its idle connections run out by themselves.
+    // The old agent completes its calls in flight, and its idle connections time out by themselves.
     if (shared?.identity !== identity) shared = { identity, agent: makeAgent(access, pool) }
     return shared.agent
   }
 
   return {
     async send(access, request, signal) {
-      const agent = request.alone ? aloneAgent(access) : sharedAgent(access)
+      const agent = request.ownConnection ? unsharedAgent(access) : sharedAgent(access)
       try {
-        return await begin(access, request, { agent, signal })
+        return await sendOnce(access, request, { agent, signal })
       } catch (error) {
         if (!(error instanceof StaleConnection)) throw error
         if (!request.idempotent) throw error.cause
-        return begin(access, request, { agent: aloneAgent(access), signal })
+        return sendOnce(access, request, { agent: unsharedAgent(access), signal })
       }
     },
   }
 }
 
-function aloneAgent(access: Access): Agent {
+function unsharedAgent(access: Access): Agent {
   return access.proxy ?? makeAgent(access, { keepAlive: false })
 }
 
-/** A kept connection that turned out to be closed: the server may never have seen the request. */
+/** A kept connection turned out to be closed: the server may never have received the request. */
 class StaleConnection extends Error {}
 
-function begin(
+function sendOnce(
   access: Access,
   { method, path, headers, body }: Request,
   { agent, signal }: { agent: Agent; signal: AbortSignal },

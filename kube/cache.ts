@@ -1,15 +1,15 @@
 import { type Key, type KubeObject, keyOf } from './objects.ts'
 
-/** What became of a key: appeared, changed or vanished. */
+/** One change of a key: its object was added, changed or deleted. */
 export type Change<T> = { key: Key; current: T | undefined; previous: T | undefined }
 
-/** The objects last seen, by key. Each write answers what changed by it; what did not change is not told. */
+/** The objects last seen, by key. Each write returns the changes that it made; a write without a difference returns none. */
 export type Cache<T> = {
   get: (key: Key) => T | undefined
   list: () => T[]
   put(object: T): Change<T>[]
   drop(object: T): Change<T>[]
-  /** Makes these the only ones: whatever else is in the cache has been deleted while nobody looked. */
+  /** Makes these the only objects: all others in the cache were deleted while no watch was open. */
   replace(objects: T[]): Change<T>[]
 }
 
@@ -36,8 +36,8 @@ export function makeCache<T extends KubeObject>(): Cache<T> {
     drop: (object) => remove(keyOf(object)),
     replace(listed) {
       const present = new Set(listed.map(keyOf))
-      const vanished = [...objects.keys()].filter((key) => !present.has(key))
-      return [...vanished.flatMap(remove), ...listed.flatMap(put)]
+      const deleted = [...objects.keys()].filter((key) => !present.has(key))
+      return [...deleted.flatMap(remove), ...listed.flatMap(put)]
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Call } from './http.ts'
 import { type KubeObject, keyOf } from './objects.ts'
 import { type Resource, pathOf } from './resource.ts'
 
-/** What the API server is asked, verb by verb: pure, so that the client only has to send it. */
+/** The requests to the API server, one function for each verb. They are pure; the client sends them. */
 
 type Any = Resource<KubeObject>
 
@@ -11,20 +11,20 @@ const json = 'application/json'
 const contentTypes = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
-  // Its body may be JSON, which is YAML.
+  // The type says YAML. A body of JSON is valid YAML.
   apply: 'application/apply-patch+yaml',
 }
 
 /** GET of one object. */
 export function getCall(resource: Any, at: At): Call {
-  return { what: say('get', resource, at), method: 'GET', path: pathTo(resource, at), idempotent: true }
+  return { name: callName('get', resource, at), method: 'GET', path: pathTo(resource, at), idempotent: true }
 }
 
 /** GET of a collection, or of a page of it. */
 export function listCall(resource: Any, options: ListOptions): Call {
   const { namespace, labelSelector, fieldSelector, limit, continue: token } = options
   return {
-    what: `list ${resource.kind}${namespace === undefined ? '' : ` in ${namespace}`}`,
+    name: `list ${resource.kind}${namespace === undefined ? '' : ` in ${namespace}`}`,
     method: 'GET',
     path: pathOf(resource, { namespace }),
     query: { labelSelector, fieldSelector, limit, continue: token },
@@ -34,9 +34,9 @@ export function listCall(resource: Any, options: ListOptions): Call {
 
 /** POST to the collection. */
 export function createCall(resource: Any, object: KubeObject, options: WriteOptions): Call {
-  const { namespace } = checked(resource, object.metadata)
+  const { namespace } = withName(resource, object.metadata)
   return {
-    what: say('create', resource, object.metadata),
+    name: callName('create', resource, object.metadata),
     method: 'POST',
     path: pathOf(resource, { namespace }),
     query: writeQuery(options),
@@ -45,10 +45,10 @@ export function createCall(resource: Any, object: KubeObject, options: WriteOpti
   }
 }
 
-/** PUT of one object; without a resourceVersion it overwrites whatever is there, so it is not sent twice. */
+/** PUT of one object. Without a resourceVersion it overwrites any version, so it must not be sent twice. */
 export function replaceCall(resource: Any, object: KubeObject, options: WriteOptions): Call {
   return {
-    what: say('replace', resource, object.metadata),
+    name: callName('replace', resource, object.metadata),
     method: 'PUT',
     path: pathTo(resource, object.metadata, options.subresource),
     query: writeQuery(options),
@@ -57,11 +57,11 @@ export function replaceCall(resource: Any, object: KubeObject, options: WriteOpt
   }
 }
 
-/** PATCH by a merge patch or by operations, of which only the former can be sent twice. */
+/** PATCH by a merge patch, which can be sent twice, or by operations, which cannot. */
 export function patchCall(resource: Any, target: At & { patch: Patch }, options: WriteOptions): Call {
   const { patch } = target
   return {
-    what: say('patch', resource, target),
+    name: callName('patch', resource, target),
     method: 'PATCH',
     path: pathTo(resource, target, options.subresource),
     query: writeQuery(options),
@@ -76,7 +76,7 @@ export function patchCall(resource: Any, target: At & { patch: Patch }, options:
 /** PATCH by server-side apply. */
 export function applyCall(resource: Any, object: KubeObject, options: WriteOptions): Call {
   return {
-    what: say('apply', resource, object.metadata),
+    name: callName('apply', resource, object.metadata),
     method: 'PATCH',
     path: pathTo(resource, object.metadata, options.subresource),
     query: { ...writeQuery(options), force: true },
@@ -94,7 +94,7 @@ export function removeCall(
   const { uid, resourceVersion } = target
   const preconditions = { uid, resourceVersion }
   return {
-    what: say('remove', resource, target),
+    name: callName('remove', resource, target),
     method: 'DELETE',
     path: pathTo(resource, target),
     query: writeQuery(options),
@@ -108,17 +108,17 @@ function writeQuery({ fieldManager, dryRun, fieldValidation }: WriteOptions) {
 }
 
 function pathTo(resource: Any, at: At, subresource?: string): string {
-  const { namespace, name } = checked(resource, at)
+  const { namespace, name } = withName(resource, at)
   return pathOf(resource, { namespace, name, subresource })
 }
 
-/** A name or namespace that is missing would lead to another path: to a whole collection, of one namespace or of all. */
-function checked(resource: Any, at: At): At {
+/** Throws where the name or namespace is missing: the path would then name a whole collection, of one namespace or of all. */
+function withName(resource: Any, at: At): At {
   if (at.name === '') throw new Error(`${resource.kind}: it has no name`)
   if (resource.namespaced && !at.namespace) throw new Error(`${resource.kind} ${at.name}: it has no namespace`)
   return at
 }
 
-function say(verb: string, resource: Any, { namespace, name }: At): string {
+function callName(verb: string, resource: Any, { namespace, name }: At): string {
   return `${verb} ${resource.kind} ${keyOf({ metadata: { name, ...(namespace !== undefined && { namespace }) } })}`
 }

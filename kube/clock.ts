@@ -1,15 +1,15 @@
 import { setTimeout as after } from 'node:timers/promises'
 
-/** Time as the timers of this room see it, so that tests need no real seconds. */
+/** The clock of this room's timers. Tests replace it, so that they need no real seconds. */
 export type Clock = {
-  /** Milliseconds that only ever go forward and mean no date. */
+  /** A monotonic time, unrelated to the date. */
   now(): number
   date(): Date
   /** Resolves when the time is over, or at once when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** A timer set for longer goes off at once. */
+/** A Node timer that is set for longer fires at once. */
 const longestMs = 2 ** 31 - 1
 
 /** The machine's own clock. */

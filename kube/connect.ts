@@ -9,27 +9,27 @@ import type { Resource } from './resource.ts'
 import { type Watcher, watcher } from './watch.ts'
 
 export type ConnectOptions = {
-  /** How the API server's logs and metrics shall name us: `eip-admission/1.2.3`. */
+  /** The user agent in the API server's logs and metrics: `eip-admission/1.2.3`. */
   userAgent: string
-  /** The time-out of calls that bring none. */
+  /** The time-out of calls that set none. */
   timeoutMs?: number
 }
 
 type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 
-/** The client of the API server that the credentials lead to. Nothing is sent before the first call. */
+/** The client of the credentials' API server. It sends nothing before the first call. */
 export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher & Discovery {
-  const wire = http({ credentials, userAgent: options.userAgent })
-  const usualMs = options.timeoutMs ?? 10_000
-  const send = async <T>(call: Call, { signal, timeoutMs = usualMs }: CallOptions = {}) =>
-    (await wire.call(call, { signal, timeoutMs })) as T
-  return { ...verbs(send), ...watcher(wire), ...discovery(send) }
+  const transport = http({ credentials, userAgent: options.userAgent })
+  const defaultMs = options.timeoutMs ?? 10_000
+  const send = async <T>(call: Call, { signal, timeoutMs = defaultMs }: CallOptions = {}) =>
+    (await transport.call(call, { signal, timeoutMs })) as T
+  return { ...verbs(send), ...watcher(transport), ...discovery(send) }
 }
 
 function verbs(send: Send): KubeClient {
   return {
-    get: async (resource, at, options) => unlessGone(send(getCall(resource, at), options)),
-    list: async (resource, options = {}) => named(resource, await send(listCall(resource, options), options)),
+    get: async (resource, at, options) => undefinedIfNotFound(send(getCall(resource, at), options)),
+    list: async (resource, options = {}) => withTypes(resource, await send(listCall(resource, options), options)),
     create: async (resource, object, options = {}) => send(createCall(resource, object, options), options),
     replace: async (resource, object, options = {}) => send(replaceCall(resource, object, options), options),
     patch: async (resource, target, options = {}) => send(patchCall(resource, target, options), options),
@@ -44,8 +44,8 @@ function verbs(send: Send): KubeClient {
   }
 }
 
-/** A kind that is not served is no answer to the question whether an object exists. */
-async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
+/** A 404 for the kind itself still throws: it does not tell whether the object exists. */
+async function undefinedIfNotFound<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call
   } catch (error) {
@@ -54,7 +54,7 @@ async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Built-in kinds come without apiVersion and kind in a list. */
-function named<T extends KubeObject>({ apiVersion, kind }: Resource<T>, page: List<T>): List<T> {
+/** The API server omits apiVersion and kind from the items of a list of built-in kinds. */
+function withTypes<T extends KubeObject>({ apiVersion, kind }: Resource<T>, page: List<T>): List<T> {
   return { ...page, items: page.items.map((item) => ({ ...item, apiVersion, kind })) }
 }

@@ -3,12 +3,12 @@ import type { AgentOptions } from 'node:https'
 
 export type Tls = Pick<AgentOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername'>
 
-/** Where the API server is and who we are, as of now. Holds secrets: it goes to the wire and nowhere else. */
+/** The API server's address and our identity, as of now. It holds secrets: only requests may contain it. */
 export type Access = {
   url: string
   headers: Record<string, string>
   tls: Tls
-  /** Carries connections where the way to the server leads through a proxy. */
+  /** The agent that connects through a proxy, where the server is behind one. */
   proxy?: Agent
   /** The namespace that we are in. */
   namespace?: string
@@ -16,41 +16,41 @@ export type Access = {
 
 export type Credentials = {
   current(): Promise<Access>
-  /** What to use after the server refused `used` with 401. */
+  /** Credentials to use after the server answered `used` with 401. */
   renew(used: Access): Promise<Access>
 }
 
 /**
- * Credentials that are read again when they are older than `maxAgeMs`, and at a 401. A read that fails leaves the last
- * good ones in use: whether they still do is for the server to say.
+ * Credentials that are read again when they are older than `maxAgeMs`, and after a 401. A failed read keeps the last
+ * good ones in use: the server decides whether they are still valid.
  */
-export function remembered(
-  read: (refused: boolean) => Promise<Access>,
+export function cachedCredentials(
+  read: (isRefused: boolean) => Promise<Access>,
   { maxAgeMs, now = () => performance.now() }: { maxAgeMs: number; now?: (() => number) | undefined },
 ): Credentials {
-  let known: { access: Access; readAtMs: number } | undefined
+  let cached: { access: Access; readAtMs: number } | undefined
   let reading: Promise<Access> | undefined
 
-  const readNow = async (refused: boolean) => {
+  const readNow = async (isRefused: boolean) => {
     try {
-      const access = await read(refused)
-      known = { access, readAtMs: now() }
+      const access = await read(isRefused)
+      cached = { access, readAtMs: now() }
       return access
     } finally {
       reading = undefined
     }
   }
-  const readOnce = (refused: boolean) => (reading ??= readNow(refused))
+  const readOnce = (isRefused: boolean) => (reading ??= readNow(isRefused))
 
   return {
     async current() {
-      if (known === undefined) return readOnce(false)
-      if (now() - known.readAtMs < maxAgeMs) return known.access
-      const { access } = known
+      if (cached === undefined) return readOnce(false)
+      if (now() - cached.readAtMs < maxAgeMs) return cached.access
+      const { access } = cached
       return readOnce(false).catch(() => access)
     },
     async renew(used) {
-      if (known !== undefined && known.access !== used) return known.access
+      if (cached !== undefined && cached.access !== used) return cached.access
       return readOnce(true)
     },
   }

@@ -1,46 +1,46 @@
 import type { Clock } from './clock.ts'
 import type { Key } from './objects.ts'
 
-/** Keys that are to be added later; of several waits of one key the shortest counts. */
+/** Keys with a time at which they are added. If a key has several, the earliest counts. */
 export type Delays = {
   addAfter: (key: Key, ms: number) => void
   start(): void
-  /** Forgets all waits. */
+  /** Drops all delays. */
   stop(): void
 }
 
 /**
- * No waits yet; `add` gets each key when its time has come. No time runs before `start` nor after `stop`: a process that
- * is to end has no timer that keeps it.
+ * Calls `add` for each key at its time. Delays count only between `start` and `stop`, so that no timer keeps a process
+ * alive that has to end.
  */
 export function delays(clock: Clock, add: (key: Key) => void): Delays {
-  const waits = new Map<Key, { dueMs: number; cancel: AbortController }>()
+  const delayed = new Map<Key, { dueMs: number; cancel: AbortController }>()
   let isRunning = false
 
   const wait = async (key: Key, ms: number) => {
     const cancel = new AbortController()
-    waits.get(key)?.cancel.abort()
-    waits.set(key, { dueMs: clock.now() + ms, cancel })
+    delayed.get(key)?.cancel.abort()
+    delayed.set(key, { dueMs: clock.now() + ms, cancel })
     await clock.sleep(ms, cancel.signal)
     if (cancel.signal.aborted) return
-    waits.delete(key)
+    delayed.delete(key)
     add(key)
   }
 
   return {
     addAfter(key, ms) {
       if (!isRunning) return
-      const known = waits.get(key)
+      const current = delayed.get(key)
       if (ms <= 0) add(key)
-      else if (known === undefined || clock.now() + ms < known.dueMs) void wait(key, ms)
+      else if (current === undefined || clock.now() + ms < current.dueMs) void wait(key, ms)
     },
     start() {
       isRunning = true
     },
     stop() {
       isRunning = false
-      for (const { cancel } of waits.values()) cancel.abort()
-      waits.clear()
+      for (const { cancel } of delayed.values()) cancel.abort()
+      delayed.clear()
     },
   }
 }

@@ -1,58 +1,61 @@
 import { withJitter } from '../lib/backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
+import { type ClockReading, type HeldLease, holdLease, readClocks } from './held-lease.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 import type { Log } from './log.ts'
-import { type Moment, type HeldLease, holdLease, moment } from './held-lease.ts'
 
 export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'> & {
   /**
-   * What the leader does. Its signal aborts when the lease is lost and when we are told to stop; the lease is given up,
-   * or contended for again, only after it has returned.
+   * The leader's work. Its signal aborts when the lease is lost and when the process stops. We release the lease, or
+   * claim it again, only after this has returned.
    */
   lead(signal: AbortSignal): Promise<void>
-  /** How long a lease lasts that is not renewed. */
+  /** How long a lease lasts without a renewal. */
   leaseDurationMs?: number
-  /** After so long without a renewal we no longer lead. */
+  /** How long we lead without a renewal. */
   renewDeadlineMs?: number
   /** How often the leader renews. */
   retryPeriodMs?: number
-  /** How often the others look whether the lease is free. */
+  /** How often the other replicas check whether the lease is free. */
   lookPeriodMs?: number
   log: Log
   clock?: Clock
 }
 
 export type Election = {
-  /** Whether we lead at this moment. True to the clock even after the process was frozen and before any timer ran. */
+  /** Whether we lead now. Correct by the clocks even after the process was frozen and before any timer ran. */
   isLeader(): boolean
   /**
-   * Contends until the signal aborts and our term has ended. Ends earlier if `lead` does so by itself, and rejects if
-   * `lead` rejects during its term.
+   * Claims the lease until the signal aborts and `lead` has returned. Ends earlier if `lead` returns by itself, and
+   * rejects if `lead` rejects while we hold the lease.
    */
   run(signal: AbortSignal): Promise<void>
 }
 
-type Contest = Required<Omit<ElectionOptions, 'client'>> & { record: LeaseRecord }
+type ElectionDeps = Required<Omit<ElectionOptions, 'client'>> & { record: LeaseRecord }
 
-/** A contender for the lease, one of several: never do two of them lead at once. */
+/**
+ * One of several contenders for a lease, of which at most one leads at any time. By hand, because client-node has no
+ * lease and no election.
+ */
 export function election(options: ElectionOptions): Election {
-  const contest = prepare(options)
-  const { clock, record, lookPeriodMs, retryPeriodMs } = contest
+  const deps = withDefaults(options)
+  const { clock, record, lookPeriodMs, retryPeriodMs } = deps
   let heldLease: HeldLease | undefined
 
   return {
     isLeader: () => heldLease?.isHeld() ?? false,
     async run(signal) {
       while (!signal.aborted) {
-        const sent = moment(clock)
-        const claimed = await tryTo('claim the lease', contest, () => record.claim())
-        if (claimed) {
-          heldLease = leaseFrom(sent, contest)
-          const isDone = await serve(contest, heldLease, signal)
+        const sentAt = readClocks(clock)
+        const isOurs = await attempt('claim the lease', deps, () => record.claim())
+        if (isOurs) {
+          heldLease = newHeldLease(sentAt, deps)
+          const isDone = await leadWhileHeld(deps, heldLease, signal)
           if (isDone) return
         } else {
-          const periodMs = claimed === undefined ? retryPeriodMs : lookPeriodMs
+          const periodMs = isOurs === undefined ? retryPeriodMs : lookPeriodMs
           await clock.sleep(withJitter(periodMs), signal)
         }
       }
@@ -60,77 +63,81 @@ export function election(options: ElectionOptions): Election {
   }
 }
 
-function leaseFrom(sent: Moment, { clock, renewDeadlineMs, log, lease }: Contest): HeldLease {
-  return holdLease(sent, { clock, renewDeadlineMs, onLoss: (why) => log.warn({ lease, why }, 'lease lost') })
+function newHeldLease(sentAt: ClockReading, { clock, renewDeadlineMs, log, lease }: ElectionDeps): HeldLease {
+  return holdLease(sentAt, { clock, renewDeadlineMs, onLoss: (reason) => log.warn({ lease, reason }, 'lease lost') })
 }
 
-/** Leads for one term; true if `lead` ended by itself. */
-async function serve(contest: Contest, heldLease: HeldLease, signal: AbortSignal): Promise<boolean> {
-  const { log, lease, identity, record } = contest
+/** Leads until the lease is lost or the signal aborts. Returns true if `lead` returned by itself before. */
+async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: AbortSignal): Promise<boolean> {
+  const { log, lease, identity, record } = deps
   const over = new AbortController()
-  const kept = Promise.all([renew(contest, heldLease, over.signal), expire(contest, heldLease, over.signal)])
+  const upkeep = Promise.all([renew(deps, heldLease, over.signal), expire(deps, heldLease, over.signal)])
   const stop = () => heldLease.stop()
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   log.info({ lease, identity }, 'leading')
   try {
-    if (!heldLease.signal.aborted) await contest.lead(heldLease.signal)
+    if (!heldLease.signal.aborted) await deps.lead(heldLease.signal)
     return !heldLease.signal.aborted
   } catch (error) {
     if (!heldLease.signal.aborted) throw error
     return false
   } finally {
-    // Renewed until here: what the leader does on its way out is done under the lease too.
+    // Renewals end only here: the leader still needs the lease for its work while it stops.
     over.abort()
-    await kept
+    await upkeep
     heldLease.close()
     signal.removeEventListener('abort', stop)
-    await tryTo('release the lease', contest, () => record.release())
+    await attempt('release the lease', deps, () => record.release())
     log.info({ lease, identity }, 'no longer leading')
   }
 }
 
-async function renew(contest: Contest, heldLease: HeldLease, over: AbortSignal): Promise<void> {
-  const { clock, record, retryPeriodMs } = contest
+async function renew(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal): Promise<void> {
+  const { clock, record, retryPeriodMs } = deps
   for (;;) {
     await clock.sleep(retryPeriodMs, over)
     if (over.aborted || !heldLease.isHeld()) return
-    const sent = moment(clock)
-    const claimed = await tryTo('renew the lease', contest, () => record.claim())
-    if (claimed === false) return heldLease.lose('another holds it')
-    if (claimed) heldLease.renewed(sent)
+    const sentAt = readClocks(clock)
+    const isOurs = await attempt('renew the lease', deps, () => record.claim())
+    if (isOurs === false) return heldLease.lose('another process holds it')
+    if (isOurs) heldLease.renewed(sentAt)
   }
 }
 
-/** Ends the term in time even while a renewal hangs. */
-async function expire({ clock, retryPeriodMs }: Contest, heldLease: HeldLease, over: AbortSignal): Promise<void> {
-  // Never asleep for long: after a machine was suspended its timers know less than its date.
+/** Loses the lease at its deadline, even while the call of a renewal hangs. */
+async function expire({ clock, retryPeriodMs }: ElectionDeps, heldLease: HeldLease, over: AbortSignal): Promise<void> {
+  // Short sleeps only: after a suspend the timers of a machine are late, but its date is right.
   while (heldLease.isHeld() && !over.aborted) await clock.sleep(Math.min(heldLease.leftMs(), retryPeriodMs), over)
   if (!over.aborted) heldLease.lose('it could not be renewed in time')
 }
 
-/** The result of a call, or undefined if it failed: everything here is tried again. */
-async function tryTo<T>(what: string, { log, lease }: Contest, call: () => Promise<T>): Promise<T | undefined> {
+/** The result of a call, or undefined if it failed. The caller repeats every call of this file later. */
+async function attempt<T>(
+  action: string,
+  { log, lease }: ElectionDeps,
+  call: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await call()
   } catch (error) {
-    const words = error instanceof Error ? error.message : 'no reason given'
+    const message = error instanceof Error ? error.message : 'no reason given'
     const isRace = isConflict(error) || isAlreadyExists(error)
-    log[isRace ? 'debug' : 'warn']({ lease, error: words }, `could not ${what}`)
+    log[isRace ? 'debug' : 'warn']({ lease, error: message }, `could not ${action}`)
     return undefined
   }
 }
 
-function prepare(options: ElectionOptions): Contest {
+function withDefaults(options: ElectionOptions): ElectionDeps {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000, lookPeriodMs = 500 } = options
   const { client, lease, identity, clock = systemClock } = options
   if (identity === '') throw new Error(`lease ${lease.namespace}/${lease.name}: the identity is empty`)
   if (leaseDurationMs <= renewDeadlineMs || renewDeadlineMs <= retryPeriodMs * 1.2) {
-    const given = `${leaseDurationMs}, ${renewDeadlineMs} and ${retryPeriodMs} ms`
+    const values = `${leaseDurationMs}, ${renewDeadlineMs} and ${retryPeriodMs} ms`
     const rule = 'its duration must be longer than the renew deadline, and that longer than 1.2 retry periods'
-    throw new Error(`lease ${lease.namespace}/${lease.name}: ${rule}; they are ${given}`)
+    throw new Error(`lease ${lease.namespace}/${lease.name}: ${rule}; they are ${values}`)
   }
-  // A call that hangs leaves time for another before the deadline.
+  // A call that hangs leaves time for a second one before the deadline.
   const callTimeoutMs = renewDeadlineMs / 2
   const record = leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs, clock })
   return { ...options, leaseDurationMs, renewDeadlineMs, retryPeriodMs, lookPeriodMs, clock, record }

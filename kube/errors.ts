@@ -5,17 +5,17 @@ export type KubeErrorFacts = {
   cause?: unknown
 }
 
-/** A call that the API server refused, or that never reached it. The message names the call and the object. */
+/** A call that the API server refused or never received. The message names the call and the object. */
 export class KubeError extends Error {
   override readonly name = 'KubeError'
-  /** The HTTP status; 0 where there was no answer. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number
   /**
-   * The reason in the server's Status (`Conflict`, `Forbidden`), or one of ours: `Unreachable`, `Timeout`, `Unreadable`
-   * (an answer that is none), `NoCredentials`, `UnknownKind` (the server does not serve such objects at all).
+   * The reason of the server's Status (`Conflict`, `Forbidden`), or one of ours: `Unreachable`, `Timeout`, `Unreadable`
+   * (not the response of an API server), `NoCredentials`, `UnknownKind` (the server does not serve this kind).
    */
   readonly reason: string
-  /** How long the server asks us to stay away. */
+  /** How long the server requests that we wait. */
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, { status, reason, retryAfterMs, cause }: KubeErrorFacts) {
@@ -26,32 +26,32 @@ export class KubeError extends Error {
   }
 }
 
-/** The object, or its whole kind, is not there. */
+/** Whether the object, or its whole kind, does not exist. */
 export function isNotFound(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 404
 }
 
-/** Somebody else was quicker: the resourceVersion, the uid or a field's owner is not what the call expected. */
+/** Whether another writer was first: the resourceVersion, the uid or a field's owner is not the expected one. */
 export function isConflict(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.reason !== 'AlreadyExists'
 }
 
-/** An object of that name is there already. */
+/** Whether an object of that name exists already. */
 export function isAlreadyExists(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.reason === 'AlreadyExists'
 }
 
-/** The resource version or the continue token is too old: only a new list helps. */
+/** Whether the resource version or the continue token has expired: only a new list helps. */
 export function isGone(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 410
 }
 
-/** The server does not know who we are. */
+/** Whether the server does not accept our credentials. */
 export function isUnauthorized(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 401
 }
 
-/** There is nothing to say who we are with: no file, or none that can be used. */
+/** Whether we have no credentials: no file, or no usable one. */
 export function lacksCredentials(error: unknown): error is KubeError {
   return error instanceof KubeError && error.reason === 'NoCredentials'
 }

@@ -5,81 +5,81 @@ import type { Log } from './log.ts'
 import { type KubeEvent, type KubeObject, keyOf } from './objects.ts'
 import { events } from './resource.ts'
 
-export type Happening = { type: KubeEvent['type']; reason: string; message: string }
+/** One occurrence of an event. */
+export type Occurrence = { type: KubeEvent['type']; reason: string; message: string }
 
 export type EventRecorder = {
-  /** Tells people what happened to an object. Answers at once and never throws; what cannot be written is logged. */
-  record: (object: KubeObject, happening: Happening) => void
-  /** Resolves when everything recorded so far is written or given up. */
+  /** Records an event about an object. Returns at once and never throws; a failed write is logged. */
+  record: (object: KubeObject, occurrence: Occurrence) => void
+  /** Resolves when all events recorded so far are written or dropped. */
   written: () => Promise<void>
 }
 
 export type EventRecorderOptions = {
   client: Pick<KubeClient, 'create' | 'patch'>
-  /** Which program speaks, and which replica of it. */
+  /** The program that reports, and its replica. */
   component: string
   instance: string
   log: Log
   now?: () => Date
 }
 
-/** What happened to one object for one reason, however often, and how much of that the API server knows. */
-type Story = { event: KubeEvent; isStored: boolean }
+/** All occurrences that share one Event: the Event as it shall be, and whether the API server has it. */
+type Series = { event: KubeEvent; isStored: boolean }
 
-const maxStories = 1_000
-const maxUnwritten = 200
-/** From here on, different words about the same object and reason share one Event that shows the latest. */
-const maxAlike = 10
-const longestMessage = 1_024
+const maxSeries = 1_000
+const maxPending = 200
+/** Beyond this number, similar events (same object, type and reason) aggregate in one Event with the latest message. */
+const maxSimilar = 10
+const maxMessageLength = 1_024
 
-/** A recorder of core/v1 Events: what happens again raises the count of its Event, one write at a time. */
-export function eventRecorder({
-  client,
-  log,
-  now = () => new Date(),
-  ...speaker
-}: EventRecorderOptions): EventRecorder {
-  const stories = new Map<string, Story>()
-  const unwritten = new Set<Story>()
+/**
+ * A recorder of core/v1 Events, correlated as client-go does it: a repeated event raises the count of its Event. It
+ * writes one Event at a time. By hand, because client-node has no event recorder.
+ */
+export function eventRecorder({ client, log, now = () => new Date(), ...source }: EventRecorderOptions): EventRecorder {
+  const known = new Map<string, Series>()
+  const pending = new Set<Series>()
   let writing: Promise<void> | undefined
 
-  const remember = (key: string, story: Story) => {
-    // Deleted and set again, so that the first of the map is the one that was told longest ago.
-    stories.delete(key)
-    stories.set(key, story)
-    if (stories.size > maxStories) stories.delete(stories.keys().next().value ?? '')
+  const remember = (key: string, series: Series) => {
+    // Deleting it first moves the series to the end of the map, so the first one is the least recently used.
+    known.delete(key)
+    known.set(key, series)
+    if (known.size > maxSeries) known.delete(known.keys().next().value ?? '')
   }
-  const writeAll = async () => {
-    for (const story of unwritten) {
-      unwritten.delete(story)
-      await write(client, story, log)
+  const writePending = async () => {
+    for (const series of pending) {
+      pending.delete(series)
+      await write(client, series, log)
     }
     writing = undefined
   }
 
   return {
-    record(object, happening) {
-      const key = storyKey(stories, object, happening)
-      const story = stories.get(key) ?? { event: newEvent(object, speaker), isStored: false }
-      if (unwritten.size >= maxUnwritten && !unwritten.has(story)) {
-        log.debug({ about: keyOf(object), reason: happening.reason }, 'event dropped: too many wait')
+    record(object, occurrence) {
+      const key = correlationKey(known, object, occurrence)
+      const series = known.get(key) ?? { event: newEvent(object, source), isStored: false }
+      if (pending.size >= maxPending && !pending.has(series)) {
+        log.debug({ about: keyOf(object), reason: occurrence.reason }, 'event dropped: too many are pending')
         return
       }
-      tellAgain(story.event, happening, now())
-      remember(key, story)
-      unwritten.add(story)
-      writing ??= writeAll()
+      count(series.event, occurrence, now())
+      remember(key, series)
+      pending.add(series)
+      writing ??= writePending()
     },
     written: async () => writing,
   }
 }
 
-function storyKey(stories: Map<string, Story>, object: KubeObject, { type, reason, message }: Happening): string {
-  const about = `${object.metadata.uid ?? `${object.kind} ${keyOf(object)}`} ${type} ${reason} `
-  const key = about + message
-  if (stories.has(key)) return key
-  const alike = [...stories.keys()].filter((known) => known.startsWith(about)).length
-  return alike < maxAlike ? key : about
+/** The key of the series that an occurrence belongs to: its own message's, or that of all similar events. */
+function correlationKey(known: Map<string, Series>, object: KubeObject, { type, reason, message }: Occurrence): string {
+  const aggregateKey = `${object.metadata.uid ?? `${object.kind} ${keyOf(object)}`} ${type} ${reason} `
+  const key = aggregateKey + message
+  if (known.has(key)) return key
+  const similar = [...known.keys()].filter((other) => other.startsWith(aggregateKey)).length
+  return similar < maxSimilar ? key : aggregateKey
 }
 
 function newEvent(object: KubeObject, { component, instance }: { component: string; instance: string }): KubeEvent {
@@ -87,7 +87,7 @@ function newEvent(object: KubeObject, { component, instance }: { component: stri
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    // Events about objects without a namespace live in this one.
+    // The Events of objects without a namespace live in `default`.
     metadata: { name: eventName(name), namespace: namespace ?? 'default' },
     involvedObject: {
       apiVersion: object.apiVersion,
@@ -113,32 +113,33 @@ function eventName(name: string): string {
   return `${name.slice(0, 230).replace(/[-.]+$/, '')}.${randomBytes(8).toString('hex')}`
 }
 
-function tellAgain(event: KubeEvent, { type, reason, message }: Happening, now: Date): void {
+/** Adds an occurrence to its Event. */
+function count(event: KubeEvent, { type, reason, message }: Occurrence, now: Date): void {
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z')
   event.type = type
   event.reason = reason
-  event.message = message.length > longestMessage ? `${message.slice(0, longestMessage - 1)}…` : message
+  event.message = message.length > maxMessageLength ? `${message.slice(0, maxMessageLength - 1)}…` : message
   event.count += 1
   event.firstTimestamp ||= time
   event.lastTimestamp = time
 }
 
-async function write(client: EventRecorderOptions['client'], story: Story, log: Log): Promise<void> {
-  const { event } = story
+async function write(client: EventRecorderOptions['client'], series: Series, log: Log): Promise<void> {
+  const { event } = series
   try {
-    if (story.isStored) story.isStored = await raiseCount(client, event)
-    if (!story.isStored) await client.create(events, event)
-    story.isStored = true
+    if (series.isStored) series.isStored = await patchCount(client, event)
+    if (!series.isStored) await client.create(events, event)
+    series.isStored = true
   } catch (error) {
-    // A namespace that is being deleted takes no Events any more; that is nobody's fault.
-    const isUsual = error instanceof KubeError && error.status === 403
+    // The API server refuses Events in a namespace that is being deleted, which is normal.
+    const isExpected = error instanceof KubeError && error.status === 403
     const fields = { about: event.involvedObject, reason: event.reason, error: String(error) }
-    log[isUsual ? 'debug' : 'warn'](fields, 'event not written')
+    log[isExpected ? 'debug' : 'warn'](fields, 'event not written')
   }
 }
 
-/** False if the Event is gone: the API server forgets it after an hour. */
-async function raiseCount(client: EventRecorderOptions['client'], event: KubeEvent): Promise<boolean> {
+/** Writes the count of a stored Event. False if the Event has expired: the API server keeps it for an hour. */
+async function patchCount(client: EventRecorderOptions['client'], event: KubeEvent): Promise<boolean> {
   const { namespace, name } = event.metadata
   const { count, lastTimestamp, message } = event
   try {

@@ -1,39 +1,40 @@
 import type { Clock } from './clock.ts'
 
-/** A moment on both clocks. */
-export type Moment = { ms: number; date: number }
+/** The time on both clocks: the monotonic one and the date. */
+export type ClockReading = { ms: number; date: number }
 
-/** The time in which we lead. */
+/** A lease that we hold, from its claim until it is lost or released. */
 export type HeldLease = {
-  /** Aborts when the lease is lost, and when the leader is asked to stop. */
+  /** Aborts when the lease is lost, and when the leader has to stop. */
   readonly signal: AbortSignal
-  /** Whether the lease is surely ours, as the clocks stand now. */
+  /** Whether the lease is certainly ours, by both clocks as they are now. */
   isHeld(): boolean
-  /** How long it is ours without a further renewal. */
+  /** How long it stays ours without another renewal. */
   leftMs(): number
-  /** The lease was renewed by a call that was sent at that moment; it counts only if the lease was ours all the time. */
-  renewed(sent: Moment): void
-  /** Asks the leader to stop while the lease is still ours. */
+  /** Records a renewal by the time at which its call was sent. It has no effect if the lease was lost meanwhile. */
+  renewed(sentAt: ClockReading): void
+  /** Makes the leader stop while the lease is still ours. */
   stop(): void
-  lose(why: string): void
-  /** The leader has stopped; what was not lost by now is not lost any more. */
+  /** Records that the lease is no longer ours. */
+  lose(reason: string): void
+  /** Ends the lease after the leader has stopped. From then on it cannot be lost. */
   close(): void
 }
 
-export type HeldLeaseOptions = { clock: Clock; renewDeadlineMs: number; onLoss: (why: string) => void }
+export type HeldLeaseOptions = { clock: Clock; renewDeadlineMs: number; onLoss: (reason: string) => void }
 
-/** The moment that it is. */
-export function moment(clock: Clock): Moment {
+/** Reads both clocks. */
+export function readClocks(clock: Clock): ClockReading {
   return { ms: clock.now(), date: clock.date().getTime() }
 }
 
-/** A term that begins with a claim sent at that moment. */
-export function holdLease(sent: Moment, { clock, renewDeadlineMs, onLoss }: HeldLeaseOptions): HeldLease {
+/** A lease whose claim was sent at that time. */
+export function holdLease(sentAt: ClockReading, { clock, renewDeadlineMs, onLoss }: HeldLeaseOptions): HeldLease {
   const stopping = new AbortController()
   let isOver = false
-  let renewedAt = sent
+  let renewedAt = sentAt
 
-  const leftMs = () => renewDeadlineMs - elapsedMs(renewedAt, moment(clock))
+  const leftMs = () => renewDeadlineMs - elapsedMs(renewedAt, readClocks(clock))
   const isHeld = () => !isOver && leftMs() > 0
   return {
     signal: stopping.signal,
@@ -43,17 +44,17 @@ export function holdLease(sent: Moment, { clock, renewDeadlineMs, onLoss }: Held
       if (isHeld()) renewedAt = at
     },
     stop: () => stopping.abort(),
-    lose(why) {
+    lose(reason) {
       if (isOver) return
       isOver = true
-      onLoss(why)
+      onLoss(reason)
       stopping.abort()
     },
     close: () => void (isOver = true),
   }
 }
 
-/** By the clock that went further: one stands still while a machine is suspended, the other can be set back. */
-function elapsedMs(from: Moment, to: Moment): number {
+/** By the clock that advanced further: one stops while the machine is suspended, the other can be set back. */
+function elapsedMs(from: ClockReading, to: ClockReading): number {
   return Math.max(to.ms - from.ms, to.date - from.date)
 }

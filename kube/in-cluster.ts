@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import { type Credentials, remembered } from './credentials.ts'
+import { type Credentials, cachedCredentials } from './credentials.ts'
 
 export type InClusterOptions = {
-  /** KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT as the kubelet gives them to the pod. */
+  /** KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, which the kubelet sets in the pod. */
   host: string
   port: string | number
-  /** Where the service account's files are mounted. */
+  /** The folder of the service account's files. */
   directory?: string
   now?: () => number
 }
 
 const mountPoint = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** The pod's service account. Its token is replaced about every hour: the files are read again once a minute. */
+/** The credentials of the pod's service account. The kubelet renews the token about every hour, so we read the files once a minute. */
 export function inCluster({ host, port, directory = mountPoint, now }: InClusterOptions): Credentials {
   const url = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
   const file = (name: string) => readMounted(join(directory, name))
@@ -23,14 +23,14 @@ export function inCluster({ host, port, directory = mountPoint, now }: InCluster
     const [token, ca, namespace] = await Promise.all([file('token'), file('ca.crt'), file('namespace')])
     return { url, headers: { authorization: `Bearer ${token}` }, tls: { ca }, namespace }
   }
-  return remembered(read, { maxAgeMs: 60_000, now })
+  return cachedCredentials(read, { maxAgeMs: 60_000, now })
 }
 
 async function readMounted(path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim()
   } catch (cause) {
-    const hint = 'a pod has it unless automountServiceAccountToken is false; outside a cluster give a kubeconfig'
+    const hint = 'a pod has it unless automountServiceAccountToken is false; outside a cluster set a kubeconfig'
     throw new Error(`service account file ${path}: cannot be read; ${hint}`, { cause })
   }
 }

@@ -7,46 +7,46 @@ import { leases } from './resource.ts'
 export type LeaseOptions = {
   client: Pick<KubeClient, 'get' | 'create' | 'replace'>
   lease: { namespace: string; name: string }
-  /** Who we are; no two contenders may share it. */
+  /** The name of this contender; no other may have the same. */
   identity: string
   leaseDurationMs: number
   callTimeoutMs: number
   clock: Clock
 }
 
-/** A Lease that we may hold; not safe for two calls at once. */
+/** The Lease object of an election. It does not support concurrent calls. */
 export type LeaseRecord = {
-  /** Takes the lease if it is free or has run out, renews it if it is ours, and says whether it is ours now. */
+  /** Claims the lease if it is free or has expired, renews it if it is ours. Returns whether it is ours now. */
   claim(): Promise<boolean>
-  /** Gives the lease up if it is ours, so that another need not wait until it runs out. */
+  /** Releases the lease if it is ours, so that no other contender has to wait until it expires. */
   release(): Promise<void>
 }
 
 type Spec = NonNullable<Lease['spec']>
 
 /**
- * The Lease at the API server. Whether another's has run out is judged by our own clock since we last saw it change:
- * the clocks of two machines are never compared.
+ * The Lease object at the API server, by the rules of client-go's leader election. A lease of another contender expires by
+ * our own clock, counted from the last change that we saw: we never compare the clocks of two machines.
  */
 export function leaseRecord(options: LeaseOptions): LeaseRecord {
   const { client, lease, identity, callTimeoutMs, clock } = options
   const call = { timeoutMs: callTimeoutMs }
-  const isTaken = expiry(options)
-  /** The lease as we wrote it last, unless the outcome of a write is unknown. */
+  const isHeldByOther = otherHolderCheck(options)
+  /** The lease as we last wrote it; undefined if the outcome of the last write is unknown. */
   let ours: Lease | undefined
 
-  const take = async (stored: Lease) => {
+  const writeClaim = async (stored: Lease) => {
     ours = undefined
-    ours = await client.replace(leases, { ...stored, spec: held(stored.spec, options) }, call)
+    ours = await client.replace(leases, { ...stored, spec: claimedSpec(stored.spec, options) }, call)
   }
 
   return {
     async claim() {
-      if (ours !== undefined && (await unlessConflict(take(ours)))) return true
+      if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
       const stored = await client.get(leases, lease, call)
-      if (stored !== undefined && isTaken(stored)) return false
-      if (stored !== undefined) await take(stored)
-      else ours = await client.create(leases, { ...newLease, metadata: lease, spec: held({}, options) }, call)
+      if (stored !== undefined && isHeldByOther(stored)) return false
+      if (stored !== undefined) await writeClaim(stored)
+      else ours = await client.create(leases, { ...newLease, metadata: lease, spec: claimedSpec({}, options) }, call)
       return true
     },
     async release() {
@@ -62,20 +62,20 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
 
 const newLease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const
 
-/** Remembers when each lease was last seen to change, and says whether another's still counts. */
-function expiry({ identity, leaseDurationMs, clock }: LeaseOptions): (lease: Lease) => boolean {
-  let seen: { text: string; atMs: number } | undefined
+/** Remembers when the lease last changed, and tells whether another contender's claim is still valid. */
+function otherHolderCheck({ identity, leaseDurationMs, clock }: LeaseOptions): (lease: Lease) => boolean {
+  let lastChange: { text: string; atMs: number } | undefined
 
   return ({ spec = {} }) => {
     const text = JSON.stringify(spec)
-    if (seen?.text !== text) seen = { text, atMs: clock.now() }
+    if (lastChange?.text !== text) lastChange = { text, atMs: clock.now() }
     const { holderIdentity = '', leaseDurationSeconds = leaseDurationMs / 1000 } = spec
-    const isOthers = holderIdentity !== '' && holderIdentity !== identity
-    return isOthers && clock.now() < seen.atMs + leaseDurationSeconds * 1000
+    const hasOtherHolder = holderIdentity !== '' && holderIdentity !== identity
+    return hasOtherHolder && clock.now() < lastChange.atMs + leaseDurationSeconds * 1000
   }
 }
 
-function held(before: Spec = {}, { identity, leaseDurationMs, clock }: LeaseOptions): Spec {
+function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: LeaseOptions): Spec {
   const now = microTime(clock.date())
   const { acquireTime = now, leaseTransitions } = before
   const renewed = {
@@ -88,7 +88,8 @@ function held(before: Spec = {}, { identity, leaseDurationMs, clock }: LeaseOpti
   return { ...renewed, acquireTime: now, leaseTransitions: leaseTransitions === undefined ? 0 : leaseTransitions + 1 }
 }
 
-async function unlessConflict(write: Promise<void>): Promise<boolean> {
+/** False after a conflict: another contender wrote first. */
+async function succeeds(write: Promise<void>): Promise<boolean> {
   try {
     await write
     return true
@@ -98,7 +99,7 @@ async function unlessConflict(write: Promise<void>): Promise<boolean> {
   }
 }
 
-/** The API server reads these times with exactly six digits of a second. */
+/** The API server requires exactly six digits after the seconds. */
 function microTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z')
 }

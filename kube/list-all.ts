@@ -2,7 +2,7 @@ import type { KubeClient, ListOptions } from './client.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 
-/** Every object of a kind as the API server has it now, page by page. */
+/** Lists all objects of a kind from the API server, page by page. */
 export async function listAll<T extends KubeObject>(
   client: Pick<KubeClient, 'list'>,
   resource: Resource<T>,

@@ -7,16 +7,16 @@ import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 import type { WatchEvent, Watcher } from './watch.ts'
 
-/** Where the objects go. */
-export type Sink<T> = {
-  /** Every object passes here as soon as it was read, so that no page is kept at its full size. */
+/** The copy that a list and a watch keep current. */
+export type Store<T> = {
+  /** Removes what the copy does not keep. Called for each object as soon as it was read, so that no page stays at full size. */
   strip(object: T): T
-  /** These are all there are. */
+  /** Makes these the only objects. */
   replace(objects: T[]): void
   put(object: T): void
   drop(object: T): void
-  /** The API server was heard. */
-  heard(): void
+  /** Notes that the API server has answered. */
+  contact(): void
 }
 
 export type Pace = Backoff & {
@@ -27,62 +27,62 @@ export type Pace = Backoff & {
   healthyMs: number
 }
 
-/** What listing and watching of one kind needs. */
+/** What the list and the watch of one kind need. */
 export type ListWatch<T extends KubeObject> = {
   client: Pick<KubeClient, 'list'> & Watcher
   resource: Resource<T>
   selection: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>
-  sink: Sink<T>
+  store: Store<T>
   pace: Pace
   clock: Clock
   log: Log
 }
 
-/** The resource version that the sink is true for, and what went wrong since a watch last went well. */
-type Progress = { version: string | undefined; failures: number; wasGone: boolean }
+/** The resource version of the store, and what has failed since the last healthy watch. */
+type Progress = { version: string | undefined; failures: number; hasExpired: boolean }
 
-type End = { watchedMs: number; error: unknown }
+type WatchEnd = { watchedMs: number; error: unknown }
 
-/** Keeps the sink true until the signal aborts, whatever the API server and the network do meanwhile. */
-export async function listAndWatch<T extends KubeObject>(work: ListWatch<T>, signal: AbortSignal): Promise<void> {
-  const progress: Progress = { version: undefined, failures: 0, wasGone: false }
+/** Keeps the store current until the signal aborts, whatever happens to the API server and the network. */
+export async function listAndWatch<T extends KubeObject>(deps: ListWatch<T>, signal: AbortSignal): Promise<void> {
+  const progress: Progress = { version: undefined, failures: 0, hasExpired: false }
   while (!signal.aborted) {
-    const end = await listThenWatch(work, progress, signal)
+    const end = await listThenWatch(deps, progress, signal)
     if (signal.aborted) return
-    const waitMs = waitAfter(end, progress, work.pace)
-    tell(work, { ...end, failures: progress.failures, waitMs })
-    await work.clock.sleep(waitMs, signal)
+    const waitMs = nextWaitMs(end, progress, deps.pace)
+    logEnd(deps, { ...end, failures: progress.failures, waitMs })
+    await deps.clock.sleep(waitMs, signal)
   }
 }
 
-/** A list where one is needed, then a watch for as long as it lasts. */
+/** Lists if the store has no version to watch from, then watches until the watch ends. */
 async function listThenWatch<T extends KubeObject>(
-  work: ListWatch<T>,
+  deps: ListWatch<T>,
   progress: Progress,
   signal: AbortSignal,
-): Promise<End> {
+): Promise<WatchEnd> {
   let watchingSince = Infinity
   let error: unknown
   try {
-    progress.version ??= await listAll(work, signal)
-    watchingSince = work.clock.now()
-    await watchFrom(progress.version, { work, progress, signal })
+    progress.version ??= await listPages(deps, signal)
+    watchingSince = deps.clock.now()
+    await watchFrom(progress.version, { deps, progress, signal })
   } catch (thrown) {
     error = thrown
   }
-  return { watchedMs: Math.max(0, work.clock.now() - watchingSince), error }
+  return { watchedMs: Math.max(0, deps.clock.now() - watchingSince), error }
 }
 
-async function listAll<T extends KubeObject>(work: ListWatch<T>, signal: AbortSignal): Promise<string> {
-  const { client, resource, selection, sink, pace } = work
+async function listPages<T extends KubeObject>(deps: ListWatch<T>, signal: AbortSignal): Promise<string> {
+  const { client, resource, selection, store, pace } = deps
   const objects: T[] = []
   let more: { continue?: string } = {}
   for (;;) {
     const page = await client.list(resource, { ...selection, ...more, limit: pace.pageSize, signal })
-    sink.heard()
-    objects.push(...page.items.map((item) => sink.strip(item)))
+    store.contact()
+    objects.push(...page.items.map((item) => store.strip(item)))
     if (!page.metadata.continue) {
-      sink.replace(objects)
+      store.replace(objects)
       return page.metadata.resourceVersion
     }
     more = { continue: page.metadata.continue }
@@ -91,45 +91,45 @@ async function listAll<T extends KubeObject>(work: ListWatch<T>, signal: AbortSi
 
 async function watchFrom<T extends KubeObject>(
   resourceVersion: string,
-  { work, progress, signal }: { work: ListWatch<T>; progress: Progress; signal: AbortSignal },
+  { deps, progress, signal }: { deps: ListWatch<T>; progress: Progress; signal: AbortSignal },
 ): Promise<void> {
-  const { client, resource, selection, sink, pace } = work
+  const { client, resource, selection, store, pace } = deps
   const { timeoutMs, graceMs } = pace
   const options = { ...selection, resourceVersion, timeoutMs, graceMs }
   for await (const event of client.watch(resource, options, signal)) {
-    sink.heard()
-    take(event, sink)
+    store.contact()
+    applyEvent(event, store)
     progress.version = event.object.metadata.resourceVersion ?? progress.version
   }
 }
 
-function take<T extends KubeObject>(event: WatchEvent<T>, sink: Sink<T>): void {
+function applyEvent<T extends KubeObject>(event: WatchEvent<T>, store: Store<T>): void {
   if (event.type === 'BOOKMARK') return
-  if (event.type === 'DELETED') sink.drop(event.object)
-  else sink.put(sink.strip(event.object))
+  if (event.type === 'DELETED') store.drop(event.object)
+  else store.put(store.strip(event.object))
 }
 
-/** How long to stay away after a list or watch ended; sets back what is to be begun anew. */
-function waitAfter({ watchedMs, error }: End, progress: Progress, pace: Pace): number {
-  const healthy = watchedMs >= pace.healthyMs
-  if (healthy) Object.assign(progress, { failures: 0, wasGone: false })
-  if (healthy && error === undefined) return 0
+/** How long to wait after a list or a watch ended. Clears the version if only a new list helps. */
+function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pace): number {
+  const isHealthy = watchedMs >= pace.healthyMs
+  if (isHealthy) Object.assign(progress, { failures: 0, hasExpired: false })
+  if (isHealthy && error === undefined) return 0
   progress.failures += 1
   if (isGone(error)) {
-    // Every other failure keeps the version: the server still knows what happened since, and a list costs it dear.
+    // After every other failure the server still has the events since our version, and a list is expensive for it.
     progress.version = undefined
-    const isFirst = !progress.wasGone
-    progress.wasGone = true
+    const isFirst = !progress.hasExpired
+    progress.hasExpired = true
     if (isFirst) return 0
   }
-  const askedMs = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
-  return Math.max(askedMs, backoffMs(progress.failures, pace))
+  const retryAfterMs = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
+  return Math.max(retryAfterMs, backoffMs(progress.failures, pace))
 }
 
-/** One broken connection is the life of a watch; a person should know of more. */
-function tell<T extends KubeObject>(
+/** One broken connection is normal for a watch; an operator should see more than one in a row. */
+function logEnd<T extends KubeObject>(
   { log, resource }: ListWatch<T>,
-  { error, failures, ...facts }: End & { failures: number; waitMs: number },
+  { error, failures, ...facts }: WatchEnd & { failures: number; waitMs: number },
 ): void {
   const fields = { kind: resource.kind, ...facts, failures, ...(error instanceof Error && { error: error.message }) }
   if (failures > 1) log.warn(fields, 'watch broken')

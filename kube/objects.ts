@@ -1,4 +1,4 @@
-/** Kubernetes objects as the API server sends them: plain JSON, timestamps as strings, unknown fields kept. */
+/** A Kubernetes object as the API server sends it: plain JSON, timestamps as strings, unknown fields kept. */
 export type KubeObject = {
   apiVersion: string
   kind: string
@@ -90,7 +90,7 @@ export type WebhookConfiguration = KubeObject & {
   webhooks?: { name: string; clientConfig: ClientConfig }[]
 }
 
-/** What happened to an object, as `kubectl describe` shows it. */
+/** An Event about an object, as `kubectl describe` shows it. */
 export type KubeEvent = KubeObject & {
   apiVersion: 'v1'
   kind: 'Event'
@@ -126,7 +126,7 @@ export type Lease = KubeObject & {
   }
 }
 
-/** An object's place in a cache or queue: `namespace/name`, or `name` where the kind has no namespaces. */
+/** The key of an object in a cache or queue: `namespace/name`, or `name` for a kind without namespaces. */
 export type Key = string
 
 /** The key of an object. */

@@ -1,54 +1,55 @@
 import type { Key } from './objects.ts'
 
-/** Keys in the order of their arrival, each there once, and none in work twice at the same time. */
+/** The keys of a work queue, as client-go's workqueue keeps them: each once, and never processed twice at a time. */
 export type PendingKeys = {
   add: (key: Key) => void
-  /** The key whose turn it is, from now on in work; undefined once the signal has aborted. */
+  /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
   next(signal: AbortSignal): Promise<Key | undefined>
-  /** The key is in work no more, and waits again if it was added meanwhile. */
+  /** Ends the processing of a key, and queues it again if it was added meanwhile. */
   done(key: Key): void
-  /** How many keys wait. */
+  /** The number of queued keys. */
   readonly length: number
 }
 
-/** No keys yet. */
+/** An empty set of pending keys. */
 export function pendingKeys(): PendingKeys {
-  const waiting = new Set<Key>()
-  const inWork = new Set<Key>()
-  const again = new Set<Key>()
-  let bell = Promise.withResolvers<void>()
+  const queue = new Set<Key>()
+  const processing = new Set<Key>()
+  /** Keys that were added while they were processing. */
+  const dirty = new Set<Key>()
+  let wake = Promise.withResolvers<void>()
 
-  const ring = () => {
-    bell.resolve()
-    bell = Promise.withResolvers()
+  const wakeWorkers = () => {
+    wake.resolve()
+    wake = Promise.withResolvers()
   }
   const add = (key: Key) => {
-    // A change that comes while its key is in work may be one that the work did not see.
-    if (inWork.has(key)) again.add(key)
-    else waiting.add(key)
-    ring()
+    // The processing under way may not have seen the change that adds the key.
+    if (processing.has(key)) dirty.add(key)
+    else queue.add(key)
+    wakeWorkers()
   }
 
   return {
     add,
     async next(signal) {
-      // A listener of its own: one that several share is taken off for all of them by the first that goes.
-      const heard = () => ring()
-      signal.addEventListener('abort', heard, { once: true })
-      while (waiting.size === 0 && !signal.aborted) await bell.promise
-      signal.removeEventListener('abort', heard)
-      const [key] = waiting
+      // Each worker needs its own listener: the first worker that ends removes a shared one for all.
+      const onAbort = () => wakeWorkers()
+      signal.addEventListener('abort', onAbort, { once: true })
+      while (queue.size === 0 && !signal.aborted) await wake.promise
+      signal.removeEventListener('abort', onAbort)
+      const [key] = queue
       if (key === undefined || signal.aborted) return undefined
-      waiting.delete(key)
-      inWork.add(key)
+      queue.delete(key)
+      processing.add(key)
       return key
     },
     done(key) {
-      inWork.delete(key)
-      if (again.delete(key)) add(key)
+      processing.delete(key)
+      if (dirty.delete(key)) add(key)
     },
     get length() {
-      return waiting.size
+      return queue.size
     },
   }
 }

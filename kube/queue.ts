@@ -6,7 +6,7 @@ import type { Key } from './objects.ts'
 import { pendingKeys } from './pending-keys.ts'
 
 export type QueueOptions = Partial<Backoff> & {
-  /** Keys that are processed at the same time at most. */
+  /** The maximum number of keys that are processed at the same time. */
   concurrency?: number
   log: Log
   clock?: Clock
@@ -14,23 +14,26 @@ export type QueueOptions = Partial<Backoff> & {
 
 export type Process = (key: Key, signal: AbortSignal) => Promise<void>
 
-/** Keys that wait for their turn. A key waits once however often it is added, and is never processed twice at once. */
+/**
+ * A work queue of keys, as client-go's workqueue: it holds a key once however often it is added, and never has a key
+ * processed twice at a time. By hand, because client-node has no queue, and p-queue knows no keys.
+ */
 export type Queue = {
   add(key: Key): void
   /**
-   * Adds the key when the time is over; of several waits of one key the shortest counts. No time runs for a queue that
-   * nobody runs: whoever begins to adds what there is.
+   * Adds the key after the delay. If a key has several delays, the shortest counts. A queue that does not run drops
+   * them: its controller adds all keys when it begins to run.
    */
   addAfter(key: Key, ms: number): void
-  /** Adds the key after a wait that doubles with every failure in a row, and says how long that is. */
+  /** Adds the key after a back-off that doubles with each failure in a row. Returns the back-off in ms. */
   failed(key: Key): number
-  /** The key is well: its next failure is its first. */
+  /** Resets the failures of a key after a success. */
   forget(key: Key): void
-  /** Keys that would be processed now if a worker were free. */
+  /** The number of keys that wait for a free worker. */
   readonly length: number
   /**
-   * Processes keys until the signal aborts, then waits for those in work; what has not begun by then stays undone.
-   * `process` judges its own errors: one that it throws is logged, and counts as a failure of its key.
+   * Processes keys until the signal aborts, then waits for those that are being processed; the rest stay queued.
+   * `process` handles its own errors: one that it throws is logged, and counts as a failure of its key.
    */
   run(process: Process, signal: AbortSignal): Promise<void>
 }
@@ -39,39 +42,39 @@ export type Queue = {
 export function queue(options: QueueOptions): Queue {
   const { concurrency = 1, firstMs = 100, maxMs = 300_000, clock = systemClock, log } = options
   const failures = new Map<Key, number>()
-  const now = pendingKeys()
-  const later = delays(clock, now.add)
+  const pending = pendingKeys()
+  const delayed = delays(clock, pending.add)
 
   const failed = (key: Key) => {
     const count = (failures.get(key) ?? 0) + 1
     failures.set(key, count)
     const ms = backoffMs(count, { firstMs, maxMs })
-    later.addAfter(key, ms)
+    delayed.addAfter(key, ms)
     return ms
   }
   const work = async (process: Process, signal: AbortSignal) => {
-    for (let key = await now.next(signal); key !== undefined; key = await now.next(signal)) {
+    for (let key = await pending.next(signal); key !== undefined; key = await pending.next(signal)) {
       try {
         await process(key, signal)
       } catch (error) {
         if (!signal.aborted) log.error({ key, err: error, againInMs: failed(key) }, 'processing threw')
       }
-      now.done(key)
+      pending.done(key)
     }
   }
 
   return {
-    add: now.add,
-    addAfter: later.addAfter,
+    add: pending.add,
+    addAfter: delayed.addAfter,
     failed,
     forget: (key) => void failures.delete(key),
     get length() {
-      return now.length
+      return pending.length
     },
     async run(process, signal) {
-      later.start()
+      delayed.start()
       await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
-      later.stop()
+      delayed.stop()
     },
   }
 }

@@ -1,13 +1,13 @@
 import { EventEmitter, once } from 'node:events'
 import { type Change, makeCache } from './cache.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { type ListWatch, type Pace, type Sink, listAndWatch } from './list-watch.ts'
+import { type ListWatch, type Pace, type Store, listAndWatch } from './list-watch.ts'
 import type { Log } from './log.ts'
 import type { Key, KubeObject, ObjectMeta } from './objects.ts'
 
 export type ReflectorOptions<T extends KubeObject> = Pick<ListWatch<T>, 'client' | 'resource'> &
   ListWatch<T>['selection'] & {
-    /** Takes more off an object than managedFields and the last-applied annotation, which go in any case. */
+    /** Removes more from an object than managedFields and the last-applied annotation, which we always remove. */
     strip?: (object: T) => T
     log: Log
     pace?: Partial<Pace>
@@ -16,24 +16,27 @@ export type ReflectorOptions<T extends KubeObject> = Pick<ListWatch<T>, 'client'
 
 export type Listener<T> = (key: Key, current: T | undefined, previous: T | undefined) => void
 
-/** A copy of the objects of one kind that follows the API server. What it hands out is shared: read it, never change it. */
+/**
+ * A cache of the objects of one kind that a list and a watch keep current. Callers share its objects and must not change
+ * them. By hand, because client-node's informer ends at the first connection reset and drops unknown fields.
+ */
 export type Reflector<T extends KubeObject> = {
   start(signal: AbortSignal): void
-  /** Resolves when the first list is in; rejects when the signal aborts before that. */
+  /** Resolves after the first list; rejects if the signal aborts before it. */
   synced(signal?: AbortSignal): Promise<void>
   hasSynced(): boolean
   get(key: Key): T | undefined
   list(): T[]
-  /** Tells every change from now on, the objects of the first list included. Deletes while we were away are told too. */
+  /** Calls the listener at every change from now on: at the first list, and for deletions that no watch reported. */
   onChange(listener: Listener<T>): void
-  /** How long ago the API server was last heard. More than six minutes mean that we are cut off. */
+  /** The time since the API server's last response. More than six minutes mean that the connection is lost. */
   silentForMs(): number
 }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Bookmarks of a quiet kind are two minutes apart, so a watch is ended only when the server should have ended it. */
-const usualPace: Pace = {
+/** Bookmarks of a quiet kind are two minutes apart, so we end a watch only when the server should have ended it. */
+const defaultPace: Pace = {
   pageSize: 100,
   timeoutMs: 290_000,
   graceMs: 15_000,
@@ -42,44 +45,45 @@ const usualPace: Pace = {
   maxMs: 30_000,
 }
 
-/** A reflector of the objects that the options select; it stands still until it is started. */
+/** A reflector of the objects that the options select. It sends nothing before `start`. */
 export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector<T> {
   const { clock = systemClock, log, resource, client, pace } = options
   const cache = makeCache<T>()
   const listeners: Listener<T>[] = []
   const firstList = new EventEmitter()
   let hasSynced = false
-  let heardAtMs = clock.now()
+  let contactAtMs = clock.now()
 
-  const publish = (changes: Change<T>[]) => {
+  const notify = (changes: Change<T>[]) => {
     for (const { key, current, previous } of changes)
-      for (const listener of listeners) guarded(log, () => listener(key, current, previous))
+      for (const listener of listeners) callListener(log, () => listener(key, current, previous))
   }
-  const sink: Sink<T> = {
-    strip: (object) => prepared(object, options.strip),
+  const store: Store<T> = {
+    strip: (object) => prepare(object, options.strip),
     replace(objects) {
       const changes = cache.replace(objects)
       log.debug({ kind: resource.kind, objects: objects.length, changes: changes.length }, 'listed')
       hasSynced = true
-      firstList.emit('in')
-      publish(changes)
+      firstList.emit('done')
+      notify(changes)
     },
-    put: (object) => publish(cache.put(object)),
-    drop: (object) => publish(cache.drop(object)),
-    heard: () => (heardAtMs = clock.now()),
+    put: (object) => notify(cache.put(object)),
+    drop: (object) => notify(cache.drop(object)),
+    contact: () => (contactAtMs = clock.now()),
   }
-  const work = { client, resource, selection: selectionOf(options), sink, pace: { ...usualPace, ...pace }, clock, log }
+  const selection = selectionOf(options)
+  const deps = { client, resource, selection, store, pace: { ...defaultPace, ...pace }, clock, log }
 
   return {
-    start: (signal) => void listAndWatch(work, signal),
+    start: (signal) => void listAndWatch(deps, signal),
     async synced(signal) {
-      if (!hasSynced) await once(firstList, 'in', signal && { signal })
+      if (!hasSynced) await once(firstList, 'done', signal && { signal })
     },
     hasSynced: () => hasSynced,
     get: cache.get,
     list: cache.list,
     onChange: (listener) => void listeners.push(listener),
-    silentForMs: () => clock.now() - heardAtMs,
+    silentForMs: () => clock.now() - contactAtMs,
   }
 }
 
@@ -92,8 +96,8 @@ function selectionOf<T extends KubeObject>(options: ReflectorOptions<T>): ListWa
   }
 }
 
-/** An object as the cache keeps it: stripped, and frozen where a slip would be most tempting. */
-function prepared<T extends KubeObject>(object: T, strip: ((object: T) => T) | undefined): T {
+/** An object as the cache keeps it: stripped, and frozen at the levels that callers most easily change by mistake. */
+function prepare<T extends KubeObject>(object: T, strip: ((object: T) => T) | undefined): T {
   const { metadata }: { metadata: ObjectMeta & { managedFields?: unknown } } = object
   delete metadata.managedFields
   delete metadata.annotations?.[lastApplied]
@@ -102,10 +106,10 @@ function prepared<T extends KubeObject>(object: T, strip: ((object: T) => T) | u
   return Object.freeze(kept)
 }
 
-/** A listener's mistake is its own; the copy must go on following. */
-function guarded(log: Log, listen: () => void): void {
+/** Calls a listener. Its error must not stop the reflector. */
+function callListener(log: Log, call: () => void): void {
   try {
-    listen()
+    call()
   } catch (error) {
     log.error({ error }, 'listener threw')
   }

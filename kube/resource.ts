@@ -10,7 +10,7 @@ import type {
   WebhookConfiguration,
 } from './objects.ts'
 
-/** Where the API server keeps a kind of object. The type parameter says what is stored there. */
+/** The place of a kind in the API. The type parameter is the type of its objects. */
 export type Resource<T extends KubeObject> = {
   apiVersion: string
   kind: T['kind']
@@ -18,7 +18,7 @@ export type Resource<T extends KubeObject> = {
   namespaced: boolean
 }
 
-/** Defines a resource of a type that a room owns (the ledger's ElasticIP, MetalLB's pools). */
+/** Defines a resource of a type that a room declares itself: the ledger's ElasticIP, MetalLB's pools. */
 export function defineResource<T extends KubeObject>(resource: Resource<T>): Resource<T> {
   return resource
 }
@@ -69,10 +69,10 @@ export function pathOf(
   at: { namespace?: string | undefined; name?: string | undefined; subresource?: string | undefined } = {},
 ): string {
   const root = resource.apiVersion === 'v1' ? '/api/v1' : `/apis/${resource.apiVersion}`
-  const parts = [root]
-  if (resource.namespaced && at.namespace !== undefined) parts.push('namespaces', encodeURIComponent(at.namespace))
-  parts.push(resource.plural)
-  if (at.name !== undefined) parts.push(encodeURIComponent(at.name))
-  if (at.subresource !== undefined) parts.push(at.subresource)
-  return parts.join('/')
+  const segments = [root]
+  if (resource.namespaced && at.namespace !== undefined) segments.push('namespaces', encodeURIComponent(at.namespace))
+  segments.push(resource.plural)
+  if (at.name !== undefined) segments.push(encodeURIComponent(at.name))
+  if (at.subresource !== undefined) segments.push(at.subresource)
+  return segments.join('/')
 }

@@ -6,7 +6,7 @@ import { type WebhookOptions, webhookConfigurations } from './webhook-configurat
 
 export type InstallOptions = WebhookOptions & RbacOptions
 
-/** Everything that a cluster needs before the process starts, in the order in which it is applied. */
+/** All objects that a cluster needs before the process starts, in the order in which they are applied. */
 export function installObjects(options: InstallOptions): KubeObject[] {
   const { namespace, url, pathSecret } = options
   const objects = [

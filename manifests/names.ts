@@ -1,21 +1,21 @@
-/** Names of what is installed, known to whoever installs it and to whoever runs in it. */
+/** The names of the installed objects. The install command and the process share them. */
 export const names = {
   serviceAccount: 'eip-admission',
   webhookService: 'eip-admission',
   authoritySecret: 'eip-admission-ca',
-  /** Holds the part of the webhooks' paths that only the API server knows. */
+  /** Holds the secret segment of the webhooks' paths. Only the API server knows it. */
   webhookSecret: 'eip-admission-webhook',
-  /** Configurations run in the order of their names: last, so that we see what all others made of the Service. */
+  /** The API server calls webhooks in the order of these names: `zz` is last, so that we see the changes of all others. */
   mutatingConfiguration: 'zz-eip-admission',
   validatingConfiguration: 'zz-eip-admission',
-  /** Keeps whom the nodes speak BGP with, passwords included. */
+  /** Holds the BGP peers of the nodes, passwords included. */
   peersSecret: 'eip-admission-peers',
-  /** In MetalLB's namespace: the password of its BGP sessions. */
+  /** Holds the password of MetalLB's BGP sessions, in MetalLB's namespace. */
   bgpSecret: 'eip-admission-bgp',
   ledgerConfigMap: 'eip-admission-ledger',
 } as const
 
-/** Who the process is to the API server. */
+/** The user name of the process at the API server. */
 export function serviceAccountUser(namespace: string): string {
   return `system:serviceaccount:${namespace}:${names.serviceAccount}`
 }

@@ -12,7 +12,7 @@ export type RbacOptions = {
 const api = 'rbac.authorization.k8s.io/v1'
 const group = 'rbac.authorization.k8s.io'
 
-/** The least that the process may: by Service path, by own namespace, by lease. Everything else is somebody else's. */
+/** The minimum of rights: for the whole cluster, for our namespace, and for the lease. */
 export function rbac(options: RbacOptions): object[] {
   const { namespace, leaseNamespace, metallbConfigMap } = options
   const subjects = [{ kind: 'ServiceAccount', name: names.serviceAccount, namespace }]
@@ -51,7 +51,7 @@ const clusterRules = (metallbConfigMap: string): Rule[] => [
   { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
   { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
-  // The UID of kube-system names the cluster on every reservation.
+  // The UID of kube-system is the cluster's id in the marks of every reservation.
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   {
@@ -60,7 +60,7 @@ const clusterRules = (metallbConfigMap: string): Rule[] => [
     verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
   },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips/status'], verbs: ['update'] },
-  // MetalLB may be in any namespace, and be installed long after us. Outside of it nobody has such objects.
+  // MetalLB may be in any namespace, and may be installed after us. No other program has such objects.
   {
     apiGroups: ['metallb.io'],
     resources: ['ipaddresspools', 'bgppeers', 'bgpadvertisements'],
@@ -73,7 +73,7 @@ const clusterRules = (metallbConfigMap: string): Rule[] => [
     resourceNames: [names.bgpSecret],
     verbs: ['get', 'create', 'patch', 'delete'],
   },
-  // In MetalLB's namespace, whichever that is.
+  // In MetalLB's namespace, which may be any.
   { apiGroups: [''], resources: ['configmaps'], resourceNames: [metallbConfigMap], verbs: ['get', 'update'] },
   {
     apiGroups: ['admissionregistration.k8s.io'],
@@ -83,7 +83,7 @@ const clusterRules = (metallbConfigMap: string): Rule[] => [
   },
 ]
 
-// RBAC cannot name the object of a create: whoever may create one Secret here may create any.
+// RBAC cannot name the object of a create: the right to create one Secret is the right to create any.
 const ownNamespaceRules: Rule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   { apiGroups: [''], resources: ['secrets'], resourceNames: [names.authoritySecret], verbs: ['get', 'update'] },

@@ -10,7 +10,7 @@ export const customResourceDefinitions = defineResource<Definition>({
 
 type Definition = KubeObject & { status?: { conditions?: { type: string; status: string }[] } }
 
-/** Where the API server keeps the kinds that we install. */
+/** The place in the API of each kind that we install. */
 const places: Record<string, { plural: string; namespaced: boolean }> = {
   Namespace: { plural: 'namespaces', namespaced: false },
   CustomResourceDefinition: { plural: 'customresourcedefinitions', namespaced: false },
@@ -25,9 +25,9 @@ const places: Record<string, { plural: string; namespaced: boolean }> = {
   ValidatingWebhookConfiguration: { plural: 'validatingwebhookconfigurations', namespaced: false },
 }
 
-/** The resource of an object that we install. */
+/** The resource of an installed object. */
 export function resourceOf({ apiVersion, kind }: KubeObject): Resource<KubeObject> {
   const place = places[kind]
-  if (!place) throw new Error(`${kind} is not a kind that is installed`)
+  if (!place) throw new Error(`${kind}: manifests/resources.ts has no plural for this kind`)
   return { apiVersion, kind, ...place }
 }

@@ -1,6 +1,6 @@
 import { names, serviceAccountUser } from './names.ts'
 
-/** A webhook as its code describes it. */
+/** The identity of a webhook, from its code. */
 export type WebhookFacts = {
   name: string
   path: string
@@ -12,15 +12,15 @@ export type WebhookFacts = {
 export type WebhookOptions = {
   namespace: string
   webhooks: WebhookFacts[]
-  /** First segment of every path: whoever does not know it cannot make us reserve anything. */
+  /** The first segment of every path: a caller that does not know it cannot make us reserve an address. */
   pathSecret: string
-  /** Where the process listens when it runs outside the cluster; else its Service is called. */
+  /** The URL of a process outside the cluster; without it the API server calls its Service. */
   url?: string | undefined
 }
 
 const api = 'admissionregistration.k8s.io/v1'
 
-/** What the API server sends to which webhook. caBundle is left out: whoever has the certificate owns that field. */
+/** The two webhook configurations. They omit caBundle: the program that issues the certificate owns this field. */
 export function webhookConfigurations(options: WebhookOptions): object[] {
   return [
     configuration('MutatingWebhookConfiguration', names.mutatingConfiguration, entries('mutating', options)),
@@ -41,19 +41,19 @@ function entry(webhook: WebhookFacts, options: WebhookOptions): object {
   const { name, operations, resource } = webhook
   const path = `/${pathSecret}${webhook.path}`
   const service = { namespace, name: names.webhookService, path, port: 443 }
-  const mutating = webhook.kind === 'mutating'
+  const isMutating = webhook.kind === 'mutating'
   return {
     name,
     clientConfig: url === undefined ? { service } : { url: new URL(path, url).href },
     rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: [resource], operations, scope: 'Namespaced' }],
     admissionReviewVersions: ['v1'],
-    // Our outage must not stop a cluster: what admission missed the controller completes. A refusal counts all the same.
+    // Our outage must not stop a cluster: the controller completes what admission missed. A denial still counts.
     failurePolicy: 'Ignore',
     matchPolicy: 'Equivalent',
-    sideEffects: mutating ? 'NoneOnDryRun' : 'None',
-    timeoutSeconds: mutating ? 10 : 5,
-    ...(mutating ? { reinvocationPolicy: 'IfNeeded' } : {}),
-    // Our own Services must not wait for ourselves.
+    sideEffects: isMutating ? 'NoneOnDryRun' : 'None',
+    timeoutSeconds: isMutating ? 10 : 5,
+    ...(isMutating ? { reinvocationPolicy: 'IfNeeded' } : {}),
+    // Services in our own namespace must not depend on our webhooks.
     namespaceSelector: {
       matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [namespace] }],
     },
@@ -61,7 +61,7 @@ function entry(webhook: WebhookFacts, options: WebhookOptions): object {
   }
 }
 
-/** Checked again by the webhooks themselves: API servers before 1.28 drop these. */
+/** The match conditions. The webhooks check them again, because API servers before 1.28 drop them. */
 function conditions({ operations, resource }: WebhookFacts, namespace: string): object[] {
   const deletes = operations.includes('DELETE')
   return [
@@ -86,7 +86,7 @@ const annotationsChange = {
     '(has(object.metadata.annotations) ? object.metadata.annotations : {}) != ' +
     '(has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {})',
 }
-// Every other delete passes without us: nobody waits for a process that may be down.
+// The API server allows every other deletion without a call to us: our process may be down.
 const isProtected = {
   name: 'is-protected',
   expression:

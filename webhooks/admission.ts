@@ -9,40 +9,40 @@ import type { Webhook } from './webhook.ts'
 
 export type AdmissionOptions = {
   webhooks: Webhook[]
-  /** First segment of every path; who does not know it is turned away before the body is read. */
+  /** The first segment of every path. A caller that does not know it gets 404 before we read its body. */
   pathSecret: string
   log: Log
-  /** Told of every decision, for metrics; `error` when there was none. */
+  /** Called for every review, for the metrics; `error` if it had no decision. */
   observe?: (webhook: string, verdict: Decision['verdict'] | 'error', ms: number) => void
 }
 
 type Call = { Body: AdmissionReview; Querystring: { timeout?: string }; Params: { secret: string } }
 
-/** Whether a text is the secret, in a time that says nothing about where the two differ. */
-function isThe(secret: string): (given: string) => boolean {
-  const wanted = Buffer.from(secret)
+/** Compares texts with the secret in constant time: a caller must not learn from the time where they differ. */
+function secretCheck(secret: string): (text: string) => boolean {
+  const expected = Buffer.from(secret)
   return (text) => {
     const given = Buffer.from(text)
-    return given.length === wanted.length && timingSafeEqual(given, wanted)
+    return given.length === expected.length && timingSafeEqual(given, expected)
   }
 }
 
-/** A fastify plugin that answers AdmissionReviews, one route a webhook; nobody else sees base64, uids or HTTP codes. */
+/** The fastify plugin of the webhooks, with a route for each. Base64, uids and HTTP codes stay in this file. */
 export const admission: FastifyPluginCallback<AdmissionOptions> = (app, options, done) => {
-  const isSecret = isThe(options.pathSecret)
+  const isSecret = secretCheck(options.pathSecret)
   app.addHook<Call>('onRequest', ({ params }, reply, next) => {
     if (isSecret(params.secret)) next()
     else reply.code(404).send({ error: 'not found' })
   })
   for (const webhook of options.webhooks) {
     app.post<Call>(`/:secret${webhook.path}`, { schema: { body: reviewSchema } }, (request, reply) =>
-      answer(webhook, options, { request, reply }),
+      review(webhook, options, { request, reply }),
     )
   }
   done()
 }
 
-async function answer(
+async function review(
   webhook: Webhook,
   { log, observe }: AdmissionOptions,
   { request: call, reply }: { request: FastifyRequest<Call>; reply: FastifyReply },
@@ -56,19 +56,19 @@ async function answer(
     const decision = await withTimeLimit({ ms, timeoutError }, (signal) => webhook.decide(request, signal))
     observe?.(webhook.name, decision.verdict, performance.now() - started)
     if (decision.verdict === 'deny') log.info({ ...facts, reason: decision.reason }, 'denied')
-    return review(request.uid, decision)
+    return reviewResponse(request.uid, decision)
   } catch (error) {
     observe?.(webhook.name, 'error', performance.now() - started)
     log.error({ ...facts, error }, 'no decision')
-    return reply.code(500).send({ error: 'no decision; the reason is in the log of eip-admission' })
+    return reply.code(500).send({ error: 'no decision; the log of eip-admission has the reason' })
   }
 }
 
-function review(uid: string, decision: Decision): object {
-  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, ...response(decision) } }
+function reviewResponse(uid: string, decision: Decision): object {
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, ...verdictOf(decision) } }
 }
 
-function response(decision: Decision): object {
+function verdictOf(decision: Decision): object {
   switch (decision.verdict) {
     case 'allow':
       return { allowed: true, warnings: decision.warnings }
@@ -77,7 +77,7 @@ function response(decision: Decision): object {
       return { allowed: true, patchType: 'JSONPatch', patch, warnings: decision.warnings }
     }
     case 'deny': {
-      const [code, reason] = decision.because === 'mistake' ? [400, 'BadRequest'] : [403, 'Forbidden']
+      const [code, reason] = decision.because === 'invalid' ? [400, 'BadRequest'] : [403, 'Forbidden']
       return { allowed: false, status: { code, reason, message: decision.reason } }
     }
   }

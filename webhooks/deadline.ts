@@ -4,8 +4,8 @@ const defaultMs = 10_000
 const longestMs = 30_000
 
 /**
- * How long a decision may take: a tenth less than the `timeout` that the API server puts into the URL, so that our answer
- * arrives before the API server stops waiting.
+ * The time for one review. The API server sends its `timeout` in the URL as a Go duration. We
+ * take a tenth less, so that our answer arrives before the API server stops waiting.
  */
 export function deadlineMs(timeout: string | undefined): number {
   const givenMs = parseDuration(timeout ?? '') ?? 0

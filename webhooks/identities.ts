@@ -1,4 +1,4 @@
-/** What the API server knows a webhook by, and what it sends there; manifests are made from this. */
+/** The name, the path and the rules of a webhook. The manifests are generated from it. */
 export type WebhookIdentity = {
   name: string
   path: string
@@ -23,7 +23,7 @@ export const validateService = {
   resource: 'services',
 } satisfies WebhookIdentity
 
-/** A write of the status may carry new annotations, past every rule for Services. */
+/** A write of the status can change annotations too, and the rules for `services` do not match it. */
 export const validateServiceStatus = {
   name: 'validate-status.eip-admission.dev',
   path: '/validate-services-status',

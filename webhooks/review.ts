@@ -2,7 +2,7 @@ import type { KubeObject } from '../kube/objects.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** The request of an AdmissionReview (admission.k8s.io/v1), as far as we read it. */
+/** The request of an AdmissionReview (admission.k8s.io/v1): the fields that we read. */
 export type AdmissionRequest<T extends KubeObject = KubeObject> = {
   uid: string
   operation: AdmissionOperation
@@ -23,7 +23,7 @@ export type AdmissionReview = {
 
 const object = { type: ['object', 'null'], properties: { metadata: { type: 'object' } }, required: ['metadata'] }
 
-/** JSON schema of the envelope. What is inside the objects is the API server's to check. */
+/** The JSON schema of the envelope. The API server has validated the objects inside it. */
 export const reviewSchema = {
   type: 'object',
   required: ['apiVersion', 'kind', 'request'],

@@ -5,7 +5,7 @@ import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
 import { type Policy, type Want, want } from '../ledger/want/want.ts'
-import { type Decision, type Operation, allow, mistake, patch, refuse } from './decision.ts'
+import { type Decision, type Operation, allow, deny, patch } from './decision.ts'
 import { generateName } from './generate-name.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -15,143 +15,164 @@ import type { Webhook } from './webhook.ts'
 
 export type ServiceMutatingDeps = {
   policy: Policy
-  /** The cloud's locations, where they are known. */
+  /** The cloud's locations, if they are known. */
   locations: () => Location[] | undefined
   claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
-  /** The address that the ledger holds for a Service, without asking for one. */
+  /** The address that the ledger holds for a Service; it claims none. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
-  /** What would come of a claim: the address where it is known beforehand, or why there is none. Nothing is written. */
+  /** The outcome that a claim would have: its address where that is known, or why it would be refused. It writes nothing. */
   previewClaim: (claim: Claim, signal: AbortSignal) => Promise<ClaimPreview>
-  /** Whether a Service whose address the cloud could not give now is stored without it, or refused. */
+  /** Whether a Service is stored without its address, or denied, while the cloud cannot be reached. */
   onCloudFailure: 'defer' | 'deny'
   isSelf: (user: string) => boolean
 }
 
 export type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
 
-type Reserve = Extract<Want, { kind: 'reserve' | 'named' }>
+type AddressWant = Extract<Want, { kind: 'reserve' | 'named' }>
 
-/** Gives a Service its address while it is being created, and puts back what an update dropped. */
+/** Gives a Service its address while it is created, and restores what an update dropped. */
 export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
+  const { policy } = deps
   return {
     ...reserveAddress,
     decide(request, signal) {
       const service = serviceOf(reserveAddress, request, deps.isSelf)
       if (!service) return allow()
-      const known = deps.locations()
-      const wanted = want(withoutEcho(deps.policy, service, request.oldObject), deps.policy, known)
+      const wanted = want(withoutOutdatedRequests(service, request.oldObject, policy), policy, deps.locations())
       switch (wanted.kind) {
         case 'ignored':
           return allow()
         case 'nothing':
-          return leave(deps.policy, service, request.oldObject)
+          return removeAddress(service, request.oldObject, policy)
         case 'own':
-          return own(deps.policy, service, { address: wanted.address, kept: shownAddress(request.oldObject) })
+          return keepOwnAddress(service, { own: wanted.address, ours: shownAddress(request.oldObject) }, policy)
         case 'reserve':
         case 'named':
-          return reserve(deps, { request, service, wanted }, signal)
-        case 'wrong': {
-          const problems = newProblems(
-            wanted,
-            request.oldObject ? want(request.oldObject, deps.policy, known) : undefined,
-          )
-          return problems.length > 0 ? mistake(problemText(service, problems)) : allow()
-        }
+          return setAddress(deps, { request, service, wanted }, signal)
+        case 'wrong':
+          return denyNewProblems(deps, { service, old: request.oldObject, wanted })
       }
     },
   }
 }
 
-/** What the announcing software was told of an address that a person brought goes with that address. */
-function withoutEcho({ requestAnnotations }: Policy, service: Service, old: Service | null): Service {
-  const brought = old?.spec.loadBalancerIP
-  if (!brought || service.spec.loadBalancerIP) return service
-  const gone = annotationsRequesting(service, requestAnnotations, brought).map((name) => [name, undefined])
-  const annotations = { ...service.metadata.annotations, ...Object.fromEntries(gone) }
-  return { ...service, metadata: { ...service.metadata, annotations } }
-}
+type AddressRequest = { request: AdmissionRequest<Service>; service: Service; wanted: AddressWant }
 
-/** An address that we wrote is still ours when an update has dropped the annotation that says so. */
-function own(
-  policy: Policy,
-  service: Service,
-  { address, kept }: { address: string; kept: string | undefined },
-): Decision {
-  if (address === kept) return patch(withAddress(policy, service, { address }))
-  // The validating webhook refuses it, in words that need our annotation to be there.
-  if (kept !== undefined) return allow()
-  return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: { [addressAnnotation]: undefined } }))
-}
-
-/** The API server keeps spec.loadBalancerIP when the type changes; back as LoadBalancer it would pass for the user's own. */
-function leave({ requestAnnotations }: Policy, service: Service, old: Service | null): Decision {
-  const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
-  if (shown === undefined) return allow()
-  const stale = service.spec.loadBalancerIP === shown ? { loadBalancerIP: undefined } : {}
-  const asks = annotationsRequesting(service, requestAnnotations, shown)
-  return patch(servicePatch(service, { annotations: without([addressAnnotation, ...asks]), ...stale }))
-}
-
-type Case = { request: AdmissionRequest<Service>; service: Service; wanted: Reserve }
-
-async function reserve(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal): Promise<Decision> {
-  const { request, service, wanted } = of
+/** The main path: the address that the Service has, or the one that it gets now. */
+async function setAddress(
+  deps: ServiceMutatingDeps,
+  addressRequest: AddressRequest,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { request, service, wanted } = addressRequest
   const kept = shownAddress(request.oldObject)
-  if (kept !== undefined) return patch(withAddress(deps.policy, service, { address: kept }))
-  if (request.dryRun) return rehearse(deps, of, signal)
+  if (kept !== undefined) return patch(addressPatch(service, { address: kept }, deps.policy))
+  if (request.dryRun) return previewAddress(deps, addressRequest, signal)
 
+  // The record of a Service has its name, so a Service with generateName gets its name here.
   const { name: given, generateName: prefix } = service.metadata
   const name = given || generateName(prefix ?? '')
   const named = { ...service, metadata: { ...service.metadata, name } }
   const claimed = await deps.claim(claimOf(named, wanted), signal)
   switch (claimed.kind) {
     case 'held':
-      return patch(withAddress(deps.policy, service, { address: claimed.address, name }), wanted.warnings)
+      return patch(addressPatch(service, { address: claimed.address, name }, deps.policy), wanted.warnings)
     case 'refused':
-      return refuse(`Service ${keyOf(named)} gets no address: ${claimed.reason}`)
+      return deny('forbidden', `Service ${keyOf(named)} gets no address: ${claimed.reason}`)
     case 'busy':
     case 'pending': {
       if (deps.onCloudFailure === 'deny')
-        return refuse(`Service ${keyOf(named)} gets no address now: ${claimed.reason}`)
-      const pending = withAddress(deps.policy, service, { address: undefined, name })
-      return patch(pending, [...wanted.warnings, `address pending, it follows in the background: ${claimed.reason}`])
+        return deny('forbidden', `Service ${keyOf(named)} gets no address now: ${claimed.reason}`)
+      const warning = `address pending, the controller assigns it later: ${claimed.reason}`
+      return patch(addressPatch(service, { address: undefined, name }, deps.policy), [...wanted.warnings, warning])
     }
   }
 }
 
-/** A dry run: everything is checked, nothing is written or bought. */
-async function rehearse(deps: ServiceMutatingDeps, of: Case, signal: AbortSignal): Promise<Decision> {
-  const { service, wanted } = of
+/** A dry run: the same checks, but nothing is written or reserved. */
+async function previewAddress(
+  deps: ServiceMutatingDeps,
+  { service, wanted }: AddressRequest,
+  signal: AbortSignal,
+): Promise<Decision> {
   const held = service.metadata.name ? await deps.held(keyOf(service), signal) : undefined
-  if (held !== undefined) return patch(withAddress(deps.policy, service, { address: held }), wanted.warnings)
+  if (held !== undefined) return patch(addressPatch(service, { address: held }, deps.policy), wanted.warnings)
   const { address, reason } = await deps.previewClaim(claimOf(service, wanted), signal)
-  if (reason !== undefined) return refuse(`Service ${keyOf(service)} gets no address: ${reason}`)
-  if (address !== undefined) return patch(withAddress(deps.policy, service, { address }), wanted.warnings)
-  const where = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
-  const said = `dry run: an address ${where} would be reserved`
-  return patch(withAddress(deps.policy, service, { address: undefined }), [...wanted.warnings, said])
+  if (reason !== undefined) return deny('forbidden', `Service ${keyOf(service)} gets no address: ${reason}`)
+  if (address !== undefined) return patch(addressPatch(service, { address }, deps.policy), wanted.warnings)
+  const place = wanted.kind === 'named' ? `of ElasticIP ${wanted.elasticIP}` : `in ${wanted.location}`
+  const warning = `dry run: an address ${place} would be reserved`
+  return patch(addressPatch(service, { address: undefined }, deps.policy), [...wanted.warnings, warning])
 }
 
-function claimOf(service: Service, wanted: Reserve): Claim {
+function claimOf(service: Service, wanted: AddressWant): Claim {
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
   return { ...claimSpecOf(wanted), key: keyOf(service), isShown, wait: true }
 }
 
-/** The Service as it is to be stored with an address, or while its address is still to come. */
-function withAddress(
-  { requestAnnotations }: Policy,
+/** The patch that stores a Service with its address, or without one while the address is pending. */
+function addressPatch(
   service: Service,
   { address, name = service.metadata.name }: { address: string | undefined; name?: string },
+  { requestAnnotations }: Policy,
 ): Operation[] {
-  const asks = outdatedRequestAnnotations(service, requestAnnotations, address)
+  const outdated = outdatedRequestAnnotations(service, requestAnnotations, address)
   return servicePatch(service, {
     ...(name ? { name } : {}),
     finalizer: serviceFinalizer,
-    annotations: { ...without(asks), ...(address === undefined ? {} : { [addressAnnotation]: address }) },
+    annotations: { ...removals(outdated), ...(address === undefined ? {} : { [addressAnnotation]: address }) },
     ...(address === undefined ? {} : { loadBalancerIP: address }),
   })
 }
 
-function without(annotations: string[]): Record<string, undefined> {
+/** A Service with its own address gets the finalizer alone. */
+function keepOwnAddress(
+  service: Service,
+  { own, ours }: { own: string; ours: string | undefined },
+  policy: Policy,
+): Decision {
+  // The address is ours, and the update dropped the annotation that says so.
+  if (own === ours) return patch(addressPatch(service, { address: own }, policy))
+  // The validating webhook denies this exchange, and needs our annotation for its message.
+  if (ours !== undefined) return allow()
+  return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: removals([addressAnnotation]) }))
+}
+
+/**
+ * Removes our address from a Service that no longer wants one. The API server keeps spec.loadBalancerIP when the type
+ * changes: if the Service became a LoadBalancer again, the address would look like the user's own.
+ */
+function removeAddress(service: Service, old: Service | null, { requestAnnotations }: Policy): Decision {
+  const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
+  if (shown === undefined) return allow()
+  const requests = annotationsRequesting(service, requestAnnotations, shown)
+  const isInSpec = service.spec.loadBalancerIP === shown
+  return patch(
+    servicePatch(service, {
+      annotations: removals([addressAnnotation, ...requests]),
+      ...(isInSpec ? { loadBalancerIP: undefined } : {}),
+    }),
+  )
+}
+
+function denyNewProblems(
+  { policy, locations }: ServiceMutatingDeps,
+  { service, old, wanted }: { service: Service; old: Service | null; wanted: Want },
+): Decision {
+  const problems = newProblems(wanted, old ? want(old, policy, locations()) : undefined)
+  return problems.length > 0 ? deny('invalid', problemText(service, problems)) : allow()
+}
+
+/** The Service without the request annotations for an own address that the update removed from the spec. */
+function withoutOutdatedRequests(service: Service, old: Service | null, { requestAnnotations }: Policy): Service {
+  const removed = old?.spec.loadBalancerIP
+  if (!removed || service.spec.loadBalancerIP) return service
+  const outdated = removals(annotationsRequesting(service, requestAnnotations, removed))
+  const annotations = { ...service.metadata.annotations, ...outdated } as Record<string, string>
+  return { ...service, metadata: { ...service.metadata, annotations } }
+}
+
+function removals(annotations: string[]): Record<string, undefined> {
   return Object.fromEntries(annotations.map((name) => [name, undefined]))
 }

@@ -1,7 +1,8 @@
+import jsonPatch from 'fast-json-patch'
 import type { Service } from '../kube/objects.ts'
 import type { Operation } from './decision.ts'
 
-/** What is to be true of a Service: absent fields stay, `undefined` removes. */
+/** What a Service shall have. An absent field stays as it is; `undefined` removes it. */
 export type ServiceChange = {
   name?: string
   finalizer?: string
@@ -9,40 +10,28 @@ export type ServiceChange = {
   loadBalancerIP?: string | undefined
 }
 
-/** The smallest patch that makes a change true; empty where it is true already. */
+/** The smallest patch that makes a change; empty if the Service is so already. */
 export function servicePatch(service: Service, change: ServiceChange): Operation[] {
+  // The comparison is cheap: both sides share the parts that do not change, and it skips these.
+  return jsonPatch.compare(service, changedService(service, change)) as Operation[]
+}
+
+/** A copy with the change. The request's object is never modified: compared with itself it would yield an empty patch. */
+function changedService(service: Service, change: ServiceChange): object {
   const { metadata, spec } = service
-  return [
-    ...(change.name === undefined ? [] : member('/metadata', 'name', [metadata.name, change.name])),
-    ...finalizerPatch(metadata.finalizers, change.finalizer),
-    ...annotationPatch(metadata.annotations, change.annotations ?? {}),
-    ...('loadBalancerIP' in change
-      ? member('/spec', 'loadBalancerIP', [spec.loadBalancerIP, change.loadBalancerIP])
-      : []),
-  ]
-}
-
-function finalizerPatch(present: string[] | undefined, wanted: string | undefined): Operation[] {
-  if (wanted === undefined || present?.includes(wanted)) return []
-  return present
-    ? [{ op: 'add', path: '/metadata/finalizers/-', value: wanted }]
-    : [{ op: 'add', path: '/metadata/finalizers', value: [wanted] }]
-}
-
-function annotationPatch(
-  present: Record<string, string> | undefined,
-  wanted: Record<string, string | undefined>,
-): Operation[] {
-  const operations = Object.entries(wanted).flatMap(([name, value]) =>
-    member('/metadata/annotations', name, [present?.[name], value]),
-  )
-  // RFC 6902 adds a member to a map that is there; it does not make the map.
-  const makeMap: Operation = { op: 'add', path: '/metadata/annotations', value: {} }
-  return operations.length > 0 && !present ? [makeMap, ...operations] : operations
-}
-
-function member(parent: string, name: string, [before, after]: [string | undefined, string | undefined]): Operation[] {
-  if (before === after) return []
-  const path = `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  return [after === undefined ? { op: 'remove', path } : { op: 'add', path, value: after }]
+  const { name = metadata.name, finalizer, annotations = {} } = change
+  const { loadBalancerIP } = 'loadBalancerIP' in change ? change : spec
+  const { finalizers = [] } = metadata
+  const lacksFinalizer = finalizer !== undefined && !finalizers.includes(finalizer)
+  const hasAnnotations = metadata.annotations || Object.values(annotations).some((value) => value !== undefined)
+  return {
+    ...service,
+    metadata: {
+      ...metadata,
+      name,
+      ...(lacksFinalizer ? { finalizers: [...finalizers, finalizer] } : {}),
+      ...(hasAnnotations ? { annotations: { ...metadata.annotations, ...annotations } } : {}),
+    },
+    spec: { ...spec, loadBalancerIP },
+  }
 }

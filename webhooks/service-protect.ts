@@ -1,19 +1,20 @@
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import { protectAnnotation } from '../ledger/record/names.ts'
-import { allow, refuse } from './decision.ts'
+import { allow, deny } from './decision.ts'
 import { protectService } from './identities.ts'
 import { isProtected, serviceOf } from './service-rules.ts'
 import type { Webhook } from './webhook.ts'
 
-/** Refuses to delete a Service whose address somebody wants to keep. */
+/** Denies the deletion of a Service whose address is protected. */
 export function serviceProtect(deps: { isSelf: (user: string) => boolean }): Webhook<Service> {
   return {
     ...protectService,
     decide(request) {
       const service = serviceOf(protectService, request, deps.isSelf)
       if (!service || !isProtected(service)) return allow()
-      return refuse(
+      return deny(
+        'forbidden',
         `Service ${keyOf(service)} is protected by annotation ${protectAnnotation}: "true"; ` +
           `set it to "false" first: kubectl annotate service -n ${service.metadata.namespace} ` +
           `${service.metadata.name} ${protectAnnotation}=false --overwrite`,

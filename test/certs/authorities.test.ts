@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Authorities, foreignReason, planAuthorities, takeStep } from '../../certs/authorities.ts'
+import { type Authorities, foreignReason, planAuthorities, carryOut } from '../../certs/authorities.ts'
 import { issueAuthority, issueLeaf } from '../../certs/authority.ts'
 import { mergeBundles, sameBundle } from '../../certs/bundle.ts'
-import { usualLifetimes } from '../../certs/lifetimes.ts'
+import { defaultLifetimes } from '../../certs/lifetimes.ts'
 import { day } from './replica.ts'
 
 const now = Date.UTC(2026, 0, 1)
@@ -19,109 +19,124 @@ const broken = { ...fresh, key: 'no key' }
 const nothing = { cert: '', key: '' }
 
 const base: Authorities = { signing: fresh, next: undefined, trusted: fresh.cert, signingSinceMs: now }
-const leader = { now, lifetimes: usualLifetimes, mayRotate: true, settled: () => true }
+const leader = { now, lifetimes: defaultLifetimes, mayRotate: true, isTrusted: () => true }
 
 const cases = [
-  { name: 'a fresh authority needs nothing', authorities: {}, view: {}, step: undefined },
-  { name: 'without an authority one is made', authorities: { signing: nothing }, view: {}, step: 'make' },
+  { name: 'a fresh authority needs nothing', authorities: {}, facts: {}, step: undefined },
+  { name: 'a missing authority is made', authorities: { signing: nothing }, facts: {}, step: 'make' },
   {
-    name: 'without an authority any replica makes one',
+    name: 'any replica makes a missing authority',
     authorities: { signing: nothing },
-    view: { mayRotate: false },
+    facts: { mayRotate: false },
     step: 'make',
   },
-  { name: 'a broken authority is made anew', authorities: { signing: broken }, view: {}, step: 'make' },
-  { name: 'an expired authority is made anew', authorities: { signing: expired }, view: {}, step: 'make' },
-  { name: 'an authority from the future is made anew', authorities: {}, view: { now: now - day }, step: 'make' },
+  { name: 'a damaged authority is replaced by a new one', authorities: { signing: broken }, facts: {}, step: 'make' },
+  { name: 'an expired authority is replaced by a new one', authorities: { signing: expired }, facts: {}, step: 'make' },
   {
-    name: 'a broken authority gives way to its successor at once',
+    name: 'an authority that is not valid yet is replaced by a new one',
+    authorities: {},
+    facts: { now: now - day },
+    step: 'make',
+  },
+  {
+    name: 'a damaged authority is replaced by its successor at once',
     authorities: { signing: broken, next: fresh },
-    view: { mayRotate: false, settled: () => false },
+    facts: { mayRotate: false, isTrusted: () => false },
     step: 'promote',
   },
-  { name: 'an ageing authority gets a successor', authorities: { signing: ageing }, view: {}, step: 'publish' },
-  { name: 'only the leader publishes', authorities: { signing: ageing }, view: { mayRotate: false }, step: undefined },
   {
-    name: 'a successor waits until it is trusted',
+    name: 'a successor is published in the last third of an authority',
+    authorities: { signing: ageing },
+    facts: {},
+    step: 'publish',
+  },
+  { name: 'only the leader publishes', authorities: { signing: ageing }, facts: { mayRotate: false }, step: undefined },
+  {
+    name: 'a successor does not sign until it is trusted',
     authorities: { signing: ageing, next: fresh },
-    view: { settled: () => false },
+    facts: { isTrusted: () => false },
     step: undefined,
   },
-  { name: 'a trusted successor takes over', authorities: { signing: ageing, next: fresh }, view: {}, step: 'promote' },
+  {
+    name: 'a trusted successor is promoted',
+    authorities: { signing: ageing, next: fresh },
+    facts: {},
+    step: 'promote',
+  },
   {
     name: 'only the leader promotes',
     authorities: { signing: ageing, next: fresh },
-    view: { mayRotate: false },
+    facts: { mayRotate: false },
     step: undefined,
   },
   {
-    name: 'a broken successor is made anew',
+    name: 'a damaged successor is replaced by a new one',
     authorities: { signing: ageing, next: broken },
-    view: {},
+    facts: {},
     step: 'publish',
   },
   {
-    name: 'an earlier authority stays while its leaves may live',
+    name: 'an earlier authority stays trusted while its leaves may be in use',
     authorities: { trusted: fresh.cert + earlier.cert },
-    view: { now: now + 7.9 * day },
+    facts: { now: now + 7.9 * day },
     step: undefined,
   },
   {
-    name: 'an earlier authority goes when its leaves are gone',
+    name: 'an earlier authority is retired after its last leaf',
     authorities: { trusted: fresh.cert + earlier.cert },
-    view: { now: now + 8 * day },
+    facts: { now: now + 8 * day },
     step: 'retire',
   },
   {
     name: 'only the leader retires',
     authorities: { trusted: fresh.cert + earlier.cert },
-    view: { now: now + 8 * day, mayRotate: false },
+    facts: { now: now + 8 * day, mayRotate: false },
     step: undefined,
   },
   {
-    name: 'what is left of a broken successor goes too',
+    name: 'a damaged successor is retired too',
     authorities: { next: broken, trusted: fresh.cert + earlier.cert },
-    view: { now: now + 8 * day },
+    facts: { now: now + 8 * day },
     step: 'retire',
   },
   {
-    name: 'alone in the trust an authority has nothing to retire',
+    name: 'a single trusted authority needs no retirement',
     authorities: {},
-    view: { now: now + 8 * day },
+    facts: { now: now + 8 * day },
     step: undefined,
   },
 ]
 
-for (const { name, authorities, view, step } of cases) {
-  test(name, () => assert.is(planAuthorities({ ...base, ...authorities }, { ...leader, ...view })?.do, step))
+for (const { name, authorities, facts, step } of cases) {
+  test(name, () => assert.is(planAuthorities({ ...base, ...authorities }, { ...leader, ...facts })?.do, step))
 }
 
-test('a rotation trusts the old and the new from its first step until the old one is retired', async () => {
-  const options = { now, lifetimes: usualLifetimes, commonName: 'a CA', strays: '' }
+test('during a rotation both authorities are trusted until the old one is retired', async () => {
+  const options = { now, lifetimes: defaultLifetimes, commonName: 'a CA', alsoTrusted: '' }
   const start: Authorities = { ...base, signing: ageing, trusted: ageing.cert, signingSinceMs: now - 300 * day }
-  const published = await takeStep({ do: 'publish', why: '' }, start, options)
+  const published = await carryOut({ do: 'publish', reason: '' }, start, options)
   const next = published.next ?? nothing
   const both = mergeBundles([ageing.cert, next.cert], now)
   assert.equal(published.signing, ageing)
   assert.ok(sameBundle(published.trusted, both))
-  const promoted = await takeStep({ do: 'promote', why: '', next }, published, options)
+  const promoted = await carryOut({ do: 'promote', reason: '', next }, published, options)
   assert.equal(promoted, { signing: next, next: undefined, trusted: published.trusted, signingSinceMs: now })
-  const retired = await takeStep({ do: 'retire', why: '' }, promoted, options)
+  const retired = await carryOut({ do: 'retire', reason: '' }, promoted, options)
   assert.ok(sameBundle(retired.trusted, next.cert))
 })
 
-test('a new authority pushes nothing out of the trust', async () => {
+test('a new authority keeps all other certificates trusted', async () => {
   const damaged: Authorities = { ...base, signing: broken, trusted: earlier.cert }
-  const made = await takeStep({ do: 'make', why: '' }, damaged, {
+  const made = await carryOut({ do: 'make', reason: '' }, damaged, {
     now,
-    lifetimes: usualLifetimes,
+    lifetimes: defaultLifetimes,
     commonName: 'a CA',
-    strays: ageing.cert + expired.cert,
+    alsoTrusted: ageing.cert + expired.cert,
   })
   assert.ok(sameBundle(made.trusted, made.signing.cert + earlier.cert + ageing.cert))
 })
 
-test('a serving certificate, or a key that we cannot sign with, is not taken for an authority of ours', async () => {
+test('a leaf, or a key that we cannot sign with, is not taken for our authority', async () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const elliptic = { cert: fresh.cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
   const leaf = await issueLeaf({ authority: fresh, hosts: ['localhost'], now, lifetimeMs: day })

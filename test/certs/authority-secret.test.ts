@@ -4,15 +4,16 @@ import type { Authorities } from '../../certs/authorities.ts'
 import { authoritySecret } from '../../certs/authority-secret.ts'
 import { issueAuthority, issueLeaf } from '../../certs/authority.ts'
 import { sameBundle, toCaBundle } from '../../certs/bundle.ts'
-import { usualLifetimes } from '../../certs/lifetimes.ts'
+import { defaultLifetimes } from '../../certs/lifetimes.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Secret } from '../../kube/objects.ts'
-import { fakeKube, interposed } from './fake-kube.ts'
-import { day, secretName } from './replica.ts'
+import { interposed } from '../fakes/interposed.ts'
+import { makeCluster, secretName } from './cluster.ts'
+import { day } from './replica.ts'
 
 const now = Date.UTC(2026, 0, 1)
 const signal = new AbortController().signal
-const view = { now, lifetimes: usualLifetimes, mayRotate: true, settled: () => true, strays: '' }
+const facts = { now, lifetimes: defaultLifetimes, mayRotate: true, isTrusted: () => true, alsoTrusted: '' }
 const [first, second] = await Promise.all([
   issueAuthority({ commonName: 'a CA', now, lifetimeMs: 365 * day }),
   issueAuthority({ commonName: 'a CA', now, lifetimeMs: 365 * day }),
@@ -29,10 +30,10 @@ const outcome = (promise: Promise<Authorities>) =>
     (error: Error) => error.message,
   )
 
-test('the first replica makes the Secret as kubernetes.io/tls with the authority and what to trust', async () => {
-  const kube = fakeKube()
-  const made = await secretOf(kube.client).advance(view, signal)
-  const secret = kube.secret()
+test('the first replica creates the Secret as kubernetes.io/tls with the authority and the trusted certificates', async () => {
+  const cluster = makeCluster()
+  const made = await secretOf(cluster.client).advance(facts, signal)
+  const secret = cluster.secret()
   assert.is(secret?.type, 'kubernetes.io/tls')
   assert.equal(Object.keys(secret?.data ?? {}), ['tls.crt', 'tls.key', 'ca.crt'])
   assert.is(text(secret, 'tls.crt'), made.signing.cert)
@@ -40,25 +41,25 @@ test('the first replica makes the Secret as kubernetes.io/tls with the authority
   assert.is(text(secret, 'ca.crt'), made.trusted)
 })
 
-test('replicas that race for the first Secret end with one authority', async () => {
-  const kube = fakeKube()
-  const racers = await Promise.all([1, 2, 3].map(() => secretOf(kube.client).advance(view, signal)))
-  assert.is(kube.writes.length, 1)
+test('replicas that race for the first Secret share one authority', async () => {
+  const cluster = makeCluster()
+  const racers = await Promise.all([1, 2, 3].map(() => secretOf(cluster.client).advance(facts, signal)))
+  assert.is(cluster.writes.length, 1)
   assert.is(new Set(racers.map(({ signing }) => signing.cert)).size, 1)
 })
 
-test('a Secret that is well is only read', async () => {
-  const kube = fakeKube()
-  await secretOf(kube.client).advance(view, signal)
-  await secretOf(kube.client).advance(view, signal)
-  assert.is(kube.writes.length, 1)
+test('a good Secret is only read', async () => {
+  const cluster = makeCluster()
+  await secretOf(cluster.client).advance(facts, signal)
+  await secretOf(cluster.client).advance(facts, signal)
+  assert.is(cluster.writes.length, 1)
 })
 
 const tls = { 'tls.crt': toCaBundle(first.cert), 'tls.key': toCaBundle(first.key), 'ca.crt': toCaBundle(first.cert) }
 const damages: { name: string; damage: (secret: Secret) => void; trustsOld: boolean }[] = [
   { name: 'has no data', damage: (secret) => delete secret.data, trustsOld: false },
   {
-    name: 'is empty, as a chart may make it',
+    name: 'is empty, as a chart may create it',
     damage: (secret) => (secret.data = { 'tls.crt': '', 'tls.key': '' }),
     trustsOld: false,
   },
@@ -74,82 +75,82 @@ const damages: { name: string; damage: (secret: Secret) => void; trustsOld: bool
   },
   { name: 'has lost its key', damage: (secret) => delete secret.data?.['tls.key'], trustsOld: true },
   {
-    name: 'has the key of another',
+    name: 'has the key of another authority',
     damage: (secret) => (secret.data = { ...tls, 'tls.key': toCaBundle(second.key) }),
     trustsOld: true,
   },
 ]
 
 for (const { name, damage, trustsOld } of damages) {
-  test(`a Secret that ${name} heals, and what it still says is trusted stays trusted`, async () => {
-    const kube = fakeKube()
-    kube.putSecret((secret) => {
+  test(`a Secret that ${name} is repaired, and its trusted certificates stay trusted`, async () => {
+    const cluster = makeCluster()
+    cluster.putSecret((secret) => {
       secret.data = { ...tls }
       damage(secret)
     })
-    const healed = await secretOf(kube.client).advance({ ...view, mayRotate: false }, signal)
+    const healed = await secretOf(cluster.client).advance({ ...facts, mayRotate: false }, signal)
     assert.is.not(healed.signing.cert, first.cert)
     assert.ok(sameBundle(healed.trusted, healed.signing.cert + (trustsOld ? first.cert : '')))
-    assert.equal(await secretOf(kube.client).advance(view, signal), healed)
+    assert.equal(await secretOf(cluster.client).advance(facts, signal), healed)
   })
 }
 
-test('where the annotation was lost that says since when an authority signs, an earlier one stays trusted', async () => {
-  const kube = fakeKube()
-  kube.putSecret((secret) => (secret.data = { ...tls, 'ca.crt': toCaBundle(first.cert + second.cert) }))
-  const read = await secretOf(kube.client).advance({ ...view, now: now + 30 * day }, signal)
+test('without the annotation signing-since an earlier authority stays trusted', async () => {
+  const cluster = makeCluster()
+  cluster.putSecret((secret) => (secret.data = { ...tls, 'ca.crt': toCaBundle(first.cert + second.cert) }))
+  const read = await secretOf(cluster.client).advance({ ...facts, now: now + 30 * day }, signal)
   assert.ok(sameBundle(read.trusted, first.cert + second.cert))
 })
 
-test('healing keeps the type, labels and other data of the Secret', async () => {
-  const kube = fakeKube()
-  kube.putSecret((secret) => {
+test('a repair keeps the type, labels and other data of the Secret', async () => {
+  const cluster = makeCluster()
+  cluster.putSecret((secret) => {
     Object.assign(secret, { type: 'Opaque', data: { note: 'aGk=' } })
     secret.metadata.labels = { app: 'eip' }
   })
-  await secretOf(kube.client).advance(view, signal)
-  const { type, data, metadata } = kube.secret() ?? {}
+  await secretOf(cluster.client).advance(facts, signal)
+  const { type, data, metadata } = cluster.secret() ?? {}
   assert.is(type, 'Opaque')
   assert.is(data?.['note'], 'aGk=')
   assert.equal(metadata?.labels, { app: 'eip' })
 })
 
-test("a Secret with somebody else's certificate is refused and left as it is", async () => {
-  const kube = fakeKube()
+test("a Secret with another program's certificate is an error and is not written", async () => {
+  const cluster = makeCluster()
   const leaf = await issueLeaf({ authority: first, hosts: ['www.example.com'], now, lifetimeMs: day })
-  kube.putSecret((secret) => (secret.data = { 'tls.crt': toCaBundle(leaf.cert), 'tls.key': toCaBundle(leaf.key) }))
-  const message = await outcome(secretOf(kube.client).advance(view, signal))
+  cluster.putSecret((secret) => (secret.data = { 'tls.crt': toCaBundle(leaf.cert), 'tls.key': toCaBundle(leaf.key) }))
+  const message = await outcome(secretOf(cluster.client).advance(facts, signal))
   assert.match(message, 'Secret eip/eip-ca holds a certificate that is not a certificate authority')
   assert.match(message, 'name a Secret that nothing else writes')
-  assert.is(kube.writes.length, 1)
+  assert.equal(cluster.writes, [])
 })
 
-test('a write that comes second gives way to the first', async () => {
-  const kube = fakeKube()
-  kube.putSecret(() => {})
-  const client = interposed(kube.client, {
-    before(verb) {
-      if (verb === 'replace') kube.putSecret((secret) => (secret.data = { ...tls }))
+test('after a conflict a replica uses the authority of the first write', async () => {
+  const cluster = makeCluster()
+  cluster.putSecret(() => {})
+  const client = interposed(cluster.client, {
+    before({ verb }) {
+      if (verb === 'replace') cluster.putSecret((secret) => (secret.data = { ...tls }))
     },
   })
-  const ours = await secretOf(client).advance(view, signal)
-  const theirs = await secretOf(kube.client).advance(view, signal)
+  const ours = await secretOf(client).advance(facts, signal)
+  const theirs = await secretOf(cluster.client).advance(facts, signal)
   assert.is(ours.signing.cert, first.cert)
   assert.equal(theirs, ours)
 })
 
-test('a Secret that changes under every write is reported, not fought over', async () => {
-  const kube = fakeKube()
-  kube.putSecret(() => {})
-  const client = interposed(kube.client, {
-    before(verb) {
-      if (verb === 'replace') kube.putSecret(() => {})
+test('a Secret that changes during every write is an error', async () => {
+  const cluster = makeCluster()
+  cluster.putSecret(() => {})
+  const client = interposed(cluster.client, {
+    before({ verb }) {
+      if (verb === 'replace') cluster.putSecret(() => {})
     },
   })
-  assert.match(await outcome(secretOf(client).advance(view, signal)), 'changed under 5 writes in a row')
+  assert.match(await outcome(secretOf(client).advance(facts, signal)), 'changed during 5 writes in a row')
 })
 
-test('no log line carries a key', () => {
+test('no log line contains a key', () => {
   assert.ok(lines.length > 0)
   assert.not.match(JSON.stringify(lines), /PRIVATE|LS0t|MII/)
 })

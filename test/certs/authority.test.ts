@@ -8,7 +8,7 @@ const now = Date.UTC(2026, 0, 1)
 const hosts = ['hook.eip.svc', '127.0.0.1', '2001:db8::1']
 const newAuthority = () => issueAuthority({ commonName: 'a CA', now, lifetimeMs: 365 * day })
 
-test('an authority signs itself, says that it is one, and is valid from an hour ago for its whole life', async () => {
+test('an authority is self-signed, is a CA, and is valid from an hour ago for its whole lifetime', async () => {
   const authority = new X509Certificate((await newAuthority()).cert)
   assert.is(authority.subject, 'CN=a CA')
   assert.ok(authority.ca)
@@ -17,7 +17,7 @@ test('an authority signs itself, says that it is one, and is valid from an hour 
   assert.is(authority.validToDate.getTime(), now + 365 * day)
 })
 
-test('a leaf names its hosts, is no authority, serves TLS and has a key of its own', async () => {
+test('a leaf has its hosts, is not a CA, serves TLS and has its own key', async () => {
   const authority = await newAuthority()
   const pair = await issueLeaf({ authority, hosts, now, lifetimeMs: 7 * day })
   const leaf = new X509Certificate(pair.cert)
@@ -29,13 +29,13 @@ test('a leaf names its hosts, is no authority, serves TLS and has a key of its o
   assert.is(leaf.validToDate.getTime(), now + 7 * day)
 })
 
-test('a leaf ends with its authority at the latest', async () => {
+test('a leaf expires with its authority at the latest', async () => {
   const authority = await newAuthority()
   const pair = await issueLeaf({ authority, hosts, now: now + 363 * day, lifetimeMs: 7 * day })
   assert.is(new X509Certificate(pair.cert).validToDate.getTime(), now + 365 * day)
 })
 
-test('every serial number is new and positive', async () => {
+test('every serial number is unique and positive', async () => {
   const serials = await Promise.all([newAuthority(), newAuthority()])
   const [first, second] = serials.map(({ cert }) => new X509Certificate(cert).serialNumber)
   assert.match(first ?? '', /^[4-7][0-9A-F]{31}$/)
@@ -43,13 +43,13 @@ test('every serial number is new and positive', async () => {
   assert.is.not(first, second)
 })
 
-test('a Service name longer than a common name may be goes into the certificate', async () => {
+test('a certificate can have a Service name that is too long for a common name', async () => {
   const long = `${'s'.repeat(63)}.${'n'.repeat(63)}.svc`
   const pair = await issueLeaf({ authority: await newAuthority(), hosts: [long], now, lifetimeMs: day })
   assert.is(new X509Certificate(pair.cert).checkHost(long), long)
 })
 
-test('issuing holds the event loop up for 60 ms at most', async () => {
+test('issuing blocks the event loop for 60 ms at most', async () => {
   const before = process.threadCpuUsage()
   await issueLeaf({ authority: await newAuthority(), hosts, now, lifetimeMs: day })
   // What this thread worked: others may have the processor meanwhile, and key generation has threads of its own.

@@ -10,22 +10,22 @@ const [one, two, short] = await Promise.all([newCert(365 * day), newCert(365 * d
 const both = mergeBundles([one, two], now)
 
 const cases = [
-  { name: 'nothing is an empty bundle', pems: [], at: now, holds: [] },
+  { name: 'no text makes an empty bundle', pems: [], at: now, holds: [] },
   { name: 'two certificates are kept', pems: [one, two], at: now, holds: [one, two] },
   { name: 'a certificate that comes twice is kept once', pems: [one, two + one, one], at: now, holds: [one, two] },
   { name: 'an expired certificate is dropped', pems: [one, short], at: now + day, holds: [one] },
-  { name: 'a certificate is kept to its last moment', pems: [one, short], at: now + day - 1, holds: [one, short] },
+  { name: 'a certificate is kept until it expires', pems: [one, short], at: now + day - 1, holds: [one, short] },
   {
     name: 'text between certificates is dropped',
     pems: [`# ours\n${one}\n\n;-- \n${two}`],
     at: now,
     holds: [one, two],
   },
-  { name: 'a block that is no certificate is dropped', pems: [one.replaceAll('M', 'x'), two], at: now, holds: [two] },
-  { name: 'a block without an end does not swallow the next', pems: [one.slice(0, 200) + two], at: now, holds: [two] },
-  { name: 'Windows line ends are understood', pems: [one.replaceAll('\n', '\r\n')], at: now, holds: [one] },
+  { name: 'a block that cannot be parsed is dropped', pems: [one.replaceAll('M', 'x'), two], at: now, holds: [two] },
+  { name: 'a block without an end does not hide the next one', pems: [one.slice(0, 200) + two], at: now, holds: [two] },
+  { name: 'Windows line ends are accepted', pems: [one.replaceAll('\n', '\r\n')], at: now, holds: [one] },
   {
-    name: 'garbage is no certificate',
+    name: 'garbage has no certificate',
     pems: ['\0\xff garbage', 'null', '-----BEGIN CERTIFICATE-----'],
     at: now,
     holds: [],
@@ -40,23 +40,23 @@ for (const { name, pems, at, holds } of cases) {
   })
 }
 
-test('a bundle is the same text whatever came first', () => {
+test('a bundle is the same text in any order of its parts', () => {
   assert.is(mergeBundles([two, one], now), both)
   assert.is(mergeBundles([both, two], now), both)
 })
 
-test('bundles are compared by what they hold', () => {
+test('bundles are compared by their certificates', () => {
   assert.ok(sameBundle(`${two}garbage\n${one}`, both))
   assert.not(sameBundle(one, both))
   assert.not(sameBundle(both, one))
 })
 
-test('a caBundle carries a bundle there and back', () => {
+test('a bundle survives its caBundle form', () => {
   assert.is(fromCaBundle(toCaBundle(both)), both)
 })
 
 for (const caBundle of [undefined, '', 'Cg==', '!!! no base64', Buffer.from([0, 255, 128]).toString('base64')]) {
-  test(`the caBundle ${caBundle} holds no certificate and does no harm`, () => {
+  test(`the caBundle ${caBundle} has no certificate and causes no error`, () => {
     assert.is(mergeBundles([fromCaBundle(caBundle), one], now), mergeBundles([one], now))
   })
 }

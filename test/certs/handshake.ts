@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
 import type { KeyPair } from '../../certs/cert-source.ts'
 
-export type Door = { server: tls.Server; port: number; serve(pair: KeyPair): void; close(): void }
+export type TlsServer = { server: tls.Server; port: number; serve(pair: KeyPair): void; close(): void }
 
-/** A TLS server as the process has one: the certificate can be exchanged while it listens. */
-export async function openDoor(pair: KeyPair): Promise<Door> {
+/** Starts a TLS server like that of the process: its certificate can change while it listens. */
+export async function startTlsServer(pair: KeyPair): Promise<TlsServer> {
   const server = tls.createServer(pair, (socket) => {
     socket.on('error', () => socket.destroy())
     socket.end()
@@ -18,7 +18,7 @@ export async function openDoor(pair: KeyPair): Promise<Door> {
   return { server, port, serve: (next) => server.setSecureContext(next), close: () => void server.close() }
 }
 
-/** What a client that trusts only this bundle says of the server: `ok`, or why it refuses it. */
+/** The result of a handshake by a client that trusts only this bundle: `ok`, or its error code. */
 export async function handshake(port: number, ca: string, host = 'hook.eip.svc'): Promise<string> {
   const identity = (_name: string, peer: tls.PeerCertificate) => tls.checkServerIdentity(host, peer)
   const socket = tls.connect({ port, host: '127.0.0.1', ca: ca === '' ? [] : ca, checkServerIdentity: identity })

@@ -5,7 +5,7 @@ import { fromCaBundle, mergeBundles, sameBundle, toCaBundle } from '../../certs/
 import { bundlePatch, injector, verifiedHosts } from '../../certs/inject.ts'
 import type { ClientConfig } from '../../kube/objects.ts'
 import { mutatingWebhookConfigurations } from '../../kube/resource.ts'
-import { fakeKube } from './fake-kube.ts'
+import { makeCluster } from './cluster.ts'
 import { day, mutating, names, service, validating } from './replica.ts'
 
 const now = Date.UTC(2026, 0, 1)
@@ -23,33 +23,33 @@ const signal = new AbortController().signal
 const bundles = [
   { name: 'an absent caBundle is written', caBundle: undefined, holds: [ours] },
   { name: 'an empty caBundle is written', caBundle: '', holds: [ours] },
-  { name: 'a caBundle of a line end, as charts have it, is written', caBundle: 'Cg==', holds: [ours] },
+  { name: 'a caBundle with only a line end, as charts set it, is written', caBundle: 'Cg==', holds: [ours] },
   { name: 'garbage in a caBundle is replaced', caBundle: toCaBundle('garbage'), holds: [ours] },
-  { name: 'the authority of somebody else stays', caBundle: toCaBundle(foreign), holds: [ours, foreign] },
-  { name: 'an expired authority goes', caBundle: toCaBundle(foreignExpired + foreign), holds: [ours, foreign] },
-  { name: 'an authority of ours that we left goes', caBundle: toCaBundle(retired + ours), holds: [ours] },
+  { name: 'the authority of another program stays', caBundle: toCaBundle(foreign), holds: [ours, foreign] },
+  { name: 'an expired authority is removed', caBundle: toCaBundle(foreignExpired + foreign), holds: [ours, foreign] },
+  { name: 'a retired authority of ours is removed', caBundle: toCaBundle(retired + ours), holds: [ours] },
 ]
 
 for (const { name, caBundle, holds } of bundles) {
   test(name, async () => {
-    const kube = fakeKube()
+    const cluster = makeCluster()
     const config: ClientConfig = caBundle === undefined ? service : { ...service, caBundle }
-    kube.putConfiguration(mutating(service, config))
-    const { injection } = setUp(kube)
+    cluster.putConfiguration(mutating(service, config))
+    const { injection } = setUp(cluster)
     await injection.inject(await injection.look(signal), trust, signal)
-    const written = kube.configurations()[0]?.webhooks?.[1]?.clientConfig.caBundle
+    const written = cluster.configurations()[0]?.webhooks?.[1]?.clientConfig.caBundle
     assert.ok(sameBundle(fromCaBundle(written), mergeBundles(holds, now)))
   })
 }
 
-test('a caBundle that holds what it should is left alone, in whatever order', () => {
+test('a caBundle with the right certificates is not written, in any order', () => {
   const text = `${foreign}\n# a comment\n${ours}`
   assert.equal(bundlePatch(mutating({ ...service, caBundle: toCaBundle(text) }), trust), [])
 })
 
-test('only the webhooks that lack something are patched, and nothing of them but the caBundle', () => {
-  const settled = { ...service, caBundle: toCaBundle(ours) }
-  const stored = mutating(settled, service, settled, service)
+test('only the outdated webhooks are patched, and only their caBundle', () => {
+  const current = { ...service, caBundle: toCaBundle(ours) }
+  const stored = mutating(current, service, current, service)
   stored.metadata.resourceVersion = '7'
   assert.equal(bundlePatch(stored, trust), [
     { op: 'replace', path: '/metadata/resourceVersion', value: '7' },
@@ -58,37 +58,37 @@ test('only the webhooks that lack something are patched, and nothing of them but
   ])
 })
 
-test('a configuration that changed since it was looked at is not written', async () => {
-  const kube = fakeKube()
-  kube.putConfiguration(mutating(service))
-  const { injection } = setUp(kube)
-  const looked = await injection.look(signal)
-  kube.putConfiguration(mutating({ url: 'https://new.example/' }, service))
-  const outcome = await injection.inject(looked, trust, signal).then(
+test('a configuration that has changed since it was read is not written', async () => {
+  const cluster = makeCluster()
+  cluster.putConfiguration(mutating(service))
+  const { injection } = setUp(cluster)
+  const before = await injection.look(signal)
+  cluster.putConfiguration(mutating({ url: 'https://new.example/' }, service))
+  const outcome = await injection.inject(before, trust, signal).then(
     () => 'written',
     (error: Error) => error.message,
   )
   assert.match(outcome, 'Conflict')
-  assert.is(kube.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle, undefined)
+  assert.is(cluster.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle, undefined)
 })
 
-test('a configuration that is absent is never created, and that is said once', async () => {
-  const kube = fakeKube()
-  const { injection, lines } = setUp(kube)
+test('an absent configuration is never created, and is logged once', async () => {
+  const cluster = makeCluster()
+  const { injection, lines } = setUp(cluster)
   for (let look = 0; look < 3; look++) await injection.inject(await injection.look(signal), trust, signal)
-  assert.equal(kube.configurations(), [])
+  assert.equal(cluster.configurations(), [])
   assert.is(lines.length, 2)
   assert.match(lines[0] ?? '', 'MutatingWebhookConfiguration eip-mutating')
 })
 
-test('a configuration that comes and goes again is said to be absent again', async () => {
-  const kube = fakeKube()
-  kube.putConfiguration(mutating(service))
-  kube.putConfiguration(validating(service))
-  const { injection, lines } = setUp(kube)
+test('a configuration that is removed again is logged again', async () => {
+  const cluster = makeCluster()
+  cluster.putConfiguration(mutating(service))
+  cluster.putConfiguration(validating(service))
+  const { injection, lines } = setUp(cluster)
   await injection.look(signal)
   assert.is(lines.length, 0)
-  kube.removeConfigurations()
+  cluster.removeConfigurations()
   await injection.look(signal)
   assert.is(lines.length, 2)
 })
@@ -103,7 +103,7 @@ const hosts = [
   { name: 'a URL', configs: [{ url: 'https://Hooks.example.com:8443/mutate' }], hosts: ['hooks.example.com'] },
   { name: 'a URL with an IPv4 address', configs: [{ url: 'https://192.0.2.7/mutate' }], hosts: ['192.0.2.7'] },
   { name: 'a URL with an IPv6 address', configs: [{ url: 'https://[2001:db8:0::7]:9443/' }], hosts: ['2001:db8::7'] },
-  { name: 'something that is no URL', configs: [{ url: 'hooks' }], hosts: [] },
+  { name: 'a text that is not a URL', configs: [{ url: 'hooks' }], hosts: [] },
   { name: 'nothing', configs: [], hosts: [] },
 ]
 
@@ -116,7 +116,7 @@ for (const { name, configs, hosts: expected } of hosts) {
 
 const ignore = () => {}
 
-function setUp({ client }: ReturnType<typeof fakeKube>) {
+function setUp({ client }: ReturnType<typeof makeCluster>) {
   const lines: string[] = []
   const warn = (fields: object) => lines.push(Object.values(fields).join(' '))
   return { lines, injection: injector({ client, log: { debug: ignore, info: ignore, warn, error: ignore }, names }) }

@@ -13,9 +13,9 @@ const lastLeaf = await issueLeaf({ authority, hosts, now: now + 364.99 * day, li
 const wanted = { hosts, authority: authority.cert }
 
 const cases = [
-  { name: 'a fresh leaf stays', pair: leaf, at: now, wanted, reason: undefined },
+  { name: 'a fresh leaf is kept', pair: leaf, at: now, wanted, reason: undefined },
   {
-    name: 'a leaf stays until a third of its life is left',
+    name: 'a leaf is kept until a third of its lifetime is left',
     pair: leaf,
     at: now + 4.6 * day,
     wanted,
@@ -24,28 +24,28 @@ const cases = [
   { name: 'a leaf is renewed in its last third', pair: leaf, at: now + 4.7 * day, wanted, reason: /less than a third/ },
   { name: 'an expired leaf is renewed', pair: leaf, at: now + 7 * day, wanted, reason: /expired at 2026-01-08/ },
   {
-    name: 'a leaf from the future is renewed',
+    name: 'a leaf that is not valid yet is renewed',
     pair: leaf,
     at: now - day,
     wanted,
     reason: /not valid before 2025-12-31T23/,
   },
   {
-    name: 'a leaf that ends with its authority stays',
+    name: 'a leaf that expires with its authority is kept',
     pair: lastLeaf,
     at: now + 364.999 * day,
     wanted,
     reason: undefined,
   },
   {
-    name: 'a new DNS name asks for a new leaf',
+    name: 'a new DNS name needs a new leaf',
     pair: leaf,
     at: now,
     wanted: { ...wanted, hosts: [...hosts, 'hook.other.svc'] },
     reason: /does not name hook.other.svc/,
   },
   {
-    name: 'a new IP address asks for a new leaf',
+    name: 'a new IP address needs a new leaf',
     pair: leaf,
     at: now,
     wanted: { ...wanted, hosts: [...hosts, '2001:db8::5'] },
@@ -59,56 +59,56 @@ const cases = [
     reason: undefined,
   },
   {
-    name: 'a name that nobody asks for any more stays',
+    name: 'a name that is no longer needed does not need a new leaf',
     pair: leaf,
     at: now,
     wanted: { ...wanted, hosts: [] },
     reason: undefined,
   },
   {
-    name: 'another authority of the same name asks for a new leaf',
+    name: 'another authority of the same name needs a new leaf',
     pair: leaf,
     at: now,
     wanted: { ...wanted, authority: namesake.cert },
     reason: /not issued by the current authority/,
   },
   {
-    name: 'a key of another certificate is found out',
+    name: 'the key of another certificate is a reason',
     pair: { ...leaf, key: authority.key },
     at: now,
     wanted,
     reason: /not the key/,
   },
   {
-    name: 'a missing certificate is said to be missing',
+    name: 'a missing certificate is a reason',
     pair: { ...leaf, cert: '' },
     at: now,
     wanted,
     reason: /no certificate/,
   },
   {
-    name: 'a damaged certificate is found out',
+    name: 'a damaged certificate is a reason',
     pair: { ...leaf, cert: leaf.cert.slice(99) },
     at: now,
     wanted,
     reason: /malformed/,
   },
   {
-    name: 'a missing key is said to be missing',
+    name: 'a missing key is a reason',
     pair: { ...leaf, key: '' },
     at: now,
     wanted,
     reason: /no private key/,
   },
   {
-    name: 'a damaged key is found out',
+    name: 'a damaged key is a reason',
     pair: { ...leaf, key: 'PEM' },
     at: now,
     wanted,
     reason: /private key is malformed/,
   },
   {
-    name: 'an authority stays in its first two thirds',
+    name: 'an authority is kept in its first two thirds',
     pair: authority,
     at: now + 243 * day,
     wanted: {},
@@ -131,7 +131,7 @@ for (const { name, pair, at, wanted, reason } of cases) {
   })
 }
 
-test('no reason tells a key', () => {
+test('no reason contains a key', () => {
   for (const { pair, at, wanted } of cases) assert.not.match(renewalReason(pair, at, wanted) ?? '', /PRIVATE|MII/)
 })
 

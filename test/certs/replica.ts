@@ -3,17 +3,16 @@ import type { CertSource } from '../../certs/cert-source.ts'
 import { selfSigned, type SelfSignedOptions } from '../../certs/self-signed.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { ClientConfig, WebhookConfiguration } from '../../kube/objects.ts'
-import { type FakeKube, fakeKube } from './fake-kube.ts'
+import { type Cluster, makeCluster, secretName } from './cluster.ts'
 
 export const second = 1000
 export const day = 24 * 60 * 60 * second
 
-/** A time of day that stands still until a test moves it. */
+/** A date that only the test changes. */
 export type Time = { ms: number }
 
 export const realTime = (): Time => ({ ms: Date.now() })
 
-export const secretName = { namespace: 'eip', name: 'eip-ca' }
 export const names = { mutating: 'eip-mutating', validating: 'eip-validating' }
 
 export function mutating(...clientConfigs: ClientConfig[]): WebhookConfiguration {
@@ -29,19 +28,19 @@ function configuration(kind: WebhookConfiguration['kind'], name: string, clientC
   return { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name }, webhooks }
 }
 
-/** What the API server trusts: the caBundle of the first webhook that is stored. */
-export function storedBundle(kube: FakeKube): string {
-  return fromCaBundle(kube.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle)
+/** The caBundle of the first stored webhook: what the API server trusts. */
+export function storedBundle(cluster: Cluster): string {
+  return fromCaBundle(cluster.configurations()[0]?.webhooks?.[0]?.clientConfig.caBundle)
 }
 
 export const service: ClientConfig = { service: { namespace: 'eip', name: 'hook', path: '/mutate-service' } }
 
-/** A cluster in which both configurations are installed and have no caBundle. */
-export function installed(): FakeKube {
-  const kube = fakeKube()
-  kube.putConfiguration(mutating(service, service))
-  kube.putConfiguration(validating(service))
-  return kube
+/** A cluster with both configurations, without caBundles. */
+export function installed(): Cluster {
+  const cluster = makeCluster()
+  cluster.putConfiguration(mutating(service, service))
+  cluster.putConfiguration(validating(service))
+  return cluster
 }
 
 export type Line = { level: string; fields: Record<string, unknown>; message: string }
@@ -54,7 +53,7 @@ export type Replica = {
   stop: () => void
 }
 
-/** One process of ours whose pauses end when the test says so. */
+/** One process of ours. The test ends its pauses. */
 export function replica(client: KubeClient, time: Time, options: Partial<SelfSignedOptions> = {}): Replica {
   const log: Line[] = []
   const stopped = new AbortController()

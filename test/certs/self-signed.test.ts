@@ -4,8 +4,9 @@ import * as assert from 'uvu/assert'
 import { bundleHolds, fromCaBundle, toCaBundle } from '../../certs/bundle.ts'
 import { selfSigned } from '../../certs/self-signed.ts'
 import { KubeError } from '../../kube/errors.ts'
-import { fakeKube, interposed } from './fake-kube.ts'
-import { handshake, openDoor } from './handshake.ts'
+import { interposed } from '../fakes/interposed.ts'
+import { makeCluster, secretName } from './cluster.ts'
+import { handshake, startTlsServer } from './handshake.ts'
 import {
   day,
   installed,
@@ -15,7 +16,6 @@ import {
   type Replica,
   replica,
   second,
-  secretName,
   service,
   storedBundle,
   validating,
@@ -25,65 +25,68 @@ const unreachable = () =>
   new KubeError('GET secrets eip/eip-ca: connection refused', { status: 0, reason: 'Unreachable' })
 
 test('a first start ends with a certificate that the API server trusts, and is ready', async () => {
-  const kube = installed()
-  const one = replica(kube.client, realTime())
-  assert.is(one.source.notReady(), 'there is no serving certificate yet: nothing has been read so far')
+  const cluster = installed()
+  const one = replica(cluster.client, realTime())
+  assert.is(
+    one.source.notReady(),
+    'there is no serving certificate yet: the Secret and the webhook configurations have not been read yet',
+  )
   await one.turn()
   assert.is(one.source.notReady(), undefined)
-  const door = await openDoor(one.source.current() ?? { cert: '', key: '' })
-  const said = []
+  const server = await startTlsServer(one.source.current() ?? { cert: '', key: '' })
+  const results = []
   for (const host of ['hook.eip.svc', 'hook.eip.svc.cluster.local', 'localhost', '127.0.0.1', '::1', 'x.eip.svc']) {
-    said.push(await handshake(door.port, storedBundle(kube), host))
+    results.push(await handshake(server.port, storedBundle(cluster), host))
   }
-  door.close()
+  server.close()
   one.stop()
-  assert.equal(said, ['ok', 'ok', 'ok', 'ok', 'ok', 'ERR_TLS_CERT_ALTNAME_INVALID'])
-  assert.is(one.source.caBundle(), storedBundle(kube))
+  assert.equal(results, ['ok', 'ok', 'ok', 'ok', 'ok', 'ERR_TLS_CERT_ALTNAME_INVALID'])
+  assert.is(one.source.caBundle(), storedBundle(cluster))
 })
 
 test('every webhook of both configurations gets the caBundle', async () => {
-  const kube = installed()
-  const one = replica(kube.client, realTime())
+  const cluster = installed()
+  const one = replica(cluster.client, realTime())
   await one.turn()
   one.stop()
-  const written = kube.configurations().flatMap(({ webhooks }) => webhooks ?? [])
+  const written = cluster.configurations().flatMap(({ webhooks }) => webhooks ?? [])
   assert.is(written.length, 3)
   for (const { clientConfig } of written) assert.is(fromCaBundle(clientConfig.caBundle), one.source.caBundle())
 })
 
 test('start resolves when there is a certificate, and abort ends it', async () => {
-  const kube = installed()
+  const cluster = installed()
   const stop = new AbortController()
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-  const source = selfSigned({ client: kube.client, log, secret: secretName, configurations: names })
+  const source = selfSigned({ client: cluster.client, log, secret: secretName, configurations: names })
   await source.start(stop.signal)
   assert.ok(source.current())
   stop.abort()
-  const late = selfSigned({ client: kube.client, log, secret: secretName, configurations: names })
+  const late = selfSigned({ client: cluster.client, log, secret: secretName, configurations: names })
   await late.start(stop.signal)
   assert.is(late.current(), undefined)
 })
 
-test('when nothing changes nothing is written and nobody is told', async () => {
-  const kube = installed()
+test('without changes nothing is written and no listener is called', async () => {
+  const cluster = installed()
   const time = realTime()
-  const one = replica(kube.client, time)
+  const one = replica(cluster.client, time)
   await one.turn()
-  let told = 0
-  one.source.onChange(() => told++)
-  const writes = kube.writes.length
+  let calls = 0
+  one.source.onChange(() => calls++)
+  const writes = cluster.writes.length
   for (let turn = 0; turn < 3; turn++) {
     time.ms += 10 * second
     await one.turn()
   }
   one.stop()
-  assert.is(kube.writes.length, writes)
-  assert.is(told, 0)
+  assert.is(cluster.writes.length, writes)
+  assert.is(calls, 0)
 })
 
-test('replicas that start together share one authority, have leaves of their own and are all ready', async () => {
-  const kube = installed()
-  const all = [1, 2, 3].map(() => replica(kube.client, realTime()))
+test('replicas that start together share one authority, have their own leaves and are all ready', async () => {
+  const cluster = installed()
+  const all = [1, 2, 3].map(() => replica(cluster.client, realTime()))
   await Promise.all(all.map(({ turn }) => turn()))
   await Promise.all(all.map(({ turn }) => turn()))
   for (const { stop } of all) stop()
@@ -95,10 +98,10 @@ test('replicas that start together share one authority, have leaves of their own
   assert.is(new Set(all.map(({ source }) => source.current()?.key)).size, 3)
 })
 
-test('an API server that is down at the start is waited for', async () => {
-  const kube = installed()
+test('a replica waits for an API server that is down at its start', async () => {
+  const cluster = installed()
   let down = true
-  const client = interposed(kube.client, {
+  const client = interposed(cluster.client, {
     before() {
       if (down) throw unreachable()
     },
@@ -115,9 +118,9 @@ test('an API server that is down at the start is waited for', async () => {
 })
 
 test('with the API server down the last certificate is served, and renewed when it ages', async () => {
-  const kube = installed()
+  const cluster = installed()
   let down = false
-  const client = interposed(kube.client, {
+  const client = interposed(cluster.client, {
     before() {
       if (down) throw unreachable()
     },
@@ -138,10 +141,10 @@ test('with the API server down the last certificate is served, and renewed when 
   assert.is(one.source.notReady(), undefined)
 })
 
-test('after years of sleep with the API server down no certificate is issued by the expired authority', async () => {
-  const kube = installed()
+test('after years of suspension with the API server down, the expired authority issues no certificate', async () => {
+  const cluster = installed()
   let down = false
-  const client = interposed(kube.client, {
+  const client = interposed(cluster.client, {
     before() {
       if (down) throw unreachable()
     },
@@ -159,19 +162,19 @@ test('after years of sleep with the API server down no certificate is issued by 
   await one.turn()
   one.stop()
   assert.is(one.source.notReady(), undefined)
-  assert.is(storedBundle(kube), one.source.caBundle())
+  assert.is(storedBundle(cluster), one.source.caBundle())
 })
 
-test('a new host in a configuration gives a new certificate, and its listener is told', async () => {
-  const kube = installed()
+test('a new host in a configuration makes a new certificate, and its listener is called', async () => {
+  const cluster = installed()
   const time = realTime()
-  const one = replica(kube.client, time, { hosts: ['extra.example.com'] })
+  const one = replica(cluster.client, time, { hosts: ['extra.example.com'] })
   await one.turn()
   let served = ''
   one.source.onChange(() => (served = one.source.current()?.cert ?? ''))
-  kube.removeConfigurations()
-  kube.putConfiguration(mutating({ url: 'https://192.0.2.9:9443/mutate-service' }))
-  kube.putConfiguration(validating({ url: 'https://[2001:db8::9]/validate-service' }))
+  cluster.removeConfigurations()
+  cluster.putConfiguration(mutating({ url: 'https://192.0.2.9:9443/mutate-service' }))
+  cluster.putConfiguration(validating({ url: 'https://[2001:db8::9]/validate-service' }))
   await one.turn()
   one.stop()
   const names = new X509Certificate(served).subjectAltName ?? ''
@@ -179,27 +182,27 @@ test('a new host in a configuration gives a new certificate, and its listener is
   assert.is(one.source.notReady(), undefined)
 })
 
-test('without the configurations a certificate is served, nothing is created, and readiness says what is missing', async () => {
-  const kube = fakeKube()
+test('without the configurations a certificate is served, nothing is created, and notReady names what is missing', async () => {
+  const cluster = makeCluster()
   const time = realTime()
-  const one = replica(kube.client, time)
+  const one = replica(cluster.client, time)
   await one.turn()
   await one.turn()
   assert.ok(one.source.current())
-  assert.equal(kube.configurations(), [])
+  assert.equal(cluster.configurations(), [])
   assert.is(one.source.notReady(), 'MutatingWebhookConfiguration eip-mutating does not exist: install it')
   assert.is(one.log.filter(({ message }) => message.includes('does not exist')).length, 2)
-  kube.putConfiguration(mutating(service))
-  kube.putConfiguration(validating(service))
+  cluster.putConfiguration(mutating(service))
+  cluster.putConfiguration(validating(service))
   await one.turn()
   one.stop()
   assert.is(one.source.notReady(), undefined)
 })
 
 test('a caBundle that cannot be written keeps the replica from being ready', async () => {
-  const kube = installed()
-  const client = interposed(kube.client, {
-    before(verb) {
+  const cluster = installed()
+  const client = interposed(cluster.client, {
+    before({ verb }) {
       if (verb === 'patch') throw new KubeError('patch is forbidden', { status: 403, reason: 'Forbidden' })
     },
   })
@@ -211,38 +214,38 @@ test('a caBundle that cannot be written keeps the replica from being ready', asy
   assert.match(String(one.log.at(-1)?.fields['error']), 'patch is forbidden')
 })
 
-test('a caBundle that somebody overwrites is back after one check', async () => {
-  const kube = installed()
-  const one = replica(kube.client, realTime())
+test('an overwritten caBundle is restored by the next check', async () => {
+  const cluster = installed()
+  const one = replica(cluster.client, realTime())
   await one.turn()
-  kube.putConfiguration(mutating({ ...service, caBundle: toCaBundle('garbage') }, service))
+  cluster.putConfiguration(mutating({ ...service, caBundle: toCaBundle('garbage') }, service))
   await one.turn()
   one.stop()
-  assert.is(storedBundle(kube), one.source.caBundle())
+  assert.is(storedBundle(cluster), one.source.caBundle())
   assert.is(one.source.notReady(), undefined)
 })
 
-test('a deleted Secret is made anew while everything that is served stays trusted', async () => {
-  const kube = installed()
+test('a deleted Secret is created again, and all served certificates stay trusted', async () => {
+  const cluster = installed()
   const time = realTime()
-  const [one, two] = [replica(kube.client, time), replica(kube.client, time)]
+  const [one, two] = [replica(cluster.client, time), replica(cluster.client, time)]
   await one.turn()
   await two.turn()
-  const [doorOne, doorTwo] = [await door(one), await door(two)]
-  kube.removeSecret()
-  const said = new Set<string>()
+  const [serverOne, serverTwo] = [await serverOf(one), await serverOf(two)]
+  cluster.removeSecret()
+  const results = new Set<string>()
   for (let check = 0; check < 6; check++) {
     for (const replica of [one, two]) {
-      const lateBundle = storedBundle(kube)
+      const lateBundle = storedBundle(cluster)
       await replica.turn()
-      for (const { port } of [doorOne, doorTwo]) said.add(await handshake(port, lateBundle))
+      for (const { port } of [serverOne, serverTwo]) results.add(await handshake(port, lateBundle))
     }
     time.ms += 10 * second
   }
-  for (const open of [doorOne, doorTwo]) open.close()
+  for (const open of [serverOne, serverTwo]) open.close()
   for (const { stop } of [one, two]) stop()
-  assert.equal([...said], ['ok'])
-  const secret = kube.secret()
+  assert.equal([...results], ['ok'])
+  const secret = cluster.secret()
   const signing = Buffer.from(secret?.data?.['tls.crt'] ?? '', 'base64').toString()
   for (const { source } of [one, two]) {
     assert.ok(new X509Certificate(source.current()?.cert ?? '').verify(new X509Certificate(signing).publicKey))
@@ -250,37 +253,37 @@ test('a deleted Secret is made anew while everything that is served stays truste
   }
 })
 
-test('a replica that has just started does not push those that serve out of the trust when it heals the Secret', async () => {
-  const kube = installed()
+test('a new replica that repairs the Secret keeps the certificates of the others trusted', async () => {
+  const cluster = installed()
   const time = realTime()
-  const [serving, starting] = [replica(kube.client, time), replica(kube.client, time)]
+  const [serving, starting] = [replica(cluster.client, time), replica(cluster.client, time)]
   await serving.turn()
-  const open = await door(serving)
-  kube.removeSecret()
+  const open = await serverOf(serving)
+  cluster.removeSecret()
   await starting.turn()
-  const said = await handshake(open.port, storedBundle(kube))
+  const result = await handshake(open.port, storedBundle(cluster))
   open.close()
   for (const { stop } of [serving, starting]) stop()
-  assert.is(said, 'ok')
+  assert.is(result, 'ok')
   assert.is(starting.source.notReady(), undefined)
 })
 
-test('the key of a leaf is nowhere but in memory', async () => {
-  const kube = installed()
-  const one = replica(kube.client, realTime())
+test('the key of a leaf is only in memory', async () => {
+  const cluster = installed()
+  const one = replica(cluster.client, realTime())
   await one.turn()
   one.stop()
   const key = one.source.current()?.key ?? ''
-  const stored = JSON.stringify([kube.secret(), kube.configurations()])
+  const stored = JSON.stringify([cluster.secret(), cluster.configurations()])
   assert.not(stored.includes(Buffer.from(key).toString('base64').slice(100, 200)))
   assert.not.match(JSON.stringify(one.log), /PRIVATE|LS0t|MII/)
-  assert.ok(bundleHolds(one.source.caBundle(), storedBundle(kube)))
+  assert.ok(bundleHolds(one.source.caBundle(), storedBundle(cluster)))
 })
 
 const ignore = () => {}
 
-async function door({ source }: Replica) {
-  const open = await openDoor(source.current() ?? { cert: '', key: '' })
+async function serverOf({ source }: Replica) {
+  const open = await startTlsServer(source.current() ?? { cert: '', key: '' })
   source.onChange(() => open.serve(source.current() ?? { cert: '', key: '' }))
   return open
 }

@@ -1,35 +1,44 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { At, CallOptions, KubeClient, WriteOptions } from '../../kube/client.ts'
+import jsonPatch, { type Operation } from 'fast-json-patch'
+import type { At, CallOptions, KubeClient, Patch, WriteOptions } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeObject, ObjectMeta } from '../../kube/objects.ts'
 import { pathOf, type Resource } from '../../kube/resource.ts'
+import { mergePatched } from './merge-patch.ts'
 
 export type ApiServer = {
   client: KubeClient
-  /** Everything of one kind that is stored now. */
+  /** The paths of the client's writes, in order, also of those that changed nothing. */
+  writes: string[]
+  /** All objects of a kind, as they are stored now. */
   stored<T extends KubeObject>(resource: Resource<T>): T[]
-  /** Writes as it comes, status included: what was there before the test begins, or what a person forces. */
+  /** Stores an object as it is, status included: the state before the test, or a change by an operator. */
   put<T extends KubeObject>(resource: Resource<T>, object: T): T
+  /** Removes an object at once, finalizers or not. */
+  drop(resource: Resource<KubeObject>, at: At): void
 }
 
 export type ApiServerOptions = {
   now?: () => Date
-  /** The rules of a kind's schema; what it answers is the message of a refusal. */
+  /** The validation of a kind's schema. A message that it returns is the error of the write. */
   invalid?: (before: KubeObject | undefined, after: KubeObject) => string | undefined
 }
 
 type WithStatus = KubeObject & { status?: unknown }
 
-const refused = (status: number, reason: string, message = reason) =>
+const apiError = (status: number, reason: string, message = reason) =>
   new KubeError(`the fake API server: ${message}`, { status, reason })
-const unused = () => Promise.reject(new Error('the fake API server has no such call'))
+const notSupported = () => Promise.reject(new Error('the fake API server does not support this call'))
 
 /**
- * What of the API server the ledger leans on, in memory: names that are taken, resource versions that are compared and
- * swapped, a status that only its subresource writes, finalizers that hold what was deleted. Every kind has a status.
+ * An API server in memory, for tests that need faults, many processes or their own clock. It keeps the rules that our code
+ * relies on: unique names, compare-and-swap on resource versions, a status that only its subresource writes, finalizers
+ * that delay a deletion, Secrets whose type is fixed. Every kind has a status. Stricter than a real one, it requires the
+ * resource version in every replace.
  */
 export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions = {}): ApiServer {
   const store = new Map<string, KubeObject>()
+  const writes: string[] = []
   let version = 0
 
   function save(path: string, object: KubeObject): KubeObject {
@@ -41,21 +50,21 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
   }
 
   function create(path: string, object: WithStatus): KubeObject {
-    if (store.has(path)) throw refused(409, 'AlreadyExists')
+    if (store.has(path)) throw apiError(409, 'AlreadyExists')
     const { status: _dropped, ...rest } = object
     check(undefined, rest)
-    const born = { uid: `uid-${version + 1}`, creationTimestamp: seconds(now()) }
-    return save(path, { ...rest, metadata: { ...rest.metadata, ...born } })
+    const system = { uid: `uid-${version + 1}`, creationTimestamp: seconds(now()) }
+    return save(path, { ...rest, metadata: { ...rest.metadata, ...system } })
   }
 
-  /** What an update leaves: the system's metadata is kept, and the status and the rest have a door each. */
+  /** Carries out an update: of the status by its subresource, of everything else without. The system's metadata stays. */
   function update(path: string, next: WithStatus, { subresource }: WriteOptions): KubeObject {
     const stored: WithStatus | undefined = store.get(path)
-    if (!stored) throw refused(404, 'NotFound')
+    if (!stored) throw apiError(404, 'NotFound')
     const { resourceVersion, uid } = next.metadata
     if (resourceVersion !== undefined && resourceVersion !== stored.metadata.resourceVersion)
-      throw refused(409, 'Conflict')
-    if (uid !== undefined && uid !== stored.metadata.uid) throw refused(409, 'Conflict')
+      throw apiError(409, 'Conflict')
+    if (uid !== undefined && uid !== stored.metadata.uid) throw apiError(409, 'Conflict')
     const { status: before, ...rest } = stored
     const { status: after, ...wanted } = next
     const metadata = wanted.metadata
@@ -72,9 +81,11 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     const had = before?.metadata.finalizers ?? []
     const added = (after.metadata.finalizers ?? []).some((name) => !had.includes(name))
     if (before?.metadata.deletionTimestamp && added)
-      throw refused(422, 'Invalid', 'no new finalizers can be added if the object is being deleted')
+      throw apiError(422, 'Invalid', 'no new finalizers can be added if the object is being deleted')
+    const type = before?.kind === 'Secret' ? typeOf(before) : undefined
+    if (type !== undefined && type !== typeOf(after)) throw apiError(422, 'Invalid', 'type: field is immutable')
     const problem = invalid?.(before, after)
-    if (problem !== undefined) throw refused(422, 'Invalid', problem)
+    if (problem !== undefined) throw apiError(422, 'Invalid', problem)
   }
 
   function remove(path: string, target: { uid?: string | undefined; resourceVersion?: string | undefined }): void {
@@ -83,9 +94,25 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     const { metadata } = stored
     const other = (wanted: string | undefined, is: string | undefined) => wanted !== undefined && wanted !== is
     if (other(target.uid, metadata.uid) || other(target.resourceVersion, metadata.resourceVersion))
-      throw refused(409, 'Conflict')
+      throw apiError(409, 'Conflict')
     if (metadata.deletionTimestamp) return
     save(path, { ...stored, metadata: { ...metadata, deletionTimestamp: seconds(now()) } })
+  }
+
+  /** The object after a patch. A merge patch applies to any version, unless it contains one. */
+  function patched(stored: KubeObject, patch: Patch): KubeObject {
+    if ('json' in patch)
+      return jsonPatch.applyPatch(structuredClone(stored), patch.json as Operation[], true).newDocument
+    const { resourceVersion: _any, ...metadata } = stored.metadata
+    return mergePatched({ ...stored, metadata }, patch.merge) as KubeObject
+  }
+
+  /** Carries out a write of the client. The objects under the path of a resource have its type, so the result fits any. */
+  function write(path: string, options: CallOptions | undefined, carryOut: () => KubeObject): never {
+    options?.signal?.throwIfAborted()
+    const after = carryOut()
+    writes.push(path)
+    return structuredClone(after) as never
   }
 
   const client: KubeClient = {
@@ -93,48 +120,60 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
       options?.signal?.throwIfAborted()
       return structuredClone(store.get(pathOf(resource, at))) as T | undefined
     },
-    async list<T extends KubeObject>({ apiVersion, kind }: Resource<T>, options?: CallOptions) {
+    async list<T extends KubeObject>(resource: Resource<T>, options?: CallOptions) {
       options?.signal?.throwIfAborted()
-      const items = [...store.values()].filter((object) => object.kind === kind && object.apiVersion === apiVersion)
-      return { metadata: { resourceVersion: String(version) }, items: structuredClone(items) as T[] }
+      return { metadata: { resourceVersion: String(version) }, items: stored(resource) }
     },
-    apply: unused,
-    async create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions) {
-      options?.signal?.throwIfAborted()
-      return structuredClone(create(pathOf(resource, object.metadata), object)) as T
+    apply: notSupported,
+    async create(resource, object, options) {
+      const path = pathOf(resource, object.metadata)
+      return write(path, options, () => create(path, object))
     },
-    async replace<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}) {
-      options.signal?.throwIfAborted()
-      return structuredClone(update(pathOf(resource, object.metadata), object, options)) as T
+    async replace(resource, object, options = {}) {
+      const path = pathOf(resource, object.metadata)
+      return write(path, options, () => {
+        if (object.metadata.resourceVersion === undefined)
+          throw apiError(422, 'Invalid', 'metadata.resourceVersion: must be specified for an update')
+        return update(path, object, options)
+      })
     },
     async patch(resource, { patch, ...at }, options = {}) {
-      options.signal?.throwIfAborted()
-      const stored = store.get(pathOf(resource, at))
-      if (!stored || !('merge' in patch)) throw refused(404, 'NotFound')
-      const { resourceVersion: _any, ...metadata } = stored.metadata
-      const merged = merge({ ...stored, metadata }, patch.merge) as KubeObject
-      return structuredClone(update(pathOf(resource, at), merged, options)) as never
+      const path = pathOf(resource, at)
+      return write(path, options, () => {
+        const before = store.get(path)
+        if (!before) throw apiError(404, 'NotFound')
+        return update(path, patched(before, patch), options)
+      })
     },
     async remove(resource, target, options) {
+      const path = pathOf(resource, target)
       options?.signal?.throwIfAborted()
-      remove(pathOf(resource, target), target)
+      remove(path, target)
+      writes.push(path)
     },
   }
+
+  function stored<T extends KubeObject>({ kind, apiVersion }: Resource<T>): T[] {
+    const objects = [...store.values()].filter((object) => object.kind === kind && object.apiVersion === apiVersion)
+    return structuredClone(objects) as T[]
+  }
+
   return {
     client,
-    stored: <T extends KubeObject>({ kind, apiVersion }: Resource<T>) =>
-      [...store.values()]
-        .filter((object) => object.kind === kind && object.apiVersion === apiVersion)
-        .map((object) => structuredClone(object) as T),
+    writes,
+    stored,
     put: <T extends KubeObject>(resource: Resource<T>, object: T) => {
       const { creationTimestamp = seconds(now()) } = object.metadata
       const metadata = { uid: `uid-${version + 1}`, ...object.metadata, creationTimestamp }
       return structuredClone(save(pathOf(resource, metadata), { ...object, metadata })) as T
     },
+    drop: (resource, at) => void store.delete(pathOf(resource, at)),
   }
 }
 
-/** The system alone writes these, whatever an update says. */
+const typeOf = (secret: KubeObject & { type?: string }) => secret.type
+
+/** An object with the metadata that only the API server writes, whatever the update contains. */
 function withSystem(object: KubeObject, stored: KubeObject): KubeObject {
   const { deletionTimestamp: _asked, ...metadata } = object.metadata
   const { uid, resourceVersion, creationTimestamp, deletionTimestamp } = stored.metadata
@@ -142,22 +181,7 @@ function withSystem(object: KubeObject, stored: KubeObject): KubeObject {
   return { ...object, metadata: plain({ ...metadata, ...system }) as ObjectMeta }
 }
 
-/** As it would come over the wire. */
+/** A value as JSON carries it. */
 const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 const seconds = (date: Date) => date.toISOString().replace(/\.\d+Z$/, 'Z')
-
-/** RFC 7386. */
-function merge(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch
-  const result: Record<string, unknown> = isObject(target) ? { ...target } : {}
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete result[name]
-    else result[name] = merge(result[name], value)
-  }
-  return result
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -4,7 +4,7 @@ import type { KeyPair } from '../../certs/cert-source.ts'
 
 const hourMs = 3_600_000
 
-/** A client certificate as an operator makes one for an API server. */
+/** Issues a client certificate, as an operator does for an API server. */
 export function issueClient({ authority, name }: { authority: KeyPair; name: string }): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,

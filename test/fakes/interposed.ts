@@ -1,13 +1,13 @@
 export type HeardCall = { verb: string; values: unknown[] }
 
 export type Hooks = {
-  /** Runs before a call arrives: it may wait, or throw as if the call never had. */
+  /** Runs before a call arrives. It may wait, or throw: the call is then never carried out. */
   before?: ((call: HeardCall) => void | Promise<void>) | undefined
-  /** Runs after a call was carried out: what it throws is all that the caller sees of it. */
+  /** Runs after a call was carried out. If it throws, the caller gets this error instead of the answer. */
   after?: ((call: HeardCall) => void | Promise<void>) | undefined
 }
 
-/** The same object, with something between its callers and its asynchronous functions. The hooks may be changed at any time. */
+/** The same object with hooks around its asynchronous functions. The hooks may change at any time. */
 export function interposed<T extends object>(target: T, hooks: Hooks): T {
   return new Proxy(target, {
     get(of, verb) {

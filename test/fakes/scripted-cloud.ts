@@ -1,47 +1,47 @@
 import { type Cloud, CloudError, type Fault, type Marks, type Reservation } from '../../clouds/cloud.ts'
 
 /**
- * What comes of a reserve. `requested`: the cloud takes its time. `lost`: it is done, and the answer does not arrive.
- * `unsaid`: it is not done, and nobody can know. A fault: it is refused, and nothing was done.
+ * The outcome of a reserve. `requested`: the cloud grants it later. `lost`: it is carried out, but the answer is lost.
+ * `unsaid`: it is not carried out, but the caller cannot know. A fault: it fails, and nothing was done.
  */
 export type ReserveFate = 'reserved' | 'requested' | 'lost' | 'unsaid' | Fault
 
 export type ScriptedCloud = {
   cloud: Cloud
-  /** What becomes of the next reserves, in turn; of those after them `otherwise`. */
+  /** The outcomes of the next reserves, in order. All later ones have the outcome `otherwise`. */
   fates: ReserveFate[]
   otherwise: ReserveFate
-  /** While true, a new reservation is in no list. */
+  /** While true, a new reservation is missing from the lists. */
   listsLate: boolean
   /** While true, no reservation is found by its id. */
   idsLate: boolean
-  /** While true, what was released is still listed and found. */
+  /** While true, a deleted reservation is still listed and found by its id. */
   deletesLate: boolean
-  /** While set, no read is answered. */
+  /** While set, every read fails. */
   unreadable: boolean
-  /** While set, every release is refused with it. */
+  /** While set, every release fails with it. */
   refusesRelease: Fault | undefined
   calls: { reserve: number; reservations: number; reservation: number; release: number }
-  /** What is reserved in truth: bought, and not given back. */
+  /** The reservations that the project pays for, whatever the lists show. */
   reserved(marks?: Marks): Reservation[]
-  /** Everything that was ever bought, in order. */
+  /** All reservations ever made, in order. */
   bought: Reservation[]
-  /** The ids that were given back, in order. */
+  /** The ids of the deleted reservations, in order. */
   released: string[]
-  /** The ids whose marks were changed, in order. */
+  /** The ids of the reservations whose marks changed, in order. */
   marked: string[]
-  /** While set, no marks are changed. */
+  /** While set, every change of marks fails with it. */
   refusesMark: Fault | undefined
   put(reservation: Reservation): void
-  /** The lists have caught up. */
+  /** Makes the lists current. */
   catchUp(): void
-  /** So they have, and deletions are done. */
+  /** Makes the lists current and completes the deletions. */
   settle(): void
   grant(id: string): void
   deny(id: string): void
 }
 
-/** A cloud in memory that does what the test wrote down for it. */
+/** A cloud in memory whose outcomes and delays the test sets. It is the port's contract, not a vendor's API. */
 export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud {
   const book = new Map<string, Reservation>()
   const unlisted = new Set<string>()
@@ -114,7 +114,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         if (script.deletesLate) dying.add(id)
         else gone(id)
       },
-      locations: () => Promise.reject(new Error('the ledger has no use for this call')),
+      locations: () => Promise.reject(new Error('the scripted cloud does not support this call')),
     },
   }
 
@@ -137,20 +137,20 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
 
   function amend(id: string, change: Partial<Reservation>): void {
     const reservation = book.get(id)
-    if (!reservation) throw new Error(`${id} is not there`)
+    if (!reservation) throw new Error(`reservation ${id} does not exist`)
     book.set(id, { ...reservation, ...change })
   }
   return script
 }
 
-/** The address that the cloud gives for a reservation it numbered itself. */
+/** The address of a reservation, from its number. */
 const addressOf = (id: string) => `203.0.113.${id.replace('res-', '')}`
 
 function carries({ marks }: Pick<Reservation, 'marks'>, wanted: Marks): boolean {
   return Object.entries(wanted).every(([name, value]) => marks[name] === value)
 }
 
-/** As a vendor's client does: what was given up before it was sent did nothing. */
+/** As a vendor's client: a call that was aborted before it was sent did nothing. */
 function throwIfUnsent(signal: AbortSignal): void {
   if (signal.aborted) throw fault('unavailable', 'nothing')
 }

@@ -7,7 +7,7 @@ function object(name: string, resourceVersion: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Thing', metadata: { name, uid: name, resourceVersion } }
 }
 
-test('an object that did not change is not told, and the old one is kept', () => {
+test('a put of an unchanged object makes no change, and the old object stays', () => {
   const cache = makeCache()
   const first = object('a', '1')
   assert.equal(cache.put(first), [{ key: 'a', current: first, previous: undefined }])
@@ -16,7 +16,7 @@ test('an object that did not change is not told, and the old one is kept', () =>
   assert.is(cache.get('a'), first)
 })
 
-test('what a list does not have is gone', () => {
+test('replace drops the objects that the list does not have', () => {
   const cache = makeCache()
   const [a, b] = [object('a', '1'), object('b', '1')]
   cache.replace([a])
@@ -27,7 +27,7 @@ test('what a list does not have is gone', () => {
   assert.equal(cache.list(), [b])
 })
 
-test('dropping what is not there is no change', () => {
+test('a drop of an unknown object makes no change', () => {
   assert.equal(makeCache().drop(object('a', '1')), [])
 })
 

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { answer, clientOf, errorOf, refuse, withServer } from './played-server.ts'
+import { sendJson, clientFor, errorOf, sendStatus, withServer } from './scripted-server.ts'
 
 const served = {
   kind: 'APIResourceList',
@@ -10,11 +10,11 @@ const served = {
   ],
 }
 
-test('a kind is found by its group and version, subresources aside', () =>
+test('a kind is found by its group and version, and subresources are skipped', () =>
   withServer(
-    ({ path }, response) => (path === '/apis/apps/v1' ? answer(response, served) : refuse(response, 404)),
+    ({ path }, response) => (path === '/apis/apps/v1' ? sendJson(response, served) : sendStatus(response, 404)),
     async (server) => {
-      const client = clientOf(server)
+      const client = clientFor(server)
       assert.equal(await client.resource({ apiVersion: 'apps/v1', kind: 'Deployment' }), {
         apiVersion: 'apps/v1',
         kind: 'Deployment',
@@ -26,19 +26,19 @@ test('a kind is found by its group and version, subresources aside', () =>
     },
   ))
 
-test('the oldest group has a path of its own', () =>
+test('the core group has its own path', () =>
   withServer(
     ({ path }, response) =>
-      answer(response, { resources: [{ name: path === '/api/v1' ? 'pods' : '', kind: 'Pod', namespaced: true }] }),
-    async (server) => assert.is((await clientOf(server).resource({ apiVersion: 'v1', kind: 'Pod' }))?.plural, 'pods'),
+      sendJson(response, { resources: [{ name: path === '/api/v1' ? 'pods' : '', kind: 'Pod', namespaced: true }] }),
+    async (server) => assert.is((await clientFor(server).resource({ apiVersion: 'v1', kind: 'Pod' }))?.plural, 'pods'),
   ))
 
-test('an API server that is not well is no proof that it does not know a kind', () =>
+test('an error of the API server is not taken for an unknown kind', () =>
   withServer(
-    (_asked, response) => refuse(response, 403, { reason: 'Forbidden', message: 'no' }),
+    (_asked, response) => sendStatus(response, 403, { reason: 'Forbidden', message: 'no' }),
     async (server) =>
       assert.match(
-        (await errorOf(clientOf(server).resource({ apiVersion: 'v1', kind: 'Pod' }))).message,
+        (await errorOf(clientFor(server).resource({ apiVersion: 'v1', kind: 'Pod' }))).message,
         /discover v1 Pod/,
       ),
   ))

@@ -3,40 +3,40 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ElectionOptions, election } from '../../kube/election.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
-import { heardLog } from './heard-log.ts'
-import { type LeaseStore, leaseStore } from './lease-store.ts'
-import { errorOf } from './played-server.ts'
+import { recordedLog } from './recorded-log.ts'
+import { type StoredLease, storedLease } from './stored-lease.ts'
+import { errorOf } from './scripted-server.ts'
 
 const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 
 type Contender = {
   identity: string
-  client: ReturnType<LeaseStore['client']>
+  client: ReturnType<StoredLease['client']>
   clock: FakeClock
-  log: ReturnType<typeof heardLog>
+  log: ReturnType<typeof recordedLog>
   isLeader(): boolean
-  /** Terms begun, and whether `lead` is at work now. */
-  terms: number
+  /** How often `lead` was called, and whether it runs now. */
+  leaderships: number
   leading: boolean
   stop(): void
   stopped: Promise<void>
 }
 
-/** A contender with a clock of its own: those of two machines need not agree. */
-function contend(identity: string, store: LeaseStore, options: Partial<ElectionOptions> = {}): Contender {
+/** A contender with its own clock, because the clocks of two machines may differ. */
+function contend(identity: string, shared: StoredLease, options: Partial<ElectionOptions> = {}): Contender {
   const ending = new AbortController()
-  const [clock, log] = [fakeClock(), heardLog()]
-  const contender = { identity, client: store.client(clock), clock, log, terms: 0, leading: false }
+  const [clock, log] = [fakeClock(), recordedLog()]
+  const contender = { identity, client: shared.client(clock), clock, log, leaderships: 0, leading: false }
   const lead = async (signal: AbortSignal) => {
-    contender.terms += 1
+    contender.leaderships += 1
     contender.leading = true
     if (!signal.aborted) await once(signal, 'abort')
     contender.leading = false
   }
   const { client } = contender
-  const contest = election({ client, lease, identity, clock, log, lead, ...options })
-  const stopped = contest.run(ending.signal)
-  return Object.assign(contender, { isLeader: () => contest.isLeader(), stop: () => ending.abort(), stopped })
+  const ours = election({ client, lease, identity, clock, log, lead, ...options })
+  const stopped = ours.run(ending.signal)
+  return Object.assign(contender, { isLeader: () => ours.isLeader(), stop: () => ending.abort(), stopped })
 }
 
 async function passTogether(contenders: Contender[], ms: number, each: () => void = () => {}): Promise<void> {
@@ -49,35 +49,35 @@ async function passTogether(contenders: Contender[], ms: number, each: () => voi
 }
 
 for (const fault of ['hangs', 'down', 'deaf'] as const) {
-  test(`of three contenders one leads, and never two, though the leader's network is ${fault}`, async () => {
-    const store = leaseStore()
-    const three = ['a', 'b', 'c'].map((identity) => contend(identity, store))
-    const notTwo = () => {
+  test(`of three contenders one leads, and never two, while the leader's network is ${fault}`, async () => {
+    const shared = storedLease()
+    const three = ['a', 'b', 'c'].map((identity) => contend(identity, shared))
+    const assertOneLeader = () => {
       assert.ok(three.filter((one) => one.isLeader()).length <= 1, 'two are leader')
       assert.ok(three.filter(({ leading }) => leading).length <= 1, 'two lead')
     }
-    await passTogether(three, 20_000, notTwo)
+    await passTogether(three, 20_000, assertOneLeader)
     const first = three.find((one) => one.isLeader())
     assert.ok(first)
     first.client.fault = fault
-    await passTogether(three, 30_000, notTwo)
+    await passTogether(three, 30_000, assertOneLeader)
     const second = three.find((one) => one.isLeader())
     assert.ok(second !== undefined && second !== first)
     first.client.fault = undefined
-    await passTogether(three, 20_000, notTwo)
+    await passTogether(three, 20_000, assertOneLeader)
     assert.ok(second.isLeader())
     for (const one of three) one.stop()
-    await passTogether(three, 2_000, notTwo)
+    await passTogether(three, 2_000, assertOneLeader)
     await Promise.all(three.map(({ stopped }) => stopped))
     assert.not.ok(three.some(({ leading }) => leading))
   })
 }
 
-test('a lease is taken by the rules that other programs know', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+test('a claim and a release write the Lease as client-go does', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(0)
-  assert.equal(store.stored?.spec, {
+  assert.equal(shared.spec(), {
     holderIdentity: 'one',
     leaseDurationSeconds: 15,
     acquireTime: '2026-01-02T03:04:05.678000Z',
@@ -86,12 +86,12 @@ test('a lease is taken by the rules that other programs know', async () => {
   })
   await one.clock.pass(2_000)
   assert.equal(
-    [store.stored?.spec?.renewTime, store.stored?.spec?.acquireTime],
+    [shared.spec()?.renewTime, shared.spec()?.acquireTime],
     ['2026-01-02T03:04:07.678000Z', '2026-01-02T03:04:05.678000Z'],
   )
   one.stop()
   await one.stopped
-  assert.equal(store.stored?.spec, {
+  assert.equal(shared.spec(), {
     holderIdentity: '',
     leaseDurationSeconds: 1,
     acquireTime: '2026-01-02T03:04:07.678000Z',
@@ -100,27 +100,27 @@ test('a lease is taken by the rules that other programs know', async () => {
   })
 })
 
-test('a leader that stops hands over within half a second', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+test('after a leader stops, another one leads within half a second', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(1_000)
-  const two = contend('two', store)
+  const two = contend('two', shared)
   await passTogether([one, two], 5_000)
   assert.equal([one.isLeader(), two.isLeader()], [true, false])
   one.stop()
   await one.stopped
   await two.clock.pass(500)
   assert.ok(two.isLeader())
-  assert.equal([store.stored?.spec?.holderIdentity, store.stored?.spec?.leaseTransitions], ['two', 1])
+  assert.equal([shared.spec()?.holderIdentity, shared.spec()?.leaseTransitions], ['two', 1])
   two.stop()
   await two.stopped
 })
 
-test('a leader that dies is followed when its lease has run out by the clock of the other, whatever its times say', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+test('after a leader dies, another one leads when the lease has expired by its own clock, whatever times the Lease shows', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(4_000)
-  const two = contend('two', store)
+  const two = contend('two', shared)
   two.clock.suspend(3_600_000)
   await two.clock.pass(14_900)
   assert.not.ok(two.isLeader())
@@ -131,14 +131,14 @@ test('a leader that dies is followed when its lease has run out by the clock of 
 })
 
 for (const way of ['freeze', 'suspend'] as const) {
-  test(`a leader that wakes from a ${way} knows at once that it may lead no longer, and stops`, async () => {
-    const store = leaseStore()
-    const one = contend('one', store)
+  test(`after a ${way} longer than the deadline a process knows at once that it no longer leads, and stops`, async () => {
+    const shared = storedLease()
+    const one = contend('one', shared)
     await one.clock.pass(4_000)
     assert.ok(one.isLeader())
     one.clock[way](10_001)
     assert.not.ok(one.isLeader())
-    const two = contend('two', store)
+    const two = contend('two', shared)
     await two.clock.pass(15_600)
     assert.ok(two.isLeader())
     await one.clock.pass(2_000)
@@ -149,68 +149,66 @@ for (const way of ['freeze', 'suspend'] as const) {
   })
 }
 
-test('a leader that cannot renew for a moment goes on, and after ten seconds does not', async () => {
-  const one = contend('one', leaseStore())
+test('a leader that cannot renew keeps leading for a while, and stops after ten seconds', async () => {
+  const one = contend('one', storedLease())
   await one.clock.pass(4_000)
   one.client.fault = 'down'
   await one.clock.pass(7_000)
   one.client.fault = undefined
   await one.clock.pass(2_000)
-  assert.equal([one.isLeader(), one.terms], [true, 1])
+  assert.equal([one.isLeader(), one.leaderships], [true, 1])
   one.client.fault = 'hangs'
   await one.clock.pass(12_000)
   assert.equal([one.isLeader(), one.leading], [false, false])
   one.client.fault = undefined
   await one.clock.pass(12_000)
-  assert.equal([one.isLeader(), one.terms], [true, 2])
+  assert.equal([one.isLeader(), one.leaderships], [true, 2])
   one.stop()
   await one.clock.pass(1_000)
 })
 
-test('a renewal whose answer was lost is found out, not lost', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+test('a leader keeps its lease after the answer to a renewal was lost', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(1_900)
   one.client.fault = 'deaf'
   await one.clock.pass(200)
   one.client.fault = undefined
   await one.clock.pass(20_000)
-  assert.equal([one.isLeader(), one.terms], [true, 1])
+  assert.equal([one.isLeader(), one.leaderships], [true, 1])
   one.stop()
   await one.stopped
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
-test('a lease that a person gave to somebody else is left at once', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+test('a leader stops at once when an operator has assigned the lease to another holder', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(4_000)
-  assert.ok(store.stored)
-  store.stored.metadata.resourceVersion = '99'
-  store.stored.spec = { ...store.stored.spec, holderIdentity: 'predecessor' }
+  shared.assign('predecessor')
   await one.clock.pass(2_000)
-  assert.equal([one.isLeader(), one.leading, store.stored.spec.holderIdentity], [false, false, 'predecessor'])
+  assert.equal([one.isLeader(), one.leading, shared.spec()?.holderIdentity], [false, false, 'predecessor'])
   one.stop()
   await one.clock.pass(500)
   await one.stopped
 })
 
-test('the lease is renewed while the leader finishes its work, and given up after that', async () => {
-  const store = leaseStore()
+test('the lease is renewed while the leader finishes its work, and released after it', async () => {
+  const shared = storedLease()
   const work = Promise.withResolvers<void>()
-  const one = contend('one', store, { lead: () => work.promise })
+  const one = contend('one', shared, { lead: () => work.promise })
   await one.clock.pass(1_000)
   one.stop()
   await one.clock.pass(30_000)
-  assert.equal([one.isLeader(), store.stored?.spec?.holderIdentity], [true, 'one'])
+  assert.equal([one.isLeader(), shared.spec()?.holderIdentity], [true, 'one'])
   work.resolve()
   await one.stopped
-  assert.equal([one.isLeader(), store.stored?.spec?.holderIdentity], [false, ''])
+  assert.equal([one.isLeader(), shared.spec()?.holderIdentity], [false, ''])
 })
 
-test('a renewal that is still under way at the end does not take the lease again', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+test('a renewal that is in flight at the end does not claim the lease again', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(1_000)
   one.client.fault = 'slow'
   await one.clock.pass(1_500)
@@ -218,59 +216,60 @@ test('a renewal that is still under way at the end does not take the lease again
   one.stop()
   await one.clock.pass(10_000)
   await one.stopped
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
-test('a leader whose work breaks gives the lease up and says why', async () => {
-  const store = leaseStore()
-  const one = contend('one', store, { lead: () => Promise.reject(new Error('a bug')) })
+test('a leader whose work throws releases the lease and rejects with the error', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared, { lead: () => Promise.reject(new Error('a bug')) })
   assert.is((await errorOf(one.stopped)).message, 'a bug')
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
-test('a leader that finds nothing to do gives the lease up and is done', async () => {
-  const store = leaseStore()
-  await contend('one', store, { lead: async () => {} }).stopped
-  assert.is(store.stored?.spec?.holderIdentity, '')
+test('a leader whose work returns releases the lease and ends', async () => {
+  const shared = storedLease()
+  await contend('one', shared, { lead: async () => {} }).stopped
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
-test('work that is cut short by the end of the term may say so', async () => {
-  const store = leaseStore()
-  const one = contend('one', store, {
+test('work may throw when its signal aborts', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared, {
     lead: (signal) => once(signal, 'abort').then(() => signal.throwIfAborted()),
   })
   await one.clock.pass(1_000)
   one.stop()
   await one.stopped
-  assert.is(store.stored?.spec?.holderIdentity, '')
+  assert.is(shared.spec()?.holderIdentity, '')
 })
 
-test('who does not lead looks twice a second, and writes nothing', async () => {
-  const store = leaseStore()
-  const one = contend('one', store)
+test('a contender that does not lead reads the Lease about twice a second, and writes nothing', async () => {
+  const shared = storedLease()
+  const one = contend('one', shared)
   await one.clock.pass(100)
-  const two = contend('two', store)
-  const before = { reads: store.reads, writes: store.writes }
+  const two = contend('two', shared)
+  const before = { reads: shared.reads(), writes: shared.writes() }
   await two.clock.pass(10_000)
-  assert.is(store.writes, before.writes)
-  assert.ok(store.reads - before.reads <= 41, `${store.reads - before.reads} looks in ten seconds`)
+  assert.is(shared.writes(), before.writes)
+  const reads = shared.reads() - before.reads
+  assert.ok(reads <= 41, `${reads} reads in ten seconds`)
   one.stop()
   two.stop()
   await passTogether([one, two], 1_000)
 })
 
-test('what is logged when a lease is lost and kept says so once', async () => {
-  const one = contend('one', leaseStore())
+test('the loss of a lease is logged once', async () => {
+  const one = contend('one', storedLease())
   await one.clock.pass(3_000)
   one.client.fault = 'down'
   await one.clock.pass(11_500)
-  const told = one.log.lines.map(
-    ({ level, message, fields }) => `${level}: ${message} ${JSON.stringify(fields.why ?? '')}`,
+  const lines = one.log.lines.map(
+    ({ level, message, fields }) => `${level}: ${message} ${JSON.stringify(fields.reason ?? '')}`,
   )
-  assert.is(told[0], 'info: leading ""')
-  assert.ok(told.includes('warn: could not renew the lease ""'))
+  assert.is(lines[0], 'info: leading ""')
+  assert.ok(lines.includes('warn: could not renew the lease ""'))
   assert.equal(
-    told.filter((line) => line.includes('lost')),
+    lines.filter((line) => line.includes('lost')),
     ['warn: lease lost "it could not be renewed in time"'],
   )
   one.stop()
@@ -289,7 +288,7 @@ const wrong: { name: string; options: Partial<ElectionOptions>; words: RegExp }[
 
 for (const { name, options, words } of wrong) {
   test(`${name} is refused`, () => {
-    assert.throws(() => contend('one', leaseStore(), options), words)
+    assert.throws(() => contend('one', storedLease(), options), words)
   })
 }
 

@@ -15,12 +15,12 @@ const cases: { status: number; reason: string; is: string[] }[] = [
 ]
 
 for (const { status, reason, is } of cases) {
-  test(`${status} ${reason} is ${is.join() || 'nothing that a caller handles by its kind'}`, () => {
+  test(`${status} ${reason} is ${is.join() || 'none of the kinds that callers handle'}`, () => {
     assert.equal(kindsOf(new KubeError('get Service default/web', { status, reason })), is)
   })
 }
 
-test('an error of another trade is none of these, whatever it carries', () => {
+test('another kind of error is none of these, whatever its fields', () => {
   assert.equal(kindsOf(Object.assign(new Error('no'), { status: 404, reason: 'NotFound' })), [])
   assert.equal(kindsOf(undefined), [])
 })

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { KubeError } from '../../kube/errors.ts'
 import { type EventRecorderOptions, eventRecorder } from '../../kube/events.ts'
 import type { KubeEvent, KubeObject } from '../../kube/objects.ts'
-import { heardLog } from './heard-log.ts'
+import { recordedLog } from './recorded-log.ts'
 
 const service: KubeObject = {
   apiVersion: 'v1',
@@ -14,19 +14,19 @@ const failed = { type: 'Warning', reason: 'SyncLoadBalancerFailed', message: 'no
 
 const now = () => new Date('2026-01-02T03:04:05.678Z')
 
-/** A recorder whose server keeps what it is sent; `refuse` makes it refuse. */
+/** A recorder with a client that keeps the writes; `failures` makes them fail. */
 function recorder() {
   const created: KubeEvent[] = []
   const patched: { name: string; merge: Partial<KubeEvent> }[] = []
-  const refuse: { create?: Error; patch?: Error } = {}
-  const log = heardLog()
+  const failures: { create?: Error; patch?: Error } = {}
+  const log = recordedLog()
   const client = {
     async create(_: unknown, event: KubeEvent) {
-      if (refuse.create) throw refuse.create
+      if (failures.create) throw failures.create
       created.push(structuredClone(event))
     },
     async patch(_: unknown, { name, patch }: { name: string; patch: { merge: Partial<KubeEvent> } }) {
-      if (refuse.patch) throw refuse.patch
+      if (failures.patch) throw failures.patch
       patched.push({ name, merge: patch.merge })
     },
   } as unknown as EventRecorderOptions['client']
@@ -34,12 +34,12 @@ function recorder() {
     ...eventRecorder({ client, component: 'eip-admission', instance: 'pod-1', log, now }),
     created,
     patched,
-    refuse,
+    failures,
     log,
   }
 }
 
-test('an event says what happened to which object, when, and who says so', async () => {
+test('an Event has the object, the reason, the message, the time and the reporter', async () => {
   const { record, written, created } = recorder()
   record(service, failed)
   await written()
@@ -70,14 +70,14 @@ test('an event says what happened to which object, when, and who says so', async
   )
 })
 
-test('an event about an object without a namespace lives in default', async () => {
+test('an Event about an object without a namespace is written to default', async () => {
   const { record, written, created } = recorder()
   record({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } }, failed)
   await written()
   assert.equal([created[0]?.metadata.namespace, created[0]?.involvedObject.namespace], ['default', undefined])
 })
 
-test('what happens again raises a count, and a burst is few writes', async () => {
+test('a repeated event raises the count, and a burst needs few writes', async () => {
   const { record, written, created, patched } = recorder()
   for (let i = 0; i < 1_000; i++) record(service, failed)
   await written()
@@ -93,7 +93,7 @@ test('what happens again raises a count, and a burst is few writes', async () =>
   )
 })
 
-test('other words are another event, until there are too many of them', async () => {
+test('another message makes another Event, until ten are similar: then they aggregate', async () => {
   const { record, written, created, patched } = recorder()
   for (let i = 0; i < 50; i++) record(service, { ...failed, message: `no address left, try ${i}` })
   record(service, { ...failed, reason: 'Other' })
@@ -109,11 +109,11 @@ test('other words are another event, until there are too many of them', async ()
   )
 })
 
-test('an event that the server has forgotten is told anew', async () => {
-  const { record, written, created, refuse } = recorder()
+test('an Event that has expired is created again', async () => {
+  const { record, written, created, failures } = recorder()
   record(service, failed)
   await written()
-  refuse.patch = new KubeError('gone', { status: 404, reason: 'NotFound' })
+  failures.patch = new KubeError('gone', { status: 404, reason: 'NotFound' })
   record(service, failed)
   await written()
   assert.equal(
@@ -122,7 +122,7 @@ test('an event that the server has forgotten is told anew', async () => {
   )
 })
 
-test('a long message is cut', async () => {
+test('a long message is truncated', async () => {
   const { record, written, created } = recorder()
   record(service, { ...failed, message: 'x'.repeat(5_000) })
   await written()
@@ -130,12 +130,12 @@ test('a long message is cut', async () => {
   assert.match(created[0]?.message ?? '', /x…$/)
 })
 
-test('an event that cannot be written is logged and troubles nobody', async () => {
-  const { record, written, refuse, log } = recorder()
-  refuse.create = new KubeError('create Event: boom (500)', { status: 500, reason: 'InternalError' })
+test('an Event that cannot be written is logged, and record does not throw', async () => {
+  const { record, written, failures, log } = recorder()
+  failures.create = new KubeError('create Event: boom (500)', { status: 500, reason: 'InternalError' })
   record(service, failed)
   await written()
-  refuse.create = new KubeError('namespace is being terminated', { status: 403, reason: 'Forbidden' })
+  failures.create = new KubeError('namespace is being terminated', { status: 403, reason: 'Forbidden' })
   record(service, failed)
   await written()
   assert.equal(
@@ -145,12 +145,12 @@ test('an event that cannot be written is logged and troubles nobody', async () =
       ['debug', 'event not written'],
     ],
   )
-  delete refuse.create
+  delete failures.create
   record(service, failed)
   await written()
 })
 
-test('a flood of events is bounded', async () => {
+test('the number of pending events is limited', async () => {
   const { record, written, created, log } = recorder()
   for (let i = 0; i < 2_000; i++) record({ ...service, metadata: { name: `s${i}`, uid: `u${i}` } }, failed)
   await written()

@@ -2,11 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../kube/clock.ts'
 
 export type FakeClock = Clock & {
-  /** Lets time pass; whoever sleeps wakes at its moment, in order. */
+  /** Advances the time. Every sleep ends at its time, in order. */
   pass(ms: number): Promise<void>
-  /** Lets time pass while the process is frozen: nobody wakes. */
+  /** Advances the time of a frozen process: no sleep ends. */
   freeze(ms: number): void
-  /** Lets the date alone go on, as while a machine is suspended. */
+  /** Advances the date alone, as in a suspended machine. */
   suspend(ms: number): void
 }
 
@@ -51,7 +51,7 @@ export function fakeClock(): FakeClock {
   }
 }
 
-/** Lets everybody who was woken come to their next wait. */
+/** Lets all woken tasks run to their next sleep. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 5; i++) await turn()
 }

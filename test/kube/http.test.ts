@@ -5,28 +5,28 @@ import { connect } from '../../kube/connect.ts'
 import { KubeError, isUnauthorized } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps, namespaces } from '../../kube/resource.ts'
-import { answer, clientOf, errorOf, refuse, until, withServer } from './played-server.ts'
+import { sendJson, clientFor, errorOf, sendStatus, until, withServer } from './scripted-server.ts'
 
 const at = { namespace: 'default', name: 'a' }
 const map: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at }
 const stored: ConfigMap = { ...map, metadata: { ...at, resourceVersion: '1' } }
-type Client = ReturnType<typeof clientOf>
+type Client = ReturnType<typeof clientFor>
 
 test('many calls share one connection', () =>
   withServer(
-    (_, response) => answer(response, map),
+    (_, response) => sendJson(response, map),
     async (server) => {
-      const client = clientOf(server)
+      const client = clientFor(server)
       for (let i = 0; i < 50; i++) await client.get(configMaps, at)
       assert.is(server.connections.opened, 1)
     },
   ))
 
-test('a burst of calls opens few connections, and keeps fewer', () =>
+test('a burst of calls opens 32 connections at most, and keeps 8', () =>
   withServer(
-    (_, response) => void setTimeout(() => answer(response, map), 5),
+    (_, response) => void setTimeout(() => sendJson(response, map), 5),
     async (server) => {
-      const client = clientOf(server)
+      const client = clientFor(server)
       await Promise.all(Array.from({ length: 200 }, () => client.get(configMaps, at)))
       assert.is(server.connections.opened, 32)
       await until(() => server.connections.open <= 8, 'the end of the idle connections')
@@ -57,92 +57,92 @@ const patience: { name: string; status: number; call: (client: Client) => Promis
 ]
 
 for (const { name, status, call, tries } of patience) {
-  test(`${name}, told ${status} with Retry-After, is sent ${tries === 1 ? 'once' : 'again until it passes'}`, () => {
+  test(`${name} that gets ${status} with Retry-After is sent ${tries === 1 ? 'once' : 'again until it passes'}`, () => {
     let sent = 0
     return withServer(
       (_, response) => {
         sent += 1
-        if (sent < 3) refuse(response, status, { reason: 'Busy', headers: { 'retry-after': '0' } })
-        else answer(response, { metadata: {}, items: [] })
+        if (sent < 3) sendStatus(response, status, { reason: 'Busy', headers: { 'retry-after': '0' } })
+        else sendJson(response, { metadata: {}, items: [] })
       },
       async (server) => {
-        await Promise.allSettled([call(clientOf(server))])
-        assert.is(server.asked.length, tries)
+        await Promise.allSettled([call(clientFor(server))])
+        assert.is(server.requests.length, tries)
       },
     )
   })
 }
 
-test('a busy server is not asked for ever', () =>
+test('a call to a busy server is not repeated for ever', () =>
   withServer(
     (_, response) =>
-      refuse(response, 429, { reason: 'TooManyRequests', message: 'slow down', headers: { 'retry-after': '0' } }),
+      sendStatus(response, 429, { reason: 'TooManyRequests', message: 'slow down', headers: { 'retry-after': '0' } }),
     async (server) => {
-      const error = await errorOf(clientOf(server).get(configMaps, at))
+      const error = await errorOf(clientFor(server).get(configMaps, at))
       assert.is(error.message, 'get ConfigMap default/a: slow down (429 TooManyRequests)')
-      assert.is(server.asked.length, 4)
+      assert.is(server.requests.length, 4)
     },
   ))
 
-test('a wait that the time-out does not allow is left to the caller, who is told its length', () =>
+test('a Retry-After longer than the time-out is returned to the caller', () =>
   withServer(
-    (_, response) => refuse(response, 503, { reason: 'ServiceUnavailable', details: { retryAfterSeconds: 7 } }),
+    (_, response) => sendStatus(response, 503, { reason: 'ServiceUnavailable', details: { retryAfterSeconds: 7 } }),
     async (server) => {
-      const error = await errorOf(clientOf(server).get(configMaps, at, { timeoutMs: 500 }))
+      const error = await errorOf(clientFor(server).get(configMaps, at, { timeoutMs: 500 }))
       assert.is((error as KubeError).retryAfterMs, 7_000)
-      assert.is(server.asked.length, 1)
+      assert.is(server.requests.length, 1)
     },
   ))
 
-test('a server that does not answer is a time-out', () =>
+test('a call to a server that does not answer times out', () =>
   withServer(
     () => {},
     async (server) => {
-      const error = (await errorOf(clientOf(server, { timeoutMs: 50 }).get(configMaps, at))) as KubeError
+      const error = (await errorOf(clientFor(server, { timeoutMs: 50 }).get(configMaps, at))) as KubeError
       assert.equal([error.status, error.reason], [0, 'Timeout'])
       assert.is(error.message, 'get ConfigMap default/a: no answer within 50 ms')
       await until(() => server.connections.open === 0, 'the end of the connection')
     },
   ))
 
-test('a server that stops in the middle of its answer is a time-out', () =>
+test('a call whose answer stops in the middle times out', () =>
   withServer(
     (_, response) => void response.writeHead(200).write('{"kind":'),
     async (server) => {
-      const error = (await errorOf(clientOf(server).get(configMaps, at, { timeoutMs: 50 }))) as KubeError
+      const error = (await errorOf(clientFor(server).get(configMaps, at, { timeoutMs: 50 }))) as KubeError
       assert.is(error.reason, 'Timeout')
       await until(() => server.connections.open === 0, 'the end of the connection')
     },
   ))
 
-test('the caller who gives up gets its own reason back, and no connection stays', () =>
+test('a call that its caller aborts rejects with the reason of the abort, and closes its connection', () =>
   withServer(
     () => {},
     async (server) => {
-      const leave = new AbortController()
-      const call = errorOf(clientOf(server).get(configMaps, at, { signal: leave.signal }))
-      await until(() => server.asked.length === 1)
-      leave.abort(new Error('shutting down'))
+      const stop = new AbortController()
+      const call = errorOf(clientFor(server).get(configMaps, at, { signal: stop.signal }))
+      await until(() => server.requests.length === 1)
+      stop.abort(new Error('shutting down'))
       assert.is((await call).message, 'shutting down')
       await until(() => server.connections.open === 0, 'the end of the connection')
       assert.is(
-        (await errorOf(clientOf(server).get(configMaps, at, { signal: leave.signal }))).message,
+        (await errorOf(clientFor(server).get(configMaps, at, { signal: stop.signal }))).message,
         'shutting down',
       )
-      assert.is(server.asked.length, 1)
+      assert.is(server.requests.length, 1)
     },
   ))
 
-const broken: { name: string; play: Parameters<typeof withServer>[0]; reason: string; words: RegExp }[] = [
+const broken: { name: string; respond: Parameters<typeof withServer>[0]; reason: string; words: RegExp }[] = [
   {
     name: 'a connection that is reset',
-    play: (_, response) => void response.socket?.resetAndDestroy(),
+    respond: (_, response) => void response.socket?.resetAndDestroy(),
     reason: 'Unreachable',
     words: /^get ConfigMap default\/a: no answer from the API server: (read ECONNRESET|socket hang up)$/,
   },
   {
     name: 'a connection that ends in the middle of an answer',
-    play: (_, response) => {
+    respond: (_, response) => {
       response.writeHead(200, { 'content-length': 100 }).write('{"kind"')
       setTimeout(() => response.socket?.destroy(), 20)
     },
@@ -151,7 +151,7 @@ const broken: { name: string; play: Parameters<typeof withServer>[0]; reason: st
   },
   {
     name: 'a page of HTML',
-    play: (_, response) =>
+    respond: (_, response) =>
       void response.writeHead(200, { 'content-type': 'text/html; charset=x' }).end('<b>the-secret-token</b>'),
     reason: 'Unreadable',
     words:
@@ -159,13 +159,13 @@ const broken: { name: string; play: Parameters<typeof withServer>[0]; reason: st
   },
   {
     name: 'a gateway that refuses',
-    play: (_, response) => void response.writeHead(502).end('<b>the-secret-token</b>'),
+    respond: (_, response) => void response.writeHead(502).end('<b>the-secret-token</b>'),
     reason: 'Unreadable',
-    words: /^get ConfigMap default\/a: the answer says no more \(502 without a reason\)$/,
+    words: /^get ConfigMap default\/a: the answer gives no message \(502 without a reason\)$/,
   },
   {
     name: 'an answer without end',
-    play: (_, response) => {
+    respond: (_, response) => {
       response.on('error', () => {})
       for (let i = 0; i < 40; i++) response.write(Buffer.alloc(2 ** 20, ' '))
     },
@@ -174,10 +174,10 @@ const broken: { name: string; play: Parameters<typeof withServer>[0]; reason: st
   },
 ]
 
-for (const { name, play, reason, words } of broken) {
-  test(`${name} is told with the call and without secrets`, () =>
-    withServer(play, async (server) => {
-      const error = await errorOf(clientOf(server).get(configMaps, at))
+for (const { name, respond, reason, words } of broken) {
+  test(`the error for ${name} names the call and holds no secret`, () =>
+    withServer(respond, async (server) => {
+      const error = await errorOf(clientFor(server).get(configMaps, at))
       assert.ok(error instanceof KubeError)
       assert.is(error.reason, reason)
       assert.match(error.message, words)
@@ -185,22 +185,22 @@ for (const { name, play, reason, words } of broken) {
     }))
 }
 
-test('a server that is down is unreachable', async () => {
-  const error = (await errorOf(clientOf({ url: 'http://127.0.0.1:1' }).get(configMaps, at))) as KubeError
+test('a call to a server that is down is unreachable', async () => {
+  const error = (await errorOf(clientFor({ url: 'http://127.0.0.1:1' }).get(configMaps, at))) as KubeError
   assert.equal([error.status, error.reason], [0, 'Unreachable'])
   assert.match(error.message, /ECONNREFUSED 127.0.0.1:1/)
 })
 
-test('a kept connection that died unnoticed does not fail a read', () => {
+test('a read is repeated when its kept-alive connection was closed', () => {
   let sent = 0
   return withServer(
     (_, response) => {
       sent += 1
       if (sent === 2) response.socket?.destroy()
-      else answer(response, map)
+      else sendJson(response, map)
     },
     async (server) => {
-      const client = clientOf(server)
+      const client = clientFor(server)
       await client.get(configMaps, at)
       assert.equal(await client.get(configMaps, at), map)
       assert.is(server.connections.opened, 2)
@@ -208,47 +208,47 @@ test('a kept connection that died unnoticed does not fail a read', () => {
   )
 })
 
-test('a kept connection that died under a create fails it: it may have been carried out', () => {
+test('a create is not repeated when its kept-alive connection was closed, because it may have been carried out', () => {
   let sent = 0
   return withServer(
     (_, response) => {
       sent += 1
       if (sent === 2) response.socket?.destroy()
-      else answer(response, map)
+      else sendJson(response, map)
     },
     async (server) => {
-      const client = clientOf(server)
+      const client = clientFor(server)
       await client.get(configMaps, at)
       const error = (await errorOf(client.create(configMaps, map))) as KubeError
-      assert.equal([error.reason, server.asked.length], ['Unreachable', 2])
+      assert.equal([error.reason, server.requests.length], ['Unreachable', 2])
     },
   )
 })
 
-test('a token that the server refuses is renewed, and the call sent once more', () =>
+test('a token that gets 401 is renewed, and the call is sent once more', () =>
   withServer(
     ({ headers }, response) =>
       headers.authorization === 'Bearer new'
-        ? answer(response, map)
-        : refuse(response, 401, { reason: 'Unauthorized' }),
-    async ({ url, asked }) => {
+        ? sendJson(response, map)
+        : sendStatus(response, 401, { reason: 'Unauthorized' }),
+    async ({ url, requests }) => {
       const access = (token: string): Access => ({ url, headers: { authorization: `Bearer ${token}` }, tls: {} })
       const credentials = { current: async () => access('old'), renew: async () => access('new') }
       assert.equal(await connect(credentials, { userAgent: 'test/1' }).create(configMaps, map), map)
-      assert.is(asked.length, 2)
+      assert.is(requests.length, 2)
     },
   ))
 
-test('a token that is refused twice is an error', () =>
+test('a call that gets 401 twice fails', () =>
   withServer(
-    (_, response) => refuse(response, 401, { reason: 'Unauthorized', message: 'Unauthorized' }),
+    (_, response) => sendStatus(response, 401, { reason: 'Unauthorized', message: 'Unauthorized' }),
     async (server) => {
-      assert.ok(isUnauthorized(await errorOf(clientOf(server).get(configMaps, at))))
-      assert.is(server.asked.length, 2)
+      assert.ok(isUnauthorized(await errorOf(clientFor(server).get(configMaps, at))))
+      assert.is(server.requests.length, 2)
     },
   ))
 
-test('credentials that cannot be had are told with the call', async () => {
+test('an error of the credentials names the call', async () => {
   const credentials = {
     current: () => Promise.reject(new Error('no token there')),
     renew: () => Promise.reject(new Error('no token there')),
@@ -259,17 +259,17 @@ test('credentials that cannot be had are told with the call', async () => {
 
 const never = () => new Promise<never>(() => {})
 
-test('credentials that do not come end with the time-out of the call', async () => {
+test('a call that waits for credentials times out', async () => {
   const client = connect({ current: never, renew: never }, { userAgent: 'test/1', timeoutMs: 30 })
   assert.is(((await errorOf(client.get(configMaps, at))) as KubeError).reason, 'Timeout')
 })
 
-test('a server may live below a path', () =>
+test('the URL of a server may have a path', () =>
   withServer(
-    (_, response) => answer(response, map),
+    (_, response) => sendJson(response, map),
     async (server) => {
-      await clientOf({ url: `${server.url}/k8s/clusters/c-1/` }).get(configMaps, at)
-      assert.is(server.asked[0]?.path, '/k8s/clusters/c-1/api/v1/namespaces/default/configmaps/a')
+      await clientFor({ url: `${server.url}/k8s/clusters/c-1/` }).get(configMaps, at)
+      assert.is(server.requests[0]?.path, '/k8s/clusters/c-1/api/v1/namespaces/default/configmaps/a')
     },
   ))
 

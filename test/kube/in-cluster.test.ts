@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { inCluster } from '../../kube/in-cluster.ts'
 import { connect } from '../../kube/connect.ts'
 import { namespaces } from '../../kube/resource.ts'
-import { answer, errorOf, refuse, withServer } from './played-server.ts'
+import { sendJson, errorOf, sendStatus, withServer } from './scripted-server.ts'
 
 /** The files of a service account, gone after the test. */
 async function withFiles(run: (directory: string, write: (token: string) => void) => Promise<void>): Promise<void> {
@@ -22,7 +22,7 @@ async function withFiles(run: (directory: string, write: (token: string) => void
   }
 }
 
-test('a pod is who its service account says, where the kubelet says', () =>
+test('a pod uses its service account, at the address that the kubelet sets', () =>
   withFiles(async (directory) => {
     assert.equal(await inCluster({ host: '10.96.0.1', port: '443', directory }).current(), {
       url: 'https://10.96.0.1:443',
@@ -34,7 +34,7 @@ test('a pod is who its service account says, where the kubelet says', () =>
     assert.is(six.url, 'https://[fd00::1]:6443')
   }))
 
-test('a token that the kubelet replaced is used within a minute', () =>
+test('a renewed token is used within a minute', () =>
   withFiles(async (directory, write) => {
     let now = 0
     const credentials = inCluster({ host: 'h', port: 1, directory, now: () => now })
@@ -47,7 +47,7 @@ test('a token that the kubelet replaced is used within a minute', () =>
     assert.is(await token(), 'Bearer second')
   }))
 
-test('a file that cannot be read for a moment leaves the last good token in use', () =>
+test('while a file cannot be read, the last good token stays in use', () =>
   withFiles(async (directory) => {
     let now = 0
     const credentials = inCluster({ host: 'h', port: 1, directory, now: () => now })
@@ -57,19 +57,19 @@ test('a file that cannot be read for a moment leaves the last good token in use'
     assert.is((await credentials.current()).headers.authorization, 'Bearer first')
   }))
 
-test('a pod without a token learns what to do', () =>
+test('the error of a pod without a token says what to do', () =>
   withFiles(async (directory) => {
     rmSync(join(directory, 'token'))
     const error = await errorOf(inCluster({ host: 'h', port: 1, directory }).current())
     assert.match(error.message, new RegExp(`^service account file ${directory}/token: cannot be read; .*kubeconfig$`))
   }))
 
-test('a rotated token is read again when the old one is refused, once for all calls under way', () =>
+test('after a 401 the rotated token is read again, once for all calls in flight', () =>
   withFiles((directory, write) =>
     withServer(
       ({ headers }, response) => {
-        if (headers.authorization === 'Bearer second') answer(response, { items: [], metadata: {} })
-        else refuse(response, 401, { reason: 'Unauthorized' })
+        if (headers.authorization === 'Bearer second') sendJson(response, { items: [], metadata: {} })
+        else sendStatus(response, 401, { reason: 'Unauthorized' })
       },
       async (server) => {
         const pod = inCluster({ host: 'h', port: 1, directory })
@@ -90,12 +90,12 @@ test('a rotated token is read again when the old one is refused, once for all ca
         await Promise.all([client.list(namespaces), client.list(namespaces)])
         await client.list(namespaces)
         assert.is(renewals, 2)
-        assert.is(server.asked.length, 5)
+        assert.is(server.requests.length, 5)
       },
     ),
   ))
 
-test('calls that are refused together read the files once', () =>
+test('calls that get 401 together read the files once', () =>
   withFiles(async (directory, write) => {
     const credentials = inCluster({ host: 'h', port: 1, directory })
     const used = await credentials.current()

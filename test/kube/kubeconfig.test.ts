@@ -10,7 +10,7 @@ import { stringify } from 'yaml'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { namespaces } from '../../kube/resource.ts'
-import { answer, errorOf, refuse, withServer } from './played-server.ts'
+import { sendJson, errorOf, sendStatus, withServer } from './scripted-server.ts'
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))
@@ -49,7 +49,7 @@ function plugin(folder: string, expiresInMs: number): object {
   return { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', script] } }
 }
 
-test('a kubeconfig says where the server is, who we are and whom to trust', () =>
+test('a kubeconfig gives the server, our identity and the CA', () =>
   withFolder(async (folder) => {
     const cluster = { 'certificate-authority-data': base64('a CA'), 'tls-server-name': 'kube' }
     const file = write(folder, { cluster, user: { token: 'tok', as: 'jane' } })
@@ -61,7 +61,7 @@ test('a kubeconfig says where the server is, who we are and whom to trust', () =
     })
   }))
 
-test('a client certificate, a password and a server that nobody vouches for are taken as they stand', () =>
+test('a client certificate, a password and an unverified server are used as configured', () =>
   withFolder(async (folder) => {
     const certificate = { 'client-certificate-data': base64('cert'), 'client-key-data': base64('key') }
     const user = { ...certificate, username: 'jane', password: 'pass' }
@@ -71,7 +71,7 @@ test('a client certificate, a password and a server that nobody vouches for are 
     assert.equal(tls, { cert: Buffer.from('cert'), key: Buffer.from('key'), rejectUnauthorized: false })
   }))
 
-test("a plugin's token is used until it expires, and then the plugin is run again", () =>
+test("a plugin's token is used until it expires, then the plugin runs again", () =>
   withFolder(async (folder) => {
     let now = 0
     const file = write(folder, { user: plugin(folder, 1_500) })
@@ -85,12 +85,12 @@ test("a plugin's token is used until it expires, and then the plugin is run agai
     assert.is(await token(), 'Bearer run-2')
   }))
 
-test("a plugin's token that the server refuses is not used again, expired or not", () =>
+test("a plugin's token that gets 401 is not used again, expired or not", () =>
   withFolder((folder) =>
     withServer(
       ({ headers }, response) => {
-        if (headers.authorization === 'Bearer run-2') answer(response, { items: [], metadata: {} })
-        else refuse(response, 401, { reason: 'Unauthorized' })
+        if (headers.authorization === 'Bearer run-2') sendJson(response, { items: [], metadata: {} })
+        else sendStatus(response, 401, { reason: 'Unauthorized' })
       },
       async (server) => {
         const cluster = { server: server.url, 'insecure-skip-tls-verify': true }
@@ -107,7 +107,7 @@ test('calls and watches go through the proxy that a kubeconfig names', () =>
       ({ query }, response) => {
         if (query.watch)
           response.writeHead(200).end('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"5"}}}\n')
-        else answer(response, { items: [], metadata: { resourceVersion: '1' } })
+        else sendJson(response, { items: [], metadata: { resourceVersion: '1' } })
       },
       async (server) => {
         const tunnels: string[] = []
@@ -135,8 +135,12 @@ test('calls and watches go through the proxy that a kubeconfig names', () =>
   ))
 
 const wrong: { name: string; content?: string; user?: object; context?: string; words: RegExp }[] = [
-  { name: 'a context that is not there', context: 'there', words: /context "there" leads to no cluster; it has here$/ },
-  { name: 'an empty file', content: '{}', words: /leads to no cluster; it has none$/ },
+  {
+    name: 'an unknown context',
+    context: 'there',
+    words: /context "there" has no cluster; the contexts are here$/,
+  },
+  { name: 'an empty file', content: '{}', words: /has no cluster; the file has no contexts$/ },
   { name: 'a plugin that is not installed', user: { exec: { command: 'no-such-plugin' } }, words: /ENOENT/ },
   {
     name: 'a plugin that fails',
@@ -152,7 +156,7 @@ const wrong: { name: string; content?: string; user?: object; context?: string; 
 ]
 
 for (const { name, content, user = {}, context, words } of wrong) {
-  test(`${name} is told with the file and without its secrets`, () =>
+  test(`the error for ${name} names the file and holds no secret`, () =>
     withFolder(async (folder) => {
       const file = write(folder, { user })
       if (content !== undefined) writeFileSync(file, content)
@@ -163,7 +167,7 @@ for (const { name, content, user = {}, context, words } of wrong) {
     }))
 }
 
-test('several files are one, and the first says which context is current', () =>
+test('several files are merged, and the first one sets the current context', () =>
   withFolder(async (folder) => {
     const first = join(folder, 'first')
     const contexts = [{ name: 'there', context: { cluster: 'k', user: 'u' } }]
@@ -174,16 +178,16 @@ test('several files are one, and the first says which context is current', () =>
     assert.is(headers['authorization'], 'Bearer tok')
   }))
 
-test('a machine without any kubeconfig says so', () =>
+test('the error without a kubeconfig says what to do', () =>
   withFolder(async (folder) => {
     const { HOME, KUBECONFIG } = process.env
     Object.assign(process.env, { HOME: folder, KUBECONFIG: '' })
     const error = await errorOf(kubeconfig().current())
     Object.assign(process.env, { HOME, KUBECONFIG: KUBECONFIG ?? '' })
-    assert.match(error.message, /^kubeconfig that KUBECONFIG names, or ~\/.kube\/config: there is none; name a file/)
+    assert.match(error.message, /^kubeconfig that KUBECONFIG names, or ~\/.kube\/config: no such file; name one/)
   }))
 
-test('a file that is not there is named', async () => {
+test('the error for a missing file names it', async () => {
   const error = await errorOf(kubeconfig({ file: '/nowhere/config' }).current())
   assert.match(error.message, /^kubeconfig \/nowhere\/config: ENOENT/)
 })

@@ -4,31 +4,31 @@ import * as assert from 'uvu/assert'
 import type { Key } from '../../kube/objects.ts'
 import { type Process, type QueueOptions, queue } from '../../kube/queue.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
-import { heardLog } from './heard-log.ts'
+import { recordedLog } from './recorded-log.ts'
 
 type Run = {
   keys: ReturnType<typeof queue>
   clock: FakeClock
-  log: ReturnType<typeof heardLog>
+  log: ReturnType<typeof recordedLog>
   stop: AbortController
-  /** Keys in the order in which their processing began. */
-  begun: Key[]
-  /** Ends the processing of a key that is in work. */
-  end: (key: Key, error?: Error) => Promise<void>
+  /** Keys in the order in which their processing started. */
+  started: Key[]
+  /** Finishes the processing of a key. */
+  finish: (key: Key, error?: Error) => Promise<void>
 }
 
-/** A queue whose keys stay in work until the test ends them. */
+/** A queue whose keys are processed until the test finishes them. */
 async function withQueue(test: (run: Run) => Promise<void>, options: Partial<QueueOptions> = {}): Promise<void> {
-  const [clock, log, stop] = [fakeClock(), heardLog(), new AbortController()]
+  const [clock, log, stop] = [fakeClock(), recordedLog(), new AbortController()]
   const keys = queue({ log, clock, firstMs: 100, maxMs: 1_000, ...options })
-  const begun: Key[] = []
-  const inWork = new Map<Key, PromiseWithResolvers<void>>()
+  const started: Key[] = []
+  const processing = new Map<Key, PromiseWithResolvers<void>>()
   const process: Process = (key) => {
-    begun.push(key)
+    started.push(key)
     const work = Promise.withResolvers<void>()
-    assert.not.ok(inWork.has(key), `${key} is in work twice`)
-    inWork.set(key, work)
-    return work.promise.finally(() => inWork.delete(key))
+    assert.not.ok(processing.has(key), `${key} is processed twice at a time`)
+    processing.set(key, work)
+    return work.promise.finally(() => processing.delete(key))
   }
   const running = keys.run(process, stop.signal)
   await test({
@@ -36,62 +36,62 @@ async function withQueue(test: (run: Run) => Promise<void>, options: Partial<Que
     clock,
     log,
     stop,
-    begun,
-    async end(key, error) {
-      if (error) inWork.get(key)?.reject(error)
-      else inWork.get(key)?.resolve()
+    started,
+    async finish(key, error) {
+      if (error) processing.get(key)?.reject(error)
+      else processing.get(key)?.resolve()
       await turn()
     },
   })
   stop.abort()
-  for (const work of inWork.values()) work.resolve()
+  for (const work of processing.values()) work.resolve()
   await running
 }
 
-test('keys are processed in the order of their arrival, as many at once as there are workers', () =>
+test('keys are processed in order, as many at a time as there are workers', () =>
   withQueue(
-    async ({ keys, begun, end }) => {
+    async ({ keys, started, finish }) => {
       for (const key of ['a', 'b', 'c', 'd']) keys.add(key)
       await turn()
-      assert.equal([begun, keys.length], [['a', 'b'], 2])
-      await end('b')
-      assert.equal([begun, keys.length], [['a', 'b', 'c'], 1])
-      await end('a')
-      assert.equal([begun, keys.length], [['a', 'b', 'c', 'd'], 0])
+      assert.equal([started, keys.length], [['a', 'b'], 2])
+      await finish('b')
+      assert.equal([started, keys.length], [['a', 'b', 'c'], 1])
+      await finish('a')
+      assert.equal([started, keys.length], [['a', 'b', 'c', 'd'], 0])
     },
     { concurrency: 2 },
   ))
 
-test('a key that is added while it is in work is processed once more, and only when that has ended', () =>
+test('a key that is added while it is processing is processed once more, after the first processing', () =>
   withQueue(
-    async ({ keys, begun, end }) => {
+    async ({ keys, started, finish }) => {
       keys.add('a')
       await turn()
       for (let i = 0; i < 5; i++) keys.add('a')
       await turn()
-      assert.equal([begun, keys.length], [['a'], 0])
-      await end('a')
-      assert.equal(begun, ['a', 'a'])
-      await end('a')
-      assert.equal(begun, ['a', 'a'])
+      assert.equal([started, keys.length], [['a'], 0])
+      await finish('a')
+      assert.equal(started, ['a', 'a'])
+      await finish('a')
+      assert.equal(started, ['a', 'a'])
     },
     { concurrency: 3 },
   ))
 
-test('a thousand changes of twenty objects are few runs, and none of an object twice at once', async () => {
-  const [log, stop] = [heardLog(), new AbortController()]
+test('a thousand changes of twenty keys need few runs, and no key is processed twice at a time', async () => {
+  const [log, stop] = [recordedLog(), new AbortController()]
   const keys = queue({ log, concurrency: 4 })
-  const inWork = new Set<Key>()
+  const processing = new Set<Key>()
   const last = new Map<Key, number>()
   const seen = new Map<Key, number>()
   let runs = 0
   const running = keys.run(async (key) => {
-    assert.not.ok(inWork.has(key))
-    inWork.add(key)
+    assert.not.ok(processing.has(key))
+    processing.add(key)
     seen.set(key, last.get(key) ?? 0)
     runs += 1
     await turn()
-    inWork.delete(key)
+    processing.delete(key)
   }, stop.signal)
   for (let i = 0; i < 1_000; i++) {
     const key = `default/${i % 20}`
@@ -99,7 +99,7 @@ test('a thousand changes of twenty objects are few runs, and none of an object t
     keys.add(key)
     if (i % 100 === 0) await turn()
   }
-  while (keys.length > 0 || inWork.size > 0) await turn()
+  while (keys.length > 0 || processing.size > 0) await turn()
   assert.equal(seen, last)
   assert.ok(runs >= 20 && runs <= 220, `${runs} runs`)
   stop.abort()
@@ -107,82 +107,85 @@ test('a thousand changes of twenty objects are few runs, and none of an object t
   assert.equal(log.lines, [])
 })
 
-test('a key that fails waits twice as long each time, up to the most, until it is well', () =>
-  withQueue(async ({ keys, clock, begun }) => {
+test('the back-off of a key doubles with each failure up to the maximum, until it is reset', () =>
+  withQueue(async ({ keys, clock, started }) => {
     const full = [100, 200, 400, 800, 1_000, 1_000]
-    for (const [i, most] of full.entries()) {
+    for (const [i, max] of full.entries()) {
       const ms = keys.failed('a')
-      assert.ok(ms >= most / 2 && ms <= most, `failure ${i + 1}: ${ms} ms`)
+      assert.ok(ms >= max / 2 && ms <= max, `failure ${i + 1}: ${ms} ms`)
       await clock.pass(ms)
-      assert.is(begun.length > 0, true)
+      assert.is(started.length > 0, true)
     }
     keys.forget('a')
     assert.ok(keys.failed('a') <= 100)
     assert.ok(keys.failed('b') <= 100)
   }))
 
-test('a delayed key comes when its time is over, at the earliest of several', () =>
-  withQueue(async ({ keys, clock, begun, end }) => {
+test('a delayed key is added after its shortest delay', () =>
+  withQueue(async ({ keys, clock, started, finish }) => {
     keys.addAfter('a', 500)
     keys.addAfter('a', 200)
     keys.addAfter('a', 900)
     await clock.pass(199)
-    assert.equal(begun, [])
+    assert.equal(started, [])
     await clock.pass(1)
-    assert.equal(begun, ['a'])
-    await end('a')
+    assert.equal(started, ['a'])
+    await finish('a')
     await clock.pass(5_000)
-    assert.equal(begun, ['a'])
+    assert.equal(started, ['a'])
   }))
 
-test('a delay of nothing is no delay', () =>
-  withQueue(async ({ keys, begun }) => {
+test('a delay of 0 adds the key at once', () =>
+  withQueue(async ({ keys, started }) => {
     keys.addAfter('a', 0)
     await turn()
-    assert.equal(begun, ['a'])
+    assert.equal(started, ['a'])
   }))
 
-test('what processing throws is logged and tried again later', () =>
-  withQueue(async ({ keys, clock, begun, log, end }) => {
+test('an error of processing is logged, and the key is retried', () =>
+  withQueue(async ({ keys, clock, started, log, finish }) => {
     keys.add('a')
     await turn()
-    await end('a', new Error('a bug'))
+    await finish('a', new Error('a bug'))
     const [line] = log.lines
     assert.equal([line?.level, line?.fields.key, line?.message], ['error', 'a', 'processing threw'])
     await clock.pass(100)
-    assert.equal(begun, ['a', 'a'])
+    assert.equal(started, ['a', 'a'])
   }))
 
-test('an abort waits for what is in work and begins nothing more', () =>
-  withQueue(async ({ keys, clock, begun, log, stop, end }) => {
+test('after an abort the queue waits for keys that are processing, and starts no others', () =>
+  withQueue(async ({ keys, clock, started, log, stop, finish }) => {
     keys.add('a')
     keys.add('b')
     keys.addAfter('c', 100)
     await turn()
     stop.abort()
     keys.add('d')
-    await end('a', new Error('cut short'))
+    await finish('a', new Error('cut short'))
     await clock.pass(1_000)
-    assert.equal(begun, ['a'])
+    assert.equal(started, ['a'])
     assert.equal(log.lines, [])
   }))
 
-test('an abort is heard by workers that wait while another is in work', async () => {
+test('an abort ends the workers that wait while another one is processing', async () => {
   const stop = new AbortController()
-  const keys = queue({ log: heardLog(), concurrency: 3 })
+  const keys = queue({ log: recordedLog(), concurrency: 3 })
   const running = keys.run(() => turn().then(() => stop.abort()), stop.signal)
   await turn()
   keys.add('a')
-  assert.is(await Promise.race([running.then(() => 'all have ended'), sleep(1_000, 'some wait')]), 'all have ended')
+  assert.is(
+    await Promise.race([running.then(() => 'all workers have ended'), sleep(1_000, 'some workers wait')]),
+    'all workers have ended',
+  )
 })
 
-test('what is to come later is not waited for while nobody runs the queue', async () => {
+test('delays do not count while the queue does not run', async () => {
   const clock = fakeClock()
-  const keys = queue({ log: heardLog(), clock })
-  const begun: Key[] = []
+  const keys = queue({ log: recordedLog(), clock })
+  const started: Key[] = []
   const runFor = async (ms: number) => {
     const stop = new AbortController()
-    const running = keys.run(async (key) => void begun.push(key), stop.signal)
+    const running = keys.run(async (key) => void started.push(key), stop.signal)
     await clock.pass(ms)
     stop.abort()
     await running
@@ -192,11 +195,11 @@ test('what is to come later is not waited for while nobody runs the queue', asyn
   keys.addAfter('between', 100)
   await clock.pass(1_000)
   await runFor(1_000)
-  assert.equal([begun, keys.length], [[], 0])
+  assert.equal([started, keys.length], [[], 0])
 })
 
-test('a queue that is aborted before it runs does not run', async () => {
-  const keys = queue({ log: heardLog() })
+test('a queue whose signal has aborted processes nothing', async () => {
+  const keys = queue({ log: recordedLog() })
   keys.add('a')
   await keys.run(() => Promise.reject(new Error('it ran')), AbortSignal.abort())
   assert.is(keys.length, 1)

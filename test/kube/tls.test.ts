@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { connect } from '../../kube/connect.ts'
 import type { Tls } from '../../kube/credentials.ts'
 import { namespaces } from '../../kube/resource.ts'
-import { errorOf } from './played-server.ts'
+import { errorOf } from './scripted-server.ts'
 
 /** A certificate for 127.0.0.1 that vouches for itself. */
 function selfSigned(): { key: string; cert: string } {
@@ -29,7 +29,7 @@ function selfSigned(): { key: string; cert: string } {
 
 const { key, cert } = selfSigned()
 
-/** A TLS server that says who its client is, and a client whose credentials the test changes. */
+/** A TLS server that answers with its client's identity, and a client whose credentials the test changes. */
 async function withTls(
   run: (set: (tls: Tls) => void, list: () => Promise<unknown>, opened: () => number) => Promise<void>,
 ) {
@@ -55,7 +55,7 @@ async function withTls(
   }
 }
 
-test('connections are kept while the CA and the certificate stay, and made anew when one changes', () =>
+test('connections stay open until the CA or the certificate changes', () =>
   withTls(async (set, list, opened) => {
     set({ ca: cert })
     await list()
@@ -70,7 +70,7 @@ test('connections are kept while the CA and the certificate stay, and made anew 
     assert.is(opened(), 3)
   }))
 
-test('a server that our CA does not vouch for is not spoken to', () =>
+test('no request is sent to a server whose certificate our CA did not sign', () =>
   withTls(async (set, list, opened) => {
     set({})
     const error = await errorOf(list())

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { type KubeError, isGone } from '../../kube/errors.ts'
 import { services } from '../../kube/resource.ts'
 import type { WatchOptions } from '../../kube/watch.ts'
-import { type Play, clientOf, errorOf, refuse, until, withServer } from './played-server.ts'
+import { type Respond, clientFor, errorOf, sendStatus, until, withServer } from './scripted-server.ts'
 
 const forever = new AbortController().signal
 
@@ -16,15 +16,19 @@ function service(name: string): object {
   return { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'default', name, resourceVersion: '2' } }
 }
 
-/** Everything that a watch tells until it ends. */
-async function told(server: { url: string }, options: Partial<WatchOptions> = {}, signal = forever): Promise<string[]> {
+/** All events of a watch until it ends. */
+async function received(
+  server: { url: string },
+  options: Partial<WatchOptions> = {},
+  signal = forever,
+): Promise<string[]> {
   const seen = []
-  for await (const one of clientOf(server).watch(services, { resourceVersion: '1', ...options }, signal))
+  for await (const one of clientFor(server).watch(services, { resourceVersion: '1', ...options }, signal))
     seen.push(one.type === 'BOOKMARK' ? one.type : `${one.type} ${one.object.metadata.name}`)
   return seen
 }
 
-function streamed(...parts: string[]): Play {
+function streamed(...parts: string[]): Respond {
   return async (_, response) => {
     for (const part of parts) await send(response, part)
     response.end()
@@ -35,12 +39,12 @@ function send(response: ServerResponse, part: string): Promise<void> {
   return new Promise((resolve) => response.write(part, () => setTimeout(resolve, 5)))
 }
 
-test('a watch asks for bookmarks and for its own end', () =>
+test('a watch requests bookmarks and a time-out', () =>
   withServer(streamed(), async (server) => {
     const selection = { namespace: 'default', labelSelector: 'a=b', fieldSelector: 'metadata.name=x' }
-    await told(server, { ...selection, resourceVersion: '17' })
-    assert.is(server.asked[0]?.path, '/api/v1/namespaces/default/services')
-    assert.equal(server.asked[0]?.query, {
+    await received(server, { ...selection, resourceVersion: '17' })
+    assert.is(server.requests[0]?.path, '/api/v1/namespaces/default/services')
+    assert.equal(server.requests[0]?.query, {
       watch: 'true',
       allowWatchBookmarks: 'true',
       resourceVersion: '17',
@@ -50,7 +54,7 @@ test('a watch asks for bookmarks and for its own end', () =>
     })
   }))
 
-test('events are told in their order, however the network cuts them', () => {
+test('events arrive in order, however the network splits them', () => {
   const whole = event('ADDED', service('größe')) + event('MODIFIED', service('b')) + event('DELETED', service('c'))
   const bytes = Buffer.from(whole)
   const cuts = [3, bytes.indexOf('ö') + 1, bytes.length - 1]
@@ -61,41 +65,41 @@ test('events are told in their order, however the network cuts them', () => {
       response.end(event('BOOKMARK', { metadata: { resourceVersion: '9' } }))
     },
     async (server) => {
-      assert.equal(await told(server), ['ADDED größe', 'MODIFIED b', 'DELETED c', 'BOOKMARK'])
+      assert.equal(await received(server), ['ADDED größe', 'MODIFIED b', 'DELETED c', 'BOOKMARK'])
     },
   )
 })
 
 const gone = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }
 
-const broken: { name: string; play: Play; words: RegExp; isGone?: boolean }[] = [
+const broken: { name: string; respond: Respond; words: RegExp; isGone?: boolean }[] = [
   {
-    name: 'an old version, told inside the stream',
-    play: streamed(event('ERROR', gone)),
+    name: 'an expired version, by an ERROR event',
+    respond: streamed(event('ERROR', gone)),
     words: /^watch Service: too old resource version \(410 Expired\)$/,
     isGone: true,
   },
   {
-    name: 'an old version, told by the status',
-    play: (_, response) => refuse(response, 410, { reason: 'Gone', message: 'too old' }),
+    name: 'an expired version, by the HTTP status',
+    respond: (_, response) => sendStatus(response, 410, { reason: 'Gone', message: 'too old' }),
     words: /^watch Service: too old \(410 Gone\)$/,
     isGone: true,
   },
   {
-    name: 'another error inside the stream',
-    play: streamed(event('ERROR', { kind: 'Status', code: 500, reason: 'InternalError', message: 'etcd' })),
+    name: 'another ERROR event',
+    respond: streamed(event('ERROR', { kind: 'Status', code: 500, reason: 'InternalError', message: 'etcd' })),
     words: /^watch Service: etcd \(500 InternalError\)$/,
   },
-  { name: 'a garbage line', play: streamed('{"type":"ADD\n'), words: /^watch Service: a line that is not JSON$/ },
-  { name: 'a line that is no event', play: streamed('null\n'), words: /^watch Service: an event of no known type$/ },
+  { name: 'a garbage line', respond: streamed('{"type":"ADD\n'), words: /^watch Service: a line that is not JSON$/ },
+  { name: 'a line that is no event', respond: streamed('null\n'), words: /^watch Service: an event of no known type$/ },
   {
     name: 'half a line',
-    play: streamed('{"type":"ADDED"'),
+    respond: streamed('{"type":"ADDED"'),
     words: /^watch Service: it ended in the middle of an event$/,
   },
   {
     name: 'a reset',
-    play: async (_, response) => {
+    respond: async (_, response) => {
       await send(response, event('ADDED', service('a')))
       response.socket?.resetAndDestroy()
     },
@@ -103,47 +107,47 @@ const broken: { name: string; play: Play; words: RegExp; isGone?: boolean }[] = 
   },
 ]
 
-for (const { name, play, words, ...expected } of broken) {
+for (const { name, respond, words, ...expected } of broken) {
   test(`a watch ends with an error at ${name}`, () =>
-    withServer(play, async (server) => {
-      const error = await errorOf(told(server))
+    withServer(respond, async (server) => {
+      const error = await errorOf(received(server))
       assert.match(error.message, words)
       assert.is(isGone(error), expected.isGone ?? false)
     }))
 }
 
-test('a watch that the server does not end in time is cut', () =>
+test('a watch that the server does not end in time is closed', () =>
   withServer(
     (_, response) => void response.writeHead(200).write(event('ADDED', service('a'))),
     async (server) => {
-      const error = (await errorOf(told(server, { timeoutMs: 20, graceMs: 20 }))) as KubeError
+      const error = (await errorOf(received(server, { timeoutMs: 20, graceMs: 20 }))) as KubeError
       assert.equal([error.reason, error.message], ['Timeout', 'watch Service: the API server has gone silent'])
       await until(() => server.connections.open === 0, 'the end of the connection')
     },
   ))
 
-test('an abort ends a watch in silence, and its connection with it', () =>
+test('an abort ends a watch without an error, and closes its connection', () =>
   withServer(
     (_, response) => void response.writeHead(200).write(event('ADDED', service('a'))),
     async (server) => {
       const stop = new AbortController()
       const seen: string[] = []
-      for await (const { type } of clientOf(server).watch(services, { resourceVersion: '1' }, stop.signal)) {
+      for await (const { type } of clientFor(server).watch(services, { resourceVersion: '1' }, stop.signal)) {
         seen.push(type)
         setTimeout(() => stop.abort(), 10)
       }
       assert.equal(seen, ['ADDED'])
       await until(() => server.connections.open === 0, 'the end of the connection')
-      assert.equal(await told(server, {}, stop.signal), [])
-      assert.is(server.asked.length, 1)
+      assert.equal(await received(server, {}, stop.signal), [])
+      assert.is(server.requests.length, 1)
     },
   ))
 
-test('who stops reading closes the connection', () =>
+test('a caller that stops reading closes the connection', () =>
   withServer(
     (_, response) => void response.writeHead(200).write(event('ADDED', service('a'))),
     async (server) => {
-      for await (const one of clientOf(server).watch(services, { resourceVersion: '1' }, forever)) {
+      for await (const one of clientFor(server).watch(services, { resourceVersion: '1' }, forever)) {
         assert.is(one.type, 'ADDED')
         break
       }
@@ -156,7 +160,7 @@ test('each watch has a connection of its own', () =>
     (_, response) => void response.writeHead(200).write(event('ADDED', service('a'))),
     async (server) => {
       const stop = new AbortController()
-      const client = clientOf(server)
+      const client = clientFor(server)
       const drain = async () => {
         for await (const one of client.watch(services, { resourceVersion: '1' }, stop.signal)) assert.ok(one)
       }

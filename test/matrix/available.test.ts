@@ -104,7 +104,7 @@ test('what else says where the address comes from is ignored, with a warning', a
 
 test('the choice is fixed while the Service has the address', async () => {
   const said = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
-  assert.match(said.stderr, `its address ${own.address} is of ElasticIP office and cannot be exchanged`)
+  assert.match(said.stderr, `its address ${own.address} comes from ElasticIP office and cannot be exchanged`)
   assert.is((await kubectl(['annotate', 'service', 'web', `${chosen}-`])).code, 1)
   assert.is((await kubectl(['label', 'service', 'web', 'team=web'])).code, 0)
 })

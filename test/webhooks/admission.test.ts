@@ -3,13 +3,13 @@ import supertest from 'supertest'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { admission } from '../../webhooks/admission.ts'
-import { type Decision, allow, mistake, patch, refuse } from '../../webhooks/decision.ts'
+import { type Decision, allow, deny, patch } from '../../webhooks/decision.ts'
 import { deadlineMs } from '../../webhooks/deadline.ts'
 import type { Webhook } from '../../webhooks/webhook.ts'
 import { makeService } from '../builders.ts'
 import { silentLog } from '../fakes/log.ts'
 
-async function door(decide: () => Decision) {
+async function serverOf(decide: () => Decision) {
   const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } })
   const webhook: Webhook = {
     name: 'w.example.com',
@@ -35,17 +35,17 @@ function review(request: object = {}) {
 const answers: { name: string; decision: Decision; response: object }[] = [
   { name: 'allow', decision: allow(['careful']), response: { uid: 'u-1', allowed: true, warnings: ['careful'] } },
   {
-    name: 'a mistake in the object is a bad request',
-    decision: mistake('no such metro'),
+    name: 'a denial of an invalid object is 400',
+    decision: deny('invalid', 'no such metro'),
     response: { uid: 'u-1', allowed: false, status: { code: 400, reason: 'BadRequest', message: 'no such metro' } },
   },
   {
-    name: 'a refusal for other reasons is forbidden',
-    decision: refuse('quota reached'),
+    name: 'any other denial is 403',
+    decision: deny('forbidden', 'quota reached'),
     response: { uid: 'u-1', allowed: false, status: { code: 403, reason: 'Forbidden', message: 'quota reached' } },
   },
   {
-    name: 'a patch goes in base64',
+    name: 'a patch is sent in base64',
     decision: patch([{ op: 'remove', path: '/spec/loadBalancerIP' }]),
     response: {
       uid: 'u-1',
@@ -56,7 +56,7 @@ const answers: { name: string; decision: Decision; response: object }[] = [
     },
   },
   {
-    name: 'an empty patch is a plain allow',
+    name: 'an empty patch is an allow',
     decision: patch([]),
     response: { uid: 'u-1', allowed: true, warnings: [] },
   },
@@ -64,21 +64,21 @@ const answers: { name: string; decision: Decision; response: object }[] = [
 
 for (const { name, decision, response } of answers) {
   test(name, async () => {
-    const { body } = await (await door(() => decision)).post('/secret/w?timeout=10s').send(review()).expect(200)
+    const { body } = await (await serverOf(() => decision)).post('/secret/w?timeout=10s').send(review()).expect(200)
     assert.equal(body, { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
   })
 }
 
-test('a webhook that cannot decide answers 500, and says nothing of why', async () => {
-  const app = await door(() => {
+test('a webhook without a decision answers 500, and the answer does not hold the error', async () => {
+  const app = await serverOf(() => {
     throw new Error('token abc refused')
   })
   const { text } = await app.post('/secret/w').send(review()).expect(500)
   assert.not.match(text, 'abc')
 })
 
-const refused = [
-  { name: 'no JSON', body: 'hello', type: 'application/json', status: 400 },
+const malformed = [
+  { name: 'a body that is not JSON', body: 'hello', type: 'application/json', status: 400 },
   { name: 'another content type', body: '{}', type: 'text/plain', status: 400 },
   { name: 'an empty object', body: {}, status: 400 },
   { name: 'another version', body: { ...review(), apiVersion: 'admission.k8s.io/v1beta1' }, status: 400 },
@@ -89,24 +89,24 @@ const refused = [
   { name: 'dryRun as a word', body: review({ dryRun: 'true' }), status: 400 },
 ]
 
-for (const { name, body, type = 'application/json', status } of refused) {
-  test(`the door refuses ${name}`, async () => {
-    const app = await door(() => {
-      throw new Error('reached the webhook')
+for (const { name, body, type = 'application/json', status } of malformed) {
+  test(`a review with ${name} gets 400`, async () => {
+    const app = await serverOf(() => {
+      throw new Error('the webhook was called')
     })
     await app.post('/secret/w').set('content-type', type).send(body).expect(status)
   })
 }
 
-test('paths and methods that are not ours are not found', async () => {
-  const app = await door(() => allow())
+test('unknown paths and methods get 404', async () => {
+  const app = await serverOf(() => allow())
   await app.post('/secret/other').send(review()).expect(404)
   await app.get('/secret/w').expect(404)
 })
 
-test('who does not know the path is turned away before the body is read', async () => {
+test('a caller without the secret gets 404 before its body is read', async () => {
   let decisions = 0
-  const app = await door(() => {
+  const app = await serverOf(() => {
     decisions += 1
     return allow()
   })
@@ -125,7 +125,7 @@ for (const [timeout, ms] of [
   ['1e9s', 9000],
   [undefined, 9000],
 ] as const) {
-  test(`of ${timeout} we take ${ms} ms`, () => assert.is(deadlineMs(timeout), ms))
+  test(`of a timeout of ${timeout} we take ${ms} ms`, () => assert.is(deadlineMs(timeout), ms))
 }
 
 test.run()

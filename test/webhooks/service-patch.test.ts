@@ -8,44 +8,43 @@ import { makeService } from '../builders.ts'
 
 const cases: { name: string; service: Service; change: ServiceChange; patch: object[] }[] = [
   {
-    name: 'the map of annotations and the list of finalizers are made where there are none',
+    name: 'a patch adds annotations and finalizers where the Service has none',
     service: makeService(),
     change: { finalizer: 'a/b', annotations: { 'c/d': '1' }, loadBalancerIP: '192.0.2.1' },
     patch: [
-      { op: 'add', path: '/metadata/finalizers', value: ['a/b'] },
-      { op: 'add', path: '/metadata/annotations', value: {} },
-      { op: 'add', path: '/metadata/annotations/c~1d', value: '1' },
       { op: 'add', path: '/spec/loadBalancerIP', value: '192.0.2.1' },
+      { op: 'add', path: '/metadata/finalizers', value: ['a/b'] },
+      { op: 'add', path: '/metadata/annotations', value: { 'c/d': '1' } },
     ],
   },
   {
-    name: 'what others wrote stays',
+    name: 'a patch keeps the finalizers and annotations of others, and appends ours',
     service: makeService({ finalizers: ['x/y'], annotations: { k: 'v' } }),
     change: { finalizer: 'a/b', annotations: { 'c/d': '1' } },
     patch: [
-      { op: 'add', path: '/metadata/finalizers/-', value: 'a/b' },
       { op: 'add', path: '/metadata/annotations/c~1d', value: '1' },
+      { op: 'add', path: '/metadata/finalizers/1', value: 'a/b' },
     ],
   },
   {
-    name: 'what is true already is not written',
+    name: 'a change that is already made needs no patch',
     service: makeService({ finalizers: ['a/b'], annotations: { 'c/d': '1' }, loadBalancerIP: '192.0.2.1' }),
     change: { name: 'web', finalizer: 'a/b', annotations: { 'c/d': '1' }, loadBalancerIP: '192.0.2.1' },
     patch: [],
   },
   {
-    name: 'what is not there is not removed',
+    name: 'the removal of an absent field needs no patch',
     service: makeService(),
     change: { annotations: { 'c/d': undefined }, loadBalancerIP: undefined },
     patch: [],
   },
   {
-    name: 'what is there is removed',
+    name: 'a patch removes present fields',
     service: makeService({ annotations: { 'c/d': '1' }, loadBalancerIP: '192.0.2.1' }),
     change: { annotations: { 'c/d': undefined }, loadBalancerIP: undefined },
     patch: [
-      { op: 'remove', path: '/metadata/annotations/c~1d' },
       { op: 'remove', path: '/spec/loadBalancerIP' },
+      { op: 'remove', path: '/metadata/annotations/c~1d' },
     ],
   },
 ]
@@ -54,7 +53,7 @@ for (const { name, service, change, patch } of cases) {
   test(name, () => assert.equal(servicePatch(service, change), patch))
 }
 
-test('every patch can be applied, and makes the change true', () => {
+test('every patch can be applied, makes the change, and keeps everything else', () => {
   const names = fc.stringMatching(/^[a-z~/]{1,8}$/).filter((name) => name !== '__proto__')
   const maps = fc.dictionary(names, fc.string(), { noNullPrototype: true })
   const change = fc.record(
@@ -71,6 +70,11 @@ test('every patch can be applied, and makes the change true', () => {
       for (const [name, value] of Object.entries(wanted.annotations ?? {})) {
         assert.is(after.metadata.annotations?.[name], value)
       }
+      for (const [name, value] of Object.entries(before.metadata.annotations ?? {})) {
+        if (!Object.hasOwn(wanted.annotations ?? {}, name)) assert.is(after.metadata.annotations?.[name], value)
+      }
+      const { finalizers = [] } = before.metadata
+      assert.equal(after.metadata.finalizers?.slice(0, finalizers.length) ?? [], finalizers)
       if (wanted.finalizer) assert.ok(after.metadata.finalizers?.includes(wanted.finalizer))
       if ('loadBalancerIP' in wanted) assert.is(after.spec.loadBalancerIP, wanted.loadBalancerIP)
       assert.equal(servicePatch(after, wanted), [])

@@ -13,7 +13,7 @@ import { makePolicy, makeRecord, makeService, metros } from '../builders.ts'
 
 const address = '203.0.113.40'
 const finalizers = ['eip-admission.dev/address-cleanup']
-const asking = 'metallb.io/loadBalancerIPs'
+const requestAnnotation = 'metallb.io/loadBalancerIPs'
 const shown = { finalizers, annotations: { 'eip-admission.dev/address': address }, loadBalancerIP: address }
 const held: ClaimResult = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
 
@@ -22,11 +22,11 @@ type Facts = {
   metro?: string
   onCloudFailure?: 'defer' | 'deny'
   heldAddress?: string
-  foreseen?: ClaimPreview
+  preview?: ClaimPreview
 }
 
 function deps(
-  { claimed = held, metro = 'da', onCloudFailure = 'defer', heldAddress, foreseen = {} }: Facts,
+  { claimed = held, metro = 'da', onCloudFailure = 'defer', heldAddress, preview = {} }: Facts,
   claims: Claim[] = [],
 ) {
   return {
@@ -37,7 +37,7 @@ function deps(
       return Promise.resolve(claimed)
     },
     held: () => Promise.resolve(heldAddress),
-    previewClaim: () => Promise.resolve(foreseen),
+    previewClaim: () => Promise.resolve(preview),
     onCloudFailure,
     isSelf: (user: string) => user === 'self',
   }
@@ -77,47 +77,47 @@ function deepFreeze<T>(value: T): T {
   return value
 }
 
-test('a new Service gets its address, our finalizer and the mark that the address is ours', async () => {
+test('a new Service gets its address, our finalizer and our address annotation', async () => {
   const { after, claims } = await mutate({})
   assert.equal(after, makeService(shown))
   assert.equal(claims, ['default/web in da'])
 })
 
-test('a Service that becomes a LoadBalancer gets one too', async () => {
+test('a Service that becomes a LoadBalancer gets an address', async () => {
   const { after } = await mutate({ oldObject: makeService({ type: 'ClusterIP' }) })
   assert.equal(after, makeService(shown))
 })
 
-test('a Service with generateName is named by us, so that its reservation has a name', async () => {
+test('a Service with generateName gets its name from us, and its record that name', async () => {
   const { after, claims } = await mutate({ object: makeService({ name: '', generateName: 'web-' }) })
   assert.match(after.metadata.name, /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
   assert.equal(claims, [`default/${after.metadata.name} in da`])
 })
 
-test('a long generateName is cut as the API server cuts it', async () => {
+test('a long generateName is cut to 63 characters, as by the API server', async () => {
   const { after } = await mutate({ object: makeService({ name: '', generateName: 'x'.repeat(70) }) })
   assert.is(after.metadata.name.length, 63)
 })
 
-test('seen a second time, with our own patch applied, it is left as it is', async () => {
+test('a reinvocation with our own patch applied changes nothing', async () => {
   const { decision } = await mutate({ object: makeService(shown) })
   assert.is(decision.verdict, 'allow')
 })
 
-test('an update that drops address, annotation and finalizer gets them back, without asking anybody', async () => {
+test('an update that drops address, annotation and finalizer gets them back without a claim', async () => {
   const { after, claims } = await mutate({ oldObject: makeService(shown) })
   assert.equal(after, makeService(shown))
   assert.equal(claims, [])
 })
 
-test('an update that touches nothing of ours changes nothing and asks nobody', async () => {
+test('an update of other fields changes nothing and claims nothing', async () => {
   const object = makeService({ ...shown, labels: { new: 'label' } })
   const { decision, claims } = await mutate({ object, oldObject: makeService(shown) })
   assert.equal(decision, { verdict: 'allow', warnings: [] })
   assert.equal(claims, [])
 })
 
-test('a Service that leaves LoadBalancer stops showing our address', async () => {
+test('a Service that is no longer a LoadBalancer loses our address and annotation', async () => {
   const { after } = await mutate({
     object: makeService({ ...shown, type: 'ClusterIP' }),
     oldObject: makeService(shown),
@@ -125,7 +125,7 @@ test('a Service that leaves LoadBalancer stops showing our address', async () =>
   assert.equal(after, makeService({ type: 'ClusterIP', finalizers, annotations: {} }))
 })
 
-test('a Service that leaves LoadBalancer keeps an address that was its own', async () => {
+test('a Service that is no longer a LoadBalancer keeps its own address', async () => {
   const own = makeService({ finalizers, loadBalancerIP: '192.0.2.1' })
   const { decision } = await mutate({
     object: makeService({ loadBalancerIP: '192.0.2.1', type: 'ClusterIP' }),
@@ -140,32 +140,40 @@ test('an own address is kept and nothing is reserved', async () => {
   assert.equal(claims, [])
 })
 
-test('so is one that the announcing software is asked for', async () => {
-  const annotations = { [asking]: '192.0.2.1' }
+test('an own address in a request annotation is kept and nothing is reserved', async () => {
+  const annotations = { [requestAnnotation]: '192.0.2.1' }
   const { after, claims } = await mutate({ object: makeService({ annotations }) })
   assert.equal(after, makeService({ annotations, finalizers }))
   assert.equal(claims, [])
 })
 
-test('a Service that has an address of ours cannot ask for another by annotation, and need not ask for that one', async () => {
-  const asks = (own: string) => makeService({ ...shown, annotations: { ...shown.annotations, [asking]: own } })
-  const refused = await validate({ object: asks('192.0.2.1'), oldObject: makeService(shown) })
-  assert.match('reason' in refused ? refused.reason : '', `annotation ${asking}: "192.0.2.1" cannot take the place of`)
-  const { after } = await mutate({ object: asks(address), oldObject: makeService(shown) })
+test('a Service with our address cannot request another one by annotation, and loses a request for the same one', async () => {
+  const requesting = (own: string) =>
+    makeService({ ...shown, annotations: { ...shown.annotations, [requestAnnotation]: own } })
+  const refused = await validate({ object: requesting('192.0.2.1'), oldObject: makeService(shown) })
+  assert.match(
+    'reason' in refused ? refused.reason : '',
+    `annotation ${requestAnnotation}: "192.0.2.1" cannot take the place of`,
+  )
+  const { after } = await mutate({ object: requesting(address), oldObject: makeService(shown) })
   assert.equal(after, makeService(shown))
 })
 
-test('what the announcing software was told of an own address goes with it', async () => {
-  const before = makeService({ annotations: { [asking]: '192.0.2.1' }, loadBalancerIP: '192.0.2.1', finalizers })
+test('a request annotation for an own address is removed with that address', async () => {
+  const before = makeService({
+    annotations: { [requestAnnotation]: '192.0.2.1' },
+    loadBalancerIP: '192.0.2.1',
+    finalizers,
+  })
   const { after, claims } = await mutate({
-    object: makeService({ annotations: { [asking]: '192.0.2.1' }, finalizers }),
+    object: makeService({ annotations: { [requestAnnotation]: '192.0.2.1' }, finalizers }),
     oldObject: before,
   })
   assert.equal([after, claims], [makeService(shown), ['default/web in da']])
 })
 
-test('a Service that leaves LoadBalancer asks for our address no more', async () => {
-  const annotations = { ...shown.annotations, [asking]: address }
+test('a Service that is no longer a LoadBalancer loses its request annotation for our address', async () => {
+  const annotations = { ...shown.annotations, [requestAnnotation]: address }
   const { after } = await mutate({
     object: makeService({ ...shown, annotations, type: 'ClusterIP' }),
     oldObject: makeService({ ...shown, annotations }),
@@ -173,46 +181,46 @@ test('a Service that leaves LoadBalancer asks for our address no more', async ()
   assert.equal(after, makeService({ type: 'ClusterIP', finalizers, annotations: {} }))
 })
 
-test('a dry run says where an address would be, and asks for none', async () => {
+test('a dry run warns where an address would be reserved, and claims none', async () => {
   const { decision, claims } = await mutate({ dryRun: true })
   assert.equal(claims, [])
   assert.equal('warnings' in decision && decision.warnings, ['dry run: an address in da would be reserved'])
 })
 
-test('a dry run for a Service that the ledger knows shows its address', async () => {
+test('a dry run for a Service with a record shows its address', async () => {
   const { after } = await mutate({ dryRun: true }, { heldAddress: address })
   assert.equal(after, makeService(shown))
 })
 
-test('a dry run is refused where a limit is reached', async () => {
-  const { decision } = await mutate({ dryRun: true }, { foreseen: { reason: 'the limit is reached' } })
+test('a dry run is denied where a limit is reached', async () => {
+  const { decision } = await mutate({ dryRun: true }, { preview: { reason: 'the limit is reached' } })
   assert.is(decision.verdict === 'deny' && decision.reason, 'Service default/web gets no address: the limit is reached')
 })
 
-test('a refusal of the cloud is told in its own words', async () => {
+test('a denial has the message of the cloud', async () => {
   const { decision } = await mutate({}, { claimed: { kind: 'refused', reason: 'Equinix Metal: quota reached' } })
   assert.equal(decision, {
     verdict: 'deny',
-    because: 'refusal',
+    because: 'forbidden',
     reason: 'Service default/web gets no address: Equinix Metal: quota reached',
   })
 })
 
-test('while the cloud is slow the Service is stored, with the finalizer and a warning', async () => {
+test('while the address is pending the Service is stored with the finalizer and a warning', async () => {
   const { after, decision } = await mutate({}, { claimed: { kind: 'pending', reason: 'no answer yet' } })
   assert.equal(after, makeService({ finalizers }))
   assert.equal('warnings' in decision && decision.warnings, [
-    'address pending, it follows in the background: no answer yet',
+    'address pending, the controller assigns it later: no answer yet',
   ])
 })
 
-test('unless the operator would rather refuse it', async () => {
+test('while the address is pending the Service is denied if onCloudFailure is deny', async () => {
   const pending: ClaimResult = { kind: 'pending', reason: 'no answer yet' }
   const { decision } = await mutate({}, { claimed: pending, onCloudFailure: 'deny' })
   assert.is(decision.verdict, 'deny')
 })
 
-test('several mistakes are one message', async () => {
+test('several mistakes make one message', async () => {
   const annotations = { 'metal.equinix.com/eip-metro': 'xx', 'metal.equinix.com/eip-metr': 'da' }
   const { decision } = await mutate({ object: makeService({ annotations }) }, { metro: '' })
   assert.is(
@@ -227,14 +235,14 @@ const untouched: { name: string; request: Request }[] = [
   { name: 'a Service of another class', request: { object: makeService({ loadBalancerClass: 'example.com/x' }) } },
   { name: 'an ExternalName', request: { object: makeService({ type: 'ExternalName' }) } },
   { name: 'a terminating Service', request: { oldObject: makeService({ deletionTimestamp: 'now' }) } },
-  { name: 'what we write ourselves', request: { userInfo: { username: 'self' } } },
+  { name: 'a write of our own', request: { userInfo: { username: 'self' } } },
   { name: 'a subresource', request: { subResource: 'status' } },
   { name: 'a delete', request: { operation: 'DELETE', object: null, oldObject: makeService() } },
   { name: 'another kind', request: { object: { ...makeService(), kind: 'Pod' } as unknown as Service } },
 ]
 
 for (const { name, request } of untouched) {
-  test(`${name} passes untouched`, async () => {
+  test(`${name} is allowed unchanged`, async () => {
     const { decision, claims } = await mutate(request)
     assert.is(decision.verdict, 'allow')
     assert.equal(claims, [])
@@ -242,13 +250,13 @@ for (const { name, request } of untouched) {
   })
 }
 
-test('the validating webhook refuses what the mutating one refuses', async () => {
+test('the validating webhook denies the mistakes that the mutating one denies', async () => {
   const object = makeService({ annotations: { 'metal.equinix.com/eip-metro': 'xx' } })
   const decision = await validate({ object }, { metro: '' })
   assert.match(decision.verdict === 'deny' ? decision.reason : '', '"xx" is not a known metro')
 })
 
-test('a mistake that was there before does not stop an update', async () => {
+test('an update is not denied for a mistake that the Service had before', async () => {
   const annotations = { 'metal.equinix.com/eip-metro': 'xx' }
   const object = makeService({ annotations, labels: { new: 'label' } })
   const request = { object, oldObject: makeService({ annotations }) }
@@ -259,20 +267,20 @@ test('a mistake that was there before does not stop an update', async () => {
 const chosen = (elasticIP: string, facts: Partial<typeof shown> = {}) =>
   makeService({ ...facts, annotations: { ...facts.annotations, 'eip-admission.dev/elastic-ip': elasticIP } })
 
-test('a Service that names an ElasticIP claims that one, and nothing in a location', async () => {
+test('a Service that requests an ElasticIP claims that one, without a location', async () => {
   const { claims, after } = await mutate({ object: chosen('office') }, { metro: '' })
   assert.equal([claims, after.spec.loadBalancerIP], [['default/web in office'], address])
 })
 
-test('what it cannot have is refused with the reason', async () => {
+test('a refused claim denies the Service with its reason', async () => {
   const claimed: ClaimResult = { kind: 'refused', reason: 'ElasticIP office is held by Service default/db' }
   const { decision } = await mutate({ object: chosen('office') }, { claimed })
   const reason = 'Service default/web gets no address: ElasticIP office is held by Service default/db'
   assert.is(decision.verdict === 'deny' && decision.reason, reason)
 })
 
-test('a dry run shows the address that it would have, and claims nothing', async () => {
-  const { claims, after } = await mutate({ object: chosen('office'), dryRun: true }, { foreseen: { address } })
+test('a dry run shows a known address, and claims nothing', async () => {
+  const { claims, after } = await mutate({ object: chosen('office'), dryRun: true }, { preview: { address } })
   assert.equal([claims, after.spec.loadBalancerIP], [[], address])
 })
 
@@ -282,38 +290,35 @@ for (const [before, now] of [
   [makeService(shown), chosen('office', shown)],
 ] as const) {
   const name = (service: Service) => service.metadata.annotations?.['eip-admission.dev/elastic-ip'] ?? 'none'
-  test(`a live address is not exchanged from ${name(before)} to ${name(now)}`, async () => {
+  test(`an address is not exchanged from ElasticIP ${name(before)} to ${name(now)}`, async () => {
     const decision = await validate({ object: now, oldObject: before })
-    assert.match(
-      decision.verdict === 'deny' ? decision.reason : '',
-      'cannot be exchanged: leave the annotation as it was',
-    )
+    assert.match(decision.verdict === 'deny' ? decision.reason : '', 'cannot be exchanged: restore the annotation')
   })
 }
 
-test('who has chosen otherwise before there was an address may choose again', async () => {
+test('a Service without an address may request another ElasticIP', async () => {
   const decision = await validate({ object: chosen('other'), oldObject: chosen('office') })
   assert.is(decision.verdict, 'allow')
 })
 
-test('a live address does not move to another location', async () => {
+test('a Service with an address cannot change its location', async () => {
   const at = (metro: string) =>
     makeService({ ...shown, annotations: { ...shown.annotations, 'metal.equinix.com/eip-metro': metro } })
   const decision = await validate({ object: at('sv'), oldObject: at('da') }, { metro: '' })
   assert.is(
     decision.verdict === 'deny' && decision.reason,
     'Service default/web: its address 203.0.113.40 is in da and cannot move to sv: ' +
-      'leave the location as it is, or delete the Service and create it there',
+      'keep the location, or delete the Service and create it again in sv',
   )
 })
 
-test('a live address is not exchanged for another', async () => {
+test('a Service with our address cannot exchange it for its own', async () => {
   const object = makeService({ finalizers, loadBalancerIP: '192.0.2.1' })
   const decision = await validate({ object, oldObject: makeService(shown) })
   assert.match(decision.verdict === 'deny' ? decision.reason : '', '"192.0.2.1" cannot take the place of 203.0.113.40')
 })
 
-test('an update that drops only the annotation gets it back', async () => {
+test('an update that drops only the address annotation gets it back', async () => {
   const object = makeService({ finalizers, loadBalancerIP: address })
   const { after } = await mutate({ object, oldObject: makeService(shown) })
   assert.equal(after, makeService(shown))
@@ -324,13 +329,13 @@ const guarded = makeService({
   annotations: { ...shown.annotations, 'eip-admission.dev/protect': 'true' },
 })
 
-test('a protected Service does not leave LoadBalancer', async () => {
+test('a protected Service must remain a LoadBalancer', async () => {
   const object = makeService({ ...shown, type: 'ClusterIP' })
   const decision = await validate({ object, oldObject: guarded })
   assert.match(decision.verdict === 'deny' ? decision.reason : '', 'set the annotation to "false" first')
 })
 
-test('a protected Service is not deleted, and its owner is told how', async () => {
+test('the deletion of a protected Service is denied, with the command that unprotects it', async () => {
   const request = requestOf({ operation: 'DELETE', object: null, oldObject: guarded })
   const decision = await serviceProtect(deps({})).decide(request, AbortSignal.timeout(5000))
   assert.match(
@@ -340,9 +345,9 @@ test('a protected Service is not deleted, and its owner is told how', async () =
 })
 
 for (const { name, service } of [
-  { name: 'a Service that nobody protects', service: makeService(shown) },
+  { name: 'a Service without protection', service: makeService(shown) },
   {
-    name: 'a protected one that is going already',
+    name: 'a protected Service that is terminating',
     service: { ...guarded, metadata: { ...guarded.metadata, deletionTimestamp: 'now' } },
   },
 ]) {
@@ -352,7 +357,7 @@ for (const { name, service } of [
   })
 }
 
-test('the protection is said in one of two words', async () => {
+test('the protect annotation is "true" or "false"', async () => {
   const object = makeService({ annotations: { 'eip-admission.dev/protect': 'yes' } })
   const decision = await validate({ object })
   assert.match(decision.verdict === 'deny' ? decision.reason : '', '"yes" is neither "true" nor "false"')
@@ -363,7 +368,7 @@ async function validateStatus(object: Service) {
   return serviceStatusValidating(deps({ metro: '' })).decide(request, AbortSignal.timeout(5000))
 }
 
-test('a status write does not smuggle annotations past the rules', async () => {
+test('a write of the status cannot set annotations against the rules', async () => {
   const annotated = (annotations: Record<string, string>) =>
     makeService({ ...shown, annotations: { ...shown.annotations, ...annotations } })
   for (const annotations of [

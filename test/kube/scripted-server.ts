@@ -1,4 +1,4 @@
-// An HTTP server that plays the API server's protocol: each test says how it answers, and reads what it was asked.
+// A local HTTP server whose responses, and faults below HTTP, each test writes itself. It keeps the requests that it received.
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { connect } from '../../kube/connect.ts'
 import type { Access, Credentials } from '../../kube/credentials.ts'
 
-export type Asked = {
+export type ReceivedRequest = {
   method: string
   path: string
   query: Record<string, string>
@@ -14,25 +14,25 @@ export type Asked = {
   body: unknown
 }
 
-export type Play = (asked: Asked, response: ServerResponse) => void | Promise<void>
+export type Respond = (requests: ReceivedRequest, response: ServerResponse) => void | Promise<void>
 
-export type PlayedServer = {
+export type ScriptedServer = {
   url: string
-  asked: Asked[]
-  /** Connections that were ever opened, and that are open now. */
+  requests: ReceivedRequest[]
+  /** The connections opened so far, and those that are open now. */
   connections: { opened: number; open: number }
   stop(): Promise<void>
 }
 
-async function playServer(play: Play): Promise<PlayedServer> {
-  const asked: Asked[] = []
+async function startServer(respond: Respond): Promise<ScriptedServer> {
+  const requests: ReceivedRequest[] = []
   const connections = { opened: 0, open: 0 }
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const one = await read(request)
-    asked.push(one)
-    await play(one, response)
+    requests.push(one)
+    await respond(one, response)
   }
-  const server = createServer((request, response) => void take(request, response))
+  const server = createServer((request, response) => void receive(request, response))
   server.on('connection', (socket) => {
     connections.opened += 1
     connections.open += 1
@@ -43,7 +43,7 @@ async function playServer(play: Play): Promise<PlayedServer> {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    requests,
     connections,
     async stop() {
       server.closeAllConnections()
@@ -53,7 +53,7 @@ async function playServer(play: Play): Promise<PlayedServer> {
   }
 }
 
-async function read(request: IncomingMessage): Promise<Asked> {
+async function read(request: IncomingMessage): Promise<ReceivedRequest> {
   const url = new URL(request.url ?? '/', 'http://server')
   const body = await text(request)
   return {
@@ -65,33 +65,37 @@ async function read(request: IncomingMessage): Promise<Asked> {
   }
 }
 
-export function answer(response: ServerResponse, body: unknown, { status = 200, headers = {} } = {}): void {
+export function sendJson(response: ServerResponse, body: unknown, { status = 200, headers = {} } = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-/** A refusal as the API server words it. */
-export function refuse(
+/** Sends a Status, as the API server does for an error. */
+export function sendStatus(
   response: ServerResponse,
   status: number,
-  said: { reason?: string; message?: string; details?: object; headers?: Record<string, string> } = {},
+  fields: { reason?: string; message?: string; details?: object; headers?: Record<string, string> } = {},
 ): void {
-  const { headers = {}, ...rest } = said
-  answer(response, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, ...rest }, { status, headers })
+  const { headers = {}, ...rest } = fields
+  sendJson(
+    response,
+    { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, ...rest },
+    { status, headers },
+  )
 }
 
-/** The same server and token for ever. */
+/** Credentials that never change. */
 function fixed(url: string, token = 'the-secret-token'): Credentials {
   const access: Access = { url, headers: { authorization: `Bearer ${token}` }, tls: {} }
   return { current: async () => access, renew: async () => access }
 }
 
-export function clientOf({ url }: { url: string }, options: { timeoutMs?: number } = {}) {
+export function clientFor({ url }: { url: string }, options: { timeoutMs?: number } = {}) {
   return connect(fixed(url), { userAgent: 'test/1', ...options })
 }
 
-/** Runs a test against a played server, which is gone afterwards. */
-export async function withServer(play: Play, run: (server: PlayedServer) => Promise<void>): Promise<void> {
-  const server = await playServer(play)
+/** Runs a test against a scripted server, and stops it afterwards. */
+export async function withServer(respond: Respond, run: (server: ScriptedServer) => Promise<void>): Promise<void> {
+  const server = await startServer(respond)
   try {
     await run(server)
   } finally {
@@ -99,20 +103,20 @@ export async function withServer(play: Play, run: (server: PlayedServer) => Prom
   }
 }
 
-/** The error that a call is refused with. */
+/** The error that a call rejects with. */
 export async function errorOf(call: Promise<unknown>): Promise<Error> {
   try {
     await call
   } catch (error) {
     if (error instanceof Error) return error
   }
-  throw new Error('the call was not refused')
+  throw new Error('the call did not reject')
 }
 
-/** Waits until something is so. */
-export async function until(isSo: () => boolean, what = 'it'): Promise<void> {
+/** Waits until a condition is met. */
+export async function until(isSo: () => boolean, what = 'the condition'): Promise<void> {
   for (const deadline = performance.now() + 5_000; !isSo();) {
-    if (performance.now() > deadline) throw new Error(`${what} did not come`)
+    if (performance.now() > deadline) throw new Error(`timed out waiting for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

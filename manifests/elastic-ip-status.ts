@@ -1,0 +1,67 @@
+const text = { type: 'string' }
+const time = { type: 'string', format: 'date-time' }
+
+const condition = {
+  type: 'object',
+  required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  properties: {
+    type: {
+      ...text,
+      enum: ['Requested', 'Reserved', 'Assigned', 'Mapped'],
+      description:
+        'Requested: the cloud has accepted the request for the address. ' +
+        'Reserved: the cloud has granted the address. ' +
+        'Assigned: a stored Service holds the address. ' +
+        'Mapped: for clouds that route an address to one machine; not set today.',
+    },
+    status: { ...text, enum: ['True', 'False', 'Unknown'], description: 'Whether the condition is met.' },
+    reason: { ...text, description: 'Why, in one word.' },
+    message: { ...text, description: 'Why, in a sentence.' },
+    lastTransitionTime: { ...time, description: 'When status last changed.' },
+  },
+}
+
+/** The schema of `status`: what eip-admission knows of the address. */
+export const elasticIPStatus = {
+  description: 'What eip-admission knows of the address. Nothing else writes it.',
+  type: 'object',
+  properties: {
+    phase: {
+      ...text,
+      enum: ['Requested', 'Reserved', 'Bound', 'Releasing', 'Released', 'Available'],
+      description:
+        'Requested: the cloud has not granted the address yet; message has the reason. ' +
+        'Reserved: the address is reserved, but no stored Service holds it yet. ' +
+        'Bound: a Service holds the address. ' +
+        'Releasing: the Service no longer holds the address, and its reservation is about to be deleted. ' +
+        'Released: the Service is gone, and reclaimPolicy Retain keeps the reservation. ' +
+        'Available: a provisioned or warm address that a Service can claim.',
+    },
+    address: { ...text, description: 'The public IP address, once the cloud has granted it.' },
+    reservationID: { ...text, description: "The cloud's id of the reservation, once it is known." },
+    requestInFlight: {
+      description:
+        'A request to the cloud that may still be carried out. While it is set, no second request is sent, so that no ' +
+        'address is reserved twice.',
+      type: 'object',
+      required: ['sender', 'sentAt'],
+      properties: {
+        sender: { ...text, description: 'The process that sent the request.' },
+        sentAt: { ...time, description: 'When it sent the request.' },
+      },
+    },
+    deletionRequestedAt: {
+      ...time,
+      description:
+        'When eip-admission requested the deletion of the reservation. From then on no Service may use the address.',
+    },
+    conditions: {
+      description: 'The progress of the address, with the time and the reason of each change.',
+      type: 'array',
+      items: condition,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    },
+    message: { ...text, description: 'Why the address is not there yet, or what is wrong and what to do about it.' },
+  },
+}
