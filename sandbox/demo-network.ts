@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { node } from './objects.ts'
 import { type Rig, setRig } from './rig/rig.ts'
 import { type Stage, setStage } from './stage.ts'
-import { eventually, expect, headline, type } from './telling.ts'
+import { waitUntil, check, printHeading, showKubectl } from './terminal.ts'
 
 /** The version of MetalLB that is shown. */
 export const networkVersion = '0.16.1'
@@ -20,24 +20,24 @@ const env = {
 type Network = { stage: Stage; rig: Rig }
 
 async function learnsAndForgets({ stage, rig }: Network): Promise<void> {
-  headline(`And the network? A real MetalLB ${networkVersion} and two real routers, in namespaces of their own`)
+  printHeading(`And the network? A real MetalLB ${networkVersion} and two real routers, in namespaces of their own`)
   const machine = stage.cloud.door.devices.add({ hostname: 'worker-0' })
-  await type(stage, ['create', '-f', '-'], node('worker-0'))
+  await showKubectl(stage, ['create', '-f', '-'], node('worker-0'))
   await rig.node({ name: 'worker-0', address: privateAddress(machine) })
   const create = ['create', 'service', 'loadbalancer', 'web', '--tcp=80:80', '-o', 'jsonpath={.spec.loadBalancerIP}']
-  const { stdout: address } = await type(stage, create)
+  const { stdout: address } = await showKubectl(stage, create)
   const ways = async () => (await rig.routers.routes()).filter(({ prefix }) => prefix === `${address}/32`)
-  await eventually(async () => (await ways()).length === 2)
-  await type(stage, ['get', 'bgppeers', '-n', 'metallb-system'])
+  await waitUntil(async () => (await ways()).length === 2)
+  await showKubectl(stage, ['get', 'bgppeers', '-n', 'metallb-system'])
   for (const { router, via } of await ways()) console.log(`    router ${router} sends ${address} to ${via}`)
-  expect((await ways()).length === 2, 'both routers know the way')
+  check((await ways()).length === 2, 'both routers know the way')
 
-  await type(stage, ['delete', 'service', 'web'])
-  await eventually(async () => (await ways()).length === 0)
+  await showKubectl(stage, ['delete', 'service', 'web'])
+  await waitUntil(async () => (await ways()).length === 0)
   const [released] = stage.cloud.door.calls.all('DELETE /ips/{id}')
   const lost = rig.routers.changes().filter(({ what }) => what === 'lost')
   const isFirst = lost.length > 0 && lost.every(({ atMs }) => atMs < Date.parse(released?.at ?? ''))
-  expect(isFirst, 'they forgot it before the address went back to the cloud')
+  check(isFirst, 'they forgot it before the address went back to the cloud')
 }
 
 function privateAddress(machine: object): string {

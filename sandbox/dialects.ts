@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { startCherryServers } from './clouds/cherry-servers/server.ts'
-import type { Json } from './clouds/door.ts'
+import type { Json } from './clouds/control.ts'
 import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
 
 /** What the product is told of an account: where the API is, whose project, and the token that opens it. */

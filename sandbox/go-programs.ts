@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from './cache-folder.ts'
-import { progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 
 export type GoModule = {
   /** As in "building NAME"; also its folder in the cache. */
@@ -52,7 +52,7 @@ function versionKey({ version, dir, flags, assets }: GoModule): string {
 }
 
 async function build({ name, version, dir, programs, flags, takes }: GoModule, folder: string): Promise<void> {
-  const shown = progress(`building ${name} ${version}, once (${takes})`)
+  const progress = showProgress(`building ${name} ${version}, once (${takes})`)
   let packages = 0
   let errors = ''
   const go = spawn('go', ['build', '-v', ...flags, '-o', `${folder}/`, ...programs.map((program) => program.package)], {
@@ -63,13 +63,13 @@ async function build({ name, version, dir, programs, flags, takes }: GoModule, f
   go.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-4000)
     packages += text.split('\n').length - 1
-    shown.update(`${packages} packages compiled`)
+    progress.update(`${packages} packages compiled`)
   })
   const code = await new Promise<number | null>((resolve, reject) => {
     go.on('error', (cause) => reject(new Error(`go is needed to build ${name}: install Go`, { cause })))
     go.on('close', resolve)
   })
-  shown.done(code === 0 ? `${packages} packages compiled` : 'it did not work')
+  progress.done(code === 0 ? `${packages} packages compiled` : 'it did not work')
   if (code !== 0) throw new Error(`go build ended with ${code}:\n${errors}`)
   for (const program of programs) renameSync(join(folder, program.built), join(folder, program.name))
 }

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { ControlPlane } from './control-plane/start.ts'
 
-export type Said = { code: number; stdout: string; stderr: string }
+export type KubectlResult = { code: number; stdout: string; stderr: string }
 
 /** Runs kubectl with a manifest on stdin, if one is given, and answers what a person would have seen. */
-export type Kubectl = (args: string[], manifest?: object | string) => Promise<Said>
+export type Kubectl = (args: string[], manifest?: object | string) => Promise<KubectlResult>
 
 /** kubectl as a cluster administrator, or as another user of a control plane. */
 export function kubectlOf(controlPlane: Pick<ControlPlane, 'kubectl' | 'kubeconfig' | 'dir'>, file?: string): Kubectl {

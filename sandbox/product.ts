@@ -41,7 +41,7 @@ export function startProduct(options: ProductOptions): Product {
   ]
   const child = startChild([process.execPath, entry, 'serve', ...args], {
     logFile,
-    env: { ...ambient(), ...dialect.env(cloud), ...env },
+    env: { ...inheritedEnv(), ...dialect.env(cloud), ...env },
   })
   return { ...child, health: (path) => get(`https://127.0.0.1:${ports.health}${path}`) }
 }
@@ -65,13 +65,13 @@ export async function ready(product: Product, logFile: string): Promise<void> {
 /** Runs a command of the product to its end, as a person would; throws with what it printed when it fails. */
 export async function runProduct(args: string[], env: Record<string, string> = {}): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], {
-    env: { ...ambient(), ...env },
+    env: { ...inheritedEnv(), ...env },
   })
   return stdout
 }
 
 /** What of our own environment a process of the product is given: no setting among it. */
-function ambient(): NodeJS.ProcessEnv {
+function inheritedEnv(): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env
   return { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
 }

@@ -1,13 +1,13 @@
 // A cluster and a cloud on this machine, to try things in; it stays up until Ctrl-C.
 import { once } from 'node:events'
 import { styleText } from 'node:util'
-import { withScene } from './scene.ts'
-import { stories } from './story.ts'
+import { runSandbox } from './run-sandbox.ts'
+import { dialectExamples } from './dialect-examples.ts'
 
 const strong = (text: string) => styleText('bold', text)
 
-await withScene(async ({ stage, dir, programs }, interrupted) => {
-  const typo = Object.entries(stories[stage.dialect].mistake.annotations).at(-1)?.join('=')
+await runSandbox(async ({ stage, dir, programs }, interrupted) => {
+  const typo = Object.entries(dialectExamples[stage.dialect].mistake.annotations).at(-1)?.join('=')
   console.log(`
 ${strong('In another terminal:')}
 

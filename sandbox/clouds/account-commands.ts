@@ -1,5 +1,5 @@
-import type { AccountDoor, Command, Deletion } from './door.ts'
-import type { AnswersTo, Questions } from './open-questions.ts'
+import type { AccountControl, Command, Deletion } from './control.ts'
+import type { BehaviourOf, BehaviourChoices } from './unknown-behaviour.ts'
 
 const milliseconds = { type: 'number', minimum: 0 }
 
@@ -7,7 +7,7 @@ const milliseconds = { type: 'number', minimum: 0 }
 export const idOf = ({ params }: { params: Record<string, string> }): string => params['id'] ?? ''
 
 /** The commands about an account that every simulated cloud has. */
-export function accountCommands(door: AccountDoor): Command[] {
+export function accountCommands(door: AccountControl): Command[] {
   const { reservations, devices } = door
   return [
     { route: 'GET /reservations', help: 'Every reservation of every project.', run: () => reservations.all() },
@@ -30,27 +30,27 @@ export function accountCommands(door: AccountDoor): Command[] {
   ]
 }
 
-type Unknown<Q extends Questions> = {
-  unknowns(): AnswersTo<Q>
-  setUnknowns(given: Partial<AnswersTo<Q>>): void
+type Unknown<Q extends BehaviourChoices> = {
+  unknowns(): BehaviourOf<Q>
+  setUnknowns(given: Partial<BehaviourOf<Q>>): void
 }
 
 /** The commands about what nobody outside the vendor knows. */
-export function questionCommands<Q extends Questions>(questions: Q, door: Unknown<Q>): Command[] {
-  const [[question, answers] = ['', ['']]] = Object.entries(questions)
+export function unknownCommands<Q extends BehaviourChoices>(behaviourChoices: Q, door: Unknown<Q>): Command[] {
+  const [[question, answers] = ['', ['']]] = Object.entries(behaviourChoices)
   return [
     {
       route: 'GET /unknowns',
       help: 'How it behaves where nobody knows how the real one does, and the other possibilities.',
-      run: () => ({ now: door.unknowns(), possible: questions }),
+      run: () => ({ now: door.unknowns(), possible: behaviourChoices }),
     },
     {
       route: 'PUT /unknowns',
       help: 'Makes it behave another way.',
       example: JSON.stringify({ [question]: answers.at(-1) }),
-      fields: Object.fromEntries(Object.entries(questions).map(([name, known]) => [name, { enum: [...known] }])),
+      fields: Object.fromEntries(Object.entries(behaviourChoices).map(([name, known]) => [name, { enum: [...known] }])),
       run({ body }) {
-        door.setUnknowns(body as Partial<AnswersTo<Q>>)
+        door.setUnknowns(body as Partial<BehaviourOf<Q>>)
         return door.unknowns()
       },
     },

@@ -1,23 +1,23 @@
 import { type Range, sizeOf, split } from './ipv4.ts'
 
-export type Lease = {
+export type Allocation = {
   range: Range
   /** Once given back, a lease has no say over who has the block next. */
-  giveBack: () => void
+  free: () => void
 }
 
 export type Pool = {
   /** The lowest free block of a size; undefined when none is left. */
-  takeFirst(cidr: number): Lease | undefined
+  allocateFirst(cidr: number): Allocation | undefined
   /** The highest one. */
-  takeLast(cidr: number): Lease | undefined
+  allocateLast(cidr: number): Allocation | undefined
 }
 
 /** Hands out blocks of the given ranges, and no address twice at once. */
 export function makePool(ranges: Range[]): Pool {
   const taken = ranges.map((range) => new Uint8Array(sizeOf(range.cidr)))
 
-  const take = (cidr: number, fromEnd: boolean): Lease | undefined => {
+  const take = (cidr: number, fromEnd: boolean): Allocation | undefined => {
     const candidates = ranges.flatMap((range, n) =>
       cidr < range.cidr
         ? []
@@ -31,11 +31,11 @@ export function makePool(ranges: Range[]): Pool {
     const mark = (value: 0 | 1) => marks?.fill(value, offset, offset + sizeOf(cidr))
     let isOut = true
     mark(1)
-    const giveBack = () => {
+    const free = () => {
       if (isOut) mark(0)
       isOut = false
     }
-    return { range: block, giveBack }
+    return { range: block, free }
   }
-  return { takeFirst: (cidr) => take(cidr, false), takeLast: (cidr) => take(cidr, true) }
+  return { allocateFirst: (cidr) => take(cidr, false), allocateLast: (cidr) => take(cidr, true) }
 }

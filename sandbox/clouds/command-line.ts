@@ -46,7 +46,7 @@ export function tokensOf<Id>(given: TokenTexts, projects: Id[]) {
 }
 
 /** How it shall behave where the real one is not known, still to be judged. */
-export function answersIn(pairs: string[]): Record<string, string> {
+export function readPairs(pairs: string[]): Record<string, string> {
   return Object.fromEntries(pairs.map((pair) => pair.split('=')))
 }
 

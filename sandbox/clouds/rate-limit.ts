@@ -1,7 +1,7 @@
 export type RateLimit = { calls: number; perMs: number }
 
 /** Where a caller stands: how many calls are left in this window, when the next begins, whether this one was too many. */
-export type Standing = { limit: number; remaining: number; resetAtMs: number; over: boolean }
+export type RateStatus = { limit: number; remaining: number; resetAtMs: number; over: boolean }
 
 /** Counts the calls of each caller in windows of a fixed length. */
 export function makeRateCounter({ calls, perMs }: RateLimit, now: () => number) {
@@ -13,15 +13,15 @@ export function makeRateCounter({ calls, perMs }: RateLimit, now: () => number) 
     windows.set(caller, fresh)
     return fresh
   }
-  const standing = (caller: string): Standing => {
+  const status = (caller: string): RateStatus => {
     const { used, resetAtMs } = current(caller)
     return { limit: calls, remaining: Math.max(0, calls - used), resetAtMs, over: used > calls }
   }
   return {
-    standing,
-    count(caller: string): Standing {
+    status,
+    count(caller: string): RateStatus {
       current(caller).used += 1
-      return standing(caller)
+      return status(caller)
     },
   }
 }

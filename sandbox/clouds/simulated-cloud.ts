@@ -1,18 +1,18 @@
 import { type FastifyInstance, fastify } from 'fastify'
-import { type AccountDoor, type Command, type Door, openDoor } from './door.ts'
-import { doorCommands } from './door-commands.ts'
+import { type AccountControl, type Command, type CloudControl, serveControl } from './control.ts'
+import { sharedCommands } from './shared-commands.ts'
 import { makeCallLog } from './call-log.ts'
 import { makeFaults } from './faults.ts'
 import { jsonWhereItSays } from './json-bodies.ts'
 import { makeLatency } from './latency.ts'
 import { makeQuota } from './quota.ts'
-import { type Traffic, type Wording, directTraffic } from './traffic.ts'
+import { type InterceptedCalls, type VendorFormat, interceptCalls } from './intercept-calls.ts'
 
 /** A vendor's part of a simulated cloud: its API below a base path, its own commands at the door. */
 export type Vendor = {
   name: string
-  wording: Wording
-  routes(app: FastifyInstance, traffic: Traffic): void
+  format: VendorFormat
+  routes(app: FastifyInstance, intercepted: InterceptedCalls): void
   commands: Command[]
 }
 
@@ -24,16 +24,16 @@ export type RunningCloud = {
 }
 
 /** A simulated cloud, for those who need not know whose it is. */
-export type SimulatedCloud = RunningCloud & { door: AccountDoor }
+export type SimulatedCloud = RunningCloud & { door: AccountControl }
 
 /** The parts of the door that all vendors share. */
-export function makeDoor(quota: number): Door {
+export function makeCloudControl(quota: number): CloudControl {
   return { latency: makeLatency(), faults: makeFaults(), calls: makeCallLog(), quota: makeQuota(quota) }
 }
 
 /** Serves a vendor's API and its control door on one loopback port, a free one when `port` is 0. */
-export async function startSimulatedCloud(vendor: Vendor, door: Door, port = 0): Promise<RunningCloud> {
-  const { name, wording, commands } = vendor
+export async function startSimulatedCloud(vendor: Vendor, door: CloudControl, port = 0): Promise<RunningCloud> {
+  const { name, format, commands } = vendor
   const closing = new AbortController()
   const app = fastify({
     forceCloseConnections: true,
@@ -45,14 +45,14 @@ export async function startSimulatedCloud(vendor: Vendor, door: Door, port = 0):
   app.register(
     async (api) => {
       jsonWhereItSays(api)
-      vendor.routes(api, directTraffic(api, door, { wording, closing: closing.signal }))
+      vendor.routes(api, interceptCalls(api, door, { format, closing: closing.signal }))
     },
-    { prefix: wording.basePath },
+    { prefix: format.basePath },
   )
-  app.register((control) => openDoor(control, name, [...doorCommands(door), ...commands]), { prefix: '/control' })
+  app.register((control) => serveControl(control, name, [...sharedCommands(door), ...commands]), { prefix: '/control' })
   const root = await app.listen({ port, host: '127.0.0.1' })
   return {
-    url: `${root}${wording.basePath}`,
+    url: `${root}${format.basePath}`,
     controlUrl: `${root}/control`,
     close() {
       closing.abort()

@@ -6,7 +6,7 @@ import { freePorts } from '../ports.ts'
 import { type Ports, apiserverArgs, controllerManagerArgs, etcdArgs } from './args.ts'
 import { controlPlanePrograms } from './build.ts'
 import { type User, kubeconfig } from './kubeconfig.ts'
-import { ready } from './ready.ts'
+import { ready } from './wait-until-ready.ts'
 import { type ClientPair, webhookClientArgs } from './webhook-client.ts'
 
 export type ControlPlane = {

@@ -8,8 +8,8 @@ import { connect } from 'node:net'
 export async function askBird(socketFile: string, command: string): Promise<string[]> {
   const socket = connect(socketFile)
   let text = ''
-  socket.setEncoding('utf8').on('data', (part: string) => {
-    text += part
+  socket.setEncoding('utf8').on('data', (makePart: string) => {
+    text += makePart
     const [greeting, answer] = answersIn(text)
     if (greeting && answer) socket.end()
   })

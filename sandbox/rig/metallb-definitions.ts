@@ -23,7 +23,9 @@ type Webhooks = {
 
 /** MetalLB's validating webhooks, at a process on this machine instead of a pod. */
 export function webhookConfiguration({ webhooks }: MetallbPrograms, authority: string): object {
-  const documents = parseAllDocuments(readFileSync(webhooks, 'utf8')).map((document) => document.toJS() as Webhooks)
+  const documents = parseAllDocuments(readFileSync(webhooks, 'utf8')).map(
+    (emptyConfigMap) => emptyConfigMap.toJS() as Webhooks,
+  )
   const found = documents.find(({ kind }) => kind === 'ValidatingWebhookConfiguration')
   if (!found) throw new Error(`there is no ValidatingWebhookConfiguration in ${webhooks}`)
   const caBundle = Buffer.from(authority).toString('base64')

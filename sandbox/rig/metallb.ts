@@ -47,7 +47,7 @@ export async function makeMetallb(controlPlane: ControlPlane, options: MetallbOp
   let speakers = 0
   return {
     install: () => install({ plan, programs, administrator, authority: authorityOf(dir) }),
-    controller: part(join(dir, 'logs', 'metallb-controller.log'), {
+    controller: makePart(join(dir, 'logs', 'metallb-controller.log'), {
       ...controllerArgs(plan),
       program: programs.controller,
       host: '127.0.0.1',
@@ -56,7 +56,7 @@ export async function makeMetallb(controlPlane: ControlPlane, options: MetallbOp
     async speaker({ name, address }) {
       await administrator.apply(placeholder(`speaker-${name}`))
       speakers += 1
-      return part(join(dir, 'logs', `metallb-speaker-${name}.log`), {
+      return makePart(join(dir, 'logs', `metallb-speaker-${name}.log`), {
         ...speakerArgs(plan, name, speakers),
         program: programs.speaker,
         // Before 0.16 it listens at METALLB_HOST alone.
@@ -73,14 +73,14 @@ type Setup = { plan: MetallbPlan; programs: MetallbPrograms; administrator: Admi
 async function install({ plan, programs, administrator, authority }: Setup): Promise<void> {
   await administrator.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: metallbNamespace } })
   await administrator.apply(placeholder('controller'))
-  if (!isSince(plan.version, '0.13')) return administrator.apply(document())
+  if (!isSince(plan.version, '0.13')) return administrator.apply(emptyConfigMap())
   await administrator.apply(definitions(programs))
   await administrator.run(['wait', '--for=condition=Established', 'crd', '--all'])
   if (plan.webhooks) await administrator.apply(webhookConfiguration(programs, authority))
 }
 
 /** In its first generations everything is configured here; whoever installs MetalLB makes it. */
-function document(): object {
+function emptyConfigMap(): object {
   const metadata = { name: 'config', namespace: metallbNamespace }
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { config: '' } }
 }
@@ -112,12 +112,12 @@ function authorityOf(dir: string): string {
 
 type Program = { program: string; args: string[]; host: string; port: number; env: NodeJS.ProcessEnv }
 
-function part(logFile: string, { program, args, host, port, env }: Program): Part {
+function makePart(logFile: string, { program, args, host, port, env }: Program): Part {
   let child: Child | undefined
   return {
     async start() {
       child = startChild([program, ...args], { logFile, env })
-      await listening({ child, host, port, logFile })
+      await waitUntilListening({ child, host, port, logFile })
     },
     async stop(signal = 'SIGTERM') {
       await child?.stop(signal, 3000)
@@ -127,7 +127,7 @@ function part(logFile: string, { program, args, host, port, env }: Program): Par
 
 type Listener = { child: Child; host: string; port: number; logFile: string }
 
-async function listening({ child, host, port, logFile }: Listener): Promise<void> {
+async function waitUntilListening({ child, host, port, logFile }: Listener): Promise<void> {
   const deadlineMs = Date.now() + 60_000
   while (!(await isOpen(host, port))) {
     if (!child.isRunning()) throw new Error(`it ended while starting; its log: ${logFile}`)

@@ -22,7 +22,7 @@ export function isNamespaced(): boolean {
 }
 
 /** Why this machine lets us have no namespaces, if it does not. */
-export function noNamespaces(): string | undefined {
+export function findNamespaceProblem(): string | undefined {
   if (isNamespaced()) return undefined
   const [program = '', ...args] = namespaced(['ip', 'netns', 'add', 'probe'])
   const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' })

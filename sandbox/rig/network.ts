@@ -8,7 +8,7 @@ export const routersNetwork = 'routers'
 
 const wire = 'machines'
 
-function laying({ routers, machines: { network, gateway } }: Provider): string[] {
+function setupCommands({ routers, machines: { network, gateway } }: Provider): string[] {
   return [
     `netns add ${routersNetwork}`,
     `link add ${wire} type veth peer name routers netns ${routersNetwork}`,
@@ -31,7 +31,7 @@ export type Network = {
 /** Lays the wire; there is one such network at a time. */
 export async function layNetwork(provider: Provider): Promise<Network> {
   if (!isNamespaced()) throw new Error('the rig wants a network of its own: run the tests by `npm test -- rig/`')
-  for (const command of laying(provider)) await ip(command)
+  for (const command of setupCommands(provider)) await ip(command)
   return {
     addMachine: (address) => ip(`addr add ${address}/32 dev ${wire}`),
     async remove() {

@@ -2,11 +2,11 @@
 import { controlPlanePrograms } from '../control-plane/build.ts'
 import { type MetallbVersion, metallbPrograms, metallbVersions } from '../metallb/build.ts'
 import { findBird } from './bird.ts'
-import { noNamespaces } from './namespace.ts'
+import { findNamespaceProblem } from './namespace.ts'
 
 /** Makes everything ready for rigs with these versions of MetalLB; answers why this machine can have none, if so. */
 export async function prepareRig(versions: readonly MetallbVersion[] = metallbVersions): Promise<string | undefined> {
-  const why = noNamespaces()
+  const why = findNamespaceProblem()
   if (why !== undefined) return why
   await controlPlanePrograms()
   for (const version of versions) await metallbPrograms(version)

@@ -48,7 +48,7 @@ export async function setRig(options: RigOptions): Promise<Rig> {
       return { ...machine, speaker }
     },
     async stop() {
-      await Promise.all(parts.map((part) => part.stop()))
+      await Promise.all(parts.map((makePart) => makePart.stop()))
       await routers.stop()
       await network.remove()
     },

@@ -5,14 +5,14 @@ import { type Child, startChild } from '../child.ts'
 import { type Bird, findBird } from './bird.ts'
 import { birdConfig } from './bird-config.ts'
 import { askBird } from './bird-control.ts'
-import { type Change, type Way, readChanges, readNeighbours, readWays } from './bird-words.ts'
+import { type Change, type Route, parseChanges, parseNeighbours, parseRoutes } from './parse-bird-output.ts'
 import { routersNetwork } from './network.ts'
 import type { Provider } from './providers.ts'
 
 /** The provider's routers, with whom every machine speaks BGP. */
 export type Routers = {
   /** Every way that a router learned to an address, router by router. */
-  routes: () => Promise<(Way & { router: string })[]>
+  routes: () => Promise<(Route & { router: string })[]>
   /** Which machine has a session with which router. */
   sessions: () => Promise<{ router: string; machine: string }[]>
   /** What was learned and lost so far, oldest first. */
@@ -46,18 +46,18 @@ async function startRouter(router: string, bird: Bird, options: RouterOptions): 
     logFile: join(dir, 'logs', `bird-${router}.log`),
     env: { ...process.env, ...bird.env, TZ: 'UTC' },
   })
-  await answering(child, socket)
+  await waitUntilAnswering(child, socket)
   return {
     routes: async () =>
-      readWays(await askBird(socket, 'show route where source = RTS_BGP')).map((way) => ({ router, ...way })),
+      parseRoutes(await askBird(socket, 'show route where source = RTS_BGP')).map((way) => ({ router, ...way })),
     sessions: async () =>
-      readNeighbours(await askBird(socket, 'show protocols all')).map((machine) => ({ router, machine })),
-    changes: () => readChanges(readFileSync(log, 'utf8')).map((change) => ({ router, ...change })),
+      parseNeighbours(await askBird(socket, 'show protocols all')).map((machine) => ({ router, machine })),
+    changes: () => parseChanges(readFileSync(log, 'utf8')).map((change) => ({ router, ...change })),
     stop: async () => void (await child.stop('SIGTERM', 2000)),
   }
 }
 
-async function answering(child: Child, socket: string): Promise<void> {
+async function waitUntilAnswering(child: Child, socket: string): Promise<void> {
   const deadlineMs = Date.now() + 20_000
   for (;;) {
     const answer = await askBird(socket, 'show status').catch((error: Error) => error)

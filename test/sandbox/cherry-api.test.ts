@@ -1,45 +1,46 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { type Fixture, idsIn, otherProject, project, team, within, withCherry } from './cherry-fixture.ts'
 
 const nowhere = 'ffffffff-ffff-4fff-8fff-ffffffffffff'
 const ips = `/projects/${project}/ips`
 
-const answers: { name: string; route: string; token?: string; status: number; unknowns?: Partial<Unknowns> }[] = [
-  { name: 'no token', route: `GET ${ips}`, token: 'none', status: 401 },
-  { name: 'an unknown token', route: `GET ${ips}`, token: 'x', status: 401 },
-  { name: 'no token, nor a route', route: 'GET /nothing', token: 'none', status: 401 },
-  { name: 'a token, but no route', route: 'GET /nothing', status: 404 },
-  { name: 'no token for the regions', route: 'GET /regions', token: 'none', status: 401 },
-  {
-    name: 'no token for the regions, which may be public',
-    route: 'GET /regions',
-    token: 'none',
-    status: 200,
-    unknowns: { regionsNeedToken: 'no' },
-  },
-  { name: 'no token for the plans, which are public', route: 'GET /plans', token: 'none', status: 200 },
-  { name: "another team's project", route: `GET /projects/${otherProject}`, status: 403 },
-  {
-    name: "another team's project, which may look as if it did not exist",
-    route: `GET /projects/${otherProject}`,
-    status: 404,
-    unknowns: { foreignProject: '404' },
-  },
-  { name: 'a write with a token that reads', route: `POST ${ips}`, token: 'reader', status: 403 },
-  { name: 'a read with it', route: `GET ${ips}`, token: 'reader', status: 200 },
-  { name: 'an unknown project', route: 'GET /projects/1/servers', status: 404 },
-  { name: 'a project that is no number', route: 'GET /projects/edge-prod', status: 404 },
-  { name: 'an unknown server', route: 'GET /servers/1', status: 404 },
-  { name: 'an unknown address', route: `GET /ips/${nowhere}`, status: 404 },
-  { name: 'an unknown address to delete', route: `DELETE /ips/${nowhere}`, status: 404 },
-  { name: 'an unknown region', route: 'GET /regions/EU-Nord-1', status: 404 },
-  { name: 'an unknown plan', route: 'GET /plans/cloud_vps_1', status: 404 },
-  { name: 'an unknown team', route: 'GET /teams/1', status: 404 },
-  { name: 'a limit that is no number', route: `GET ${ips}?limit=many`, status: 400 },
-  { name: 'an offset below zero', route: `GET ${ips}?offset=-1`, status: 400 },
-]
+const answers: { name: string; route: string; token?: string; status: number; unknowns?: Partial<UnknownBehaviour> }[] =
+  [
+    { name: 'no token', route: `GET ${ips}`, token: 'none', status: 401 },
+    { name: 'an unknown token', route: `GET ${ips}`, token: 'x', status: 401 },
+    { name: 'no token, nor a route', route: 'GET /nothing', token: 'none', status: 401 },
+    { name: 'a token, but no route', route: 'GET /nothing', status: 404 },
+    { name: 'no token for the regions', route: 'GET /regions', token: 'none', status: 401 },
+    {
+      name: 'no token for the regions, which may be public',
+      route: 'GET /regions',
+      token: 'none',
+      status: 200,
+      unknowns: { regionsNeedToken: 'no' },
+    },
+    { name: 'no token for the plans, which are public', route: 'GET /plans', token: 'none', status: 200 },
+    { name: "another team's project", route: `GET /projects/${otherProject}`, status: 403 },
+    {
+      name: "another team's project, which may look as if it did not exist",
+      route: `GET /projects/${otherProject}`,
+      status: 404,
+      unknowns: { foreignProject: '404' },
+    },
+    { name: 'a write with a token that reads', route: `POST ${ips}`, token: 'reader', status: 403 },
+    { name: 'a read with it', route: `GET ${ips}`, token: 'reader', status: 200 },
+    { name: 'an unknown project', route: 'GET /projects/1/servers', status: 404 },
+    { name: 'a project that is no number', route: 'GET /projects/edge-prod', status: 404 },
+    { name: 'an unknown server', route: 'GET /servers/1', status: 404 },
+    { name: 'an unknown address', route: `GET /ips/${nowhere}`, status: 404 },
+    { name: 'an unknown address to delete', route: `DELETE /ips/${nowhere}`, status: 404 },
+    { name: 'an unknown region', route: 'GET /regions/EU-Nord-1', status: 404 },
+    { name: 'an unknown plan', route: 'GET /plans/cloud_vps_1', status: 404 },
+    { name: 'an unknown team', route: 'GET /teams/1', status: 404 },
+    { name: 'a limit that is no number', route: `GET ${ips}?limit=many`, status: 400 },
+    { name: 'an offset below zero', route: `GET ${ips}?offset=-1`, status: 400 },
+  ]
 
 for (const { name, route, token, status, unknowns = {} } of answers)
   test(`${name}: ${status}`, () =>

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { type Fixture, type Json, otherProject, project, within, withCherry } from './cherry-fixture.ts'
 
 const bgpOf = async ({ call }: Fixture, id: number) => within((await call(`GET /servers/${id}`)).body, 'bgp')
@@ -17,7 +17,7 @@ async function speaker(fixture: Fixture): Promise<number> {
   return id
 }
 
-const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixture) => Promise<void> }[] = [
+const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'BGP goes on for the project first, then for a server, and comes up idle',
     async check(fixture) {

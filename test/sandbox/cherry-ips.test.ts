@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { type Fixture, type Json, idsIn, otherProject, project, within, withCherry } from './cherry-fixture.ts'
 
 const ips = `/projects/${project}/ips`
@@ -46,7 +46,7 @@ const absent = ['gateway', 'routed_to', 'assigned_to', 'targeted_to', 'ptr_recor
 const path = ({ id }: Json) => `/ips/${String(id)}`
 const shown = async ({ call }: Fixture, ip: Json) => (await call(`GET ${path(ip)}`)).body
 
-const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixture) => Promise<void> }[] = [
+const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'what is not set of a floating IP is not there',
     async check({ order }) {

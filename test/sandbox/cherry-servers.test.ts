@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { type Fixture, type Json, idsIn, otherProject, project, within, withCherry } from './cherry-fixture.ts'
 
 const servers = `/projects/${project}/servers`
@@ -34,7 +34,7 @@ for (const { name, sent, status, says } of orders)
       if (status === 201) assert.equal([answer.body['state'], answer.body['status']], ['pending', 'deploying'])
     }))
 
-const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixture) => Promise<void> }[] = [
+const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'a new server goes through its states by itself',
     async check({ clock, call }) {

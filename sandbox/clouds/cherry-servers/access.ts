@@ -42,7 +42,7 @@ export type Access = ReturnType<typeof makeAccess>
 export function makeFinders(state: State, access: Access): Finders {
   const allowed = <T>(request: FastifyRequest, { found, project }: { found: T; project: Project }): T => {
     if (access.authenticate(request).projects.includes(project.id)) return found
-    throw state.unknowns.foreignProject === '403' ? forbidden() : notFound()
+    throw state.behaviour.foreignProject === '403' ? forbidden() : notFound()
   }
   return {
     project(request) {
@@ -58,7 +58,7 @@ export function makeFinders(state: State, access: Access): Finders {
     ip(request) {
       const ip = state.ips.get(idIn(request))
       if (ip) return allowed(request, { found: ip, project: ip.project })
-      throw state.gone.has(idIn(request)) && state.unknowns.goneAddress === '403' ? forbidden() : notFound()
+      throw state.gone.has(idIn(request)) && state.behaviour.goneAddress === '403' ? forbidden() : notFound()
     },
   }
 }

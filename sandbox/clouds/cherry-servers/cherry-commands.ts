@@ -1,8 +1,8 @@
-import { accountCommands, idOf, questionCommands } from '../account-commands.ts'
-import type { Command } from '../door.ts'
-import type { CallLimit, CherryServersDoor, NewServer, ServerCondition } from './cherry-door.ts'
+import { accountCommands, idOf, unknownCommands } from '../account-commands.ts'
+import type { Command } from '../control.ts'
+import type { CallLimit, CherryServersControl, NewServer, ServerCondition } from './cherry-control.ts'
 import { serverStates, serverStatuses } from './state.ts'
-import { questions } from './unknowns.ts'
+import { behaviourChoices } from './unknown-behaviour.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
@@ -12,17 +12,17 @@ const milliseconds = { type: 'number', minimum: 0 }
 const afterMs = { fields: { afterMs: milliseconds }, required: ['afterMs'], example: '{"afterMs":3000}' }
 
 /** What the door of a simulated Cherry Servers does over HTTP. */
-export function cherryCommands(door: CherryServersDoor): Command[] {
+export function cherryCommands(door: CherryServersControl): Command[] {
   return [
     ...accountCommands(door),
     ...serverCommands(door),
     ...bgpCommands(door),
     ...timingCommands(door),
-    ...questionCommands(questions, door),
+    ...unknownCommands(behaviourChoices, door),
   ]
 }
 
-function serverCommands({ devices }: CherryServersDoor): Command[] {
+function serverCommands({ devices }: CherryServersControl): Command[] {
   return [
     {
       route: 'POST /devices',
@@ -42,7 +42,7 @@ function serverCommands({ devices }: CherryServersDoor): Command[] {
   ]
 }
 
-function bgpCommands({ bgp, projects }: CherryServersDoor): Command[] {
+function bgpCommands({ bgp, projects }: CherryServersControl): Command[] {
   return [
     { route: 'GET /projects', help: 'Every project.', run: () => projects.all() },
     {
@@ -65,7 +65,7 @@ function bgpCommands({ bgp, projects }: CherryServersDoor): Command[] {
   ]
 }
 
-function timingCommands(door: CherryServersDoor): Command[] {
+function timingCommands(door: CherryServersControl): Command[] {
   return [
     {
       route: 'PUT /local-asn',

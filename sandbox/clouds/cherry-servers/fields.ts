@@ -14,7 +14,7 @@ const groups: Record<string, string> = {
 }
 
 /** What the `fields` of a request leave of a thing: everything of the groups that they name, and the single fields. */
-export function onlyFields(request: FastifyRequest, group: string, thing: unknown): unknown {
+export function selectFields(request: FastifyRequest, group: string, thing: unknown): unknown {
   const { fields } = request.query as { fields?: unknown }
   const names = [fields].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : []))
   const wanted = new Set(names.filter((name) => name !== ''))

@@ -39,11 +39,11 @@ function readTarget(state: State, body: Record<string, unknown>): Server | 'none
 
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== ''
 
-function serverFor({ servers, unknowns }: State, id: string): Server | 'none' {
+function serverFor({ servers, behaviour }: State, id: string): Server | 'none' {
   if (id === '0') return 'none'
   const server = servers.get(Number(id))
   if (server) return server
-  throw new ApiError(Number(unknowns.unknownTarget), 'Target server was not found.')
+  throw new ApiError(Number(behaviour.unknownTarget), 'Target server was not found.')
 }
 
 function serverBehind({ ips }: State, id: string): Server {
@@ -65,7 +65,8 @@ export function readTags(sent: unknown): { tags?: Tags } {
 function readPtrRecord(state: State, sent: unknown, ip: Ip | undefined): { ptrRecord?: string } {
   if (typeof sent !== 'string') return {}
   const ptrRecord = sent === '' ? '' : `${sent.replace(/\.$/, '')}.`
-  if (ptrRecord !== '' && ptrRecord === ip?.ptrRecord && state.unknowns.samePtrRecord === '500') throw new ApiError(500)
+  if (ptrRecord !== '' && ptrRecord === ip?.ptrRecord && state.behaviour.samePtrRecord === '500')
+    throw new ApiError(500)
   return { ptrRecord }
 }
 

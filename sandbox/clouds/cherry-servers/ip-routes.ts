@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Cherry, inListOrder, pageOf } from './cherry.ts'
+import { type RouteContext, inListOrder, pageOf } from './route-context.ts'
 import { notFound } from './errors.ts'
-import { onlyFields } from './fields.ts'
+import { selectFields } from './fields.ts'
 import { readIpChange, readRegion } from './ip-body.ts'
 import { changeIp, deleteIp, orderIp } from './ips.ts'
 import { renderIp } from './render.ts'
 import { type Ip, type State, ipsOf } from './state.ts'
 
 /** IP addresses: floating ones, which a project orders and deletes, and those that servers come with. */
-export function ipRoutes(app: FastifyInstance, cherry: Cherry): void {
+export function ipRoutes(app: FastifyInstance, cherry: RouteContext): void {
   const { state, find, faultOf } = cherry
-  const show = (request: FastifyRequest, ip: Ip) => onlyFields(request, 'ip', renderIp(state, ip))
+  const show = (request: FastifyRequest, ip: Ip) => selectFields(request, 'ip', renderIp(state, ip))
 
   app.get('/projects/:id/ips', (request, reply) => {
     const project = find.project(request)
@@ -49,7 +49,7 @@ export function ipRoutes(app: FastifyInstance, cherry: Cherry): void {
 }
 
 /** What was deleted is read for a while yet, but nothing more can be done to it. */
-function findLiving({ find }: Cherry, request: FastifyRequest): Ip {
+function findLiving({ find }: RouteContext, request: FastifyRequest): Ip {
   const ip = find.ip(request)
   if (ip.leaving) throw notFound()
   return ip

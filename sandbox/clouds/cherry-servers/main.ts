@@ -1,7 +1,7 @@
 // node sandbox/clouds/cherry-servers/main.ts --port 0 --project 218450 --token <token>
 import { parseArgs } from 'node:util'
-import { asProcess } from '../as-process.ts'
-import { answersIn, cloudOptions, cloudUsage, tokensOf, wholeNumber } from '../command-line.ts'
+import { runAsProcess } from '../run-as-process.ts'
+import { readPairs, cloudOptions, cloudUsage, tokensOf, wholeNumber } from '../command-line.ts'
 import { startCherryServers } from './server.ts'
 
 const usage = cloudUsage('sandbox/clouds/cherry-servers/main.ts', {
@@ -23,10 +23,10 @@ async function start() {
     ...(values['call-limit'] !== undefined && {
       callLimit: { calls: wholeNumber('call-limit', values['call-limit']), perMs: 1000 },
     }),
-    unknowns: answersIn(values.unknown),
+    unknowns: readPairs(values.unknown),
   })
   door.latency.set({ ms: latencyMs })
-  return { say: { url, controlUrl, projects }, close }
+  return { ready: { url, controlUrl, projects }, close }
 }
 
 function readServer(text: string): { hostname: string; region: string } {
@@ -35,4 +35,4 @@ function readServer(text: string): { hostname: string; region: string } {
 }
 
 if (process.argv.includes('--help')) console.log(usage)
-else await asProcess(start)
+else await runAsProcess(start)

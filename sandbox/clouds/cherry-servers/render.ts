@@ -1,4 +1,4 @@
-import type { Json } from '../door.ts'
+import type { Json } from '../control.ts'
 import { regions } from './regions.ts'
 import { type Ip, type Project, type Server, type State, floatingIn, ipsOf, primaryOf } from './state.ts'
 
@@ -136,8 +136,8 @@ function sessionWord(connected: number, routers: number): string {
   return connected < routers ? 'Degraded' : 'Established'
 }
 
-function activeRoutes({ unknowns }: State, count: number): number | boolean {
-  return unknowns.bgpActive === 'count' ? count : count > 0
+function activeRoutes({ behaviour }: State, count: number): number | boolean {
+  return behaviour.bgpActive === 'count' ? count : count > 0
 }
 
 function hoursMinutesSeconds(ms: number): string {

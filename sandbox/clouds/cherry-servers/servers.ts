@@ -1,6 +1,6 @@
 import { setServerBgp } from './bgp.ts'
 import { badRequest } from './errors.ts'
-import { addOwnIps, stripServer } from './ips.ts'
+import { addOwnIps, removeServerIps } from './ips.ts'
 import type { Plan } from './plans.ts'
 import type { Region } from './regions.ts'
 import type { Project, Server, State, Tags } from './state.ts'
@@ -42,10 +42,10 @@ export function addServer(state: State, order: ServerOrder): Server {
 /** Lets a new server go through its states until it is active. */
 export function provision(state: State, server: Server): void {
   Object.assign(server, { state: 'pending', status: 'deploying' })
-  state.later(state.provisioningMs / 2, () => {
+  state.schedule(state.provisioningMs / 2, () => {
     if (server.state === 'pending') server.state = 'provisioning'
   })
-  state.later(state.provisioningMs, () => {
+  state.schedule(state.provisioningMs, () => {
     if (server.state === 'provisioning') Object.assign(server, { state: 'active', status: 'deployed' })
   })
 }
@@ -53,15 +53,15 @@ export function provision(state: State, server: Server): void {
 /** Sets up a server anew: it stays in its state, and its status tells. */
 export function redeploy(state: State, server: Server): void {
   server.status = 'deploying'
-  state.later(state.provisioningMs, () => {
+  state.schedule(state.provisioningMs, () => {
     if (server.status === 'deploying') server.status = 'deployed'
   })
 }
 
 /** Switches a server on or off, of which its state may say nothing. */
-export function setPower({ unknowns }: State, server: Server, power: 'on' | 'off'): void {
+export function setPower({ behaviour }: State, server: Server, power: 'on' | 'off'): void {
   server.power = power
-  if (server.state === 'active' && power === 'off') server.state = unknowns.stateWhenOff
+  if (server.state === 'active' && power === 'off') server.state = behaviour.stateWhenOff
   if (server.state === 'inactive' && power === 'on') server.state = 'active'
 }
 
@@ -70,12 +70,12 @@ export function terminate(state: State, server: Server): void {
   if (server.state === 'terminating') throw badRequest('The server is being terminated.')
   if (state.deletion.devicesMs === 0) return removeServer(state, server)
   server.state = 'terminating'
-  state.later(state.deletion.devicesMs, () => removeServer(state, server))
+  state.schedule(state.deletion.devicesMs, () => removeServer(state, server))
 }
 
 /** Ends a server. */
 export function removeServer(state: State, server: Server): void {
   setServerBgp(state, server, false)
-  stripServer(state, server)
+  removeServerIps(state, server)
   state.servers.delete(server.id)
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type Agenda, makeAgenda } from '../agenda.ts'
-import type { Deletion } from '../door.ts'
+import { type Scheduler, makeScheduler } from '../scheduler.ts'
+import type { Deletion } from '../control.ts'
 import type { Quota } from '../quota.ts'
 import { type AddressSpace, type Host, makeAddressSpace } from './address-space.ts'
 import type { Plan } from './plans.ts'
 import type { Region } from './regions.ts'
-import type { Unknowns } from './unknowns.ts'
+import type { UnknownBehaviour } from './unknown-behaviour.ts'
 
 export type Tags = Record<string, string>
 
@@ -62,7 +62,7 @@ export type Ip = {
   leaving: boolean
 }
 
-export type State = Agenda & {
+export type State = Scheduler & {
   team: { id: number; name: string }
   projects: Map<number, Project>
   servers: Map<number, Server>
@@ -71,7 +71,7 @@ export type State = Agenda & {
   gone: Set<string>
   addresses: AddressSpace
   quota: Quota
-  unknowns: Unknowns
+  behaviour: UnknownBehaviour
   /** How long a deleted object is still shown. */
   deletion: Required<Deletion>
   /** How long a new address is missing from lists. */
@@ -85,7 +85,7 @@ export type State = Agenda & {
   newAsn(): number
 }
 
-export type StateOptions = Pick<State, 'quota' | 'unknowns' | 'localAsnMs' | 'provisioningMs' | 'now'> & {
+export type StateOptions = Pick<State, 'quota' | 'behaviour' | 'localAsnMs' | 'provisioningMs' | 'now'> & {
   projects: { id: number; name?: string; bgp?: boolean }[]
 }
 
@@ -97,7 +97,7 @@ export function makeState({ projects, ...options }: StateOptions): State {
   })
   return {
     ...options,
-    ...makeAgenda(options.now),
+    ...makeScheduler(options.now),
     team: { id: 5512, name: 'sandbox' },
     projects: new Map(known.map((project) => [project.id, project])),
     servers: new Map(),

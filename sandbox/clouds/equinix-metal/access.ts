@@ -45,7 +45,7 @@ export type Access = ReturnType<typeof makeAccess>
 export function makeFinders(state: State, access: Access): Finders {
   const allow = (request: FastifyRequest, project: Project) => {
     const { projects, readOnly } = access.authenticate(request)
-    if (!projects.includes(project.id)) throw state.unknowns.foreignProject === '403' ? forbidden() : notFound()
+    if (!projects.includes(project.id)) throw state.behaviour.foreignProject === '403' ? forbidden() : notFound()
     if (readOnly && request.method !== 'GET') throw forbidden()
   }
   const finder =

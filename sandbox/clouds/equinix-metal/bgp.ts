@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { bendList } from '../list-faults.ts'
+import { applyListFault } from '../list-faults.ts'
 import { readBgpConfig } from './bgp-config.ts'
 import { neighborsOf } from './bgp-neighbors.ts'
 import { unprocessable } from './errors.ts'
 import { href } from './hrefs.ts'
-import { type Metal, inListOrder, viewFor } from './metal.ts'
+import { type RouteContext, inListOrder, viewFor } from './route-context.ts'
 import { type Json, renderProject } from './render.ts'
 import { renderDevice } from './render-device.ts'
 import { objectOf } from '../request-body.ts'
@@ -12,13 +12,13 @@ import { type Project, type Session, type State, newId, sessionsOf } from './sta
 import type { View } from './includes.ts'
 
 /** BGP: a configuration for the project, then a session for each device and address family. */
-export function bgpRoutes(app: FastifyInstance, metal: Metal): void {
+export function bgpRoutes(app: FastifyInstance, metal: RouteContext): void {
   configRoutes(app, metal)
   listRoutes(app, metal)
   sessionRoutes(app, metal)
 }
 
-function configRoutes(app: FastifyInstance, { state, find }: Metal): void {
+function configRoutes(app: FastifyInstance, { state, find }: RouteContext): void {
   // 200 also for a project that has no BGP.
   app.get('/projects/:id/bgp-config', (request) => {
     const project = find.project(request)
@@ -28,7 +28,7 @@ function configRoutes(app: FastifyInstance, { state, find }: Metal): void {
   app.post('/projects/:id/bgp-configs', (request, reply) => {
     const project = find.project(request)
     if (!project.bgpConfig) project.bgpConfig = readBgpConfig(state, request.body)
-    else if (state.unknowns.repeatedBgpConfig === '422') throw unprocessable('BGP is already configured')
+    else if (state.behaviour.repeatedBgpConfig === '422') throw unprocessable('BGP is already configured')
     return reply.code(204).send()
   })
 
@@ -38,9 +38,11 @@ function configRoutes(app: FastifyInstance, { state, find }: Metal): void {
   })
 }
 
-function listRoutes(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+function listRoutes(app: FastifyInstance, { state, find, faultOf }: RouteContext): void {
   const list = (request: FastifyRequest, sessions: Session[]) =>
-    bendList(inListOrder(state, sessions), faultOf(request)).map((one) => renderSession(state, one, viewFor(request)))
+    applyListFault(inListOrder(state, sessions), faultOf(request)).map((one) =>
+      renderSession(state, one, viewFor(request)),
+    )
 
   app.get('/projects/:id/bgp/sessions', (request) => {
     const project = find.project(request)
@@ -53,11 +55,11 @@ function listRoutes(app: FastifyInstance, { state, find, faultOf }: Metal): void
   }))
 
   app.get('/devices/:id/bgp/neighbors', (request) => ({
-    bgp_neighbors: bendList(neighborsOf(state, find.device(request)), faultOf(request)),
+    bgp_neighbors: applyListFault(neighborsOf(state, find.device(request)), faultOf(request)),
   }))
 }
 
-function sessionRoutes(app: FastifyInstance, { state, find }: Metal): void {
+function sessionRoutes(app: FastifyInstance, { state, find }: RouteContext): void {
   app.post('/devices/:id/bgp/sessions', (request, reply) => {
     const device = find.device(request)
     const { address_family: family, default_route: defaultRoute } = objectOf(request.body)
@@ -89,8 +91,8 @@ function sessionRoutes(app: FastifyInstance, { state, find }: Metal): void {
   })
 }
 
-function emptyConfig({ unknowns }: State): Json {
-  if (unknowns.emptyBgpConfig === 'empty') return {}
+function emptyConfig({ behaviour }: State): Json {
+  if (behaviour.emptyBgpConfig === 'empty') return {}
   return { id: null, status: null, deployment_type: null, asn: null, md5: null, sessions: [], ranges: [] }
 }
 

@@ -1,9 +1,9 @@
-import type { Lease } from '../address-pool.ts'
+import type { Allocation } from '../address-pool.ts'
 import { formatIpv4, netmask } from '../ipv4.ts'
 import type { Block } from './state.ts'
 
 /** An IPv4 block as the API shows it: the gateway is its first address, which in a /32 is the only one. */
-export function blockOf({ range }: Pick<Lease, 'range'>): Block {
+export function blockOf({ range }: Pick<Allocation, 'range'>): Block {
   const network = formatIpv4(range.first)
   return { family: 4, network, netmask: netmask(range.cidr), cidr: range.cidr, gateway: network }
 }

@@ -20,7 +20,7 @@ const filters: Record<string, Filter> = {
 }
 
 /** Whether a device passes every filter of a query. */
-export function passes(state: State, device: Device, query: Record<string, unknown>): boolean {
+export function matchesFilters(state: State, device: Device, query: Record<string, unknown>): boolean {
   return Object.entries(filters).every(([name, filter]) => {
     const wanted = query[name]
     return typeof wanted !== 'string' || filter(device, wanted, state)

@@ -1,8 +1,8 @@
 import type { Families } from './assignments.ts'
-import type { DeviceOrder } from './device-records.ts'
+import type { DeviceOrder } from './device-lifecycle.ts'
 import { unprocessable } from './errors.ts'
 import { facilities, findFacility, plans } from './locations.ts'
-import { findPlace } from './place.ts'
+import { findLocation } from './find-location.ts'
 import { objectOf, textOf } from '../request-body.ts'
 import { listOfText } from './request-body.ts'
 import type { DeviceSettings, Project, State } from './state.ts'
@@ -51,7 +51,10 @@ export function readSettings(body: Record<string, unknown>): Partial<DeviceSetti
 function placeOf(state: State, { metro, facility }: Record<string, unknown>) {
   const buildings = [facility].flat().map((code) => (code === 'any' ? facilities[0]?.code : code))
   const known = buildings.find((code) => findFacility(textOf(code)))
-  return findPlace(state, { metro: metro === 'any' ? facilities[0]?.metro.code : metro, facility: known ?? facility })
+  return findLocation(state, {
+    metro: metro === 'any' ? facilities[0]?.metro.code : metro,
+    facility: known ?? facility,
+  })
 }
 
 /** Without `ip_addresses` a device gets one address of each kind; with it, those that are named. */

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { bendList } from '../list-faults.ts'
+import { applyListFault } from '../list-faults.ts'
 import { isAssignment } from './access.ts'
 import { assign, availableIn, detach } from './assignments.ts'
 import { notFound, unprocessable } from './errors.ts'
 import { markDeprecated } from './location-routes.ts'
-import { type Metal, inListOrder, viewFor } from './metal.ts'
+import { type RouteContext, inListOrder, viewFor } from './route-context.ts'
 import { pageOf } from './paging.ts'
 import { renderAssignment, renderReservation } from './render.ts'
 import { objectOf } from '../request-body.ts'
@@ -14,13 +14,13 @@ import { release, reserve } from './reservations.ts'
 import { type Assignment, type Reservation, type State, assignmentsOf } from './state.ts'
 
 /** Reservations (blocks that a project holds) and assignments (addresses that a device has); both live at `/ips/{id}`. */
-export function ipRoutes(app: FastifyInstance, metal: Metal): void {
+export function ipRoutes(app: FastifyInstance, metal: RouteContext): void {
   projectIps(app, metal)
   singleIps(app, metal)
   deviceIps(app, metal)
 }
 
-function projectIps(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+function projectIps(app: FastifyInstance, { state, find, faultOf }: RouteContext): void {
   app.get('/projects/:id/ips', (request) => {
     const project = find.project(request)
     const wanted = wantedTypes(state, request)
@@ -41,7 +41,7 @@ function projectIps(app: FastifyInstance, { state, find, faultOf }: Metal): void
   })
 }
 
-function singleIps(app: FastifyInstance, { state, find }: Metal): void {
+function singleIps(app: FastifyInstance, { state, find }: RouteContext): void {
   const render = (request: FastifyRequest, found: Reservation | Assignment) =>
     isAssignment(found)
       ? renderAssignment(state, found, viewFor(request))
@@ -81,9 +81,9 @@ function singleIps(app: FastifyInstance, { state, find }: Metal): void {
   })
 }
 
-function deviceIps(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+function deviceIps(app: FastifyInstance, { state, find, faultOf }: RouteContext): void {
   app.get('/devices/:id/ips', (request) => {
-    const held = bendList(assignmentsOf(state, find.device(request)), faultOf(request))
+    const held = applyListFault(assignmentsOf(state, find.device(request)), faultOf(request))
     return { ip_addresses: held.map((one) => renderAssignment(state, one, viewFor(request))) }
   })
 
@@ -100,7 +100,7 @@ function wantedTypes(state: State, request: FastifyRequest): string[] {
   const wanted = given.flatMap((text) => text.split(',')).filter((text) => text !== '')
   if (wanted.length > 0) return wanted
   const ordered = ['public_ipv4', 'global_ipv4']
-  return state.unknowns.typesByDefault === 'all' ? [...ordered, 'private_ipv4', 'public_ipv6'] : ordered
+  return state.behaviour.typesByDefault === 'all' ? [...ordered, 'private_ipv4', 'public_ipv6'] : ordered
 }
 
 /** `tags` replaces the whole list. */

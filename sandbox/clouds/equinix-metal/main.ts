@@ -1,8 +1,8 @@
 // node sandbox/clouds/equinix-metal/main.ts --port 0 --project <uuid> --token <token>
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { asProcess } from '../as-process.ts'
-import { answersIn, cloudOptions, cloudUsage, tokensOf, wholeNumber } from '../command-line.ts'
+import { runAsProcess } from '../run-as-process.ts'
+import { readPairs, cloudOptions, cloudUsage, tokensOf, wholeNumber } from '../command-line.ts'
 import { startEquinixMetal } from './server.ts'
 
 const usage = cloudUsage('sandbox/clouds/equinix-metal/main.ts', {
@@ -20,10 +20,10 @@ async function start() {
     tokens: tokensOf(values, projects),
     devices: values.device.map(readDevice),
     quota: wholeNumber('quota', values.quota),
-    unknowns: answersIn(values.unknown),
+    unknowns: readPairs(values.unknown),
   })
   door.latency.set({ ms: latencyMs })
-  return { say: { url, controlUrl, projects }, close }
+  return { ready: { url, controlUrl, projects }, close }
 }
 
 function readDevice(text: string): { hostname: string; metro: string } {
@@ -32,4 +32,4 @@ function readDevice(text: string): { hostname: string; metro: string } {
 }
 
 if (process.argv.includes('--help')) console.log(usage)
-else await asProcess(start)
+else await runAsProcess(start)

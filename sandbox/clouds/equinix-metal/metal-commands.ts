@@ -1,10 +1,10 @@
-import { accountCommands, idOf, questionCommands } from '../account-commands.ts'
-import type { Command } from '../door.ts'
+import { accountCommands, idOf, unknownCommands } from '../account-commands.ts'
+import type { Command } from '../control.ts'
 import { ControlError } from '../control-error.ts'
 import { metadataOf } from './metadata.ts'
-import type { EquinixMetalDoor, NewDevice } from './metal-door.ts'
+import type { EquinixMetalControl, NewDevice } from './metal-control.ts'
 import { type State, deviceStates } from './state.ts'
-import { questions } from './unknowns.ts'
+import { behaviourChoices } from './unknown-behaviour.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
@@ -12,18 +12,18 @@ const milliseconds = { type: 'number', minimum: 0 }
 const deviceState = { enum: [...deviceStates] }
 
 /** What the door of a simulated Equinix Metal does over HTTP. */
-export function metalCommands(state: State, door: EquinixMetalDoor): Command[] {
+export function metalCommands(state: State, door: EquinixMetalControl): Command[] {
   return [
     ...accountCommands(door),
     ...reservationCommands(door),
     ...timingCommands(door),
     ...deviceCommands(state, door),
     ...bgpCommands(door),
-    ...questionCommands(questions, door),
+    ...unknownCommands(behaviourChoices, door),
   ]
 }
 
-function reservationCommands({ reservations }: EquinixMetalDoor): Command[] {
+function reservationCommands({ reservations }: EquinixMetalControl): Command[] {
   return [
     {
       route: 'POST /reservations/:id/grant',
@@ -34,7 +34,7 @@ function reservationCommands({ reservations }: EquinixMetalDoor): Command[] {
   ]
 }
 
-function timingCommands(door: EquinixMetalDoor): Command[] {
+function timingCommands(door: EquinixMetalControl): Command[] {
   return [
     {
       route: 'PUT /grants',
@@ -47,7 +47,7 @@ function timingCommands(door: EquinixMetalDoor): Command[] {
   ]
 }
 
-function deviceCommands(state: State, { devices }: EquinixMetalDoor): Command[] {
+function deviceCommands(state: State, { devices }: EquinixMetalControl): Command[] {
   return [
     {
       route: 'POST /devices',
@@ -77,7 +77,7 @@ function deviceCommands(state: State, { devices }: EquinixMetalDoor): Command[] 
   ]
 }
 
-function bgpCommands({ bgp }: EquinixMetalDoor): Command[] {
+function bgpCommands({ bgp }: EquinixMetalControl): Command[] {
   return [
     {
       route: 'PATCH /bgp/sessions/:id',

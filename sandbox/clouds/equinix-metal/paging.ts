@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Fault } from '../faults.ts'
-import { bendList, bendPageSize } from '../list-faults.ts'
-import { pathOf } from '../traffic.ts'
+import { applyListFault, applyPageSizeFault } from '../list-faults.ts'
+import { pathOf } from '../intercept-calls.ts'
 
 export type Meta = Record<'first' | 'last' | 'next' | 'previous' | 'self', { href: string } | null> & {
   total: number
@@ -17,9 +17,9 @@ export function pageOf<T>(
   { request, perPage, fault }: { request: FastifyRequest; perPage: number; fault: Fault | undefined },
 ): { items: T[]; meta: Meta } {
   const query = request.query as Record<string, unknown>
-  const size = bendPageSize(within(query['per_page'], perPage, maxPerPage), fault)
+  const size = applyPageSizeFault(within(query['per_page'], perPage, maxPerPage), fault)
   const current = within(query['page'], 1, 100_000)
-  const all = bendList(items, fault)
+  const all = applyListFault(items, fault)
   const last = Math.max(1, Math.ceil(all.length / size))
   // The links carry the page alone: whoever follows them must say again how long pages are.
   const link = (page: number) => (page >= 1 && page <= last ? { href: `${pathOf(request)}?page=${page}` } : null)

@@ -50,7 +50,7 @@ export function renderAssignment(state: State, assignment: Assignment, view: Vie
   const { id, reservation, device, block } = assignment
   return {
     id,
-    ...(state.unknowns.assignmentType === 'present' && { type: 'IPAssignment' }),
+    ...(state.behaviour.assignmentType === 'present' && { type: 'IPAssignment' }),
     address_family: block.family,
     address: assignment.address,
     network: block.network,

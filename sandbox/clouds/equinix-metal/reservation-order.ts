@@ -1,6 +1,6 @@
 import { unprocessable } from './errors.ts'
 import type { Facility, Metro } from './locations.ts'
-import { findPlace } from './place.ts'
+import { findLocation } from './find-location.ts'
 import { objectOf } from '../request-body.ts'
 import { listOfText } from './request-body.ts'
 import type { State } from './state.ts'
@@ -28,7 +28,7 @@ export function readOrder(state: State, sent: unknown): ReservationOrder {
   return {
     type,
     quantity: Number(quantity),
-    ...(type === 'public_ipv4' && findPlace(state, body)),
+    ...(type === 'public_ipv4' && findLocation(state, body)),
     details: typeof body['details'] === 'string' ? body['details'] : null,
     tags: listOfText(body['tags'], 'tags'),
     customdata: objectOf(body['customdata']),

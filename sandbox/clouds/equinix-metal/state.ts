@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Quota } from '../quota.ts'
-import type { Lease, Pool } from '../address-pool.ts'
-import { type Agenda, makeAgenda } from '../agenda.ts'
+import type { Allocation, Pool } from '../address-pool.ts'
+import { type Scheduler, makeScheduler } from '../scheduler.ts'
 import { type AddressSpace, makeAddressSpace } from './address-space.ts'
 import { type Facility, type Metro, type Plan, metros } from './locations.ts'
-import type { Unknowns } from './unknowns.ts'
+import type { UnknownBehaviour } from './unknown-behaviour.ts'
 
 export type Project = { id: string; name: string; createdAt: string; bgpConfig?: BgpConfig }
 
@@ -30,7 +30,7 @@ export type Reservation = {
   quantity: number
   /** Absent until it is granted. */
   block?: Block
-  lease?: Lease
+  allocation?: Allocation
   metro?: Metro
   facility?: Facility
   tags: string[]
@@ -57,7 +57,7 @@ export type Assignment = {
   public: boolean
   management: boolean
   createdAt: string
-  giveBack?: () => void
+  free?: () => void
 }
 
 export type DeviceState = (typeof deviceStates)[number]
@@ -117,7 +117,7 @@ export type Session = {
   updatedAt: string
 }
 
-export type State = Agenda & {
+export type State = Scheduler & {
   projects: Map<string, Project>
   devices: Map<string, Device>
   reservations: Map<string, Reservation>
@@ -125,7 +125,7 @@ export type State = Agenda & {
   sessions: Map<string, Session>
   addresses: AddressSpace
   quota: Quota
-  unknowns: Unknowns
+  behaviour: UnknownBehaviour
   /** How reservations are granted: at once; after a review by a person; or always late, without a review. */
   grants: { mode: 'at-once' | 'review' | 'late'; afterMs?: number }
   /** How long a deleted object is still shown. */
@@ -138,13 +138,13 @@ export type State = Agenda & {
 export type StateOptions = {
   projects: { id: string; name?: string }[]
   quota: Quota
-  unknowns: Unknowns
+  behaviour: UnknownBehaviour
   provisioningMs: number
   now: () => number
 }
 
 /** An account with projects in which nothing is yet. */
-export function makeState({ projects, quota, unknowns, provisioningMs, now }: StateOptions): State {
+export function makeState({ projects, quota, behaviour, provisioningMs, now }: StateOptions): State {
   const timestamp = () => `${new Date(now()).toISOString().slice(0, 19)}Z`
   return {
     projects: new Map(projects.map(({ id, name = 'sandbox' }) => [id, { id, name, createdAt: timestamp() }])),
@@ -154,13 +154,13 @@ export function makeState({ projects, quota, unknowns, provisioningMs, now }: St
     sessions: new Map(),
     addresses: makeAddressSpace(metros.map(({ code }) => code)),
     quota,
-    unknowns,
+    behaviour,
     grants: { mode: 'at-once' },
     deletion: { reservationsMs: 0, devicesMs: 0 },
     provisioningMs,
     now,
     timestamp,
-    ...makeAgenda(now),
+    ...makeScheduler(now),
   }
 }
 

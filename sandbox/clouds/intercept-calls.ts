@@ -5,7 +5,7 @@ import { type ActiveFault, type Faults, describeFault } from './faults.ts'
 import type { Latency } from './latency.ts'
 
 /** What a vendor's API says about itself around any answer. */
-export type Wording = {
+export type VendorFormat = {
   basePath: string
   /** The label of the token that a request carries; never the token. */
   caller: (request: FastifyRequest) => string
@@ -15,9 +15,9 @@ export type Wording = {
   errorBody(status: number, message: string | undefined): unknown
 }
 
-type Turn = { fault: ActiveFault | undefined; call: Call; startedMs: number }
+type TrackedCall = { fault: ActiveFault | undefined; call: Call; startedMs: number }
 
-export type Traffic = {
+export type InterceptedCalls = {
   /** The fault of a call, for the code that makes lists: what becomes of a list depends on how the vendor pages it. */
   faultOf: (request: FastifyRequest) => ActiveFault | undefined
 }
@@ -26,40 +26,41 @@ const edgeTitles: Record<number, string> = { 502: 'Bad Gateway', 503: 'Service U
 const never = new Promise<never>(() => {})
 
 /** Logs, delays and spoils the calls of every route that `app` gets; `closing` ends what still waits. */
-export function directTraffic(
+export function interceptCalls(
   app: FastifyInstance,
   door: { faults: Faults; latency: Latency; calls: CallLog },
-  { wording, closing }: { wording: Wording; closing: AbortSignal },
-): Traffic {
-  const turns = new WeakMap<FastifyRequest, Turn>()
+  { format, closing }: { format: VendorFormat; closing: AbortSignal },
+): InterceptedCalls {
+  const trackedCalls = new WeakMap<FastifyRequest, TrackedCall>()
 
   app.addHook('onRequest', async (request, reply) => {
-    const path = pathOf(request).slice(wording.basePath.length)
+    const path = pathOf(request).slice(format.basePath.length)
     const fault = door.faults.strike(request.method, path)
-    const turn = { fault, call: door.calls.begin(logEntry(request, wording)), startedMs: performance.now() }
-    if (fault) turn.call.fault = describeFault(fault)
-    turns.set(request, turn)
+    const tracked = { fault, call: door.calls.begin(logEntry(request, format)), startedMs: performance.now() }
+    if (fault) tracked.call.fault = describeFault(fault)
+    trackedCalls.set(request, tracked)
     await sleepMs(door.latency.msFor(request.method, path), closing)
     if (!fault || fault.done) return undefined
-    const body = await spoil(fault, { request, reply, wording, closing })
+    const body = await applyFault(fault, { request, reply, format, closing })
     return body === undefined ? undefined : reply.send(body)
   })
 
   app.addHook('onSend', async (request, reply, payload) => {
-    const fault = turns.get(request)?.fault
-    const spoilt = fault?.done ? await spoil(fault, { request, reply, wording, closing }) : undefined
-    const body = spoilt ?? payload
+    const fault = trackedCalls.get(request)?.fault
+    const faultBody = fault?.done ? await applyFault(fault, { request, reply, format, closing }) : undefined
+    const body = faultBody ?? payload
     const text = typeof body === 'string' ? body : ''
-    if (!isEdgeAnswer(reply)) reply.headers(wording.headers(request, reply.statusCode, text))
+    if (!isEdgeAnswer(reply)) reply.headers(format.headers(request, reply.statusCode, text))
     return body
   })
 
   app.addHook('onResponse', async (request, reply) => {
-    const turn = turns.get(request)
-    if (turn) Object.assign(turn.call, { status: reply.statusCode, ms: Math.round(performance.now() - turn.startedMs) })
+    const tracked = trackedCalls.get(request)
+    if (tracked)
+      Object.assign(tracked.call, { status: reply.statusCode, ms: Math.round(performance.now() - tracked.startedMs) })
   })
 
-  return { faultOf: (request) => turns.get(request)?.fault }
+  return { faultOf: (request) => trackedCalls.get(request)?.fault }
 }
 
 /** The path that was called, without its query. */
@@ -67,17 +68,20 @@ export function pathOf(request: FastifyRequest): string {
   return request.url.split('?')[0] ?? ''
 }
 
-function logEntry(request: FastifyRequest, { basePath, caller }: Wording): Call {
+function logEntry(request: FastifyRequest, { basePath, caller }: VendorFormat): Call {
   const [path = '', query = ''] = request.url.split('?')
   const documented = request.routeOptions.url?.slice(basePath.length).replace(/:(\w+)/g, '{$1}') ?? '(no such path)'
   const route = `${request.method} ${documented}`
   return { at: new Date().toISOString(), method: request.method, path, query, route, caller: caller(request) }
 }
 
-type Victim = { request: FastifyRequest; reply: FastifyReply; wording: Wording; closing: AbortSignal }
+type FaultTarget = { request: FastifyRequest; reply: FastifyReply; format: VendorFormat; closing: AbortSignal }
 
 /** Carries a fault out: never resolves where no answer follows, resolves with the body that replaces the answer, if any. */
-async function spoil(fault: ActiveFault, { request, reply, wording, closing }: Victim): Promise<string | undefined> {
+async function applyFault(
+  fault: ActiveFault,
+  { request, reply, format, closing }: FaultTarget,
+): Promise<string | undefined> {
   if (fault.answer === 'hang') return never
   if (fault.answer === 'reset') {
     request.raw.socket.resetAndDestroy()
@@ -93,7 +97,7 @@ async function spoil(fault: ActiveFault, { request, reply, wording, closing }: V
   const title = edgeTitles[fault.answer]
   if (title) return webPage(reply, `${fault.answer} ${title}`)
   reply.type('application/json; charset=utf-8')
-  return JSON.stringify(wording.errorBody(fault.answer, fault.message))
+  return JSON.stringify(format.errorBody(fault.answer, fault.message))
 }
 
 function plainUrl({ host, url }: FastifyRequest): string {

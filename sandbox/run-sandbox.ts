@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 import { controlPlanePrograms } from './control-plane/build.ts'
 import { type DialectName, dialectNamed, dialects } from './dialects.ts'
 import { type Stage, setStage } from './stage.ts'
@@ -10,13 +10,13 @@ import { type Stage, setStage } from './stage.ts'
 /** A cloud that takes its time. */
 const latencyMs = 250
 
-export type Scene = { stage: Stage<DialectName>; dir: string; programs: string; latencyMs: number }
+export type Sandbox = { stage: Stage<DialectName>; dir: string; programs: string; latencyMs: number }
 
 /**
  * Sets the stage for a person, with the cloud that `--cloud` names, says how far it is, and takes it down again
  * whatever happens to `play`.
  */
-export async function withScene(play: (scene: Scene, interrupted: AbortSignal) => Promise<void>): Promise<void> {
+export async function runSandbox(play: (sandbox: Sandbox, interrupted: AbortSignal) => Promise<void>): Promise<void> {
   const dialect = chosenDialect()
   if (!dialect) return
   const { cloudName, here } = dialects[dialect]
@@ -24,14 +24,14 @@ export async function withScene(play: (scene: Scene, interrupted: AbortSignal) =
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
   const programs = await controlPlanePrograms()
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-'))
-  const shown = progress(`starting etcd, kube-apiserver, kube-controller-manager and a simulated ${cloudName}`)
+  const progress = showProgress(`starting etcd, kube-apiserver, kube-controller-manager and a simulated ${cloudName}`)
   let stage: Stage<DialectName> | undefined
   try {
     stage = await setStage({ dir, dialect })
     stage.cloud.door.latency.set({ ms: latencyMs })
-    shown.update('eip-admission')
+    progress.update('eip-admission')
     await stage.serve({ env: { ...here, EIP_SERVICE_LOCATION_WINS: 'true' } })
-    shown.done('ready')
+    progress.done('ready')
     await play({ stage, dir, programs, latencyMs }, interrupted.signal)
     if (process.exitCode) console.log(`The logs are in ${join(dir, 'logs')}`)
   } finally {

@@ -1,13 +1,13 @@
 import { ControlError, found } from '../control-error.ts'
-import type { AccountDoor, Door } from '../door.ts'
-import { addDevice, removeDevice, setDeviceState } from './device-records.ts'
+import type { AccountControl, CloudControl } from '../control.ts'
+import { addDevice, removeDevice, setDeviceState } from './device-lifecycle.ts'
 import { plain } from './includes.ts'
 import { findMetro, plans } from './locations.ts'
 import { type Json, renderReservation } from './render.ts'
 import { renderDevice } from './render-device.ts'
-import { grant, vanish } from './reservations.ts'
+import { grant, removeReservation } from './reservations.ts'
 import { type DeviceState, type Project, type State, deviceStates } from './state.ts'
-import { type Unknowns, answerUnknowns } from './unknowns.ts'
+import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type NewDevice = {
   hostname: string
@@ -19,7 +19,7 @@ export type NewDevice = {
 }
 
 /** What a simulated Equinix Metal can be told, beside what every simulated cloud can. */
-export type EquinixMetalDoor = AccountDoor & {
+export type EquinixMetalControl = AccountControl & {
   reservations: {
     grant(id: string): Json
     deny(id: string): Json
@@ -37,34 +37,34 @@ export type EquinixMetalDoor = AccountDoor & {
   }
   /** How reservations are granted from now on: see `State.grants`. */
   setGrants(grants: State['grants']): void
-  unknowns(): Unknowns
-  setUnknowns(given: Partial<Unknowns>): void
+  unknowns(): UnknownBehaviour
+  setUnknowns(given: Partial<UnknownBehaviour>): void
 }
 
 /** Opens the door of one account. */
-export function openMetalDoor(state: State, shared: Door): EquinixMetalDoor {
+export function makeMetalControl(state: State, shared: CloudControl): EquinixMetalControl {
   return {
     ...shared,
-    reservations: reservationsDoor(state),
-    devices: devicesDoor(state),
-    bgp: bgpDoor(state),
+    reservations: reservationControl(state),
+    devices: deviceControl(state),
+    bgp: bgpControl(state),
     setGrants: (grants) => void (state.grants = grants),
     setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
-    unknowns: () => ({ ...state.unknowns }),
-    setUnknowns: (given) => void (state.unknowns = answerUnknowns({ ...state.unknowns, ...given })),
+    unknowns: () => ({ ...state.behaviour }),
+    setUnknowns: (given) => void (state.behaviour = chooseBehaviour({ ...state.behaviour, ...given })),
   }
 }
 
-function reservationsDoor(state: State): EquinixMetalDoor['reservations'] {
+function reservationControl(state: State): EquinixMetalControl['reservations'] {
   const find = (id: string) => found(state.reservations, id, 'reservation')
   const show = (id: string) => renderReservation(state, find(id), plain)
   return {
     all() {
-      state.settle()
+      state.runDue()
       return [...state.reservations.keys()].map(show)
     },
     leaving() {
-      state.settle()
+      state.runDue()
       return [...state.reservations.values()].filter(({ leaving }) => leaving).map(({ id }) => id)
     },
     grant(id) {
@@ -76,11 +76,11 @@ function reservationsDoor(state: State): EquinixMetalDoor['reservations'] {
       find(id).state = 'denied'
       return show(id)
     },
-    vanish: (id) => vanish(state, find(id)),
+    vanish: (id) => removeReservation(state, find(id)),
   }
 }
 
-function devicesDoor(state: State): EquinixMetalDoor['devices'] {
+function deviceControl(state: State): EquinixMetalControl['devices'] {
   const find = (id: string) => found(state.devices, id, 'device')
   const setState = (id: string, to: DeviceState) => {
     if (!deviceStates.includes(to)) throw new ControlError(`state ${to}: expected one of ${deviceStates.join(', ')}`)
@@ -89,10 +89,10 @@ function devicesDoor(state: State): EquinixMetalDoor['devices'] {
   }
   return {
     all() {
-      state.settle()
+      state.runDue()
       return [...state.devices.values()].map((device) => renderDevice(state, device, plain))
     },
-    add: (device) => renderDevice(state, addDevice(state, orderOf(state, device)), plain),
+    add: (device) => renderDevice(state, addDevice(state, readNewMachine(state, device)), plain),
     setState,
     powerOff: (id) => setState(id, 'inactive'),
     powerOn: (id) => setState(id, 'active'),
@@ -100,7 +100,7 @@ function devicesDoor(state: State): EquinixMetalDoor['devices'] {
   }
 }
 
-function orderOf(state: State, { project, metro = 'da', plan = 'c3.small.x86', ...wanted }: NewDevice) {
+function readNewMachine(state: State, { project, metro = 'da', plan = 'c3.small.x86', ...wanted }: NewDevice) {
   const place = findMetro(metro)
   if (!place) throw new ControlError(`no metro "${metro}"`)
   const known = plans.find(({ slug }) => slug === plan)
@@ -117,7 +117,7 @@ function orderOf(state: State, { project, metro = 'da', plan = 'c3.small.x86', .
   }
 }
 
-function bgpDoor(state: State): EquinixMetalDoor['bgp'] {
+function bgpControl(state: State): EquinixMetalControl['bgp'] {
   return {
     setSession(id, shown) {
       Object.assign(found(state.sessions, id, 'BGP session'), shown, { updatedAt: state.timestamp() })

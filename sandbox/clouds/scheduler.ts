@@ -1,16 +1,16 @@
-export type Agenda = {
+export type Scheduler = {
   /** Carries something out when `ms` have passed, before the next call that comes after. */
-  later(ms: number, what: () => void): void
+  schedule(ms: number, what: () => void): void
   /** Carries out what has fallen due. */
-  settle(): void
+  runDue(): void
 }
 
 /** What a cloud does by itself in the course of time. */
-export function makeAgenda(now: () => number): Agenda {
+export function makeScheduler(now: () => number): Scheduler {
   let due: { atMs: number; what: () => void }[] = []
   return {
-    later: (ms, what) => void due.push({ atMs: now() + ms, what }),
-    settle() {
+    schedule: (ms, what) => void due.push({ atMs: now() + ms, what }),
+    runDue() {
       const ripe = due.filter(({ atMs }) => atMs <= now())
       due = due.filter(({ atMs }) => atMs > now())
       for (const { what } of ripe) what()

@@ -1,14 +1,14 @@
 // Reads what BIRD says. Pure.
 
 /** The way to a prefix. */
-export type Way = { prefix: string; via: string }
+export type Route = { prefix: string; via: string }
 
 /** When a way to a prefix was learned or lost. */
 export type Change = { atMs: number; what: 'learned' | 'lost'; prefix: string }
 
 /** Of `show route`: a line with the prefix, which later ways to it leave out, then one a way with `via 10.0.0.5 on x`. */
-export function readWays(lines: string[]): Way[] {
-  const ways: Way[] = []
+export function parseRoutes(lines: string[]): Route[] {
+  const ways: Route[] = []
   let prefix = ''
   for (const line of lines) {
     prefix = /^[\d.]+\/\d+/.exec(line)?.[0] ?? prefix
@@ -19,7 +19,7 @@ export function readWays(lines: string[]): Way[] {
 }
 
 /** Of `show protocols all`: the neighbours with whom a session is up. */
-export function readNeighbours(lines: string[]): string[] {
+export function parseNeighbours(lines: string[]): string[] {
   const up: string[] = []
   let state = ''
   for (const line of lines) {
@@ -31,7 +31,7 @@ export function readNeighbours(lines: string[]): string[] {
 }
 
 /** Of the log, whose times are UTC: `2026-01-31 12:00:00.123 <TRACE> machine1.ipv4 > added 203.0.113.7/32 unicast`. */
-export function readChanges(log: string): Change[] {
+export function parseChanges(log: string): Change[] {
   const found = log.matchAll(/^(\S+) (\S+) <TRACE> \S+ > (added|removed) .*?([\d.]+\/\d+) /gm)
   return [...found].map(([, day, time, what, prefix = '']) => ({
     atMs: Date.parse(`${day}T${time}Z`),

@@ -3,7 +3,7 @@ import type { DialectName } from './dialects.ts'
 type Annotations = Record<string, string>
 
 /** What is told differently in a cluster of each dialect. */
-export type Story = {
+export type DialectExamples = {
   /** A Service that wants its address from another place; absent where there is only one. */
   elsewhere?: { name: string; place: string; annotations: Annotations }
   /** What a person typed, and what the answer proposes. */
@@ -16,7 +16,7 @@ export type Story = {
   peerAddress: string
 }
 
-export const stories: Record<DialectName, Story> = {
+export const dialectExamples: Record<DialectName, DialectExamples> = {
   'equinix-metal': {
     elsewhere: { name: 'Silicon Valley', place: 'sv', annotations: { 'metal.equinix.com/eip-metro': 'sv' } },
     mistake: {

@@ -1,4 +1,4 @@
-import { type Command, type Door } from './door.ts'
+import { type Command, type CloudControl } from './control.ts'
 import { answers, type Fault } from './faults.ts'
 import type { LatencyRule } from './latency.ts'
 
@@ -8,11 +8,11 @@ const count = { type: 'integer' }
 const flag = { type: 'boolean' }
 
 /** The commands that every simulated cloud has. */
-export function doorCommands(door: Door): Command[] {
+export function sharedCommands(door: CloudControl): Command[] {
   return [...latencyCommands(door), ...faultCommands(door), ...callCommands(door), ...quotaCommands(door)]
 }
 
-function latencyCommands({ latency }: Door): Command[] {
+function latencyCommands({ latency }: CloudControl): Command[] {
   return [
     { route: 'GET /latency', help: 'The delays that are set.', run: () => latency.all() },
     {
@@ -30,7 +30,7 @@ function latencyCommands({ latency }: Door): Command[] {
   ]
 }
 
-function faultCommands({ faults }: Door): Command[] {
+function faultCommands({ faults }: CloudControl): Command[] {
   const answer = { anyOf: [count, { enum: [...answers] }] }
   const numbers = { times: count, ms: number, perPage: count, retryAfterSeconds: number }
   return [
@@ -48,7 +48,7 @@ function faultCommands({ faults }: Door): Command[] {
   ]
 }
 
-function callCommands({ calls }: Door): Command[] {
+function callCommands({ calls }: CloudControl): Command[] {
   return [
     {
       route: 'GET /calls',
@@ -60,7 +60,7 @@ function callCommands({ calls }: Door): Command[] {
   ]
 }
 
-function quotaCommands({ quota }: Door): Command[] {
+function quotaCommands({ quota }: CloudControl): Command[] {
   return [
     {
       route: 'PUT /quota',

@@ -1,10 +1,10 @@
-import { type AnswersTo, answer } from '../open-questions.ts'
+import { type BehaviourOf, answer } from '../unknown-behaviour.ts'
 
 /**
  * What nobody outside the vendor knows for sure, or what differed over the years: each question with its possible
  * answers. The first is the default; tests of a client should pass with all of them.
  */
-export const questions = {
+export const behaviourChoices = {
   /** The order of lists. */
   listOrder: ['newest-first', 'oldest-first'],
   /** What `GET /projects/{id}/ips` lists when `types` is not given. */
@@ -25,7 +25,7 @@ export const questions = {
   assignmentType: ['present', 'absent'],
 } as const
 
-export type Unknowns = AnswersTo<typeof questions>
+export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>
 
 /** The default answer to every question, with those that are given. */
-export const answerUnknowns = (given?: Partial<Unknowns>): Unknowns => answer(questions, given)
+export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour => answer(behaviourChoices, given)

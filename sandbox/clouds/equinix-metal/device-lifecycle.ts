@@ -1,4 +1,4 @@
-import { addManagement, strip, type Families } from './assignments.ts'
+import { addManagement, removeDeviceParts, type Families } from './assignments.ts'
 import { unprocessable } from './errors.ts'
 import { type Facility, type Metro, type Plan, facilities } from './locations.ts'
 import { type Device, type DeviceSettings, type DeviceState, type Project, type State, newId } from './state.ts'
@@ -67,8 +67,8 @@ export function provision(state: State, device: Device): void {
   const step = (from: DeviceState, to: DeviceState) => () => {
     if (device.state === from) setDeviceState(state, device, to)
   }
-  state.later(state.provisioningMs / 2, step('queued', 'provisioning'))
-  state.later(state.provisioningMs, step('provisioning', 'active'))
+  state.schedule(state.provisioningMs / 2, step('queued', 'provisioning'))
+  state.schedule(state.provisioningMs, step('provisioning', 'active'))
 }
 
 /** Puts a device into a state. */
@@ -82,11 +82,11 @@ export function deprovision(state: State, device: Device): void {
   if (device.state === 'deprovisioning') throw unprocessable('The device is being deprovisioned')
   if (state.deletion.devicesMs === 0) return removeDevice(state, device)
   setDeviceState(state, device, 'deprovisioning')
-  state.later(state.deletion.devicesMs, () => removeDevice(state, device))
+  state.schedule(state.deletion.devicesMs, () => removeDevice(state, device))
 }
 
 /** Ends a device; addresses that the project reserved stay with the project. */
 export function removeDevice(state: State, device: Device): void {
-  strip(state, device)
+  removeDeviceParts(state, device)
   state.devices.delete(device.id)
 }

@@ -5,7 +5,7 @@ import { type View, viewOf } from './includes.ts'
 import type { State } from './state.ts'
 
 /** What every route of the API works with. */
-export type Metal = {
+export type RouteContext = {
   state: State
   find: Finders
   /** The fault that a list in the answer to this call must show. */
@@ -16,6 +16,6 @@ export type Metal = {
 export const viewFor = (request: FastifyRequest): View => viewOf(request.query as Record<string, unknown>)
 
 /** Things in the order in which lists show them, from the order in which they were made. */
-export function inListOrder<T>({ unknowns }: State, made: T[]): T[] {
-  return unknowns.listOrder === 'newest-first' ? made.toReversed() : made
+export function inListOrder<T>({ behaviour }: State, made: T[]): T[] {
+  return behaviour.listOrder === 'newest-first' ? made.toReversed() : made
 }

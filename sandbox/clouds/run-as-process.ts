@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 
 /** Runs a server as the whole process: one JSON line on stdout when it serves, and an end with SIGTERM or SIGINT. */
-export async function asProcess(start: () => Promise<{ say: object; close: () => Promise<void> }>): Promise<void> {
+export async function runAsProcess(start: () => Promise<{ ready: object; close: () => Promise<void> }>): Promise<void> {
   try {
-    const { say, close } = await start()
-    console.log(JSON.stringify(say))
+    const { ready, close } = await start()
+    console.log(JSON.stringify(ready))
     await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
     await close()
   } catch (error) {

@@ -7,13 +7,13 @@ import type { Latency } from './latency.ts'
 import type { Quota } from './quota.ts'
 
 /** What every simulated cloud can be told and asked, in the same process or, as commands, over HTTP. */
-export type Door = { latency: Latency; faults: Faults; calls: CallLog; quota: Quota }
+export type CloudControl = { latency: Latency; faults: Faults; calls: CallLog; quota: Quota }
 
 /** An object as a vendor's API shows it. */
 export type Json = Record<string, unknown>
 
 /** What it can be told and asked about the account behind it, in words that fit every vendor. */
-export type AccountDoor = Door & {
+export type AccountControl = CloudControl & {
   reservations: {
     /** Every reserved address of every project, as the API shows it; the vendor's own blocks may be among them. */
     all(): Json[]
@@ -52,7 +52,7 @@ export type Command = {
 }
 
 /** Serves commands below `/control`, and at `/control` itself a page that says what there is. */
-export async function openDoor(app: FastifyInstance, name: string, commands: Command[]): Promise<void> {
+export async function serveControl(app: FastifyInstance, name: string, commands: Command[]): Promise<void> {
   jsonWhateverItSays(app)
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof ControlError ? error.status : isInvalid(error) ? 400 : 500
