@@ -2,40 +2,40 @@ import type { DialectName } from './dialects.ts'
 
 type Annotations = Record<string, string>
 
-/** What is told differently in a cluster of each dialect. */
+/** What the demo and the sandbox show in a cluster of one dialect. */
 export type DialectExamples = {
-  /** A Service that wants its address from another place; absent where there is only one. */
-  elsewhere?: { name: string; place: string; annotations: Annotations }
-  /** What a person typed, and what the answer proposes. */
+  /** A location other than the default, and the annotations that request it; absent where there is only one. */
+  otherLocation?: { name: string; code: string; annotations: Annotations }
+  /** Annotations with mistakes, and the correction that the error proposes. */
   mistake: { annotations: Annotations; hint: string }
-  /** The ConfigMap in which MetalLB is told by default; absent where nobody is told. */
+  /** The ConfigMap from which MetalLB reads its address pools by default; absent where there is none. */
   configMap?: { namespace: string; name: string }
-  /** How the ids of machines begin. */
+  /** How the provider ID of a machine begins. */
   scheme: string
-  /** The annotation of a node in which the address of its first router is. */
-  peerAddress: string
+  /** The Node annotation that holds the address of the node's first router. */
+  routerAnnotation: string
 }
 
 export const dialectExamples: Record<DialectName, DialectExamples> = {
   'equinix-metal': {
-    elsewhere: { name: 'Silicon Valley', place: 'sv', annotations: { 'metal.equinix.com/eip-metro': 'sv' } },
+    otherLocation: { name: 'Silicon Valley', code: 'sv', annotations: { 'metal.equinix.com/eip-metro': 'sv' } },
     mistake: {
       annotations: { 'metal.equinix.com/eip-metro': 'dallas', 'metal.equinix.com/eip-facilty': 'da11' },
       hint: 'did you mean "da"',
     },
     scheme: 'equinixmetal://',
-    peerAddress: 'metal.equinix.com/bgp-peers-0-peer-ip',
+    routerAnnotation: 'metal.equinix.com/bgp-peers-0-peer-ip',
   },
   packet: {
     mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
     configMap: { namespace: 'metallb-system', name: 'config' },
     scheme: 'packet://',
-    peerAddress: 'packet.com/peer.ips',
+    routerAnnotation: 'packet.com/peer.ips',
   },
   'cherry-servers': {
-    elsewhere: {
+    otherLocation: {
       name: 'Amsterdam',
-      place: 'NL-Amsterdam',
+      code: 'NL-Amsterdam',
       annotations: { 'cherryservers.com/fip-region': 'NL-Amsterdam' },
     },
     mistake: {
@@ -43,6 +43,6 @@ export const dialectExamples: Record<DialectName, DialectExamples> = {
       hint: 'did you mean "LT-Siauliai"',
     },
     scheme: 'cherryservers://',
-    peerAddress: 'cherryservers.com/bgp-peers-0-peer-ip',
+    routerAnnotation: 'cherryservers.com/bgp-peers-0-peer-ip',
   },
 }
