@@ -73,8 +73,7 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
       const ends = await Promise.all(running.map((product) => product.stop('SIGTERM', graceMs)))
       await controlPlane.stop()
       if (!account) await cloud.close()
-      if (ends.includes(null))
-        throw new Error(`eip-admission did not stop and was killed; read its log: ${logOf('eip-admission')}`)
+      if (ends.includes(null)) throw new Error(`eip-admission had to be killed; its log: ${logOf('eip-admission')}`)
     },
   }
 }

@@ -4,42 +4,42 @@ import type { Call, CallLog } from './call-log.ts'
 import { type ActiveFault, type Faults, describeFault } from './faults.ts'
 import type { Latency } from './latency.ts'
 
-/** What a vendor's API says about itself around any answer. */
+/** What every answer of a vendor's API has in common. */
 export type VendorFormat = {
   basePath: string
-  /** The label of the token that a request carries; never the token. */
+  /** Returns the label of a request's token, never the token itself. */
   caller: (request: FastifyRequest) => string
-  /** Headers of every answer that comes from the API itself. */
+  /** The headers of answers that the API makes; answers of an edge server have none of them. */
   headers(request: FastifyRequest, status: number, payload: string): Record<string, string>
-  /** The error body for a status. */
+  /** Returns the error body for a status. */
   errorBody(status: number, message: string | undefined): unknown
 }
 
 type TrackedCall = { fault: ActiveFault | undefined; call: Call; startedMs: number }
 
 export type InterceptedCalls = {
-  /** The fault of a call, for the code that makes lists: what becomes of a list depends on how the vendor pages it. */
+  /** Returns the fault of a call to code that makes lists: its effect depends on how the vendor pages them. */
   faultOf: (request: FastifyRequest) => ActiveFault | undefined
 }
 
 const edgeTitles: Record<number, string> = { 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Time-out' }
 const never = new Promise<never>(() => {})
 
-/** Logs, delays and spoils the calls of every route that `app` gets; `closing` ends what still waits. */
+/** Logs and delays the calls to every route of `app`, and applies faults to them. `closing` ends calls that wait. */
 export function interceptCalls(
   app: FastifyInstance,
-  door: { faults: Faults; latency: Latency; calls: CallLog },
+  control: { faults: Faults; latency: Latency; calls: CallLog },
   { format, closing }: { format: VendorFormat; closing: AbortSignal },
 ): InterceptedCalls {
   const trackedCalls = new WeakMap<FastifyRequest, TrackedCall>()
 
   app.addHook('onRequest', async (request, reply) => {
     const path = pathOf(request).slice(format.basePath.length)
-    const fault = door.faults.strike(request.method, path)
-    const tracked = { fault, call: door.calls.begin(logEntry(request, format)), startedMs: performance.now() }
+    const fault = control.faults.strike(request.method, path)
+    const tracked = { fault, call: control.calls.add(logEntry(request, format)), startedMs: performance.now() }
     if (fault) tracked.call.fault = describeFault(fault)
     trackedCalls.set(request, tracked)
-    await sleepMs(door.latency.msFor(request.method, path), closing)
+    await sleepMs(control.latency.msFor(request.method, path), closing)
     if (!fault || fault.done) return undefined
     const body = await applyFault(fault, { request, reply, format, closing })
     return body === undefined ? undefined : reply.send(body)
@@ -63,7 +63,7 @@ export function interceptCalls(
   return { faultOf: (request) => trackedCalls.get(request)?.fault }
 }
 
-/** The path that was called, without its query. */
+/** Returns the path of a request without its query. */
 export function pathOf(request: FastifyRequest): string {
   return request.url.split('?')[0] ?? ''
 }
@@ -77,7 +77,7 @@ function logEntry(request: FastifyRequest, { basePath, caller }: VendorFormat): 
 
 type FaultTarget = { request: FastifyRequest; reply: FastifyReply; format: VendorFormat; closing: AbortSignal }
 
-/** Carries a fault out: never resolves where no answer follows, resolves with the body that replaces the answer, if any. */
+/** Applies a fault. Resolves with the body that replaces the answer, if any; never resolves where no answer follows. */
 async function applyFault(
   fault: ActiveFault,
   { request, reply, format, closing }: FaultTarget,
@@ -113,7 +113,7 @@ function webPage(reply: FastifyReply, heading: string): string {
   return `<html>\r\n<head><title>${heading}</title></head>\r\n<body>\r\n<center><h1>${heading}</h1></center>\r\n</body>\r\n</html>\r\n`
 }
 
-/** A call that still waits when the cloud closes is never answered. */
+/** Sleeps; when the cloud closes meanwhile it never resolves, so that the call gets no answer. */
 async function sleepMs(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => never)
 }

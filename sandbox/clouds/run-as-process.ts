@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 
-/** Runs a server as the whole process: one JSON line on stdout when it serves, and an end with SIGTERM or SIGINT. */
+/** Runs a server until SIGTERM or SIGINT; prints `ready` as one line of JSON when the server listens. */
 export async function runAsProcess(start: () => Promise<{ ready: object; close: () => Promise<void> }>): Promise<void> {
   try {
     const { ready, close } = await start()

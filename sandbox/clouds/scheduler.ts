@@ -1,19 +1,19 @@
 export type Scheduler = {
-  /** Carries something out when `ms` have passed, before the next call that comes after. */
-  schedule(ms: number, what: () => void): void
-  /** Carries out what has fallen due. */
+  /** Registers an action that is due in `ms`. */
+  schedule(ms: number, action: () => void): void
+  /** Runs the actions that are due; called before each request is answered. */
   runDue(): void
 }
 
-/** What a cloud does by itself in the course of time. */
+/** Makes a scheduler for what a cloud does by itself after a while, such as a deletion that takes time. */
 export function makeScheduler(now: () => number): Scheduler {
-  let due: { atMs: number; what: () => void }[] = []
+  let pending: { atMs: number; action: () => void }[] = []
   return {
-    schedule: (ms, what) => void due.push({ atMs: now() + ms, what }),
+    schedule: (ms, action) => void pending.push({ atMs: now() + ms, action }),
     runDue() {
-      const ripe = due.filter(({ atMs }) => atMs <= now())
-      due = due.filter(({ atMs }) => atMs > now())
-      for (const { what } of ripe) what()
+      const due = pending.filter(({ atMs }) => atMs <= now())
+      pending = pending.filter(({ atMs }) => atMs > now())
+      for (const { action } of due) action()
     },
   }
 }

@@ -1,19 +1,19 @@
-/** What nobody outside a vendor knows for sure: each question with its possible answers, the default first. */
+/** Behaviour of a vendor's API that is undocumented: each case with its possible values, the default first. */
 export type BehaviourChoices = Record<string, readonly [string, ...string[]]>
 
 export type BehaviourOf<Q extends BehaviourChoices> = { -readonly [Name in keyof Q]: Q[Name][number] }
 
-/** The default answer to every question, with those that are given. */
-export function answer<Q extends BehaviourChoices>(
-  behaviourChoices: Q,
+/** Returns one value for each case: those that are given, otherwise the default. Throws for an unknown case or value. */
+export function chooseValues<Q extends BehaviourChoices>(
+  choices: Q,
   given: Partial<BehaviourOf<Q>> = {},
 ): BehaviourOf<Q> {
-  for (const [question, chosen] of Object.entries<string | undefined>(given)) {
-    const allowed = Object.hasOwn(behaviourChoices, question) ? behaviourChoices[question] : undefined
-    if (!allowed) throw new Error(`unknown "${question}": expected one of ${Object.keys(behaviourChoices).join(', ')}`)
-    if (chosen === undefined || !allowed.includes(chosen))
-      throw new Error(`${question}=${chosen}: expected one of ${allowed.join(', ')}`)
+  for (const [name, value] of Object.entries<string | undefined>(given)) {
+    const allowed = Object.hasOwn(choices, name) ? choices[name] : undefined
+    if (!allowed) throw new Error(`unknown "${name}": expected one of ${Object.keys(choices).join(', ')}`)
+    if (value === undefined || !allowed.includes(value))
+      throw new Error(`${name}=${value}: expected one of ${allowed.join(', ')}`)
   }
-  const defaults = Object.entries(behaviourChoices).map(([question, [first]]) => [question, first])
+  const defaults = Object.entries(choices).map(([name, [first]]) => [name, first])
   return { ...(Object.fromEntries(defaults) as BehaviourOf<Q>), ...given }
 }

@@ -366,7 +366,7 @@ const mistakes: { name: string; route: string; body?: string; status: number; sa
     route: 'PUT /latency',
     body: '{"ms":1,"jiter":2}',
     status: 400,
-    says: /no field \\"jiter\\"; there are on, ms, jitterMs/,
+    says: /unknown field \\"jiter\\": expected one of on, ms, jitterMs/,
   },
   { name: 'a field that is missing', route: 'PUT /latency', body: '{}', status: 400, says: /required property 'ms'/ },
   { name: 'no JSON', route: 'PUT /latency', body: 'ms=1', status: 400, says: /not JSON/ },

@@ -4,28 +4,28 @@ import type { Ip, Project, Server, State } from './state.ts'
 
 export type Token = {
   token: string
-  /** What the log of calls says in its place. */
+  /** The name that the call log shows instead of the token. */
   label?: string
-  /** The ids of the projects that it may use; those that it makes are added. */
+  /** The ids of the projects that the token may use; a project that it creates is added. */
   projects: number[]
   readOnly?: boolean
 }
 
-/** Finds what a call is about: 404 where it does not exist, 403 where the token may not do this to it. */
+/** Finds the object of a request. Throws 404 where it does not exist, 403 where the token has no right to this call. */
 export type Finders = {
   project(request: FastifyRequest): Project
   server(request: FastifyRequest): Server
   ip(request: FastifyRequest): Ip
 }
 
-/** The rights of the tokens. */
+/** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
   const known = new Map(
     tokens.map((one, n) => [one.token, { ...one, projects: [...one.projects], label: one.label ?? `token-${n + 1}` }]),
   )
   const find = (request: FastifyRequest) => known.get(tokenOf(request) ?? '')
   return {
-    /** The label of a request's token. */
+    /** Returns the label of a request's token. */
     caller: (request: FastifyRequest) => find(request)?.label ?? (tokenOf(request) ? 'unknown' : 'none'),
     authenticate(request: FastifyRequest): Token {
       const token = find(request)
@@ -38,7 +38,7 @@ export function makeAccess(tokens: Token[]) {
 
 export type Access = ReturnType<typeof makeAccess>
 
-/** The finders of one team. */
+/** Makes the finders for the objects of a team. */
 export function makeFinders(state: State, access: Access): Finders {
   const allowed = <T>(request: FastifyRequest, { found, project }: { found: T; project: Project }): T => {
     if (access.authenticate(request).projects.includes(project.id)) return found

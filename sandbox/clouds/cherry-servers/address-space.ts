@@ -2,24 +2,24 @@ import { type Allocation, type Pool, makePool } from '../address-pool.ts'
 import { type Range, formatIpv4, parseRange, sizeOf, split } from '../ipv4.ts'
 import { type Region, regions } from './regions.ts'
 
-/** One address, in the subnet that it lies in. */
+/** One address, with the subnet that contains it. */
 export type Host = { address: string; cidr: string; gateway?: string; vlan?: number; free: () => void }
 
 export type AddressSpace = {
-  /** Each is a subnet by itself. Undefined where none is left. */
+  /** Allocates a floating IP, which is a subnet of its own; undefined when none is left. */
   floating(region: Region): Host | undefined
-  /** In a subnet that servers share, with a gateway. */
+  /** Allocates an address in a subnet that servers share, with a gateway. */
   primary(region: Region): Host | undefined
-  /** In a VLAN of the project. */
+  /** Allocates an address in a VLAN of the project. */
   private(region: Region, project: number): Host | undefined
 }
 
-/** For documentation (RFC 5737): the addresses that people see first. */
+/** For documentation (RFC 5737). These come first, so people see them in most examples. */
 const documentation = split(parseRange('203.0.113.0/24'), 27)
-/** For benchmarks (RFC 2544), as routable as those: room for four thousand more of each kind in each region. */
+/** For benchmarks (RFC 2544), not routed either: four thousand more of each kind for each region. */
 const benchmarking = split(parseRange('198.18.0.0/15'), 20)
 
-/** Addresses for every region, none of which belongs to anybody. */
+/** Makes pools of unassigned addresses for every region. */
 export function makeAddressSpace(): AddressSpace {
   const pools = new Map(
     regions.map((region, n) => [
@@ -38,15 +38,15 @@ export function makeAddressSpace(): AddressSpace {
   }
 }
 
-/** A private network for each name: VLANs of 253 servers, another one when the last is full. */
+/** Makes a private network for each name: a VLAN for 253 servers, and another one when the last is full. */
 function makePrivateNetworks(): (name: string) => Host | undefined {
   const space = pool(parseRange('10.160.0.0/11'))
   const privateNetworks = new Map<string, (() => Host | undefined)[]>()
   let vlan = 2000
   return (name) => {
     const known = privateNetworks.get(name) ?? []
-    for (const take of known) {
-      const host = take()
+    for (const allocate of known) {
+      const host = allocate()
       if (host) return host
     }
     const allocation = space.allocateFirst(24)
@@ -58,14 +58,14 @@ function makePrivateNetworks(): (name: string) => Host | undefined {
 }
 
 function makePrivateNetwork({ range }: Allocation, vlan: number): () => Host | undefined {
-  const take = makeSubnets(pool(range), range.cidr)
+  const allocate = makeSubnets(pool(range), range.cidr)
   return () => {
-    const host = take()
+    const host = allocate()
     return host && { address: host.address, cidr: host.cidr, vlan, free: host.free }
   }
 }
 
-/** Hands out the hosts of a pool's subnets: never the network itself, its gateway, or its broadcast address. */
+/** Allocates host addresses in a pool's subnets: never the network address, the gateway or the broadcast address. */
 function makeSubnets(of: Pool, cidr: number): () => Host | undefined {
   const size = sizeOf(cidr)
   return () => {
@@ -73,7 +73,7 @@ function makeSubnets(of: Pool, cidr: number): () => Host | undefined {
       const allocation = of.allocateFirst(32)
       if (!allocation) return undefined
       const place = allocation.range.first % size
-      // What is no host is taken for good.
+      // An address that is no host stays allocated.
       if (place < 2 || place === size - 1) continue
       const network = allocation.range.first - place
       const gateway = formatIpv4(network + 1)

@@ -5,7 +5,7 @@ import { selectFields } from './fields.ts'
 import { findPlan, plans, withStock } from './plans.ts'
 import { findRegion, regions } from './regions.ts'
 
-/** Regions and plans, which are the same for everybody. */
+/** Serves regions and plans, which are the same for every team. */
 export function catalogueRoutes(app: FastifyInstance, { faultOf }: RouteContext): void {
   app.get('/regions', (request, reply) => {
     const page = pageOf(regions, { request, reply, fault: faultOf(request) })

@@ -1,4 +1,4 @@
-import { ControlError, found } from '../control-error.ts'
+import { ControlError, findById } from '../control-error.ts'
 import type { AccountControl, CloudControl, Json } from '../control.ts'
 import type { RateLimit } from '../rate-limit.ts'
 import { setServerBgp } from './bgp.ts'
@@ -13,43 +13,43 @@ import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 export type NewServer = {
   hostname: string
   project?: number | string
-  /** A slug. */
+  /** The slug of a region. */
   region?: string
   plan?: string
   tags?: Record<string, string>
 }
 
-/** The two words that a server shows of how it is. */
+/** The state and the status that a server shows. */
 export type ServerCondition = Partial<Pick<Server, 'state' | 'status'>>
 
-/** How many calls one client may send: `retryAfter` says so in a header too, `undefined` lets it send as many as it likes. */
+/** How many calls one client may send; with `retryAfter` a 429 has that header. `undefined` is no limit. */
 export type CallLimit = (RateLimit & { retryAfter?: boolean }) | undefined
 
-/** What a simulated Cherry Servers can be told, beside what every simulated cloud can. Its reservations are floating IPs. */
+/** The controls of a simulated Cherry Servers, in addition to those of every cloud. Its reservations are floating IPs. */
 export type CherryServersControl = AccountControl & {
   devices: {
-    /** A virtual server in Lithuania unless said otherwise. */
+    /** Adds a server: a virtual one in Lithuania unless `plan` and `region` name others. */
     add(server: NewServer): Json
     setCondition(id: string, condition: ServerCondition): Json
   }
   projects: { all(): Json[] }
   bgp: {
-    /** As another tool does it that edits a server or a project and knows no BGP. */
+    /** Disables BGP, as another tool does that edits a server or a project and does not know BGP. */
     turnOff(server: string): void
     turnOffProject(project: string): void
-    /** How many of the region's routers have a session with a server, and what each of them has learned. */
+    /** Sets how many of the region's routers have a session with a server, and what each of them has learned. */
     setSession(server: string, shown: { connected?: number; routes?: string[] }): void
   }
-  /** How long a new address is missing from lists, from now on. */
+  /** Sets how long lists do not show a new address. */
   setListing(listing: { afterMs: number }): void
-  /** How long a project waits for its ASN once BGP is on for a server, from now on. */
+  /** Sets how long a project waits for its ASN after BGP is enabled for a server. */
   setLocalAsn(delay: { afterMs: number }): void
   setCallLimit(limit: CallLimit): void
   unknowns(): UnknownBehaviour
   setUnknowns(given: Partial<UnknownBehaviour>): void
 }
 
-/** Opens the door of one team. */
+/** Makes the controls of one team. */
 export function makeCherryControl(
   state: State,
   shared: CloudControl,
@@ -64,9 +64,9 @@ export function makeCherryControl(
       },
       leaving() {
         state.runDue()
-        return [...state.ips.values()].filter(({ leaving }) => leaving).map(({ id }) => id)
+        return [...state.ips.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
       },
-      vanish: (id) => removeIp(state, found(state.ips, id, 'floating IP')),
+      vanish: (id) => removeIp(state, findById(state.ips, id, 'floating IP')),
     },
     devices: deviceControl(state),
     projects: {
@@ -85,8 +85,8 @@ export function makeCherryControl(
   }
 }
 
-const serverOf = (state: State, id: string) => found(state.servers, Number(id), 'server')
-const projectOf = (state: State, id: string) => found(state.projects, Number(id), 'project')
+const serverOf = (state: State, id: string) => findById(state.servers, Number(id), 'server')
+const projectOf = (state: State, id: string) => findById(state.projects, Number(id), 'project')
 
 function deviceControl(state: State): CherryServersControl['devices'] {
   const show = (id: string) => renderServer(state, serverOf(state, id))

@@ -9,7 +9,7 @@ import { renderProject, renderProjectWithTraffic } from './render.ts'
 import { readBgp } from './server-body.ts'
 import { type Project, type State, floatingIn } from './state.ts'
 
-/** The team, and its projects. */
+/** Serves the team and its projects. */
 export function projectRoutes(app: FastifyInstance, cherry: RouteContext, access: Access): void {
   teamProjects(app, cherry, access)
   singleProjects(app, cherry)
@@ -61,7 +61,7 @@ function singleProjects(app: FastifyInstance, { state, find }: RouteContext): vo
     const project = find.project(request)
     if ([...state.servers.values()].some((server) => server.project === project))
       throw badRequest('A project with servers cannot be deleted.')
-    for (const ip of floatingIn(state, project)) if (!ip.leaving) deleteIp(state, ip)
+    for (const ip of floatingIn(state, project)) if (!ip.isDeleting) deleteIp(state, ip)
     state.projects.delete(project.id)
     return reply.code(204).send()
   })

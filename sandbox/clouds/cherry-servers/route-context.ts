@@ -5,33 +5,33 @@ import type { Finders } from './access.ts'
 import { badRequest } from './errors.ts'
 import type { State } from './state.ts'
 
-/** What every route of the API works with. */
+/** What the routes of the API need. */
 export type RouteContext = {
   state: State
   find: Finders
-  /** The fault that a list in the answer to this call must show. */
+  /** Returns the fault to apply to a list in the answer. */
   faultOf: (request: FastifyRequest) => Fault | undefined
 }
 
-/** Things in the order in which lists show them, from the order in which they were made. */
-export function inListOrder<T>({ behaviour }: State, made: T[]): T[] {
-  return behaviour.listOrder === 'newest-first' ? made.toReversed() : made
+/** Puts objects from their order of creation into the order in which lists show them. */
+export function inListOrder<T>({ behaviour }: State, created: T[]): T[] {
+  return behaviour.listOrder === 'newest-first' ? created.toReversed() : created
 }
 
-/** What `limit` and `offset` leave of a list, all of it without them; how long the whole is goes into a header. */
+/** Returns the part of a list that `limit` and `offset` select, or all of it; a header shows the length of the list. */
 export function pageOf<T>(
   items: T[],
   of: { request: FastifyRequest; reply: FastifyReply; fault: Fault | undefined },
 ): T[] {
   const { limit, offset } = of.request.query as Record<string, unknown>
   const all = applyListFault(items, of.fault)
-  const from = digits('offset', offset)
-  const size = applyPageSizeFault(digits('limit', limit) || all.length, of.fault)
+  const from = readNumber('offset', offset)
+  const size = applyPageSizeFault(readNumber('limit', limit) || all.length, of.fault)
   of.reply.header('x-total-count', String(all.length))
   return all.slice(from, from + size)
 }
 
-function digits(name: string, value: unknown): number {
+function readNumber(name: string, value: unknown): number {
   if (value === undefined) return 0
   if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value)
   throw badRequest(`${name} must be a number.`)

@@ -9,7 +9,7 @@ import { readServerChange, readServerOrder } from './server-body.ts'
 import { addServer, provision, redeploy, setPower, terminate } from './servers.ts'
 import { type Server, type State, ipsOf } from './state.ts'
 
-/** Servers: virtual ones and bare metal. */
+/** Serves servers, virtual ones and bare metal. */
 export function serverRoutes(app: FastifyInstance, cherry: RouteContext): void {
   projectServers(app, cherry)
   singleServers(app, cherry)
@@ -38,8 +38,8 @@ function singleServers(app: FastifyInstance, { state, find }: RouteContext): voi
   app.get('/servers/:id', (request) => {
     const server = find.server(request)
     const { fields } = request.query as { fields?: unknown }
-    const asked = typeof fields === 'string' && fields.split(',').includes('power') && { power: server.power }
-    return selectFields(request, 'server', { ...renderServer(state, server), ...asked })
+    const power = typeof fields === 'string' && fields.split(',').includes('power') && { power: server.power }
+    return selectFields(request, 'server', { ...renderServer(state, server), ...power })
   })
 
   app.put('/servers/:id', (request, reply) => {
@@ -57,12 +57,12 @@ function singleServers(app: FastifyInstance, { state, find }: RouteContext): voi
 
   app.post('/servers/:id/actions', (request, reply) => {
     const server = find.server(request)
-    act(state, server, request)
+    runAction(state, server, request)
     return reply.code(201).send(selectFields(request, 'server', renderServer(state, server)))
   })
 }
 
-/** The vendor's own clients write some of these with a hyphen, some with an underscore. */
+/** The actions. The vendor's clients write some with a hyphen, some with an underscore. */
 const actions: Record<string, (state: State, server: Server) => void> = {
   'power-on': (state, server) => setPower(state, server, 'on'),
   'power-off': (state, server) => setPower(state, server, 'off'),
@@ -74,7 +74,7 @@ const actions: Record<string, (state: State, server: Server) => void> = {
   'reset-bmc-password': () => {},
 }
 
-function act(state: State, server: Server, { body }: FastifyRequest): void {
+function runAction(state: State, server: Server, { body }: FastifyRequest): void {
   const type = objectOf(body)['type']
   const name = typeof type === 'string' ? type.replaceAll('_', '-') : ''
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
@@ -82,8 +82,8 @@ function act(state: State, server: Server, { body }: FastifyRequest): void {
   action(state, server)
 }
 
-/** Searches go by hostname and public address. */
+/** Whether a search finds a server, by its hostname or a public address. */
 function matchesSearch(state: State, server: Server, phrase: string): boolean {
-  const isPublic = ipsOf(state, server).filter(({ type }) => type !== 'private-ip')
-  return server.hostname.includes(phrase) || isPublic.some(({ host }) => host.address.includes(phrase))
+  const publicIps = ipsOf(state, server).filter(({ type }) => type !== 'private-ip')
+  return server.hostname.includes(phrase) || publicIps.some(({ host }) => host.address.includes(phrase))
 }

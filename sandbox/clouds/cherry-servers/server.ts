@@ -18,22 +18,22 @@ export type CherryServersOptions = Pick<StateOptions, 'projects'> & {
   /** A free port when absent or 0. */
   port?: number
   tokens: Token[]
-  /** Servers that are there from the start. */
+  /** The servers at the start. */
   servers?: NewServer[]
-  /** How many floating IPs a project may hold: 256 when absent. */
+  /** How many floating IPs a project may have: 256 when absent. */
   quota?: number
-  /** The vendor says that more than four a second may be refused; nobody is without this. */
+  /** The vendor may refuse more than four calls a second. When absent, no call is refused. */
   callLimit?: CallLimit
-  /** How long a new server takes until it is active. */
+  /** How long it takes until a new server is active. */
   provisioningMs?: number
-  /** How long a project waits for its ASN once BGP is on for a server. */
+  /** How long a project waits for its ASN after BGP is enabled for a server. */
   localAsnMs?: number
   unknowns?: Partial<UnknownBehaviour>
-  /** The clock by which servers come up, ASNs arrive and deleted objects go. */
+  /** The clock for the states of servers, ASNs and deletions. */
   now?: () => number
 }
 
-/** Its `url` has the base path, `/v1`, in it. */
+/** Its `url` includes the base path `/v1`. */
 export type CherryServers = RunningCloud & { door: CherryServersControl }
 
 const basePath = '/v1'
@@ -97,7 +97,7 @@ function statusOf(error: unknown): number {
 
 type CallLimiter = ReturnType<typeof makeCallLimiter>
 
-/** Counts the calls of each client by where they come from, whatever token they carry. */
+/** Makes a limiter that counts calls by the address of the client, whatever token they carry. */
 function makeCallLimiter(now: () => number) {
   let current: { counter: ReturnType<typeof makeRateCounter>; retryAfter: boolean } | undefined
   return {
@@ -106,7 +106,7 @@ function makeCallLimiter(now: () => number) {
     },
     count: (client: string): { isOver: boolean; retryAfterSeconds?: number } => {
       if (!current) return { isOver: false }
-      const { over: isOver, resetAtMs } = current.counter.count(client)
+      const { isOver, resetAtMs } = current.counter.count(client)
       return { isOver, ...(current.retryAfter && { retryAfterSeconds: Math.ceil((resetAtMs - now()) / 1000) }) }
     },
   }

@@ -16,7 +16,7 @@ export type ServerOrder = {
   spot?: boolean
 }
 
-/** Puts a server that runs into a project, with the addresses that are its own. */
+/** Adds a running server to a project, with its own addresses. */
 export function addServer(state: State, order: ServerOrder): Server {
   const id = state.newServerId()
   const server: Server = {
@@ -39,7 +39,7 @@ export function addServer(state: State, order: ServerOrder): Server {
   return server
 }
 
-/** Lets a new server go through its states until it is active. */
+/** Schedules the states of a new server until it is active. */
 export function provision(state: State, server: Server): void {
   Object.assign(server, { state: 'pending', status: 'deploying' })
   state.schedule(state.provisioningMs / 2, () => {
@@ -50,7 +50,7 @@ export function provision(state: State, server: Server): void {
   })
 }
 
-/** Sets up a server anew: it stays in its state, and its status tells. */
+/** Deploys a server again: its status shows it, and its state stays the same. */
 export function redeploy(state: State, server: Server): void {
   server.status = 'deploying'
   state.schedule(state.provisioningMs, () => {
@@ -58,14 +58,14 @@ export function redeploy(state: State, server: Server): void {
   })
 }
 
-/** Switches a server on or off, of which its state may say nothing. */
+/** Switches a server on or off; its state may not show it. */
 export function setPower({ behaviour }: State, server: Server, power: 'on' | 'off'): void {
   server.power = power
   if (server.state === 'active' && power === 'off') server.state = behaviour.stateWhenOff
   if (server.state === 'inactive' && power === 'on') server.state = 'active'
 }
 
-/** Deletes a server: gone at once, or still shown for a while. */
+/** Deletes a server at once, or after the time for which the API still shows it. */
 export function terminate(state: State, server: Server): void {
   if (server.state === 'terminating') throw badRequest('The server is being terminated.')
   if (state.deletion.devicesMs === 0) return removeServer(state, server)
@@ -73,7 +73,7 @@ export function terminate(state: State, server: Server): void {
   state.schedule(state.deletion.devicesMs, () => removeServer(state, server))
 }
 
-/** Ends a server. */
+/** Removes a server and its own addresses. */
 export function removeServer(state: State, server: Server): void {
   setServerBgp(state, server, false)
   removeServerIps(state, server)

@@ -1,37 +1,38 @@
-import { type BehaviourOf, answer } from '../unknown-behaviour.ts'
+import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 
 /**
- * What nobody outside the vendor knows for sure: each question with its possible answers. The first is the default;
- * tests of a client should pass with all of them.
+ * Behaviour that the vendor does not document: each case with its possible values. The first is
+ * the default. Tests of a client should pass with every value.
  */
 export const behaviourChoices = {
   /** The order of lists. */
   listOrder: ['oldest-first', 'newest-first'],
-  /** Reading an address that is gone: clients in wide use take both for "absent". */
+  /** The status for reading a deleted address; widely used clients treat both as "absent". */
   goneAddress: ['404', '403'],
-  /** A project that exists, asked for with a token of another team. */
+  /** The status for an existing project when the token belongs to another team. */
   foreignProject: ['403', '404'],
-  /** Whether the list of regions needs a token; that of plans does not. */
+  /** Whether the list of regions needs a token; the list of plans needs none. */
   regionsNeedToken: ['yes', 'no'],
-  /** Targeting an address at a server that does not exist. */
+  /** The status for targeting an address at a server that does not exist. */
   unknownTarget: ['404', '400'],
-  /** Deleting an address that is targeted at a server. */
+  /** Deleting an address while it is targeted at a server. */
   deleteTargeted: ['refused', 'detaches'],
-  /** Setting the PTR record that an address has already: 500 was seen. */
+  /** The status for setting the PTR record that an address already has; 500 has been observed. */
   samePtrRecord: ['500', '200'],
-  /** How many floating IPs there may be: what the team was granted, or no more than four a server beside. */
+  /** The limit of floating IPs: the granted quota, or the lower of that and four for each server. */
   quotaRule: ['granted', 'four-a-server'],
-  /** Turning BGP on for a server whose project has it off. */
+  /** Enabling BGP for a server whose project has it disabled: the status, or success. */
   bgpBeforeProject: ['400', 'accepted'],
-  /** What becomes of the project's ASN when its last server turns BGP off. */
+  /** The ASN of a project after its last server disabled BGP. */
   localAsn: ['kept', 'cleared'],
-  /** `active` in a server's `bgp`: one client declares a number, another a boolean. */
+  /** The type of `active` in a server's `bgp`: one client declares a number, another a boolean. */
   bgpActive: ['count', 'flag'],
-  /** The `state` of a server that is switched off: one client waits for "inactive", nobody has seen it. */
+  /** The `state` of a server that is switched off: one client waits for "inactive", which has not been observed. */
   stateWhenOff: ['active', 'inactive'],
 } as const
 
 export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>
 
-/** The default answer to every question, with those that are given. */
-export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour => answer(behaviourChoices, given)
+/** Returns the given values, and the default of every other case. */
+export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour =>
+  chooseValues(behaviourChoices, given)

@@ -4,14 +4,14 @@ import type { Assignment, Device, Project, Reservation, Session, State } from '.
 
 export type Token = {
   token: string
-  /** What the log of calls says in its place. */
+  /** The name that the call log shows instead of the token. */
   label?: string
-  /** The ids of the projects that it may use. */
+  /** The ids of the projects that the token may use. */
   projects: string[]
   readOnly?: boolean
 }
 
-/** Finds what a call is about: 404 where it does not exist, 403 where the token may not do this to it. */
+/** Finds the object of a request. Throws 404 where it does not exist, 403 where the token has no right to this call. */
 export type Finders = {
   project(request: FastifyRequest): Project
   device(request: FastifyRequest): Device
@@ -24,12 +24,12 @@ const tokenOf = (request: FastifyRequest) => {
   return typeof header === 'string' && header !== '' ? header : undefined
 }
 
-/** The rights of the tokens. */
+/** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
   const known = new Map(tokens.map((one, n) => [one.token, { ...one, label: one.label ?? `token-${n + 1}` }]))
   const find = (request: FastifyRequest) => known.get(tokenOf(request) ?? '')
   return {
-    /** The label of a request's token. */
+    /** Returns the label of a request's token. */
     caller: (request: FastifyRequest) => find(request)?.label ?? (tokenOf(request) ? 'unknown' : 'none'),
     authenticate(request: FastifyRequest): Token {
       const token = find(request)
@@ -41,7 +41,7 @@ export function makeAccess(tokens: Token[]) {
 
 export type Access = ReturnType<typeof makeAccess>
 
-/** The finders of one account. */
+/** Makes the finders for the objects of an account. */
 export function makeFinders(state: State, access: Access): Finders {
   const allow = (request: FastifyRequest, project: Project) => {
     const { projects, readOnly } = access.authenticate(request)
@@ -77,7 +77,7 @@ export function makeFinders(state: State, access: Access): Finders {
   }
 }
 
-/** Reservations and assignments share their ids and `/ips/{id}`. */
+/** Tells an assignment from a reservation: both live at `/ips/{id}`. */
 export function isAssignment(found: Reservation | Assignment): found is Assignment {
   return 'reservation' in found
 }

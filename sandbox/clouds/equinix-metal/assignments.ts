@@ -20,7 +20,7 @@ function store(state: State, made: Omit<Assignment, 'id' | 'createdAt' | 'public
   return assignment
 }
 
-/** Binds an address (`203.0.113.7` or `203.0.113.7/32`) of one of the project's blocks to a device in the block's metro. */
+/** Assigns an address (`203.0.113.7` or `203.0.113.7/32`) of the project's blocks to a device in the same metro. */
 export function assign(state: State, device: Device, wanted: unknown): Assignment {
   if (typeof wanted !== 'string' || wanted === '') throw unprocessable("Address can't be blank")
   const number = parseIpv4(wanted.replace(/\/32$/, ''))
@@ -38,8 +38,8 @@ export function assign(state: State, device: Device, wanted: unknown): Assignmen
 
 function blockWith(state: State, device: Device, address: number): Reservation | undefined {
   return [...state.reservations.values()].find(
-    ({ project, block, management, leaving }) =>
-      project === device.project && !management && !leaving && block?.family === 4 && isIn(block, address),
+    ({ project, block, management, isDeleting }) =>
+      project === device.project && !management && !isDeleting && block?.family === 4 && isIn(block, address),
   )
 }
 
@@ -48,7 +48,7 @@ function isIn({ network, cidr }: { network: string; cidr: number }, address: num
   return address >= first && address < first + sizeOf(cidr)
 }
 
-/** The parts of a block of this prefix length in which no device has an address. */
+/** Returns the parts of a block, with this prefix length, in which no device has an address. */
 export function availableIn(state: State, reservation: Reservation, cidr: number): string[] {
   const { block } = reservation
   if (block?.family !== 4 || !Number.isInteger(cidr) || cidr < block.cidr || cidr > 32) return []
@@ -60,7 +60,7 @@ export function availableIn(state: State, reservation: Reservation, cidr: number
 
 export type Families = { publicIpv4: boolean; privateIpv4: boolean; publicIpv6: boolean }
 
-/** Gives a new device the addresses it is managed by: a public /31, an IPv6 /127, a private /31. */
+/** Assigns management addresses to a new device: a public /31, an IPv6 /127 and a private /31. */
 export function addManagement(state: State, device: Device, { publicIpv4, privateIpv4, publicIpv6 }: Families): void {
   const { project, metro } = device
   const reservation = publicIpv4 ? publicLink(state, project, metro) : undefined
@@ -82,19 +82,19 @@ function addIpv6(state: State, device: Device): void {
   }
 }
 
-/** The device gets the second address of a /31; the first is its gateway. */
+/** Assigns the second address of a /31 to a device; the first is its gateway. */
 function addIpv4Link(state: State, device: Device, of: Pick<Assignment, 'reservation' | 'block' | 'free'>): void {
   const address = formatIpv4((parseIpv4(of.block.network) ?? 0) + 1)
   store(state, { device, address, management: true, ...of })
 }
 
-/** Takes an address off its device; the reservation stays. */
+/** Removes an address from its device; the reservation stays. */
 export function detach(state: State, assignment: Assignment): void {
   state.assignments.delete(assignment.id)
   assignment.free?.()
 }
 
-/** Takes everything off a device that goes: its addresses, the blocks made for it alone, its BGP sessions. */
+/** Removes the addresses of a deleted device, the blocks that were made for it alone, and its BGP sessions. */
 export function removeDeviceParts(state: State, device: Device): void {
   for (const assignment of assignmentsOf(state, device)) {
     detach(state, assignment)

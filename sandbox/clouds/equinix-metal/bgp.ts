@@ -11,7 +11,7 @@ import { objectOf } from '../request-body.ts'
 import { type Project, type Session, type State, newId, sessionsOf } from './state.ts'
 import type { View } from './includes.ts'
 
-/** BGP: a configuration for the project, then a session for each device and address family. */
+/** Serves BGP: one configuration for a project, and a session for each device and address family. */
 export function bgpRoutes(app: FastifyInstance, metal: RouteContext): void {
   configRoutes(app, metal)
   listRoutes(app, metal)
@@ -19,7 +19,7 @@ export function bgpRoutes(app: FastifyInstance, metal: RouteContext): void {
 }
 
 function configRoutes(app: FastifyInstance, { state, find }: RouteContext): void {
-  // 200 also for a project that has no BGP.
+  // A project without BGP gets 200 too.
   app.get('/projects/:id/bgp-config', (request) => {
     const project = find.project(request)
     return renderConfig(state, project, viewFor(request))
@@ -76,7 +76,7 @@ function sessionRoutes(app: FastifyInstance, { state, find }: RouteContext): voi
 
   app.get('/bgp/sessions/:id', (request) => renderSession(state, find.session(request), viewFor(request)))
 
-  // The specification has a bare boolean here; a client that was in wide use sent an object.
+  // The specification has a bare boolean here; a widely used client sends an object.
   app.put('/bgp/sessions/:id', (request) => {
     const session = find.session(request)
     const wanted = typeof request.body === 'boolean' ? request.body : objectOf(request.body)['default_route']
@@ -112,7 +112,7 @@ function renderConfig(state: State, project: Project, view: View): Json {
     requested_at: config.createdAt,
     project: renderProject(project, view),
     sessions: sessions.map((one) =>
-      view.full('sessions') ? renderSession(state, one, view.into('sessions')) : href('bgp/sessions', one.id),
+      view.isFull('sessions') ? renderSession(state, one, view.into('sessions')) : href('bgp/sessions', one.id),
     ),
     ranges: [],
     ...href('bgp-configs', config.id),
@@ -129,7 +129,7 @@ function renderSession(state: State, session: Session, view: View): Json {
     learned_routes: session.learnedRoutes,
     created_at: session.createdAt,
     updated_at: session.updatedAt,
-    device: view.full('device') ? renderDevice(state, device, view.into('device')) : href('devices', device.id),
+    device: view.isFull('device') ? renderDevice(state, device, view.into('device')) : href('devices', device.id),
     ...href('bgp/sessions', id),
   }
 }

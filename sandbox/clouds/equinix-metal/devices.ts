@@ -10,7 +10,7 @@ import { pageOf } from './paging.ts'
 import { renderDevice } from './render-device.ts'
 import { objectOf } from '../request-body.ts'
 
-/** Devices: the servers of a project. */
+/** Serves devices, which are the servers of a project. */
 export function deviceRoutes(app: FastifyInstance, metal: RouteContext): void {
   projectDevices(app, metal)
   singleDevices(app, metal)
@@ -39,7 +39,7 @@ function projectDevices(app: FastifyInstance, { state, find, faultOf }: RouteCon
 function singleDevices(app: FastifyInstance, { state, find }: RouteContext): void {
   app.get('/devices/:id', (request) => {
     const device = find.device(request)
-    // It still is in the project's list, which tells it from one that is gone.
+    // The project's list still shows the device; that distinguishes it from a deleted one.
     if (device.state === 'failed' && state.behaviour.failedDevice === '403') throw forbidden()
     return renderDevice(state, device, viewFor(request))
   })

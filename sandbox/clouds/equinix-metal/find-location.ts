@@ -3,7 +3,7 @@ import { type Facility, type Metro, findFacility, findMetro } from './locations.
 import { textOf } from '../request-body.ts'
 import type { State } from './state.ts'
 
-/** Where a request says that a thing shall be: in a metro, or in a facility, which lies in one. */
+/** Finds the location that a request names: a metro, or a facility with its metro. */
 export function findLocation(
   { behaviour }: State,
   { metro, facility }: { metro?: unknown; facility?: unknown },

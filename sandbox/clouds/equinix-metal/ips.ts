@@ -9,11 +9,11 @@ import { pageOf } from './paging.ts'
 import { renderAssignment, renderReservation } from './render.ts'
 import { objectOf } from '../request-body.ts'
 import { listOfText } from './request-body.ts'
-import { readOrder } from './reservation-order.ts'
-import { release, reserve } from './reservations.ts'
+import { readReservationOrder } from './reservation-order.ts'
+import { deleteReservation, reserve } from './reservations.ts'
 import { type Assignment, type Reservation, type State, assignmentsOf } from './state.ts'
 
-/** Reservations (blocks that a project holds) and assignments (addresses that a device has); both live at `/ips/{id}`. */
+/** Serves reservations (blocks of a project) and assignments (addresses of a device); both live at `/ips/{id}`. */
 export function ipRoutes(app: FastifyInstance, metal: RouteContext): void {
   projectIps(app, metal)
   singleIps(app, metal)
@@ -31,10 +31,10 @@ function projectIps(app: FastifyInstance, { state, find, faultOf }: RouteContext
     return { ip_addresses: items.map((one) => renderReservation(state, one, viewFor(request))), meta }
   })
 
-  // 201 whether it was granted at once or waits for a review: `state` tells.
+  // 201 for a granted and for a pending reservation: `state` shows which.
   app.post('/projects/:id/ips', (request, reply) => {
     const project = find.project(request)
-    const order = readOrder(state, request.body)
+    const order = readReservationOrder(state, request.body)
     if (order.facility) markDeprecated(reply)
     const reservation = reserve(state, project, order)
     return reply.code(201).send(renderReservation(state, reservation, viewFor(request)))
@@ -55,15 +55,15 @@ function singleIps(app: FastifyInstance, { state, find }: RouteContext): void {
     return render(request, found)
   })
 
-  // With the id of a reservation this gives the block back for good; with that of an assignment it only unbinds.
+  // The id of a reservation deletes the block; the id of an assignment only detaches the address from its device.
   app.delete('/ips/:id', (request, reply) => {
     const found = find.address(request)
     if (isAssignment(found)) {
       if (found.management) throw unprocessable('Cannot remove a management address')
       detach(state, found)
     } else {
-      if (found.leaving) throw notFound()
-      release(state, found)
+      if (found.isDeleting) throw notFound()
+      deleteReservation(state, found)
     }
     return reply.code(204).send()
   })
@@ -93,7 +93,7 @@ function deviceIps(app: FastifyInstance, { state, find, faultOf }: RouteContext)
   })
 }
 
-/** `types=a&types=b`, `types=a,b` and `type=a` are all in use. */
+/** Clients use `types=a&types=b`, `types=a,b` and `type=a`. */
 function wantedTypes(state: State, request: FastifyRequest): string[] {
   const { types, type } = request.query as Record<string, unknown>
   const given = [types ?? type].flat().filter((text) => typeof text === 'string')

@@ -4,7 +4,7 @@ import { notFound } from './errors.ts'
 import { facilities, findMetro, metros } from './locations.ts'
 import type { RouteContext } from './route-context.ts'
 
-/** Metros, which every token may see, and the facilities of old. */
+/** Serves metros, which every token may read, and the deprecated facilities. */
 export function locationRoutes(app: FastifyInstance, { find, faultOf }: RouteContext): void {
   app.get('/locations/metros', (request) => ({ metros: applyListFault(metros, faultOf(request)) }))
 
@@ -26,7 +26,7 @@ export function locationRoutes(app: FastifyInstance, { find, faultOf }: RouteCon
   })
 }
 
-/** Says that facilities are going, or gone (RFC 8594). */
+/** Adds the headers that declare facilities as deprecated (RFC 8594). */
 export function markDeprecated(reply: FastifyReply): void {
   reply.headers({ deprecation: 'Tue, 30 May 2023 00:00:00 GMT', sunset: 'Sun, 31 Dec 2023 00:00:00 GMT' })
 }

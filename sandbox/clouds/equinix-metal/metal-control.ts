@@ -1,4 +1,4 @@
-import { ControlError, found } from '../control-error.ts'
+import { ControlError, findById } from '../control-error.ts'
 import type { AccountControl, CloudControl } from '../control.ts'
 import { addDevice, removeDevice, setDeviceState } from './device-lifecycle.ts'
 import { plain } from './includes.ts'
@@ -18,30 +18,30 @@ export type NewDevice = {
   state?: DeviceState
 }
 
-/** What a simulated Equinix Metal can be told, beside what every simulated cloud can. */
+/** The controls of a simulated Equinix Metal, in addition to those of every simulated cloud. */
 export type EquinixMetalControl = AccountControl & {
   reservations: {
     grant(id: string): Json
     deny(id: string): Json
   }
   devices: {
-    /** In metro `da` unless said otherwise. */
+    /** Adds a device, in metro `da` when `metro` is absent. */
     add(device: NewDevice): Json
     setState(id: string, state: DeviceState): Json
   }
   bgp: {
-    /** What a session shows of itself: a word a switch (`up,up`), and the routes it has learned. */
+    /** Sets what a session shows: a word for each switch (`up,up`), and the learned routes. */
     setSession(id: string, shown: { status?: string; learnedRoutes?: string[] }): void
-    /** What the BGP configuration of a project is: a global one waits to be enabled. */
+    /** Sets the status of a project's BGP configuration; a global one waits until it is enabled. */
     setStatus(project: string, status: 'requested' | 'enabled' | 'disabled'): void
   }
-  /** How reservations are granted from now on: see `State.grants`. */
+  /** Sets how reservations are granted: see `State.grants`. */
   setGrants(grants: State['grants']): void
   unknowns(): UnknownBehaviour
   setUnknowns(given: Partial<UnknownBehaviour>): void
 }
 
-/** Opens the door of one account. */
+/** Makes the controls of one account. */
 export function makeMetalControl(state: State, shared: CloudControl): EquinixMetalControl {
   return {
     ...shared,
@@ -56,7 +56,7 @@ export function makeMetalControl(state: State, shared: CloudControl): EquinixMet
 }
 
 function reservationControl(state: State): EquinixMetalControl['reservations'] {
-  const find = (id: string) => found(state.reservations, id, 'reservation')
+  const find = (id: string) => findById(state.reservations, id, 'reservation')
   const show = (id: string) => renderReservation(state, find(id), plain)
   return {
     all() {
@@ -65,7 +65,7 @@ function reservationControl(state: State): EquinixMetalControl['reservations'] {
     },
     leaving() {
       state.runDue()
-      return [...state.reservations.values()].filter(({ leaving }) => leaving).map(({ id }) => id)
+      return [...state.reservations.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
     },
     grant(id) {
       if (!grant(state, find(id))) throw new ControlError(`reservation ${id} is not pending, or no address is left`)
@@ -81,7 +81,7 @@ function reservationControl(state: State): EquinixMetalControl['reservations'] {
 }
 
 function deviceControl(state: State): EquinixMetalControl['devices'] {
-  const find = (id: string) => found(state.devices, id, 'device')
+  const find = (id: string) => findById(state.devices, id, 'device')
   const setState = (id: string, to: DeviceState) => {
     if (!deviceStates.includes(to)) throw new ControlError(`state ${to}: expected one of ${deviceStates.join(', ')}`)
     setDeviceState(state, find(id), to)
@@ -107,7 +107,7 @@ function readNewMachine(state: State, { project, metro = 'da', plan = 'c3.small.
   if (!known) throw new ControlError(`no plan "${plan}": expected one of ${plans.map(({ slug }) => slug).join(', ')}`)
   const [first] = state.projects.keys()
   return {
-    project: found(state.projects, project ?? first ?? '', 'project'),
+    project: findById(state.projects, project ?? first ?? '', 'project'),
     metro: place,
     plan: known,
     hostname: wanted.hostname,
@@ -120,10 +120,10 @@ function readNewMachine(state: State, { project, metro = 'da', plan = 'c3.small.
 function bgpControl(state: State): EquinixMetalControl['bgp'] {
   return {
     setSession(id, shown) {
-      Object.assign(found(state.sessions, id, 'BGP session'), shown, { updatedAt: state.timestamp() })
+      Object.assign(findById(state.sessions, id, 'BGP session'), shown, { updatedAt: state.timestamp() })
     },
     setStatus(id, status) {
-      const { bgpConfig }: Project = found(state.projects, id, 'project')
+      const { bgpConfig }: Project = findById(state.projects, id, 'project')
       if (!bgpConfig) throw new ControlError(`project ${id} has no BGP configuration`)
       bgpConfig.status = status
     },

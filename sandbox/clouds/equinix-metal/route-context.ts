@@ -4,18 +4,18 @@ import type { Finders } from './access.ts'
 import { type View, viewOf } from './includes.ts'
 import type { State } from './state.ts'
 
-/** What every route of the API works with. */
+/** What the routes of the API need. */
 export type RouteContext = {
   state: State
   find: Finders
-  /** The fault that a list in the answer to this call must show. */
+  /** Returns the fault to apply to a list in the answer. */
   faultOf: (request: FastifyRequest) => Fault | undefined
 }
 
-/** The `include` and `exclude` of a request. */
+/** Reads `include` and `exclude` of a request. */
 export const viewFor = (request: FastifyRequest): View => viewOf(request.query as Record<string, unknown>)
 
-/** Things in the order in which lists show them, from the order in which they were made. */
-export function inListOrder<T>({ behaviour }: State, made: T[]): T[] {
-  return behaviour.listOrder === 'newest-first' ? made.toReversed() : made
+/** Puts objects from their order of creation into the order in which lists show them. */
+export function inListOrder<T>({ behaviour }: State, created: T[]): T[] {
+  return behaviour.listOrder === 'newest-first' ? created.toReversed() : created
 }

@@ -22,16 +22,16 @@ export type EquinixMetalOptions = {
   port?: number
   projects: { id: string; name?: string }[]
   tokens: Token[]
-  /** Devices that are there from the start. */
+  /** The devices at the start. */
   devices?: NewDevice[]
-  /** How many public addresses a project may hold: 256 when absent. */
+  /** How many public addresses a project may have: 256 when absent. */
   quota?: number
-  /** The vendor gave no numbers: without this the headers count down, and nobody is refused. */
+  /** The vendor publishes no limits. When absent, the headers count down, but no call is refused. */
   rateLimit?: RateLimit
-  /** How long a new device takes until it is active. */
+  /** How long it takes until a new device is active. */
   provisioningMs?: number
   unknowns?: Partial<UnknownBehaviour>
-  /** The clock by which reservations are granted late, devices come up and deleted objects go. */
+  /** The clock for late grants, the states of devices and deletions. */
   now?: () => number
 }
 
@@ -71,8 +71,8 @@ function serveApi(app: FastifyInstance, { state, access, limit, intercepted }: P
   app.addHook('onRequest', async (request) => {
     state.runDue()
     access.authenticate(request)
-    const { over } = limit.rate.count(access.caller(request))
-    if (over && limit.isEnforced) throw new ApiError(429, [])
+    const { isOver } = limit.rate.count(access.caller(request))
+    if (isOver && limit.isEnforced) throw new ApiError(429, [])
   })
   app.setErrorHandler((error, _request, reply) => {
     const status = statusOf(error)

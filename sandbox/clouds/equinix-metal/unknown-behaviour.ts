@@ -1,31 +1,32 @@
-import { type BehaviourOf, answer } from '../unknown-behaviour.ts'
+import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 
 /**
- * What nobody outside the vendor knows for sure, or what differed over the years: each question with its possible
- * answers. The first is the default; tests of a client should pass with all of them.
+ * Behaviour that the vendor does not document, or that changed over the years: each case with its possible values. The first is
+ * the default. Tests of a client should pass with every value.
  */
 export const behaviourChoices = {
   /** The order of lists. */
   listOrder: ['newest-first', 'oldest-first'],
-  /** What `GET /projects/{id}/ips` lists when `types` is not given. */
+  /** The types that `GET /projects/{id}/ips` lists without the parameter `types`. */
   typesByDefault: ['all', 'public-and-global'],
-  /** A reservation in a metro or facility that does not exist. */
+  /** The status for a reservation in a metro or facility that does not exist. */
   unknownLocation: ['404', '422'],
-  /** A project that exists, asked for with a token that may not use it. */
+  /** The status for an existing project when the token may not use it. */
   foreignProject: ['403', '404'],
-  /** Deleting a reservation of which a device still holds an address. */
+  /** Deleting a reservation while a device still has an address of it. */
   deleteAssigned: ['refused', 'cascades'],
-  /** Reading a device that failed to provision: 403 was seen. */
+  /** The status for reading a device that failed to provision; 403 has been observed. */
   failedDevice: ['403', '200'],
-  /** Enabling BGP on a project that has it. */
+  /** The status for enabling BGP on a project that has it already. */
   repeatedBgpConfig: ['422', '204'],
-  /** The BGP configuration of a project that has none. */
+  /** The body for the BGP configuration of a project that has none. */
   emptyBgpConfig: ['empty', 'nulls'],
-  /** `type: "IPAssignment"` on assignments: there since 2023. */
+  /** The field `type: "IPAssignment"` on assignments, which exists since 2023. */
   assignmentType: ['present', 'absent'],
 } as const
 
 export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>
 
-/** The default answer to every question, with those that are given. */
-export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour => answer(behaviourChoices, given)
+/** Returns the given values, and the default of every other case. */
+export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour =>
+  chooseValues(behaviourChoices, given)
