@@ -1,15 +1,9 @@
 import type { FastifyRequest } from 'fastify'
+import { type Token as CloudToken, makeTokens } from '../tokens.ts'
 import { forbidden, notFound, unauthorized } from './errors.ts'
 import type { Ip, Project, Server, State } from './state.ts'
 
-export type Token = {
-  token: string
-  /** The name that the call log shows instead of the token. */
-  label?: string
-  /** The ids of the projects that the token may use; a project that it creates is added. */
-  projects: number[]
-  readOnly?: boolean
-}
+export type Token = CloudToken<number>
 
 /** Finds the object of a request. Throws 404 where it does not exist, 403 where the token has no right to this call. */
 export type Finders = {
@@ -20,13 +14,9 @@ export type Finders = {
 
 /** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
-  const known = new Map(
-    tokens.map((one, n) => [one.token, { ...one, projects: [...one.projects], label: one.label ?? `token-${n + 1}` }]),
-  )
-  const find = (request: FastifyRequest) => known.get(tokenOf(request) ?? '')
+  const { find, caller } = makeTokens(tokens, readToken)
   return {
-    /** Returns the label of a request's token. */
-    caller: (request: FastifyRequest) => find(request)?.label ?? (tokenOf(request) ? 'unknown' : 'none'),
+    caller,
     authenticate(request: FastifyRequest): Token {
       const token = find(request)
       if (!token) throw unauthorized()
@@ -67,6 +57,6 @@ function idIn(request: FastifyRequest): string {
   return (request.params as { id: string }).id
 }
 
-function tokenOf(request: FastifyRequest): string | undefined {
+function readToken(request: FastifyRequest): string | undefined {
   return /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
 }

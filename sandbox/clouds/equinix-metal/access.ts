@@ -1,15 +1,9 @@
 import type { FastifyRequest } from 'fastify'
+import { type Token as CloudToken, makeTokens } from '../tokens.ts'
 import { forbidden, notFound, unauthorized } from './errors.ts'
 import type { Assignment, Device, Project, Reservation, Session, State } from './state.ts'
 
-export type Token = {
-  token: string
-  /** The name that the call log shows instead of the token. */
-  label?: string
-  /** The ids of the projects that the token may use. */
-  projects: string[]
-  readOnly?: boolean
-}
+export type Token = CloudToken<string>
 
 /** Finds the object of a request. Throws 404 where it does not exist, 403 where the token has no right to this call. */
 export type Finders = {
@@ -19,18 +13,11 @@ export type Finders = {
   session(request: FastifyRequest): Session
 }
 
-const tokenOf = (request: FastifyRequest) => {
-  const header = request.headers['x-auth-token']
-  return typeof header === 'string' && header !== '' ? header : undefined
-}
-
 /** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
-  const known = new Map(tokens.map((one, n) => [one.token, { ...one, label: one.label ?? `token-${n + 1}` }]))
-  const find = (request: FastifyRequest) => known.get(tokenOf(request) ?? '')
+  const { find, caller } = makeTokens(tokens, readToken)
   return {
-    /** Returns the label of a request's token. */
-    caller: (request: FastifyRequest) => find(request)?.label ?? (tokenOf(request) ? 'unknown' : 'none'),
+    caller,
     authenticate(request: FastifyRequest): Token {
       const token = find(request)
       if (!token) throw unauthorized()
@@ -80,4 +67,9 @@ export function makeFinders(state: State, access: Access): Finders {
 /** Tells an assignment from a reservation: both live at `/ips/{id}`. */
 export function isAssignment(found: Reservation | Assignment): found is Assignment {
   return 'reservation' in found
+}
+
+function readToken(request: FastifyRequest): string | undefined {
+  const header = request.headers['x-auth-token']
+  return typeof header === 'string' && header !== '' ? header : undefined
 }

@@ -1,4 +1,4 @@
-import type { Json } from './render.ts'
+import type { Json } from '../control.ts'
 import { type Assignment, type Device, type Session, type State, assignmentsOf, sessionsOf } from './state.ts'
 
 const peerAsn = 65530

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { unprocessable } from './errors.ts'
 import { facilities, findFacility, findMetro, metros, plans } from './locations.ts'
-import type { Json } from './render.ts'
+import type { Json } from '../control.ts'
 import { objectOf, textOf } from '../request-body.ts'
 
 /** Serves the capacity of servers. The vendor has no call for the capacity of addresses. */

@@ -1,6 +1,7 @@
 import { neighborsOf } from './bgp-neighbors.ts'
 import { plain } from './includes.ts'
-import { type Json, renderAssignment, renderParentBlock } from './render.ts'
+import type { Json } from '../control.ts'
+import { renderAssignment, renderParentBlock } from './render.ts'
 import { macOf, renderOperatingSystem } from './render-device.ts'
 import { type Assignment, type Device, type State, assignmentsOf } from './state.ts'
 

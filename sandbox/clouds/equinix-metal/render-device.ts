@@ -1,7 +1,8 @@
 import { href } from './hrefs.ts'
 import type { View } from './includes.ts'
 import { stableId } from './locations.ts'
-import { type Json, renderAssignment, renderFacility, renderMetro, renderProject } from './render.ts'
+import type { Json } from '../control.ts'
+import { renderAssignment, renderFacility, renderMetro, renderProject } from './render.ts'
 import { type Device, type State, assignmentsOf } from './state.ts'
 
 /** Renders a device: plan, metro, facility and addresses in full unless excluded. */

@@ -1,9 +1,8 @@
+import type { Json } from '../control.ts'
 import { stableId, type Facility, type Metro } from './locations.ts'
 import { basePath, href } from './hrefs.ts'
 import type { View } from './includes.ts'
 import { type Assignment, type Project, type Reservation, type State, assignmentsIn } from './state.ts'
-
-export type Json = Record<string, unknown>
 
 /** The user who requested every object. */
 const user = href('users', stableId('the user of the sandbox'))
