@@ -12,9 +12,9 @@ export type Token<ProjectId> = {
 /** The tokens of a simulated cloud, found by the token text that a request carries. */
 export type Tokens<ProjectId> = {
   /** Returns the token of a request; undefined when it has none or an unknown one. */
-  find(request: FastifyRequest): Token<ProjectId> | undefined
+  find: (request: FastifyRequest) => Token<ProjectId> | undefined
   /** Returns the label of a request's token, never the token itself. */
-  caller(request: FastifyRequest): string
+  caller: (request: FastifyRequest) => string
 }
 
 /** Makes the tokens; `readToken` reads the token text from a request as the vendor's clients send it. */

@@ -166,7 +166,10 @@ export function serviceTag({ separator }: Dialect, key: Key): string {
 }
 
 /** Every address of the project that somebody ordered and nobody has given back, oldest first. */
-export function reservationsIn(name: DialectName, { reservations }: Pick<AccountControl, 'reservations'>): Reservation[] {
+export function reservationsIn(
+  name: DialectName,
+  { reservations }: Pick<AccountControl, 'reservations'>,
+): Reservation[] {
   const leaving = new Set(reservations.leaving())
   const ordered = reservations.all().filter(dialects[name].isOrdered).map(table[name].reservation)
   return ordered.filter(({ id }) => !leaving.has(id))
