@@ -65,7 +65,10 @@ async function refuseMistakes(sandbox: Sandbox): Promise<void> {
   const { annotations, hint } = dialectExamples[sandbox.stage.dialect].mistake
   const wrong = service('blog', annotations)
   const created = await showKubectl(sandbox.stage, ['create', '-f', '-'], wrong)
-  check(created.code !== 0 && created.stderr.includes(hint), 'the API server refuses the Service with a proposal')
+  check(
+    created.code !== 0 && created.stderr.includes(hint),
+    'the API server refuses the Service, and the error proposes a correction',
+  )
 
   printHeading('A dry run finds the same mistakes, and reserves nothing')
   const rehearsed = await showKubectl(sandbox.stage, ['create', '--dry-run=server', '-f', '-'], wrong)
@@ -133,6 +136,7 @@ const steps = [createService, listAddresses, showAddressPools, refuseMistakes, d
 
 await runSandbox(async (sandbox, interrupted) => {
   try {
+    console.log('\nThe Kubernetes API server and eip-admission are real. The cloud is simulated.')
     for (const step of steps) {
       if (interrupted.aborted) throw new Error('The demo was interrupted.')
       await step(sandbox)
