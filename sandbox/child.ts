@@ -7,7 +7,7 @@ export type Child = {
   readonly exited: Promise<number | null>
   readonly isRunning: () => boolean
   signal(signal: NodeJS.Signals): void
-  /** Ends the program with `signal`, harder after `graceMs`; resolves when it is gone. */
+  /** Sends `signal`, and SIGKILL after `graceMs`; resolves when the program has ended. */
   stop(signal?: NodeJS.Signals, graceMs?: number): Promise<number | null>
 }
 
@@ -15,19 +15,19 @@ export type ChildOptions = { logFile?: string; env?: NodeJS.ProcessEnv; onStdout
 
 const setpriv = '/usr/bin/setpriv'
 
-/** Starts a program that does not outlive us, not even when we are killed, where the machine has setpriv (util-linux). */
+/** Starts a program. With setpriv (util-linux) on the machine it ends with this process, also when that is killed. */
 export function startChild(command: string[], options: ChildOptions = {}): Child {
-  const tied = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--', ...command] : command
+  const guarded = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--', ...command] : command
   const log = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a')
-  const child = spawn(tied[0] ?? '', tied.slice(1), {
+  const child = spawn(guarded[0] ?? '', guarded.slice(1), {
     stdio: ['ignore', options.onStdout ? 'pipe' : log, log],
     env: options.env ?? process.env,
   })
   child.stdout?.setEncoding('utf8').on('data', (text: string) => options.onStdout?.(text))
-  return control(child)
+  return childOf(child)
 }
 
-function control(child: ChildProcess): Child {
+function childOf(child: ChildProcess): Child {
   const exited = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', resolve)

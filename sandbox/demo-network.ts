@@ -1,14 +1,15 @@
-// The last act of the demo, in namespaces of its own: a real MetalLB and real routers learn an address, and forget it.
+// The last step of the demo: a real MetalLB announces an address to real routers, and withdraws it. `make demo` starts
+// this file as a process in namespaces of its own, because the routers need a network that they alone use.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { node } from './objects.ts'
 import { type Rig, setRig } from './rig/rig.ts'
 import { type Stage, setStage } from './stage.ts'
-import { eventually, expect, headline, type } from './telling.ts'
+import { check, printDetail, printHeading, showKubectl, waitUntil } from './terminal.ts'
 
-/** The version of MetalLB that is shown. */
-export const networkVersion = '0.16.1'
+/** The version of MetalLB that the demo shows. */
+export const metallbVersion = '0.16.1'
 
 const password = 'Demo5ecretDemo5ecret'
 const env = {
@@ -17,27 +18,25 @@ const env = {
   METAL_BGP_PASS: password,
 }
 
-type Network = { stage: Stage; rig: Rig }
-
-async function learnsAndForgets({ stage, rig }: Network): Promise<void> {
-  headline(`And the network? A real MetalLB ${networkVersion} and two real routers, in namespaces of their own`)
+async function announceAndWithdraw({ stage, rig }: { stage: Stage; rig: Rig }): Promise<void> {
+  printHeading(`A real MetalLB ${metallbVersion} announces an address to two real routers (in a second cluster)`)
   const machine = stage.cloud.door.devices.add({ hostname: 'worker-0' })
-  await type(stage, ['create', '-f', '-'], node('worker-0'))
+  await showKubectl(stage, ['create', '-f', '-'], node('worker-0'))
   await rig.node({ name: 'worker-0', address: privateAddress(machine) })
   const create = ['create', 'service', 'loadbalancer', 'web', '--tcp=80:80', '-o', 'jsonpath={.spec.loadBalancerIP}']
-  const { stdout: address } = await type(stage, create)
-  const ways = async () => (await rig.routers.routes()).filter(({ prefix }) => prefix === `${address}/32`)
-  await eventually(async () => (await ways()).length === 2)
-  await type(stage, ['get', 'bgppeers', '-n', 'metallb-system'])
-  for (const { router, via } of await ways()) console.log(`    router ${router} sends ${address} to ${via}`)
-  expect((await ways()).length === 2, 'both routers know the way')
+  const { stdout: address } = await showKubectl(stage, create)
+  const routes = async () => (await rig.routers.routes()).filter(({ prefix }) => prefix === `${address}/32`)
+  await waitUntil(async () => (await routes()).length === 2)
+  await showKubectl(stage, ['get', 'bgppeers', '-n', 'metallb-system'])
+  for (const { router, via } of await routes()) printDetail(`router ${router} forwards ${address} to ${via}`)
+  check((await routes()).length === 2, 'both routers have learned the address')
 
-  await type(stage, ['delete', 'service', 'web'])
-  await eventually(async () => (await ways()).length === 0)
+  await showKubectl(stage, ['delete', 'service', 'web'])
+  await waitUntil(async () => (await routes()).length === 0)
   const [released] = stage.cloud.door.calls.all('DELETE /ips/{id}')
   const lost = rig.routers.changes().filter(({ what }) => what === 'lost')
   const isFirst = lost.length > 0 && lost.every(({ atMs }) => atMs < Date.parse(released?.at ?? ''))
-  expect(isFirst, 'they forgot it before the address went back to the cloud')
+  check(isFirst, 'both routers forgot the address before eip-admission deleted its reservation')
 }
 
 function privateAddress(machine: object): string {
@@ -51,9 +50,9 @@ if (import.meta.main) {
   let rig: Rig | undefined
   try {
     stage = await setStage({ dir, controllers: ['endpoints-controller'] })
-    rig = await setRig({ controlPlane: stage.controlPlane, metallb: { version: networkVersion }, password })
+    rig = await setRig({ controlPlane: stage.controlPlane, metallb: { version: metallbVersion }, password })
     await stage.serve({ env })
-    await learnsAndForgets({ stage, rig })
+    await announceAndWithdraw({ stage, rig })
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error))
     process.exitCode = 1

@@ -1,137 +1,149 @@
-// Shows on a real API server what a person would want to see, checks it, and ends with 0 or 1.
+// Shows what eip-admission does, with kubectl on a real API server and a simulated cloud. Each step checks its result;
+// the exit code is 0 when every check holds, otherwise 1. Call it as `make demo`, or `make demo CLOUD=cherry-servers`.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { dialects } from './dialects.ts'
-import { type Scene, withScene } from './scene.ts'
+import { dialectExamples } from './dialect-examples.ts'
+import { metallbVersion } from './demo-network.ts'
 import { node, service, uninitialized } from './objects.ts'
-import { networkVersion } from './demo-network.ts'
 import { namespaced } from './rig/namespace.ts'
 import { prepareRig } from './rig/prepare.ts'
-import { stories } from './story.ts'
-import { eventually, expect, headline, type } from './telling.ts'
+import { type Sandbox, runSandbox } from './run-sandbox.ts'
+import { check, printDetail, printHeading, showKubectl, waitUntil } from './terminal.ts'
 
-/** How many public addresses the cloud has for us; it makes blocks for machines by itself. */
-function reserved({ stage }: Scene): number {
+/** Counts the addresses that eip-admission reserved; the cloud also creates blocks for machines by itself. */
+function countReservations({ stage }: Sandbox): number {
   const { reservations } = stage.cloud.door
   return reservations.all().filter(dialects[stage.dialect].isOrdered).length - reservations.leaving().length
 }
 
-async function leavesCreateWithAddress(scene: Scene): Promise<void> {
-  headline('A Service leaves `kubectl create` with its address')
-  const started = performance.now()
-  const address = ['-o', 'jsonpath={.spec.loadBalancerIP}']
-  const { stdout } = await type(scene.stage, ['create', 'service', 'loadbalancer', 'web', '--tcp=80:80', ...address])
-  const ms = Math.round(performance.now() - started)
-  expect(/^\d+\.\d+\.\d+\.\d+$/.test(stdout), 'the address was there when create returned')
-  console.log(
-    `    after ${ms} ms, the start of kubectl included; the cloud alone takes ${scene.latencyMs} ms for a call`,
-  )
+async function createService(sandbox: Sandbox): Promise<void> {
+  printHeading('`kubectl create` returns the Service with its address')
+  const startedMs = performance.now()
+  const output = ['-o', 'jsonpath={.spec.loadBalancerIP}']
+  const create = ['create', 'service', 'loadbalancer', 'web', '--tcp=80:80', ...output]
+  const { stdout } = await showKubectl(sandbox.stage, create)
+  const ms = Math.round(performance.now() - startedMs)
+  check(/^\d+\.\d+\.\d+\.\d+$/.test(stdout), 'the Service has its address when kubectl returns')
+  printDetail(`kubectl took ${ms} ms. Each call to the simulated cloud takes ${sandbox.latencyMs} ms.`)
 }
 
-async function saysWhoHoldsWhat(scene: Scene): Promise<void> {
-  const { elsewhere } = stories[scene.stage.dialect]
-  const there = elsewhere ? `, one of them in ${elsewhere.name}` : ''
-  headline(`Two more${there}; who holds which address?`)
-  await type(scene.stage, ['create', '-f', '-'], service('shop', {}))
-  await type(scene.stage, ['create', '-f', '-'], service('mail', elsewhere?.annotations ?? {}))
-  await eventually(async () => {
-    const { stdout: phases } = await scene.stage.kubectl(['get', 'eip', '-o', 'jsonpath={.items[*].status.phase}'])
+async function listAddresses(sandbox: Sandbox): Promise<void> {
+  const { otherLocation } = dialectExamples[sandbox.stage.dialect]
+  const where = otherLocation ? `, one of them in ${otherLocation.name}` : ''
+  printHeading(`Create two more Services${where}, and list which Service holds which address`)
+  await showKubectl(sandbox.stage, ['create', '-f', '-'], service('shop', {}))
+  await showKubectl(sandbox.stage, ['create', '-f', '-'], service('mail', otherLocation?.annotations ?? {}))
+  await waitUntil(async () => {
+    const { stdout: phases } = await sandbox.stage.kubectl(['get', 'eip', '-o', 'jsonpath={.items[*].status.phase}'])
     return phases === 'Bound Bound Bound'
   })
-  const { stdout } = await type(scene.stage, ['get', 'eip'])
-  const mail = new RegExp(`mail\\s+\\S+\\s+${elsewhere?.place ?? '\\S+'}\\s+Bound`)
-  expect(mail.test(stdout), `three Services hold three addresses${there}`)
-  await type(scene.stage, ['get', 'services'])
-  expect(reserved(scene) === 3, 'the cloud has reserved three')
+  const { stdout } = await showKubectl(sandbox.stage, ['get', 'eip'])
+  const mail = new RegExp(`mail\\s+\\S+\\s+${otherLocation?.code ?? '\\S+'}\\s+Bound`)
+  check(mail.test(stdout), `three Services hold three addresses${where}`)
+  await showKubectl(sandbox.stage, ['get', 'services'])
+  check(countReservations(sandbox) === 3, 'the cloud lists three reservations')
 }
 
-/** MetalLB shows a Service's address when it has learned it, and here it does not run: what it would read is there. */
-async function tellsMetallb({ stage }: Scene): Promise<void> {
-  const { configMap } = stories[stage.dialect]
+/** A Service shows its address when MetalLB has announced it. No MetalLB runs here, so this shows what it would read. */
+async function showAddressPools({ stage }: Sandbox): Promise<void> {
+  const { configMap } = dialectExamples[stage.dialect]
   if (!configMap) return
-  headline('They are <pending> until MetalLB shows them. This cluster has none, but here is what one would read')
+  printHeading('Services stay <pending> until MetalLB announces them. None runs here; it would read this ConfigMap')
   const { namespace, name } = configMap
-  await type(stage, ['create', 'namespace', namespace])
-  await type(stage, ['create', 'configmap', name, '-n', namespace, '--from-literal=config='])
+  await showKubectl(stage, ['create', 'namespace', namespace])
+  await showKubectl(stage, ['create', 'configmap', name, '-n', namespace, '--from-literal=config='])
   const read = ['get', 'configmap', name, '-n', namespace, '-o', 'jsonpath={.data.config}']
-  const pools = (text: string) => text.match(/\d+\/32/g)?.length
-  await eventually(async () => pools((await stage.kubectl(read)).stdout) === 3)
-  const { stdout } = await type(stage, read)
-  expect(pools(stdout) === 3, 'each address is in a pool of its own')
+  const countPools = (text: string) => text.match(/\d+\/32/g)?.length
+  await waitUntil(async () => countPools((await stage.kubectl(read)).stdout) === 3)
+  const { stdout } = await showKubectl(stage, read)
+  check(countPools(stdout) === 3, 'each address has its own pool')
 }
 
-async function refusesMistakes(scene: Scene): Promise<void> {
-  headline('A mistake is told in the terminal, all of it at once')
-  const { annotations, hint } = stories[scene.stage.dialect].mistake
+async function refuseMistakes(sandbox: Sandbox): Promise<void> {
+  printHeading('A Service with mistakes is refused. The error lists all of them and proposes corrections')
+  const { annotations, hint } = dialectExamples[sandbox.stage.dialect].mistake
   const wrong = service('blog', annotations)
-  const created = await type(scene.stage, ['create', '-f', '-'], wrong)
-  expect(created.code !== 0 && created.stderr.includes(hint), 'the Service was refused, with a hint')
+  const created = await showKubectl(sandbox.stage, ['create', '-f', '-'], wrong)
+  check(
+    created.code !== 0 && created.stderr.includes(hint),
+    'the API server refuses the Service, and the error proposes a correction',
+  )
 
-  headline('So it is in a dry run, and a good one reserves nothing')
-  const rehearsed = await type(scene.stage, ['create', '--dry-run=server', '-f', '-'], wrong)
-  expect(rehearsed.code !== 0 && rehearsed.stderr.includes(hint), 'it was refused in the same words')
-  await type(scene.stage, ['create', '--dry-run=server', '-f', '-'], service('blog', {}))
-  expect(reserved(scene) === 3, 'the cloud still has three')
+  printHeading('A dry run finds the same mistakes, and reserves nothing')
+  const rehearsed = await showKubectl(sandbox.stage, ['create', '--dry-run=server', '-f', '-'], wrong)
+  check(rehearsed.code !== 0 && rehearsed.stderr.includes(hint), 'the dry run fails with the same error')
+  await showKubectl(sandbox.stage, ['create', '--dry-run=server', '-f', '-'], service('blog', {}))
+  check(countReservations(sandbox) === 3, 'the cloud still lists three reservations')
 }
 
-async function givesBack(scene: Scene): Promise<void> {
-  headline('A deleted Service gives its address back')
-  await type(scene.stage, ['delete', 'service', 'web', 'shop', 'mail'])
-  await eventually(async () => reserved(scene) === 0)
-  const { stdout } = await type(scene.stage, ['get', 'eip'])
-  expect(!stdout.includes('Bound'), 'nobody holds an address')
-  const leaving = scene.stage.cloud.door.reservations.leaving()
-  const lists = leaving.length > 0 ? ', although it lists for a while what it was told to delete' : ''
-  expect(reserved(scene) === 0, `the cloud has none reserved${lists}`)
+async function deleteServices(sandbox: Sandbox): Promise<void> {
+  printHeading('When a Service is deleted, eip-admission deletes its reservation at the cloud')
+  await showKubectl(sandbox.stage, ['delete', 'service', 'web', 'shop', 'mail'])
+  await waitUntil(async () => countReservations(sandbox) === 0)
+  const { stdout } = await showKubectl(sandbox.stage, ['get', 'eip'])
+  check(!stdout.includes('Bound'), 'no Service holds an address')
+  const deleting = sandbox.stage.cloud.door.reservations.leaving()
+  const stillListed = deleting.length > 0 ? ', although its list shows deleted ones for a short time' : ''
+  check(countReservations(sandbox) === 0, `the cloud has no reservation left${stillListed}`)
 }
 
-async function knowsMachines(scene: Scene): Promise<void> {
-  headline('A machine joins the cluster: its node learns where it is, and whom it speaks BGP with')
-  const { cloud, project, dialect } = scene.stage
-  const { scheme, peerAddress } = stories[dialect]
+async function addMachine(sandbox: Sandbox): Promise<void> {
+  printHeading('When a machine joins the cluster, its node gets a provider ID, its addresses and its BGP routers')
+  const { cloud, project, dialect } = sandbox.stage
+  const { scheme, routerAnnotation } = dialectExamples[dialect]
   cloud.door.devices.add({ project, hostname: 'worker-0' })
-  await type(scene.stage, ['create', '-f', '-'], node('worker-0'))
+  await showKubectl(sandbox.stage, ['create', '-f', '-'], node('worker-0'))
   const taints = ['get', 'node', 'worker-0', '-o', 'jsonpath={.spec.taints[*].key}']
-  await eventually(async () => !(await scene.stage.kubectl(taints)).stdout.includes(uninitialized))
-  const peer = `jsonpath={.metadata.annotations.${peerAddress.replaceAll('.', '\\.')}}`
-  await eventually(async () => (await scene.stage.kubectl(['get', 'node', 'worker-0', '-o', peer])).stdout !== '')
+  await waitUntil(async () => !(await sandbox.stage.kubectl(taints)).stdout.includes(uninitialized))
+  const router = `jsonpath={.metadata.annotations.${routerAnnotation.replaceAll('.', '\\.')}}`
+  await waitUntil(async () => (await sandbox.stage.kubectl(['get', 'node', 'worker-0', '-o', router])).stdout !== '')
   const columns = [
     'ID:.spec.providerID',
     'TYPE:.metadata.labels.node\\.kubernetes\\.io/instance-type',
-    `ADDRESSES:${every}`,
+    'ADDRESSES:.status.addresses[*].address',
   ]
-  const { stdout } = await type(scene.stage, ['get', 'node', 'worker-0', '-o', `custom-columns=${columns.join()}`])
-  expect(stdout.includes(scheme), 'its machine was found, and pods may be scheduled there')
-  const said = await type(scene.stage, ['get', 'node', 'worker-0', '-o', peer])
-  expect(/^\d+\.\d+\.\d+\.\d+\b/.test(said.stdout), 'BGP is on for it, and the address of its router is there')
+  const { stdout } = await showKubectl(sandbox.stage, [
+    'get',
+    'node',
+    'worker-0',
+    '-o',
+    `custom-columns=${columns.join()}`,
+  ])
+  check(stdout.includes(scheme), 'eip-admission found the machine, and pods can be scheduled on its node')
+  const annotation = await showKubectl(sandbox.stage, ['get', 'node', 'worker-0', '-o', router])
+  check(
+    /^\d+\.\d+\.\d+\.\d+\b/.test(annotation.stdout),
+    'BGP is enabled for the machine, and an annotation names its router',
+  )
 }
 
-const every = '.status.addresses[*].address'
-
-/** A real MetalLB and real routers need a network of their own, and with it a cluster of their own. */
-async function reachesTheNetwork({ stage }: Scene): Promise<void> {
+/** Runs the last step as a process of its own: real routers need a network namespace, and in it another cluster. */
+async function announceToRouters({ stage }: Sandbox): Promise<void> {
   if (stage.dialect !== 'equinix-metal') return
-  const why = await prepareRig([networkVersion])
-  if (why !== undefined) {
-    headline('Not shown: a real MetalLB that tells real routers')
-    console.log(`    ${why}`)
+  const reason = await prepareRig([metallbVersion])
+  if (reason !== undefined) {
+    printHeading('Skipped: a real MetalLB announces an address to real routers')
+    printDetail(`This machine cannot run it: ${reason}`)
     return
   }
   const [program = '', ...args] = namespaced([process.execPath, join(import.meta.dirname, 'demo-network.ts')])
   const { status } = spawnSync(program, args, { stdio: 'inherit' })
-  if (status !== 0) throw new Error('the demo expected that routers learn the address of a Service')
+  if (status !== 0) throw new Error('The demo failed in its last step. The error is above.')
 }
 
-const acts = [leavesCreateWithAddress, saysWhoHoldsWhat, tellsMetallb, refusesMistakes, givesBack, knowsMachines]
+const steps = [createService, listAddresses, showAddressPools, refuseMistakes, deleteServices, addMachine]
 
-await withScene(async (scene, interrupted) => {
+await runSandbox(async (sandbox, interrupted) => {
   try {
-    for (const act of acts) {
-      if (interrupted.aborted) throw new Error('the demo was interrupted')
-      await act(scene)
+    console.log('\nThe Kubernetes API server and eip-admission are real. The cloud is simulated.')
+    for (const step of steps) {
+      if (interrupted.aborted) throw new Error('The demo was interrupted.')
+      await step(sandbox)
     }
-    await reachesTheNetwork(scene)
-    headline('That was all of it. `make sandbox` keeps it running for you.')
+    await announceToRouters(sandbox)
+    printHeading('The demo is complete: every check passed.')
+    console.log('Next, try it yourself: `make sandbox` starts the same cluster and prints commands to type.')
   } catch (error) {
     console.error(`\n${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { startCherryServers } from './clouds/cherry-servers/server.ts'
-import type { Json } from './clouds/door.ts'
+import type { Json } from './clouds/control.ts'
 import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
 
-/** What the product is told of an account: where the API is, whose project, and the token that opens it. */
+/** The access to an account that the product is configured with: the URL of the API, the project and its token. */
 export type Access = { url: string; project: string; token: string }
 
-/** A cluster of each dialect as a stage needs it. */
+/** For each dialect: how to configure the product, and how to start the simulated cloud. */
 export const dialects = {
   'equinix-metal': {
     cloudName: 'Equinix Metal',
@@ -18,8 +18,8 @@ export const dialects = {
       METAL_LOAD_BALANCER: 'empty://',
     }),
     open: openEquinixMetal,
-    /** Where addresses come from unless a Service says otherwise. */
-    here: { METAL_METRO_NAME: 'da' },
+    /** The setting for the location of addresses; a Service can request another one. */
+    defaultLocation: { METAL_METRO_NAME: 'da' },
     isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
   },
   packet: {
@@ -28,11 +28,11 @@ export const dialects = {
     env: ({ project, token }: Access) => ({
       PACKET_API_KEY: token,
       PACKET_PROJECT_ID: project,
-      // Inside the cloud its metadata service would tell.
+      // On a real machine the cloud's metadata service provides it.
       PACKET_FACILITY_NAME: 'da11',
     }),
     open: openEquinixMetal,
-    here: {},
+    defaultLocation: {},
     isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
   },
   'cherry-servers': {
@@ -44,7 +44,7 @@ export const dialects = {
       CHERRY_LOAD_BALANCER: 'empty://',
     }),
     open: openCherryServers,
-    here: { CHERRY_REGION_NAME: 'LT-Siauliai' },
+    defaultLocation: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     isOrdered: ({ type }: Json) => type === 'floating-ip',
   },
 } as const
@@ -52,16 +52,16 @@ export const dialects = {
 export type DialectName = keyof typeof dialects
 export type CloudOf<D extends DialectName> = Awaited<ReturnType<(typeof dialects)[D]['open']>>['cloud']
 
-/** A dialect by its name; throws with those that there are. */
+/** Returns the name as a dialect name; throws with the known names where it is none. */
 export function dialectNamed(name: string): DialectName {
   if (Object.hasOwn(dialects, name)) return name as DialectName
   throw new Error(`cloud "${name}": expected one of ${Object.keys(dialects).join(', ')}`)
 }
 
-/** Beside the key that may do all there is one that may only read, where it is named. */
-type Opening = { readOnly?: string }
+/** `readOnly` is a second token that may only read; there is none when absent. */
+type OpenOptions = { readOnly?: string }
 
-async function openEquinixMetal({ readOnly }: Opening = {}) {
+async function openEquinixMetal({ readOnly }: OpenOptions = {}) {
   const project = randomUUID()
   const token = newToken()
   const tokens = tokensFor(project, token, readOnly)
@@ -69,7 +69,7 @@ async function openEquinixMetal({ readOnly }: Opening = {}) {
   return { cloud, project, token }
 }
 
-async function openCherryServers({ readOnly }: Opening = {}) {
+async function openCherryServers({ readOnly }: OpenOptions = {}) {
   const id = 218_450
   const token = newToken()
   const tokens = tokensFor(id, token, readOnly)

@@ -1,29 +1,29 @@
-// Builds programs from a folder that pins a Go module, once a version, into the cache of this machine.
+// Builds the programs of a Go module, whose version a folder here pins, once into the cache of this machine.
 import { createHash } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from './cache-folder.ts'
-import { progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 
 export type GoModule = {
-  /** As in "building NAME"; also its folder in the cache. */
+  /** What the progress line calls it, and its folder in the cache. */
   name: string
   version: string
-  /** Folder with go.mod and go.sum. */
+  /** The folder with go.mod and go.sum. */
   dir: string
-  /** Program, the package it is built from, and the name `go build` gives it. */
+  /** Each program, the package that it is built from, and the name that `go build` gives it. */
   programs: { name: string; package: string; built: string }[]
   flags: string[]
   /** A folder whose programs are used instead of building them. */
   assets?: string | undefined
-  /** About how long it takes, in words. */
+  /** About how long the build takes, in words. */
   takes: string
-  /** Puts more into the folder, once its programs are there. */
+  /** Adds more files to the folder after the programs are built. */
   add?: (folder: string) => Promise<void>
 }
 
-/** The folder with the programs of a module, built there if they are not yet: minutes the first time, nothing after. */
+/** Returns the folder with the programs of a module, and builds those that are missing: minutes the first time. */
 export async function goPrograms(module: GoModule): Promise<string> {
   const { name, programs, assets } = module
   const folder = cacheFolder(name, versionKey(module))
@@ -52,7 +52,7 @@ function versionKey({ version, dir, flags, assets }: GoModule): string {
 }
 
 async function build({ name, version, dir, programs, flags, takes }: GoModule, folder: string): Promise<void> {
-  const shown = progress(`building ${name} ${version}, once (${takes})`)
+  const progress = showProgress(`Building ${name} ${version}; needed only once, takes ${takes}`)
   let packages = 0
   let errors = ''
   const go = spawn('go', ['build', '-v', ...flags, '-o', `${folder}/`, ...programs.map((program) => program.package)], {
@@ -63,13 +63,15 @@ async function build({ name, version, dir, programs, flags, takes }: GoModule, f
   go.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-4000)
     packages += text.split('\n').length - 1
-    shown.update(`${packages} packages compiled`)
+    progress.update(`${packages} packages compiled`)
   })
   const code = await new Promise<number | null>((resolve, reject) => {
-    go.on('error', (cause) => reject(new Error(`go is needed to build ${name}: install Go`, { cause })))
+    go.on('error', (cause) =>
+      reject(new Error(`cannot start go, which builds ${name}: install Go from https://go.dev/dl`, { cause })),
+    )
     go.on('close', resolve)
   })
-  shown.done(code === 0 ? `${packages} packages compiled` : 'it did not work')
+  progress.done(code === 0 ? `${packages} packages compiled` : 'the build failed')
   if (code !== 0) throw new Error(`go build ended with ${code}:\n${errors}`)
   for (const program of programs) renameSync(join(folder, program.built), join(folder, program.name))
 }

@@ -1,7 +1,7 @@
-/** The name of the taint that keeps pods from a node whose machine is not known yet. */
+/** The taint that keeps pods from a node until its machine is found. */
 export const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized'
 
-/** A Service as a person writes it. */
+/** A Service of type LoadBalancer, as a user writes it. */
 export const service = (name: string, annotations: Record<string, string>) => ({
   apiVersion: 'v1',
   kind: 'Service',
@@ -9,7 +9,7 @@ export const service = (name: string, annotations: Record<string, string>) => ({
   spec: { type: 'LoadBalancer', selector: { app: name }, ports: [{ port: 80 }] },
 })
 
-/** As a kubelet with --cloud-provider=external registers itself: nothing is scheduled there until its machine is found. */
+/** A Node as a kubelet with --cloud-provider=external registers it: tainted until its machine is found. */
 export const node = (name: string) => ({
   apiVersion: 'v1',
   kind: 'Node',

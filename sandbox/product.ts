@@ -8,7 +8,7 @@ import { type Access, type DialectName, dialects } from './dialects.ts'
 
 export type ProductOptions = {
   kubeconfig: string
-  /** Equinix Metal's when absent. */
+  /** `equinix-metal` when absent. */
   dialect?: DialectName
   cloud: Access
   ports: { webhook: number; health: number }
@@ -18,13 +18,13 @@ export type ProductOptions = {
 }
 
 export type Product = Child & {
-  /** GET on the secure port. */
+  /** Sends a GET request to the secure port. */
   health(path: string): Promise<{ status: number; text: string }>
 }
 
 const entry = join(import.meta.dirname, '..', 'server', 'main.ts')
 
-/** Starts `eip-admission serve` outside the cluster; it may not be ready yet. */
+/** Starts `eip-admission serve` outside the cluster; `waitUntilReady` waits until it serves. */
 export function startProduct(options: ProductOptions): Product {
   const { kubeconfig, cloud, ports, logFile, env = {}, flags = [] } = options
   const dialect = dialects[options.dialect ?? 'equinix-metal']
@@ -41,17 +41,17 @@ export function startProduct(options: ProductOptions): Product {
   ]
   const child = startChild([process.execPath, entry, 'serve', ...args], {
     logFile,
-    env: { ...ambient(), ...dialect.env(cloud), ...env },
+    env: { ...inheritedEnv(), ...dialect.env(cloud), ...env },
   })
   return { ...child, health: (path) => get(`https://127.0.0.1:${ports.health}${path}`) }
 }
 
-/** Waits until the process says that it is ready; throws when it ends or takes longer than a minute, naming its log. */
-export async function ready(product: Product, logFile: string): Promise<void> {
+/** Waits until the process is ready. Throws, and names its log, when it ends or is not ready after a minute. */
+export async function waitUntilReady(product: Product, logFile: string): Promise<void> {
   const deadlineMs = Date.now() + 60_000
-  let last = 'nothing'
+  let last = 'no answer'
   while (Date.now() < deadlineMs) {
-    if (!product.isRunning()) throw new Error(`eip-admission ended while starting; its log: ${logFile}`)
+    if (!product.isRunning()) throw new Error(`eip-admission ended while it started; read its log: ${logFile}`)
     const { status, text } = await product
       .health('/readyz')
       .catch((error: Error) => ({ status: 0, text: error.message }))
@@ -59,26 +59,26 @@ export async function ready(product: Product, logFile: string): Promise<void> {
     last = text
     await sleep(25)
   }
-  throw new Error(`eip-admission is not ready after 60 s (${last}); its log: ${logFile}`)
+  throw new Error(`eip-admission is not ready after 60 s (${last}); read its log: ${logFile}`)
 }
 
-/** Runs a command of the product to its end, as a person would; throws with what it printed when it fails. */
+/** Runs a command of eip-admission and returns what it printed; throws with that when it fails. */
 export async function runProduct(args: string[], env: Record<string, string> = {}): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], {
-    env: { ...ambient(), ...env },
+    env: { ...inheritedEnv(), ...env },
   })
   return stdout
 }
 
-/** What of our own environment a process of the product is given: no setting among it. */
-function ambient(): NodeJS.ProcessEnv {
+/** The part of our environment that a process of the product inherits: it contains no setting. */
+function inheritedEnv(): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env
   return { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
 }
 
 function get(url: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    // Its certificate is for the API server to check; we ask only for its health.
+    // The API server checks this certificate; here only the health matters.
     const call = request(url, { rejectUnauthorized: false, timeout: 10_000 }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (part: string) => {

@@ -2,8 +2,8 @@ import { clearLine, cursorTo } from 'node:readline'
 
 export type Progress = { update(detail: string): void; done(detail?: string): void }
 
-/** Shows on stderr that a long step goes on: one line redrawn on a terminal, a line every 30 s elsewhere. */
-export function progress(step: string): Progress {
+/** Shows the progress of a long step on stderr: one line that is redrawn on a terminal, otherwise a line every 30 s. */
+export function showProgress(step: string): Progress {
   const { stderr } = process
   const started = Date.now()
   let detail = ''

@@ -1,28 +1,42 @@
-// A cluster and a cloud on this machine, to try things in; it stays up until Ctrl-C.
+// Starts etcd, kube-apiserver, kube-controller-manager, a simulated cloud and eip-admission on this machine, prints
+// commands to try, and runs until Ctrl-C. Call it as `make sandbox`, or `make sandbox CLOUD=cherry-servers`.
 import { once } from 'node:events'
 import { styleText } from 'node:util'
-import { withScene } from './scene.ts'
-import { stories } from './story.ts'
+import { dialectExamples } from './dialect-examples.ts'
+import { runSandbox } from './run-sandbox.ts'
 
-const strong = (text: string) => styleText('bold', text)
+const bold = (text: string) => styleText('bold', text)
 
-await withScene(async ({ stage, dir, programs }, interrupted) => {
-  const typo = Object.entries(stories[stage.dialect].mistake.annotations).at(-1)?.join('=')
+await runSandbox(async ({ stage, dir, programs }, interrupted) => {
+  const mistake = Object.entries(dialectExamples[stage.dialect].mistake.annotations).at(-1)?.join('=')
+  const { controlUrl, url } = stage.cloud
   console.log(`
-${strong('In another terminal:')}
+${bold('1. Open another terminal and select this cluster:')}
 
   export KUBECONFIG=${stage.controlPlane.kubeconfig}
   export PATH=${programs}:$PATH
 
+${bold('2. Create a Service. kubectl prints its address:')}
+
   kubectl create service loadbalancer web --tcp=80:80 -o jsonpath='{.spec.loadBalancerIP}{"\\n"}'
+
+${bold('3. See which Service holds which address:')}
+
   kubectl get eip
-  kubectl annotate service web ${typo}
 
-${strong('The simulated cloud:')} ${stage.cloud.url}
-  curl ${stage.cloud.controlUrl}                                      what its control door can do
-  curl -X PUT ${stage.cloud.controlUrl}/latency -d '{"ms":2000}'      a slow cloud
-${strong('Logs:')} ${dir}/logs
+${bold('4. Make a mistake in an annotation, and read what eip-admission answers:')}
 
-Ctrl-C stops and removes everything.`)
+  kubectl annotate service web ${mistake}
+
+${bold('5. Delete the Service. Its reservation at the cloud is deleted too:')}
+
+  kubectl delete service web
+
+${bold('The simulated cloud')} serves ${url}. Control it with curl:
+  curl ${controlUrl}                                  # list what you can change
+  curl -X PUT ${controlUrl}/latency -d '{"ms":2000}'  # make the cloud slow
+${bold('The logs')} are in ${dir}/logs
+
+Press Ctrl-C to stop everything and to remove its files.`)
   if (!interrupted.aborted) await once(interrupted, 'abort')
 })

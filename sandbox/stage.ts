@@ -4,16 +4,16 @@ import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '
 import { type CloudOf, type DialectName, dialects } from './dialects.ts'
 import { type Kubectl, kubectlOf } from './kubectl.ts'
 import { freePorts } from './ports.ts'
-import { type Product, type ProductOptions, ready, runProduct, startProduct } from './product.ts'
+import { type Product, type ProductOptions, runProduct, startProduct, waitUntilReady } from './product.ts'
 
-/** A project in a cloud, and the token that opens it. */
+/** A project in a simulated cloud, with a token that may use it. */
 export type Account<D extends DialectName> = { cloud: CloudOf<D>; project: string; token: string }
 
 export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
   dialect: D
   controlPlane: ControlPlane
   kubectl: Kubectl
-  /** Starts the product, as the ServiceAccount with its roles and nothing more, and waits until it is ready. */
+  /** Starts the product with the rights of its ServiceAccount only, and waits until it is ready. */
   serve(options?: Pick<ProductOptions, 'env' | 'flags'>): Promise<Product>
   logOf(name: string): string
   stop(): Promise<void>
@@ -21,23 +21,23 @@ export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
 
 const namespace = 'eip-admission'
 
-/** How long a process may take to end what it is at. */
+/** How long the product may take to finish its work when it stops. */
 const graceMs = 15_000
 
 const user = serviceAccountUser(namespace)
 const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
 
-/** `users` are those beside the administrator and the product. */
+/** `users` are added to the administrator and the product. */
 export type StageOptions<D extends DialectName = 'equinix-metal'> = ControlPlaneOptions & {
-  /** Equinix Metal's when absent. */
+  /** `equinix-metal` when absent. */
   dialect?: D
-  /** A cloud that is there already, for clusters that share one; whoever opened it closes it. */
+  /** An account in a running cloud, for clusters that share one; the caller closes that cloud. */
   account?: Account<D>
 }
 
-/** A control plane, a simulated cloud, and the product installed into the one with its webhooks at a loopback port. */
+/** Starts a control plane and a simulated cloud, and installs the product with its webhooks at a loopback port. */
 export async function setStage<D extends DialectName = 'equinix-metal'>(options: StageOptions<D>): Promise<Stage<D>> {
-  // Without a name it is the default of `D` too.
+  // Without `dialect` the default of `D` applies, which is the same.
   const { account, dialect = 'equinix-metal' as D, ...wanted } = options
   const { dir } = wanted
   const { cloud, project, token } = account ?? (await dialects[dialect].open())
@@ -65,7 +65,7 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
         ...more,
       })
       products.push(product)
-      await ready(product, logOf('eip-admission'))
+      await waitUntilReady(product, logOf('eip-admission'))
       return product
     },
     async stop() {

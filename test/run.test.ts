@@ -91,7 +91,10 @@ test('a file in a folder rig has a network of its own', () => {
 test('where there are no namespaces it is said what was not run, and CI fails for it', () => {
   const { CI: _ours, ...env } = process.env
   const person = run(rigged, { ...env, PATH: '/nowhere' })
-  assert.match(person.stdout, /^NOT RUN rig\/a\.test\.ts {2}namespaces for users are needed/m)
+  assert.match(
+    person.stdout,
+    /^NOT RUN rig\/a\.test\.ts {2}user namespaces, unshare \(util-linux\) and ip \(iproute2\) are required/m,
+  )
   assert.is(person.verdict, '1 passed, 0 failed')
   const ci = run(rigged, { ...env, PATH: '/nowhere', CI: 'true' })
   assert.is(ci.verdict, '1 passed, 1 failed')

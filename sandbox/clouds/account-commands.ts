@@ -1,57 +1,61 @@
-import type { AccountDoor, Command, Deletion } from './door.ts'
-import type { AnswersTo, Questions } from './open-questions.ts'
+import type { AccountControl, Command, Deletion } from './control.ts'
+import type { BehaviourOf, BehaviourChoices } from './unknown-behaviour.ts'
 
 const milliseconds = { type: 'number', minimum: 0 }
 
-/** The id in a command's path. */
+/** Returns the id in a command's path. */
 export const idOf = ({ params }: { params: Record<string, string> }): string => params['id'] ?? ''
 
-/** The commands about an account that every simulated cloud has. */
-export function accountCommands(door: AccountDoor): Command[] {
-  const { reservations, devices } = door
+/** Returns the commands for an account, which every simulated cloud has. */
+export function accountCommands(control: AccountControl): Command[] {
+  const { reservations, devices } = control
   return [
-    { route: 'GET /reservations', help: 'Every reservation of every project.', run: () => reservations.all() },
+    { route: 'GET /reservations', help: 'Lists the reservations of every project.', run: () => reservations.all() },
     {
       route: 'DELETE /reservations/:id',
-      help: 'It vanishes, and nobody deleted it.',
+      help: 'Removes a reservation as if the vendor had lost it.',
       run: (call) => reservations.vanish(idOf(call)),
     },
     {
       route: 'PUT /deletion',
-      help: 'How long what was deleted is still shown.',
+      help: 'Sets how long the API still shows deleted objects.',
       example: '{"reservationsMs":5000,"devicesMs":5000}',
       fields: { reservationsMs: milliseconds, devicesMs: milliseconds },
-      run: ({ body }) => door.setDeletion(body as Deletion),
+      run: ({ body }) => control.setDeletion(body as Deletion),
     },
-    { route: 'GET /devices', help: 'Every device of every project.', run: () => devices.all() },
-    { route: 'POST /devices/:id/power-off', help: 'Switches it off.', run: (call) => devices.powerOff(idOf(call)) },
-    { route: 'POST /devices/:id/power-on', help: 'Switches it on.', run: (call) => devices.powerOn(idOf(call)) },
-    { route: 'DELETE /devices/:id', help: 'It is gone.', run: (call) => devices.remove(idOf(call)) },
+    { route: 'GET /devices', help: 'Lists the devices of every project.', run: () => devices.all() },
+    {
+      route: 'POST /devices/:id/power-off',
+      help: 'Switches a device off.',
+      run: (call) => devices.powerOff(idOf(call)),
+    },
+    { route: 'POST /devices/:id/power-on', help: 'Switches a device on.', run: (call) => devices.powerOn(idOf(call)) },
+    { route: 'DELETE /devices/:id', help: 'Removes a device.', run: (call) => devices.remove(idOf(call)) },
   ]
 }
 
-type Unknown<Q extends Questions> = {
-  unknowns(): AnswersTo<Q>
-  setUnknowns(given: Partial<AnswersTo<Q>>): void
+type UnknownControl<Q extends BehaviourChoices> = {
+  unknowns(): BehaviourOf<Q>
+  setUnknowns(given: Partial<BehaviourOf<Q>>): void
 }
 
-/** The commands about what nobody outside the vendor knows. */
-export function questionCommands<Q extends Questions>(questions: Q, door: Unknown<Q>): Command[] {
-  const [[question, answers] = ['', ['']]] = Object.entries(questions)
+/** Returns the commands for behaviour that the vendor does not document. */
+export function unknownCommands<Q extends BehaviourChoices>(choices: Q, control: UnknownControl<Q>): Command[] {
+  const [[name, values] = ['', ['']]] = Object.entries(choices)
   return [
     {
       route: 'GET /unknowns',
-      help: 'How it behaves where nobody knows how the real one does, and the other possibilities.',
-      run: () => ({ now: door.unknowns(), possible: questions }),
+      help: 'Shows how the cloud behaves where the vendor documents nothing, and the possible values.',
+      run: () => ({ now: control.unknowns(), possible: choices }),
     },
     {
       route: 'PUT /unknowns',
-      help: 'Makes it behave another way.',
-      example: JSON.stringify({ [question]: answers.at(-1) }),
-      fields: Object.fromEntries(Object.entries(questions).map(([name, known]) => [name, { enum: [...known] }])),
+      help: 'Changes how the cloud behaves there.',
+      example: JSON.stringify({ [name]: values.at(-1) }),
+      fields: Object.fromEntries(Object.entries(choices).map(([one, known]) => [one, { enum: [...known] }])),
       run({ body }) {
-        door.setUnknowns(body as Partial<AnswersTo<Q>>)
-        return door.unknowns()
+        control.setUnknowns(body as Partial<BehaviourOf<Q>>)
+        return control.unknowns()
       },
     },
   ]

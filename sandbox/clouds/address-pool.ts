@@ -1,23 +1,23 @@
 import { type Range, sizeOf, split } from './ipv4.ts'
 
-export type Lease = {
+export type Allocation = {
   range: Range
-  /** Once given back, a lease has no say over who has the block next. */
-  giveBack: () => void
+  /** Frees the block. A second call does nothing, also when the block is allocated again. */
+  free: () => void
 }
 
 export type Pool = {
-  /** The lowest free block of a size; undefined when none is left. */
-  takeFirst(cidr: number): Lease | undefined
-  /** The highest one. */
-  takeLast(cidr: number): Lease | undefined
+  /** Allocates the lowest free block of a size; undefined when none is left. */
+  allocateFirst(cidr: number): Allocation | undefined
+  /** Allocates the highest free block of a size; undefined when none is left. */
+  allocateLast(cidr: number): Allocation | undefined
 }
 
-/** Hands out blocks of the given ranges, and no address twice at once. */
+/** Makes a pool that allocates blocks of the given ranges, and never an address twice at the same time. */
 export function makePool(ranges: Range[]): Pool {
   const taken = ranges.map((range) => new Uint8Array(sizeOf(range.cidr)))
 
-  const take = (cidr: number, fromEnd: boolean): Lease | undefined => {
+  const allocate = (cidr: number, fromEnd: boolean): Allocation | undefined => {
     const candidates = ranges.flatMap((range, n) =>
       cidr < range.cidr
         ? []
@@ -29,13 +29,13 @@ export function makePool(ranges: Range[]): Pool {
     if (!found) return undefined
     const { block, marks, offset } = found
     const mark = (value: 0 | 1) => marks?.fill(value, offset, offset + sizeOf(cidr))
-    let isOut = true
+    let isAllocated = true
     mark(1)
-    const giveBack = () => {
-      if (isOut) mark(0)
-      isOut = false
+    const free = () => {
+      if (isAllocated) mark(0)
+      isAllocated = false
     }
-    return { range: block, giveBack }
+    return { range: block, free }
   }
-  return { takeFirst: (cidr) => take(cidr, false), takeLast: (cidr) => take(cidr, true) }
+  return { allocateFirst: (cidr) => allocate(cidr, false), allocateLast: (cidr) => allocate(cidr, true) }
 }

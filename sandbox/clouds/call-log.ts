@@ -9,26 +9,27 @@ export type Call = {
   route: string
   /** The label of the token that was sent, `unknown` or `none`; never the token. */
   caller: string
-  /** Absent while the call goes on, and when it was never answered. */
+  /** Absent until the call is answered. */
   status?: number
   ms?: number
   fault?: string
 }
 
 export type CallLog = {
-  /** The calls, oldest first; those of one route where `on` names it. The latest 50,000 are kept. */
+  /** Returns the latest 50,000 calls, oldest first, or those of them to the routes that `on` names. */
   all(on?: string): Call[]
-  /** How many calls there were by route, every one of them counted. */
+  /** Returns the number of all calls by route. */
   counts(): Record<string, number>
-  /** How many calls there were to the routes that `on` names, like `GET /projects/{id}/ips`. */
+  /** Returns the number of calls to the routes that `on` names, such as `GET /projects/{id}/ips`. */
   count(on?: string): number
   clear(): void
-  begin(call: Call): Call
+  /** Adds a call that has begun; the caller completes the returned object. */
+  add(call: Call): Call
 }
 
-const kept = 50_000
+const maxCalls = 50_000
 
-/** A log of every call to the vendor's API. */
+/** Makes the log of every call to the vendor's API. */
 export function makeCallLog(): CallLog {
   let calls: Call[] = []
   let counts = new Map<string, number>()
@@ -47,10 +48,10 @@ export function makeCallLog(): CallLog {
       calls = []
       counts = new Map()
     },
-    begin(call) {
+    add(call) {
       calls.push(call)
-      // Cut rarely, and then by much: a log that is full would else be copied at every call.
-      if (calls.length > kept * 1.1) calls = calls.slice(-kept)
+      // Cuts 10 % at a time: cutting one entry at a time would copy a full log at every call.
+      if (calls.length > maxCalls * 1.1) calls = calls.slice(-maxCalls)
       counts.set(call.route, (counts.get(call.route) ?? 0) + 1)
       return call
     },

@@ -1,6 +1,6 @@
 const repeated = { type: 'string', multiple: true, default: [] as string[] } as const
 
-/** The options that every simulated cloud has as a process. */
+/** The command-line options that every simulated cloud has. */
 export const cloudOptions = {
   help: { type: 'boolean', default: false },
   port: { type: 'string', default: '0' },
@@ -14,30 +14,30 @@ export const cloudOptions = {
   unknown: repeated,
 } as const
 
-/** What a vendor says about two of them, and the lines for options of its own. */
-export type UsageWords = { project: string; device: string; more?: string }
+/** The vendor's help for two of the options, and lines for its own options. */
+export type UsageTexts = { project: string; device: string; more?: string }
 
-/** The help for them. */
-export function cloudUsage(program: string, { project, device, more = '' }: UsageWords): string {
+/** Returns the help text for the options. */
+export function cloudUsage(program: string, { project, device, more = '' }: UsageTexts): string {
   return `Usage: node ${program} [options]
 
-  --port N                  port on 127.0.0.1; 0, the default, takes a free one
+  --port N                  port on 127.0.0.1; the default 0 chooses a free one
   --project ID              ${project}
-  --token TEXT              a token that may do everything in every project; may be repeated
-  --read-only-token TEXT    a token whose writes are answered with 403
-  --foreign-token TEXT      a token that is known, but without rights to any project
+  --token TEXT              a token with all rights in every project; may be repeated
+  --read-only-token TEXT    a token whose write requests get 403
+  --foreign-token TEXT      a valid token without rights in any project
   --device NAME[@PLACE]     ${device}
-  --quota N                 public addresses that a project may hold (256)
-  --latency MS              delays every call
-  --unknown NAME=ANSWER     how to behave where the real one is not known; GET /control/unknowns lists them
+  --quota N                 how many public addresses a project may have (256)
+  --latency MS              delay of every call, in milliseconds
+  --unknown NAME=ANSWER     how to behave where the vendor documents nothing; GET /control/unknowns lists them
 ${more}
-Prints one JSON line with its URLs when it serves, and stops on SIGTERM.`
+When it listens, it prints its URLs as one line of JSON. SIGTERM stops it.`
 }
 
 type TokenTexts = Record<'token' | 'read-only-token' | 'foreign-token', string[]>
 
-/** The tokens that were given, with the labels that the log of calls has for them. */
-export function tokensOf<Id>(given: TokenTexts, projects: Id[]) {
+/** Reads the tokens from the options, and gives each a label for the call log. */
+export function readTokens<Id>(given: TokenTexts, projects: Id[]) {
   return [
     ...given.token.map((token, n) => ({ token, label: label('full', n), projects })),
     ...given['read-only-token'].map((token, n) => ({ token, label: label('read-only', n), projects, readOnly: true })),
@@ -45,13 +45,13 @@ export function tokensOf<Id>(given: TokenTexts, projects: Id[]) {
   ]
 }
 
-/** How it shall behave where the real one is not known, still to be judged. */
-export function answersIn(pairs: string[]): Record<string, string> {
+/** Reads NAME=VALUE pairs; the names and values are not checked yet. */
+export function readPairs(pairs: string[]): Record<string, string> {
   return Object.fromEntries(pairs.map((pair) => pair.split('=')))
 }
 
-/** A number that was given as the value of an option; throws where it is none. */
-export function wholeNumber(option: string, text: string): number {
+/** Reads the value of an option as a whole number; throws where it is none. */
+export function readWholeNumber(option: string, text: string): number {
   const number = Number(text)
   if (text === '' || !Number.isInteger(number) || number < 0)
     throw new Error(`--${option} ${text}: expected a whole number`)

@@ -1,4 +1,4 @@
-/** A command at the control door that cannot be carried out; its message is for the person who typed it. */
+/** An error of the control API; its message is for the person who sent the command. */
 export class ControlError extends Error {
   override readonly name = 'ControlError'
   readonly status: 400 | 404
@@ -9,8 +9,8 @@ export class ControlError extends Error {
   }
 }
 
-/** What has an id, for a command that names it. */
-export function found<Id, T>(all: Map<Id, T>, id: Id, kind: string): T {
+/** Returns the object with an id; throws a ControlError where there is none. */
+export function findById<Id, T>(all: Map<Id, T>, id: Id, kind: string): T {
   const one = all.get(id)
   if (one === undefined) throw new ControlError(`no ${kind} has the id "${String(id)}"`, 404)
   return one

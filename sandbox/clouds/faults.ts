@@ -1,7 +1,7 @@
 import { ControlError } from './control-error.ts'
 import { routeMatcher, type RouteMatcher } from './route-matcher.ts'
 
-/** What a call meets instead of its answer. Statuses 502, 503 and 504 come as the HTML page of an edge server, `web-page` as one with status 200. */
+/** What a call gets instead of its answer. 502, 503 and 504 are HTML pages of an edge server; `web-page` is one with 200. */
 export const answers = [
   'reset',
   'hang',
@@ -14,23 +14,23 @@ export const answers = [
 ] as const
 
 export type Fault = {
-  /** The calls meant, like `POST /projects/{id}/ips`; every call when absent. */
+  /** The calls that it applies to, such as `POST /projects/{id}/ips`; every call when absent. */
   on?: string
   /** A status from 400 to 599, or one of `answers`. */
   answer: number | (typeof answers)[number]
-  /** The work is carried out first: a reset or a 500 then loses the answer, not the reservation. */
+  /** Does the work first: then a reset or a 500 loses the answer, but not the reservation. */
   done?: boolean
-  /** How many calls it strikes; all of them, until it is removed, when absent. */
+  /** How many calls it strikes; when absent, every call until it is removed. */
   times?: number
-  /** `slow`: how long the answer is held back. */
+  /** `slow`: by how much the answer is delayed. */
   ms?: number
-  /** `redirect`: where to; the same address by plain HTTP when absent. */
+  /** `redirect`: the target; when absent, the same URL with plain HTTP. */
   location?: string
-  /** `short-pages`: the most that a page holds, whatever the client asks for. */
+  /** `short-pages`: the maximum size of a page, whatever size the client requests. */
   perPage?: number
-  /** A status: the Retry-After header, none when absent. */
+  /** For a status: the Retry-After header; none when absent. */
   retryAfterSeconds?: number
-  /** A status: the text of the error, the vendor's usual one when absent. */
+  /** For a status: the text of the error; the vendor's usual text when absent. */
   message?: string
 }
 
@@ -41,11 +41,11 @@ export type Faults = {
   all(): ActiveFault[]
   remove(id: number): void
   clear(): void
-  /** The fault that strikes this call, counted; of several the one added first. */
+  /** Returns the fault that strikes this call, and counts it; of several, the one added first. */
   strike(method: string, path: string): ActiveFault | undefined
 }
 
-/** The faults that are switched on. */
+/** Makes the list of active faults. */
 export function makeFaults(): Faults {
   let faults: { fault: ActiveFault; matches: RouteMatcher }[] = []
   let lastId = 0
@@ -78,7 +78,7 @@ export function makeFaults(): Faults {
   }
 }
 
-/** A fault in a few words, for the log of calls. */
+/** Describes a fault in a few words, for the call log. */
 export function describeFault({ answer, done }: Fault): string {
   return done ? `done, then ${answer}` : String(answer)
 }

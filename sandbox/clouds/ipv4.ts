@@ -1,29 +1,29 @@
-/** An IPv4 block by its first address, as a number. */
+/** An IPv4 block: its first address as a number, and its prefix length. */
 export type Range = { first: number; cidr: number }
 
-/** The number of an IPv4 address; undefined for anything else. */
+/** Returns an IPv4 address as a number; undefined for anything else. */
 export function parseIpv4(text: string): number | undefined {
   const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text)?.slice(1).map(Number)
   if (!parts || parts.some((part) => part > 255)) return undefined
   return parts.reduce((sum, part) => sum * 256 + part, 0)
 }
 
-/** An address in dotted form. */
+/** Returns an address in dotted form. */
 export function formatIpv4(address: number): string {
   return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.')
 }
 
-/** The netmask of a prefix length in dotted form. */
+/** Returns the netmask of a prefix length in dotted form. */
 export function netmask(cidr: number): string {
   return formatIpv4((0xffffffff << (32 - cidr)) >>> 0)
 }
 
-/** How many addresses a block of this prefix length holds. */
+/** Returns how many addresses a block of this prefix length has. */
 export function sizeOf(cidr: number): number {
   return 2 ** (32 - cidr)
 }
 
-/** The blocks of a longer prefix that a range is made of. */
+/** Splits a range into blocks of a longer prefix. */
 export function split(range: Range, cidr: number): Range[] {
   return Array.from({ length: sizeOf(range.cidr) / sizeOf(cidr) }, (_, n) => ({
     first: range.first + n * sizeOf(cidr),
@@ -31,7 +31,7 @@ export function split(range: Range, cidr: number): Range[] {
   }))
 }
 
-/** A range from `a.b.c.d/n`. */
+/** Parses a range such as `10.0.0.0/8`. */
 export function parseRange(text: string): Range {
   const [address = '', cidr] = text.split('/')
   const first = parseIpv4(address)

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Reads every body as JSON: curl says that what it sends is a form. */
-export function jsonWhateverItSays(app: FastifyInstance): void {
+/** Parses every body as JSON, whatever its content type: curl declares a form. */
+export function parseEveryBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => parse(String(text), done))
 }
 
-/** Reads JSON where the client says that it is JSON, no body included; what calls itself anything else is not read. */
-export function jsonWhereItSays(app: FastifyInstance): void {
+/** Parses bodies whose content type is JSON, which may be empty, and ignores every other body. */
+export function parseJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) =>
     parse(String(text), done),

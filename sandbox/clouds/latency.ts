@@ -2,22 +2,22 @@ import { ControlError } from './control-error.ts'
 import { routeMatcher, type RouteMatcher } from './route-matcher.ts'
 
 export type LatencyRule = {
-  /** The calls meant, like `POST /projects/{id}/ips`; every call when absent. */
+  /** The calls that it applies to, such as `POST /projects/{id}/ips`; every call when absent. */
   on?: string
   ms: number
-  /** Up to this much more, at random. */
+  /** A random addition of up to this long. */
   jitterMs?: number
 }
 
 export type Latency = {
-  /** Delays calls before any work is done; replaces the rule that was set for the same `on`. */
+  /** Delays calls before any work is done; replaces an earlier rule with the same `on`. */
   set(rule: LatencyRule): void
   all(): LatencyRule[]
   clear(): void
   msFor(method: string, path: string): number
 }
 
-/** How slow the cloud is: a route's own rule goes before the rule for every call, a later rule before an earlier one. */
+/** Makes the delays of calls. A rule for a route wins over the rule for every call, and a later rule over an earlier. */
 export function makeLatency(): Latency {
   let rules: { rule: LatencyRule; matches: RouteMatcher }[] = []
   return {

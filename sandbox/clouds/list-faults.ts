@@ -1,14 +1,14 @@
 import type { Fault } from './faults.ts'
 
-/** A list as a fault leaves it. Shuffled anew at every call: pages of such a list overlap, and have gaps. */
-export function bendList<T>(items: T[], fault: Fault | undefined): T[] {
+/** Applies a fault to a list. A shuffled list has a new order in each call, so its pages overlap and have gaps. */
+export function applyListFault<T>(items: T[], fault: Fault | undefined): T[] {
   if (fault?.answer === 'empty-list') return []
   return fault?.answer === 'shuffled-list' ? shuffled(items) : items
 }
 
-/** How many items a page holds: what was asked for, or what a fault leaves of it. */
-export function bendPageSize(asked: number, fault: Fault | undefined): number {
-  return fault?.answer === 'short-pages' ? Math.min(asked, fault.perPage ?? asked) : asked
+/** Returns the size of a page: the requested one, or the smaller one of a fault. */
+export function applyPageSizeFault(requested: number, fault: Fault | undefined): number {
+  return fault?.answer === 'short-pages' ? Math.min(requested, fault.perPage ?? requested) : requested
 }
 
 function shuffled<T>(items: T[]): T[] {

@@ -1,12 +1,12 @@
 import { ControlError } from './control-error.ts'
 
 export type Quota = {
-  /** How many addresses a project may hold; every project when none is named. */
+  /** Sets how many addresses a project may have, or every project when none is named. */
   set(addresses: number, project?: string): void
   of(project: string): number
 }
 
-/** How many addresses each project may hold. */
+/** Makes the limits of how many addresses each project may have. */
 export function makeQuota(addresses: number): Quota {
   let forAll = addresses
   const own = new Map<string, number>()

@@ -1,9 +1,9 @@
 export type RateLimit = { calls: number; perMs: number }
 
-/** Where a caller stands: how many calls are left in this window, when the next begins, whether this one was too many. */
-export type Standing = { limit: number; remaining: number; resetAtMs: number; over: boolean }
+/** The state of a caller's window: calls left, start of the next window, and whether the last call was over the limit. */
+export type RateStatus = { limit: number; remaining: number; resetAtMs: number; isOver: boolean }
 
-/** Counts the calls of each caller in windows of a fixed length. */
+/** Makes a counter of each caller's calls in windows of a fixed length. */
 export function makeRateCounter({ calls, perMs }: RateLimit, now: () => number) {
   const windows = new Map<string, { resetAtMs: number; used: number }>()
   const current = (caller: string) => {
@@ -13,15 +13,15 @@ export function makeRateCounter({ calls, perMs }: RateLimit, now: () => number) 
     windows.set(caller, fresh)
     return fresh
   }
-  const standing = (caller: string): Standing => {
+  const status = (caller: string): RateStatus => {
     const { used, resetAtMs } = current(caller)
-    return { limit: calls, remaining: Math.max(0, calls - used), resetAtMs, over: used > calls }
+    return { limit: calls, remaining: Math.max(0, calls - used), resetAtMs, isOver: used > calls }
   }
   return {
-    standing,
-    count(caller: string): Standing {
+    status,
+    count(caller: string): RateStatus {
       current(caller).used += 1
-      return standing(caller)
+      return status(caller)
     },
   }
 }

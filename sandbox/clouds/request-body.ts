@@ -1,9 +1,9 @@
-/** A JSON object that a client sent; one without fields when it sent none. */
+/** Returns the JSON object that a client sent; an empty object for anything else. */
 export function objectOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }
 
-/** A string that a client sent; an empty one for anything else. */
+/** Returns the string that a client sent; an empty string for anything else. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

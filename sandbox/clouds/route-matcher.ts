@@ -6,8 +6,8 @@ export type RouteMatcher = (method: string, path: string) => boolean
 const oneSegment = /^(\*|:.+|\{.+\})$/
 
 /**
- * Reads a route as people write it: `POST /projects/{id}/ips`, `/ips/**`, `DELETE`, or `*` for every call.
- * Paths are those of the vendor's documentation, without its base path; `*`, `:id` and `{id}` stand for one segment.
+ * Makes a matcher from a method, a path or both: `POST /projects/{id}/ips`, `/ips/**`, `DELETE`, or `*` for every call.
+ * Paths are those of the vendor's documentation, without the base path; `*`, `:id` and `{id}` match one segment.
  */
 export function routeMatcher(on = '*'): RouteMatcher {
   const words = on.trim().split(/\s+/)

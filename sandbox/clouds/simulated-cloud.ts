@@ -1,18 +1,18 @@
 import { type FastifyInstance, fastify } from 'fastify'
-import { type AccountDoor, type Command, type Door, openDoor } from './door.ts'
-import { doorCommands } from './door-commands.ts'
+import { type AccountControl, type Command, type CloudControl, serveControl } from './control.ts'
+import { sharedCommands } from './shared-commands.ts'
 import { makeCallLog } from './call-log.ts'
 import { makeFaults } from './faults.ts'
-import { jsonWhereItSays } from './json-bodies.ts'
+import { parseJsonBodies } from './json-bodies.ts'
 import { makeLatency } from './latency.ts'
 import { makeQuota } from './quota.ts'
-import { type Traffic, type Wording, directTraffic } from './traffic.ts'
+import { type InterceptedCalls, type VendorFormat, interceptCalls } from './intercept-calls.ts'
 
-/** A vendor's part of a simulated cloud: its API below a base path, its own commands at the door. */
+/** A vendor's part of a simulated cloud: its API below a base path, and its own commands of the control API. */
 export type Vendor = {
   name: string
-  wording: Wording
-  routes(app: FastifyInstance, traffic: Traffic): void
+  format: VendorFormat
+  routes(app: FastifyInstance, intercepted: InterceptedCalls): void
   commands: Command[]
 }
 
@@ -23,36 +23,36 @@ export type RunningCloud = {
   close: () => Promise<void>
 }
 
-/** A simulated cloud, for those who need not know whose it is. */
-export type SimulatedCloud = RunningCloud & { door: AccountDoor }
+/** A simulated cloud of any vendor. */
+export type SimulatedCloud = RunningCloud & { door: AccountControl }
 
-/** The parts of the door that all vendors share. */
-export function makeDoor(quota: number): Door {
+/** Makes the controls that all vendors share. */
+export function makeCloudControl(quota: number): CloudControl {
   return { latency: makeLatency(), faults: makeFaults(), calls: makeCallLog(), quota: makeQuota(quota) }
 }
 
-/** Serves a vendor's API and its control door on one loopback port, a free one when `port` is 0. */
-export async function startSimulatedCloud(vendor: Vendor, door: Door, port = 0): Promise<RunningCloud> {
-  const { name, wording, commands } = vendor
+/** Serves a vendor's API and the control API on one loopback port, a free one when `port` is 0. */
+export async function startSimulatedCloud(vendor: Vendor, control: CloudControl, port = 0): Promise<RunningCloud> {
+  const { name, format, commands } = vendor
   const closing = new AbortController()
   const app = fastify({
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    // A field that the door does not know is a typing mistake, to be told and not to be dropped.
+    // The control API reports an unknown field as a mistake; by default fastify would drop it.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false } },
   })
-  // Two scopes: what is hooked to the API's calls cannot reach the door's.
+  // Two scopes, so that hooks on calls of the vendor's API do not apply to the control API.
   app.register(
     async (api) => {
-      jsonWhereItSays(api)
-      vendor.routes(api, directTraffic(api, door, { wording, closing: closing.signal }))
+      parseJsonBodies(api)
+      vendor.routes(api, interceptCalls(api, control, { format, closing: closing.signal }))
     },
-    { prefix: wording.basePath },
+    { prefix: format.basePath },
   )
-  app.register((control) => openDoor(control, name, [...doorCommands(door), ...commands]), { prefix: '/control' })
+  app.register((scope) => serveControl(scope, name, [...sharedCommands(control), ...commands]), { prefix: '/control' })
   const root = await app.listen({ port, host: '127.0.0.1' })
   return {
-    url: `${root}${wording.basePath}`,
+    url: `${root}${format.basePath}`,
     controlUrl: `${root}/control`,
     close() {
       closing.abort()

@@ -21,7 +21,7 @@ export function apiserverArgs(dir: string, ports: Ports): string[] {
     `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${ports.api}`,
-    // An address that nobody has: the endpoints of default/kubernetes may not be loopback, and are not written anyway.
+    // An unused address (RFC 5737): it may not be a loopback address, and with the reconciler off nothing publishes it.
     '--advertise-address=192.0.2.1',
     '--endpoint-reconciler-type=none',
     `--cert-dir=${join(dir, 'certs')}`,

@@ -1,4 +1,5 @@
-// Builds etcd, kube-apiserver, kube-controller-manager and kubectl from the module beside this file, once a version.
+// Builds etcd, kube-apiserver, kube-controller-manager and kubectl from the Go module in this folder, once for each
+// version, and prints the folder with the programs. Call it as `make control-plane`.
 import { goPrograms } from '../go-programs.ts'
 
 const kubernetesVersion = 'v1.36.3'
@@ -24,8 +25,8 @@ const flags = [
 ]
 
 /**
- * The folder with the four programs, built there if they are not yet: minutes the first time, nothing after.
- * Programs in the folder named by KUBEBUILDER_ASSETS are used instead of building them.
+ * Returns the folder with the four programs, and builds those that are missing: minutes the first time.
+ * Programs in the folder that KUBEBUILDER_ASSETS names are used instead.
  */
 export function controlPlanePrograms(): Promise<string> {
   return goPrograms({

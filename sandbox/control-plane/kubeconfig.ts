@@ -1,6 +1,6 @@
 export type User = { name: string; groups: string[]; token: string }
 
-/** A kubeconfig (JSON is YAML) for one user of one API server. */
+/** Returns the text of a kubeconfig for one user of one API server, as JSON, which is valid YAML. */
 export function kubeconfig(of: { url: string; authority: string; user: User }): string {
   const cluster = {
     server: of.url,

@@ -6,37 +6,37 @@ import { freePorts } from '../ports.ts'
 import { type Ports, apiserverArgs, controllerManagerArgs, etcdArgs } from './args.ts'
 import { controlPlanePrograms } from './build.ts'
 import { type User, kubeconfig } from './kubeconfig.ts'
-import { ready } from './ready.ts'
+import { waitUntilReady } from './wait-until-ready.ts'
 import { type ClientPair, webhookClientArgs } from './webhook-client.ts'
 
 export type ControlPlane = {
   url: string
-  /** Kubeconfig of a cluster administrator. */
+  /** The kubeconfig file of a cluster administrator. */
   kubeconfig: string
-  /** Writes a kubeconfig for a user of the token file, and says where. */
+  /** Writes a kubeconfig for a user of the token file, and returns its path. */
   kubeconfigFor(user: string): string
   kubectl: string
   dir: string
-  /** Where etcd answers its clients, over plain HTTP. */
+  /** The URL of etcd for clients, over plain HTTP. */
   etcdUrl: string
   apiserver: { stop(): Promise<void>; start(): Promise<void> }
-  /** Stops everything, lets `work` have the folder with etcd's data, and starts everything again. */
+  /** Stops everything, calls `work` with the folder of etcd's data, and starts everything again. */
   whileDown(work: (data: string) => void): Promise<void>
   stop(): Promise<void>
 }
 
 export type ControlPlaneOptions = {
   dir: string
-  /** Users beside `admin`, by name, with their groups: RBAC decides what they may. */
+  /** Users in addition to `admin`, by name, with their groups; RBAC decides what they may do. */
   users?: Record<string, string[]>
   controllers?: string[]
-  /** What the API server shows to webhooks that ask for a client certificate. */
+  /** The certificate that the API server presents to webhooks that request one. */
   webhookClient?: ClientPair
 }
 
 const controllers = ['namespace-controller', 'garbage-collector-controller', 'endpointslice-controller']
 
-/** Starts etcd, kube-apiserver and kube-controller-manager on free loopback ports; their data and logs lie in `dir`. */
+/** Starts etcd, kube-apiserver and kube-controller-manager on free loopback ports, with data and logs in `dir`. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { dir } = options
   const programs = await controlPlanePrograms()
@@ -53,7 +53,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const kubeconfigFor = kubeconfigWriter({ dir, url, users })
   const adminFile = kubeconfigFor('admin')
   let manager = start.manager(adminFile)
-  // Clients first: an apiserver whose etcd is gone hangs for minutes after SIGTERM; nothing here is worth flushing.
+  // Clients of etcd first: without it an API server hangs for minutes after SIGTERM. No data here needs to be flushed.
   const stop = async () => {
     for (const child of [manager, apiserver, etcd]) await child.stop('SIGKILL')
   }
@@ -83,23 +83,23 @@ type Plan = {
   options: ControlPlaneOptions
   programs: string
   ports: Ports
-  /** How the API server is asked whether it is ready. */
+  /** The URL and token with which to read whether the API server is ready. */
   ready: { url: string; token: string }
 }
 
-/** How each of the programs is started, and started again. */
+/** Returns a function for each program that starts it; restarts use the same functions. */
 function starters({ options, programs, ports, ready: at }: Plan) {
   const { dir, webhookClient } = options
   const logFile = (name: string) => join(dir, 'logs', `${name}.log`)
   const start = (name: string, args: string[]): Child =>
     startChild([join(programs, name), ...args], { logFile: logFile(name) })
-  const shown = webhookClient ? webhookClientArgs(dir, webhookClient) : []
+  const webhookArgs = webhookClient ? webhookClientArgs(dir, webhookClient) : []
   const wanted = [...controllers, ...(options.controllers ?? [])]
   return {
     etcd: () => start('etcd', etcdArgs(dir, ports)),
     async apiserver() {
-      const child = start('kube-apiserver', [...apiserverArgs(dir, ports), ...shown])
-      await ready({ ...at, child, log: logFile('kube-apiserver') })
+      const child = start('kube-apiserver', [...apiserverArgs(dir, ports), ...webhookArgs])
+      await waitUntilReady({ ...at, child, log: logFile('kube-apiserver') })
       return child
     },
     manager: (kubeconfig: string) => start('kube-controller-manager', controllerManagerArgs(kubeconfig, wanted)),
@@ -119,12 +119,12 @@ function prepare(dir: string, users: User[]): void {
 }
 
 function kubeconfigWriter(of: { dir: string; url: string; users: User[] }): (name: string) => string {
-  // The API server made its certificate when it started; the authority that signed it is the last one in the file.
+  // The API server made this file when it started; its last certificate is the authority that signed the first.
   const pem = readFileSync(join(of.dir, 'certs', 'apiserver.crt'), 'utf8')
   const authority = `${pem.slice(pem.lastIndexOf('-----BEGIN CERTIFICATE-----')).trim()}\n`
   return (name) => {
     const user = of.users.find((candidate) => candidate.name === name)
-    if (!user) throw new Error(`the control plane knows no user ${name}`)
+    if (!user) throw new Error(`the control plane has no user ${name}: add it to "users"`)
     const file = join(of.dir, `${name.replaceAll(/[^a-z0-9-]+/gi, '-')}.kubeconfig`)
     writeFileSync(file, kubeconfig({ url: of.url, authority, user }), { mode: 0o600 })
     return file

@@ -6,7 +6,7 @@ export type ClientPair = { cert: string; key: string }
 
 const api = 'apiserver.config.k8s.io/v1'
 
-/** Has the API server show a client certificate to every webhook; answers its flag for that. JSON is YAML. */
+/** Writes the files with which the API server presents a client certificate to webhooks, and returns the flag. */
 export function webhookClientArgs(dir: string, pair: ClientPair): string[] {
   const write = (name: string, text: string) => {
     const file = join(dir, name)

@@ -1,13 +1,13 @@
 import type { ControlPlane } from '../control-plane/start.ts'
 import { kubectlOf } from '../kubectl.ts'
 
-/** Types what has to succeed. */
+/** Runs kubectl commands that must succeed. */
 export type Administrator = {
   run: (args: string[], manifest?: object | string) => Promise<string>
   apply: (manifest: object | string) => Promise<void>
 }
 
-/** A cluster administrator at a terminal. */
+/** Makes an administrator of a cluster; a command that fails throws with its error output. */
 export function makeAdministrator(controlPlane: ControlPlane): Administrator {
   const kubectl = kubectlOf(controlPlane)
   const run: Administrator['run'] = async (args, manifest) => {

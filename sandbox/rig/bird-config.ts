@@ -2,7 +2,7 @@ import type { Provider } from './providers.ts'
 
 export type RouterConfig = { address: string; provider: Provider; password?: string | undefined; log: string }
 
-/** A router of the provider: it takes single addresses from any machine that knows the password, if there is one. */
+/** Returns the BIRD configuration of a provider's router: it learns single addresses from every machine that has the password. */
 export function birdConfig({ address, provider, password, log }: RouterConfig): string {
   const { asn, machines } = provider
   return `

@@ -2,28 +2,29 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 
 /**
- * Asks BIRD by its control socket; the lines of its answer, without their codes. A line is `1007-text`, and ` text` when
- * its code is that of the line before; one with a blank after the code is the last, and an error from 8000 on.
+ * Sends a command to BIRD's control socket, and returns the lines of the answer without their codes. A line is
+ * `1007-text`, or ` text` when it has the code of the line before. A blank after the code marks the last line, and a
+ * code from 8000 on an error.
  */
-export async function askBird(socketFile: string, command: string): Promise<string[]> {
+export async function queryBird(socketFile: string, command: string): Promise<string[]> {
   const socket = connect(socketFile)
   let text = ''
-  socket.setEncoding('utf8').on('data', (part: string) => {
-    text += part
-    const [greeting, answer] = answersIn(text)
+  socket.setEncoding('utf8').on('data', (makePart: string) => {
+    text += makePart
+    const [greeting, answer] = parseAnswers(text)
     if (greeting && answer) socket.end()
   })
   await once(socket, 'connect')
   socket.write(`${command}\n`)
   await once(socket, 'close')
-  const [, answer = []] = answersIn(text)
+  const [, answer = []] = parseAnswers(text)
   const last = answer.at(-1) ?? 'no answer'
   if (!/^\d{4} /.test(last) || Number(last.slice(0, 4)) >= 8000) throw new Error(`BIRD: ${command}: ${last}`)
   return answer.map((line) => line.replace(/^(\d{4}[- ]| )/, ''))
 }
 
-/** The complete answers in what has come so far. */
-function answersIn(text: string): string[][] {
+/** Returns the complete answers in the text received so far. */
+function parseAnswers(text: string): string[][] {
   const answers: string[][] = []
   let lines: string[] = []
   for (const line of text.split('\n').slice(0, -1)) {

@@ -1,4 +1,4 @@
-// BIRD, the router of the rig: the machine's own, or Debian's package unpacked into the cache, for which nobody is root.
+// Finds BIRD, the router of the rig: an installed one, or Debian's package unpacked into the cache without root.
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -6,12 +6,12 @@ import { promisify } from 'node:util'
 import { cacheFolder } from '../cache-folder.ts'
 import { isNamespaced } from './namespace.ts'
 
-/** How BIRD 2 is started here. */
+/** The program BIRD 2 and the environment that it needs. */
 export type Bird = { program: string; env: NodeJS.ProcessEnv }
 
 const run = promisify(execFile)
 
-/** Finds BIRD, or gets it: installed, as BIRD names it, or from Debian's package bird2. */
+/** Finds BIRD: the program that the variable BIRD names, an installed one, or Debian's package bird2. */
 export async function findBird(): Promise<Bird> {
   const given = process.env.BIRD
   if (given !== undefined) return { program: given, env: {} }
@@ -27,14 +27,14 @@ async function findInstalled(): Promise<string | undefined> {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const program = folders.map((folder) => join(folder, 'bird')).find((file) => existsSync(file))
   if (program === undefined) return undefined
-  // Debian's package bird is BIRD 1, which is configured in another language.
+  // Debian's package bird is BIRD 1, which has another configuration language.
   const { stdout, stderr } = await run(program, ['--version'])
   return /BIRD version [23]/.test(stdout + stderr) ? program : undefined
 }
 
 async function unpackInto(folder: string): Promise<void> {
   if (isNamespaced())
-    throw new Error('BIRD is not there, and a namespace has no network to get it by: `make rig` first')
+    throw new Error('BIRD 2 is missing, and this namespace has no network to download it: run `make rig` first')
   const staging = `${folder}.${process.pid}`
   const packages = join(staging, 'packages')
   for (const made of ['packages/archives/partial', 'packages/lists/partial']) {
@@ -49,15 +49,18 @@ async function unpackInto(folder: string): Promise<void> {
     rmSync(folder, { recursive: true, force: true })
     renameSync(staging, folder)
   } catch (cause) {
-    throw new Error('BIRD 2 is needed: install it (on Debian apt-get install bird2), or say in BIRD where it is', {
-      cause,
-    })
+    throw new Error(
+      'BIRD 2 is missing: install it (on Debian: apt-get install bird2), or set the variable BIRD to its path',
+      {
+        cause,
+      },
+    )
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
 }
 
-/** bird2 and what it needs that this machine lacks; from lists of our own where the machine has none, or old ones. */
+/** Downloads bird2 and its missing dependencies; with our own package lists where the machine's are absent or old. */
 async function download(packages: string): Promise<void> {
   const apt = (...args: string[]) =>
     run('apt-get', [

@@ -2,24 +2,24 @@ import type { MetallbVersion } from '../metallb/build.ts'
 
 export const metallbNamespace = 'metallb-system'
 
-/** How MetalLB is to speak BGP, and which rules its webhooks keep. */
+/** How MetalLB speaks BGP, and by which rules its webhooks validate. */
 export type MetallbMode = 'native' | 'frr'
 
 export type MetallbPlan = { version: MetallbVersion; kubeconfig: string; webhooks: boolean }
 
-/** Free in a network of one's own; speakers take the ones after it. */
+/** The controller's port, which is free in a separate network; speakers use the following ones. */
 const metricsPort = 7472
 const healthPort = 17_472
-/** Not ours to choose. */
+/** MetalLB has no flag for this port. */
 export const webhookPort = 9443
 
-/** Flags of the controller, and the port that it opens when it runs. */
+/** Returns the flags of the controller, and the port that is open when it runs. */
 export function controllerArgs(plan: MetallbPlan): { args: string[]; port: number } {
   const { version, webhooks } = plan
   return {
     args: [
       ...commonArgs(plan, 0),
-      // Its certificate is ours: to make one itself it would have to be mounted into a pod.
+      // We provide the certificate: MetalLB can rotate its own only with a volume in a pod.
       ...(isSince(version, '0.13')
         ? [`--webhook-mode=${webhooks ? 'enabled' : 'disabled'}`, '--disable-cert-rotation']
         : []),
@@ -29,7 +29,7 @@ export function controllerArgs(plan: MetallbPlan): { args: string[]; port: numbe
   }
 }
 
-/** The same of the speaker of a node; `n` counts them from 1. */
+/** Returns the same for the speaker of a node; `n` counts speakers from 1. */
 export function speakerArgs(plan: MetallbPlan, node: string, n: number): { args: string[]; port: number } {
   return {
     args: [
@@ -50,7 +50,7 @@ function commonArgs({ version, kubeconfig }: MetallbPlan, n: number): string[] {
   ]
 }
 
-/** Whether a version has what came with another one, of which no more is said than major and minor. */
+/** Whether a version is at least another one, which is given as major and minor. */
 export function isSince(version: MetallbVersion, first: string): boolean {
   return version.localeCompare(first, 'en', { numeric: true }) >= 0
 }

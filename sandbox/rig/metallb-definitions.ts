@@ -5,10 +5,10 @@ import type { MetallbPrograms } from '../metallb/build.ts'
 import { webhookPort } from './metallb-args.ts'
 
 /**
- * MetalLB's custom resource definitions, as a manifest. Older ones say `int32` of AS numbers that do not fit; newer API
- * servers take that at its word, and refuse every BGPPeer.
+ * Returns MetalLB's custom resource definitions as a manifest. Older ones declare AS numbers as `int32`, which is too
+ * small for some; newer API servers enforce it and refuse every BGPPeer, so it is removed.
  */
-export function definitions({ crds }: MetallbPrograms): string {
+export function crdManifest({ crds }: MetallbPrograms): string {
   const files = globSync('*.yaml', { cwd: crds }).toSorted()
   return files
     .map((file) => readFileSync(join(crds, file), 'utf8').replaceAll(/^ *format: int32\n/gm, ''))
@@ -21,11 +21,13 @@ type Webhooks = {
   webhooks: { name: string; clientConfig: { service?: { path: string }; url?: string; caBundle?: string } }[]
 }
 
-/** MetalLB's validating webhooks, at a process on this machine instead of a pod. */
+/** Returns the configuration of MetalLB's webhooks, for a process on this machine instead of a pod. */
 export function webhookConfiguration({ webhooks }: MetallbPrograms, authority: string): object {
-  const documents = parseAllDocuments(readFileSync(webhooks, 'utf8')).map((document) => document.toJS() as Webhooks)
+  const documents = parseAllDocuments(readFileSync(webhooks, 'utf8')).map(
+    (emptyConfigMap) => emptyConfigMap.toJS() as Webhooks,
+  )
   const found = documents.find(({ kind }) => kind === 'ValidatingWebhookConfiguration')
-  if (!found) throw new Error(`there is no ValidatingWebhookConfiguration in ${webhooks}`)
+  if (!found) throw new Error(`no ValidatingWebhookConfiguration in ${webhooks}`)
   const caBundle = Buffer.from(authority).toString('base64')
   return {
     ...found,

@@ -14,29 +14,29 @@ import {
   metallbNamespace,
   speakerArgs,
 } from './metallb-args.ts'
-import { definitions, webhookConfiguration } from './metallb-definitions.ts'
+import { crdManifest, webhookConfiguration } from './metallb-definitions.ts'
 
 export type Machine = { name: string; address: string }
 
-/** A part of MetalLB that can go and come again. */
+/** A process of MetalLB that can be stopped and started again. */
 export type Part = { start(): Promise<void>; stop(signal?: NodeJS.Signals): Promise<void> }
 
 export type Metallb = {
-  /** Teaches Kubernetes MetalLB's resources, and puts its webhooks in their way if it has any. */
+  /** Installs MetalLB's resource definitions, and its webhooks if they are enabled. */
   install(): Promise<void>
   controller: Part
-  /** The speaker of a node, which is not started yet. */
+  /** Makes the speaker of a node, without starting it. */
   speaker(machine: Machine): Promise<Part>
 }
 
 export type MetallbOptions = {
   version: MetallbVersion
   mode?: MetallbMode
-  /** Whether its admission webhooks are on; they go by the rules of `mode`. Speakers are native in any case. */
+  /** Whether its admission webhooks are enabled; they validate for `mode`. Speakers are always native. */
   webhooks?: boolean
 }
 
-/** MetalLB of a version, outside of pods; nothing of it is there before it is installed and started. */
+/** Makes a MetalLB of a version that runs outside of pods; the caller installs and starts it. */
 export async function makeMetallb(controlPlane: ControlPlane, options: MetallbOptions): Promise<Metallb> {
   const { version, mode = 'native', webhooks = false } = options
   const programs = await metallbPrograms(version)
@@ -47,7 +47,7 @@ export async function makeMetallb(controlPlane: ControlPlane, options: MetallbOp
   let speakers = 0
   return {
     install: () => install({ plan, programs, administrator, authority: authorityOf(dir) }),
-    controller: part(join(dir, 'logs', 'metallb-controller.log'), {
+    controller: makePart(join(dir, 'logs', 'metallb-controller.log'), {
       ...controllerArgs(plan),
       program: programs.controller,
       host: '127.0.0.1',
@@ -56,12 +56,12 @@ export async function makeMetallb(controlPlane: ControlPlane, options: MetallbOp
     async speaker({ name, address }) {
       await administrator.apply(placeholder(`speaker-${name}`))
       speakers += 1
-      return part(join(dir, 'logs', `metallb-speaker-${name}.log`), {
+      return makePart(join(dir, 'logs', `metallb-speaker-${name}.log`), {
         ...speakerArgs(plan, name, speakers),
         program: programs.speaker,
-        // Before 0.16 it listens at METALLB_HOST alone.
+        // Before 0.16 the speaker listens only at METALLB_HOST.
         host: address,
-        // FRR the rig has not; a speaker by itself understands what is written for one with FRR.
+        // The rig has no FRR; a native speaker reads the same resources as one with FRR.
         env: { ...process.env, METALLB_BGP_TYPE: 'native', METALLB_HOST: address },
       })
     },
@@ -73,19 +73,19 @@ type Setup = { plan: MetallbPlan; programs: MetallbPrograms; administrator: Admi
 async function install({ plan, programs, administrator, authority }: Setup): Promise<void> {
   await administrator.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: metallbNamespace } })
   await administrator.apply(placeholder('controller'))
-  if (!isSince(plan.version, '0.13')) return administrator.apply(document())
-  await administrator.apply(definitions(programs))
+  if (!isSince(plan.version, '0.13')) return administrator.apply(emptyConfigMap())
+  await administrator.apply(crdManifest(programs))
   await administrator.run(['wait', '--for=condition=Established', 'crd', '--all'])
   if (plan.webhooks) await administrator.apply(webhookConfiguration(programs, authority))
 }
 
-/** In its first generations everything is configured here; whoever installs MetalLB makes it. */
-function document(): object {
+/** The ConfigMap that configures MetalLB before 0.13, empty; the administrator who installs MetalLB creates it. */
+function emptyConfigMap(): object {
   const metadata = { name: 'config', namespace: metallbNamespace }
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { config: '' } }
 }
 
-/** MetalLB wants to know the pods that it runs in; these never run. */
+/** Returns a pod that never runs: MetalLB looks up the pod that it runs in. */
 function placeholder(name: string): object {
   const containers = [{ name: 'none', image: 'none.invalid/none' }]
   return {
@@ -96,7 +96,7 @@ function placeholder(name: string): object {
   }
 }
 
-/** The API server's own certificate is for 127.0.0.1 too, and is here already; MetalLB looks for it below TMPDIR. */
+/** Links the API server's certificate, which is valid for 127.0.0.1, to where MetalLB looks for one below TMPDIR. */
 function webhookCertificate(dir: string): string {
   const temporary = join(dir, 'metallb')
   const folder = join(temporary, 'k8s-webhook-server', 'serving-certs')
@@ -112,12 +112,12 @@ function authorityOf(dir: string): string {
 
 type Program = { program: string; args: string[]; host: string; port: number; env: NodeJS.ProcessEnv }
 
-function part(logFile: string, { program, args, host, port, env }: Program): Part {
+function makePart(logFile: string, { program, args, host, port, env }: Program): Part {
   let child: Child | undefined
   return {
     async start() {
       child = startChild([program, ...args], { logFile, env })
-      await listening({ child, host, port, logFile })
+      await waitUntilListening({ child, host, port, logFile })
     },
     async stop(signal = 'SIGTERM') {
       await child?.stop(signal, 3000)
@@ -127,11 +127,12 @@ function part(logFile: string, { program, args, host, port, env }: Program): Par
 
 type Listener = { child: Child; host: string; port: number; logFile: string }
 
-async function listening({ child, host, port, logFile }: Listener): Promise<void> {
+async function waitUntilListening({ child, host, port, logFile }: Listener): Promise<void> {
   const deadlineMs = Date.now() + 60_000
   while (!(await isOpen(host, port))) {
-    if (!child.isRunning()) throw new Error(`it ended while starting; its log: ${logFile}`)
-    if (Date.now() > deadlineMs) throw new Error(`${host}:${port} is not open after 60 s; the log: ${logFile}`)
+    if (!child.isRunning()) throw new Error(`MetalLB ended while it started; read its log: ${logFile}`)
+    if (Date.now() > deadlineMs)
+      throw new Error(`${host}:${port} is not open after 60 s; read MetalLB's log: ${logFile}`)
     await sleep(50)
   }
 }

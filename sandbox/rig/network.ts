@@ -3,17 +3,17 @@ import { promisify } from 'node:util'
 import { isNamespaced } from './namespace.ts'
 import type { Provider } from './providers.ts'
 
-/** The network namespace of the routers, at the other end of the wire. */
+/** The network namespace of the routers. */
 export const routersNetwork = 'routers'
 
-const wire = 'machines'
+const cable = 'machines'
 
-function laying({ routers, machines: { network, gateway } }: Provider): string[] {
+function setupCommands({ routers, machines: { network, gateway } }: Provider): string[] {
   return [
     `netns add ${routersNetwork}`,
-    `link add ${wire} type veth peer name routers netns ${routersNetwork}`,
-    `link set ${wire} up`,
-    `route add ${network} dev ${wire}`,
+    `link add ${cable} type veth peer name routers netns ${routersNetwork}`,
+    `link set ${cable} up`,
+    `route add ${network} dev ${cable}`,
     ...routers.map((address) => `route add ${address} via ${gateway}`),
     `-n ${routersNetwork} link set lo up`,
     `-n ${routersNetwork} link set routers up`,
@@ -22,20 +22,21 @@ function laying({ routers, machines: { network, gateway } }: Provider): string[]
   ]
 }
 
-/** The machines are all at our end of a wire, an address each; the routers are at the other end. */
+/** A virtual cable: the addresses of all machines are at this end, the routers at the other end. */
 export type Network = {
   addMachine(address: string): Promise<void>
   remove(): Promise<void>
 }
 
-/** Lays the wire; there is one such network at a time. */
-export async function layNetwork(provider: Provider): Promise<Network> {
-  if (!isNamespaced()) throw new Error('the rig wants a network of its own: run the tests by `npm test -- rig/`')
-  for (const command of laying(provider)) await ip(command)
+/** Creates the virtual cable and the network of the routers; there can be only one at a time. */
+export async function createNetwork(provider: Provider): Promise<Network> {
+  if (!isNamespaced())
+    throw new Error('the rig needs a separate network namespace: run the tests with `npm test -- rig/`')
+  for (const command of setupCommands(provider)) await ip(command)
   return {
-    addMachine: (address) => ip(`addr add ${address}/32 dev ${wire}`),
+    addMachine: (address) => ip(`addr add ${address}/32 dev ${cable}`),
     async remove() {
-      await ip(`link del ${wire}`)
+      await ip(`link del ${cable}`)
       await ip(`netns del ${routersNetwork}`)
     },
   }

@@ -1,13 +1,14 @@
-// Gets what the rig is made of, while there is a network: MetalLB in every version, and BIRD.
+// Builds MetalLB in every version and downloads BIRD, for the tests with real routers. Call it as `make rig`, before
+// those tests: they run without a network.
 import { controlPlanePrograms } from '../control-plane/build.ts'
 import { type MetallbVersion, metallbPrograms, metallbVersions } from '../metallb/build.ts'
 import { findBird } from './bird.ts'
-import { noNamespaces } from './namespace.ts'
+import { findNamespaceProblem } from './namespace.ts'
 
-/** Makes everything ready for rigs with these versions of MetalLB; answers why this machine can have none, if so. */
+/** Prepares rigs with these versions of MetalLB; returns the reason where this machine cannot run them. */
 export async function prepareRig(versions: readonly MetallbVersion[] = metallbVersions): Promise<string | undefined> {
-  const why = noNamespaces()
-  if (why !== undefined) return why
+  const reason = findNamespaceProblem()
+  if (reason !== undefined) return reason
   await controlPlanePrograms()
   for (const version of versions) await metallbPrograms(version)
   return findBird().then(
@@ -17,7 +18,7 @@ export async function prepareRig(versions: readonly MetallbVersion[] = metallbVe
 }
 
 if (import.meta.main) {
-  const why = await prepareRig()
-  console.log(why === undefined ? 'the rig is ready' : `NO RIG ON THIS MACHINE: ${why}`)
-  if (why !== undefined && process.env.CI !== undefined) process.exitCode = 1
+  const reason = await prepareRig()
+  console.log(reason === undefined ? 'The rig is ready.' : `This machine cannot run the rig: ${reason}`)
+  if (reason !== undefined && process.env.CI !== undefined) process.exitCode = 1
 }

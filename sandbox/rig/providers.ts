@@ -1,10 +1,10 @@
 import type { DialectName } from '../dialects.ts'
 
-/** The routers of a provider, and what they take a machine of its for. */
+/** The routers of a provider, and the BGP facts of its machines. */
 export type Provider = {
   routers: readonly string[]
   asn: number
-  /** Their network, its address that is the routers' end of the wire, and what they call themselves. */
+  /** The machines' network, its gateway at the routers' end of the cable, and the machines' ASN. */
   machines: { network: string; gateway: string; asn: number }
 }
 
@@ -14,15 +14,15 @@ const equinixMetal: Provider = {
   machines: { network: '10.0.0.0/8', gateway: '10.0.0.1', asn: 65_000 },
 }
 
-/** Those of Cherry Servers' first region; machines speak from their public addresses, as the simulated one has them. */
+/** The routers of Cherry Servers' first region. Machines peer from their public addresses in the simulated cloud. */
 const cherryServers: Provider = {
   routers: ['46.166.166.122', '46.166.166.123'],
   asn: 16_125,
-  // The cloud chooses: this is what it says to the first project that asks.
+  // The cloud chooses the ASN: this is the first one that the simulated cloud assigns.
   machines: { network: '198.19.0.0/16', gateway: '198.19.0.1', asn: 64_667 },
 }
 
-/** With whom machines speak BGP in the cloud of each dialect. */
+/** The routers with which machines peer in the cloud of each dialect. */
 export const providers = {
   'equinix-metal': equinixMetal,
   packet: equinixMetal,

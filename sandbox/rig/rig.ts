@@ -1,35 +1,35 @@
 import type { ControlPlane } from '../control-plane/start.ts'
 import { type Administrator, makeAdministrator } from './administrator.ts'
 import { type Machine, type Metallb, type MetallbOptions, type Part, makeMetallb } from './metallb.ts'
-import { layNetwork } from './network.ts'
+import { createNetwork } from './network.ts'
 import { type Provider, providers } from './providers.ts'
 import { type Routers, startRouters } from './routers.ts'
 
 export type RigOptions = {
   controlPlane: ControlPlane
   metallb: MetallbOptions
-  /** Equinix Metal when absent. */
+  /** Equinix Metal's routers when absent. */
   provider?: Provider
-  /** The password of every BGP session, as the routers know it; without it they ask for none. */
+  /** The password that the routers expect in every BGP session; none when absent. */
   password?: string | undefined
 }
 
-/** MetalLB and the provider's routers, real ones, around a control plane. */
+/** A real MetalLB and real routers for a control plane. */
 export type Rig = {
   metallb: Metallb
   routers: Routers
   /**
-   * A machine is in the network and in the cluster, MetalLB speaks there, and a pod is ready for every Service whose
-   * selector is `app: web`. Its Node may be there already.
+   * Adds a machine to the network and to the cluster, starts a MetalLB speaker on it, and makes a pod ready for every
+   * Service whose selector is `app: web`. The machine's Node may exist already.
    */
   node: (machine: Machine) => Promise<Machine & { speaker: Part }>
   stop(): Promise<void>
 }
 
-/** Has MetalLB installed and running, and the routers waiting for machines. */
+/** Installs and starts MetalLB, and starts routers that accept sessions from machines. */
 export async function setRig(options: RigOptions): Promise<Rig> {
   const { controlPlane, provider = providers['equinix-metal'], password } = options
-  const network = await layNetwork(provider)
+  const network = await createNetwork(provider)
   const routers = await startRouters({ dir: controlPlane.dir, provider, password })
   const metallb = await makeMetallb(controlPlane, options.metallb)
   const administrator = makeAdministrator(controlPlane)
@@ -48,14 +48,14 @@ export async function setRig(options: RigOptions): Promise<Rig> {
       return { ...machine, speaker }
     },
     async stop() {
-      await Promise.all(parts.map((part) => part.stop()))
+      await Promise.all(parts.map((makePart) => makePart.stop()))
       await routers.stop()
       await network.remove()
     },
   }
 }
 
-/** What the kubelet does when it comes up, and when a pod of ours is ready. */
+/** Does what a kubelet does when it registers its node and when a pod becomes ready. */
 async function register(administrator: Administrator, { name, address }: Machine) {
   await administrator.apply({
     apiVersion: 'v1',

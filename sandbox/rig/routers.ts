@@ -4,26 +4,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Child, startChild } from '../child.ts'
 import { type Bird, findBird } from './bird.ts'
 import { birdConfig } from './bird-config.ts'
-import { askBird } from './bird-control.ts'
-import { type Change, type Way, readChanges, readNeighbours, readWays } from './bird-words.ts'
+import { queryBird } from './bird-control.ts'
+import { type Change, type Route, parseChanges, parseNeighbours, parseRoutes } from './parse-bird-output.ts'
 import { routersNetwork } from './network.ts'
 import type { Provider } from './providers.ts'
 
-/** The provider's routers, with whom every machine speaks BGP. */
+/** The provider's routers, with which every machine peers. */
 export type Routers = {
-  /** Every way that a router learned to an address, router by router. */
-  routes: () => Promise<(Way & { router: string })[]>
-  /** Which machine has a session with which router. */
+  /** Returns the routes that each router has learned. */
+  routes: () => Promise<(Route & { router: string })[]>
+  /** Returns which machine has an established session with which router. */
   sessions: () => Promise<{ router: string; machine: string }[]>
-  /** What was learned and lost so far, oldest first. */
+  /** Returns the routes learned and lost so far, oldest first. */
   changes: () => (Change & { router: string })[]
   stop: () => Promise<void>
 }
 
-/** `password` is that of every session; without it they ask for none. */
+/** `password` is the one of every session; the routers expect none when absent. */
 export type RouterOptions = { dir: string; provider: Provider; password?: string | undefined }
 
-/** Starts BIRD once for each router of the provider, beyond the wire, and waits until they answer. */
+/** Starts one BIRD for each router of the provider, in their network namespace, and waits until all answer. */
 export async function startRouters(options: RouterOptions): Promise<Routers> {
   const bird = await findBird()
   mkdirSync(join(options.dir, 'logs'), { recursive: true })
@@ -46,21 +46,21 @@ async function startRouter(router: string, bird: Bird, options: RouterOptions): 
     logFile: join(dir, 'logs', `bird-${router}.log`),
     env: { ...process.env, ...bird.env, TZ: 'UTC' },
   })
-  await answering(child, socket)
+  await waitUntilAnswering(child, socket)
   return {
     routes: async () =>
-      readWays(await askBird(socket, 'show route where source = RTS_BGP')).map((way) => ({ router, ...way })),
+      parseRoutes(await queryBird(socket, 'show route where source = RTS_BGP')).map((route) => ({ router, ...route })),
     sessions: async () =>
-      readNeighbours(await askBird(socket, 'show protocols all')).map((machine) => ({ router, machine })),
-    changes: () => readChanges(readFileSync(log, 'utf8')).map((change) => ({ router, ...change })),
+      parseNeighbours(await queryBird(socket, 'show protocols all')).map((machine) => ({ router, machine })),
+    changes: () => parseChanges(readFileSync(log, 'utf8')).map((change) => ({ router, ...change })),
     stop: async () => void (await child.stop('SIGTERM', 2000)),
   }
 }
 
-async function answering(child: Child, socket: string): Promise<void> {
+async function waitUntilAnswering(child: Child, socket: string): Promise<void> {
   const deadlineMs = Date.now() + 20_000
   for (;;) {
-    const answer = await askBird(socket, 'show status').catch((error: Error) => error)
+    const answer = await queryBird(socket, 'show status').catch((error: Error) => error)
     if (!(answer instanceof Error)) return
     if (!child.isRunning() || Date.now() > deadlineMs) throw new Error('BIRD does not answer', { cause: answer })
     await sleep(25)

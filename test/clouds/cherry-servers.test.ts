@@ -1,13 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { projectId } from './cherry-servers/fixtures.ts'
 import { key, startCherry, startStage, target } from './cherry-servers/stage.ts'
 import { cloudContract, peeringContract } from './contract.ts'
 import { cloudErrorOf, neverAborted } from './scripted-server.ts'
 
 // The other answer to every question that nobody outside the vendor can answer.
-const otherwise: Partial<Unknowns> = {
+const otherwise: Partial<UnknownBehaviour> = {
   listOrder: 'newest-first',
   goneAddress: '403',
   foreignProject: '404',

@@ -1,13 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/equinix-metal/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/equinix-metal/unknown-behaviour.ts'
 import { cloudContract, grantContract, passwordContract, peeringContract } from './contract.ts'
 import { projectId } from './equinix-metal/fixtures.ts'
 import { assign, key, type Metal, startMetal, startStage } from './equinix-metal/stage.ts'
 import { cloudErrorOf, neverAborted } from './scripted-server.ts'
 
 // The other answer to every question that nobody outside the vendor can answer.
-const otherwise: Partial<Unknowns> = {
+const otherwise: Partial<UnknownBehaviour> = {
   listOrder: 'oldest-first',
   typesByDefault: 'public-and-global',
   unknownLocation: '422',

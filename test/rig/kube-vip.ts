@@ -7,7 +7,7 @@ import { startChild } from '../../sandbox/child.ts'
 import type { ControlPlane } from '../../sandbox/control-plane/start.ts'
 import { type Administrator, makeAdministrator } from '../../sandbox/rig/administrator.ts'
 import { findBird } from '../../sandbox/rig/bird.ts'
-import { askBird } from '../../sandbox/rig/bird-control.ts'
+import { queryBird } from '../../sandbox/rig/bird-control.ts'
 import { readNode, type Speaking } from '../announcers/kube-vip-node.ts'
 import { readService } from '../announcers/kube-vip-service.ts'
 
@@ -56,7 +56,7 @@ export async function startStandIn({ node, prefix }: Reading, controlPlane: Cont
   const stopping = new AbortController()
   const following = follow(administrator, stopping.signal, async (addresses) => {
     write(addresses)
-    await askBird(socket, 'configure')
+    await queryBird(socket, 'configure')
   })
   return {
     async stop() {

@@ -12,32 +12,32 @@ import {
 } from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Lease, makePool } from '../../sandbox/clouds/address-pool.ts'
+import { type Allocation, makePool } from '../../sandbox/clouds/address-pool.ts'
 import { makeAddressSpace } from '../../sandbox/clouds/equinix-metal/address-space.ts'
 import { formatIpv4, parseRange, sizeOf } from '../../sandbox/clouds/ipv4.ts'
 
-type Step = { do: 'first' | 'last'; cidr: number } | { do: 'give back'; nth: number }
+type Step = { do: 'first' | 'last'; cidr: number } | { do: 'free'; nth: number }
 
 const step: Arbitrary<Step> = oneof(
   record({ do: constantFrom('first' as const, 'last' as const), cidr: integer({ min: 27, max: 32 }) }),
-  record({ do: constant('give back' as const), nth: nat(20) }),
+  record({ do: constant('free' as const), nth: nat(20) }),
 )
 
-const addressesOf = ({ range }: Lease) => Array.from({ length: sizeOf(range.cidr) }, (_, n) => range.first + n)
+const addressesOf = ({ range }: Allocation) => Array.from({ length: sizeOf(range.cidr) }, (_, n) => range.first + n)
 
-test('whatever is taken and given back, even twice, no address is out twice, and a block begins where its size allows', () => {
+test('a pool never allocates an address twice, also after a double free, and aligns every block to its size', () => {
   holds(
     property(array(step, { maxLength: 60 }), (steps) => {
       const pool = makePool([parseRange('203.0.113.0/27'), parseRange('198.18.0.0/25')])
-      const out: Lease[] = []
-      const given: Lease[] = []
+      const out: Allocation[] = []
+      const given: Allocation[] = []
       for (const one of steps) {
-        if (one.do === 'give back') {
+        if (one.do === 'free') {
           given.push(...out.splice(one.nth, 1))
-          for (const lease of given) lease.giveBack()
+          for (const allocation of given) allocation.free()
         } else {
-          const lease = one.do === 'first' ? pool.takeFirst(one.cidr) : pool.takeLast(one.cidr)
-          if (lease) out.push(lease)
+          const allocation = one.do === 'first' ? pool.allocateFirst(one.cidr) : pool.allocateLast(one.cidr)
+          if (allocation) out.push(allocation)
         }
         const addresses = out.flatMap(addressesOf)
         assert.is(new Set(addresses).size, addresses.length)
@@ -47,20 +47,22 @@ test('whatever is taken and given back, even twice, no address is out twice, and
   )
 })
 
-test('a pool that is empty says so, and has its addresses again when they are given back', () => {
+test('an exhausted pool returns undefined, and allocates again after its addresses are freed', () => {
   const pool = makePool([parseRange('203.0.113.0/30')])
-  const all = pool.takeFirst(30)
-  assert.is(pool.takeFirst(32), undefined)
-  all?.giveBack()
-  assert.is(formatIpv4(pool.takeLast(32)?.range.first ?? 0), '203.0.113.3')
+  const all = pool.allocateFirst(30)
+  assert.is(pool.allocateFirst(32), undefined)
+  all?.free()
+  assert.is(formatIpv4(pool.allocateLast(32)?.range.first ?? 0), '203.0.113.3')
 })
 
-test('metros have no address in common, nor with the global ones', () => {
+test('metros share no address, neither with each other nor with the global pool', () => {
   const space = makeAddressSpace(['am', 'da', 'sv'])
   const pools = [space.global, ...['am', 'da', 'sv'].map((metro) => space.publicIn(metro))]
-  const firsts = pools.flatMap((pool) => [pool.takeFirst(32), pool.takeLast(32)].map((lease) => lease?.range.first))
+  const firsts = pools.flatMap((pool) =>
+    [pool.allocateFirst(32), pool.allocateLast(32)].map((allocation) => allocation?.range.first),
+  )
   assert.is(new Set(firsts).size, 8)
-  assert.is(space.publicIn('zz').takeFirst(32), undefined)
+  assert.is(space.publicIn('zz').allocateFirst(32), undefined)
 })
 
 test.run()

@@ -1,48 +1,54 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { type Fixture, idsIn, otherProject, project, team, within, withCherry } from './cherry-fixture.ts'
 
 const nowhere = 'ffffffff-ffff-4fff-8fff-ffffffffffff'
 const ips = `/projects/${project}/ips`
 
-const answers: { name: string; route: string; token?: string; status: number; unknowns?: Partial<Unknowns> }[] = [
-  { name: 'no token', route: `GET ${ips}`, token: 'none', status: 401 },
-  { name: 'an unknown token', route: `GET ${ips}`, token: 'x', status: 401 },
-  { name: 'no token, nor a route', route: 'GET /nothing', token: 'none', status: 401 },
-  { name: 'a token, but no route', route: 'GET /nothing', status: 404 },
-  { name: 'no token for the regions', route: 'GET /regions', token: 'none', status: 401 },
-  {
-    name: 'no token for the regions, which may be public',
-    route: 'GET /regions',
-    token: 'none',
-    status: 200,
-    unknowns: { regionsNeedToken: 'no' },
-  },
-  { name: 'no token for the plans, which are public', route: 'GET /plans', token: 'none', status: 200 },
-  { name: "another team's project", route: `GET /projects/${otherProject}`, status: 403 },
-  {
-    name: "another team's project, which may look as if it did not exist",
-    route: `GET /projects/${otherProject}`,
-    status: 404,
-    unknowns: { foreignProject: '404' },
-  },
-  { name: 'a write with a token that reads', route: `POST ${ips}`, token: 'reader', status: 403 },
-  { name: 'a read with it', route: `GET ${ips}`, token: 'reader', status: 200 },
-  { name: 'an unknown project', route: 'GET /projects/1/servers', status: 404 },
-  { name: 'a project that is no number', route: 'GET /projects/edge-prod', status: 404 },
-  { name: 'an unknown server', route: 'GET /servers/1', status: 404 },
-  { name: 'an unknown address', route: `GET /ips/${nowhere}`, status: 404 },
-  { name: 'an unknown address to delete', route: `DELETE /ips/${nowhere}`, status: 404 },
-  { name: 'an unknown region', route: 'GET /regions/EU-Nord-1', status: 404 },
-  { name: 'an unknown plan', route: 'GET /plans/cloud_vps_1', status: 404 },
-  { name: 'an unknown team', route: 'GET /teams/1', status: 404 },
-  { name: 'a limit that is no number', route: `GET ${ips}?limit=many`, status: 400 },
-  { name: 'an offset below zero', route: `GET ${ips}?offset=-1`, status: 400 },
-]
+const answers: { name: string; route: string; token?: string; status: number; unknowns?: Partial<UnknownBehaviour> }[] =
+  [
+    { name: 'a request without a token', route: `GET ${ips}`, token: 'none', status: 401 },
+    { name: 'a request with an unknown token', route: `GET ${ips}`, token: 'x', status: 401 },
+    { name: 'a request without a token for an unknown path', route: 'GET /nothing', token: 'none', status: 401 },
+    { name: 'a request with a token for an unknown path', route: 'GET /nothing', status: 404 },
+    { name: 'a request without a token for the regions', route: 'GET /regions', token: 'none', status: 401 },
+    {
+      name: 'a request without a token for the regions, where they are public,',
+      route: 'GET /regions',
+      token: 'none',
+      status: 200,
+      unknowns: { regionsNeedToken: 'no' },
+    },
+    {
+      name: 'a request without a token for the plans, which are public,',
+      route: 'GET /plans',
+      token: 'none',
+      status: 200,
+    },
+    { name: "a request for another team's project", route: `GET /projects/${otherProject}`, status: 403 },
+    {
+      name: "a request for another team's project, where the vendor hides it,",
+      route: `GET /projects/${otherProject}`,
+      status: 404,
+      unknowns: { foreignProject: '404' },
+    },
+    { name: 'a write with a read-only token', route: `POST ${ips}`, token: 'reader', status: 403 },
+    { name: 'a read with a read-only token', route: `GET ${ips}`, token: 'reader', status: 200 },
+    { name: 'a request for an unknown project', route: 'GET /projects/1/servers', status: 404 },
+    { name: 'a request for a project whose id is not a number', route: 'GET /projects/edge-prod', status: 404 },
+    { name: 'a request for an unknown server', route: 'GET /servers/1', status: 404 },
+    { name: 'a request for an unknown address', route: `GET /ips/${nowhere}`, status: 404 },
+    { name: 'the deletion of an unknown address', route: `DELETE /ips/${nowhere}`, status: 404 },
+    { name: 'a request for an unknown region', route: 'GET /regions/EU-Nord-1', status: 404 },
+    { name: 'a request for an unknown plan', route: 'GET /plans/cloud_vps_1', status: 404 },
+    { name: 'a request for an unknown team', route: 'GET /teams/1', status: 404 },
+    { name: 'a limit that is not a number', route: `GET ${ips}?limit=many`, status: 400 },
+    { name: 'an offset below 0', route: `GET ${ips}?offset=-1`, status: 400 },
+  ]
 
 for (const { name, route, token, status, unknowns = {} } of answers)
-  test(`${name}: ${status}`, () =>
+  test(`${name} gets ${status}`, () =>
     withCherry({ unknowns }, async ({ call }) => {
       const answer = await call(route, undefined, token)
       assert.is(answer.status, status, answer.text)
@@ -60,7 +66,7 @@ const five = async ({ order }: Fixture) => {
 
 const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'a list is bare and whole, and its header says how long it is',
+    name: 'a list is a plain array with all objects, and a header shows its length',
     async check(fixture) {
       const made = await five(fixture)
       const { list, headers } = await fixture.call(`GET ${ips}`)
@@ -69,7 +75,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'limit and offset cut a list, 0 is no limit, and the header stays',
+    name: 'limit and offset select a part of a list, a limit of 0 selects all, and the header shows the full length',
     async check(fixture) {
       const made = await five(fixture)
       const page = async (query: string) => {
@@ -83,7 +89,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'the order of a list is not promised',
+    name: 'lists show the oldest or the newest objects first',
     async check(fixture) {
       const made = await five(fixture)
       fixture.cherry.door.setUnknowns({ listOrder: 'newest-first' })
@@ -91,7 +97,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'every list says how long it is',
+    name: 'a header of every list shows its length',
     async check({ call, server }) {
       const id = server()
       const lists = ['/regions', '/plans', '/teams', `/teams/${team}/projects`, `/teams/${team}/plans`]
@@ -103,7 +109,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'fields leaves the groups and the single fields that it names, at every depth',
+    name: 'fields selects the groups and the fields that it names, at every depth',
     async check({ call, order, server }) {
       await order({ targeted_to: server() })
       const { list } = await call(`GET ${ips}?type=floating-ip&fields=ip,project,routed_to,region,href,bgp,id,hostname`)
@@ -122,7 +128,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'fields=power alone tells whether a server is on',
+    name: 'only fields=power shows whether a server is switched on',
     async check({ cherry, call, server }) {
       const id = server()
       assert.equal((await call(`GET /servers/${id}?fields=power`)).body, { power: 'on' })
@@ -133,7 +139,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'there are six regions with two peers each, and each is found by its id and its slug',
+    name: 'six regions have two routers each, and can be read by id and by slug',
     async check({ call }) {
       const { list } = await call('GET /regions')
       assert.equal(
@@ -155,7 +161,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a project is made, changed in part and deleted, and changes answer 201',
+    name: 'a project can be created, changed in part and deleted, and a change gets 201',
     async check({ call }) {
       const made = await call(`POST /teams/${team}/projects`, { name: 'lab' })
       assert.is(made.status, 201)
@@ -171,7 +177,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a project with servers stays, one with floating IPs loses them',
+    name: 'a project with servers cannot be deleted; a project with floating IPs is deleted with them',
     async check({ cherry, call, order, server }) {
       await order()
       const id = server()
@@ -182,7 +188,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'traffic is told by reading a project alone',
+    name: 'only a request for a single project shows its traffic',
     async check({ call }) {
       assert.ok((await call(`GET /projects/${project}`)).body['traffic'])
       assert.is((await call(`PUT /projects/${project}`, {})).body['traffic'], undefined)
@@ -192,14 +198,14 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
 
 for (const { name, check } of rules) test(name, () => withCherry({}, check))
 
-test('a body that is not JSON is a bad request', () =>
+test('a body that is not JSON gets 400', () =>
   withCherry({}, async ({ cherry }) => {
     const headers = { authorization: 'Bearer full', 'content-type': 'application/json' }
     const answer = await fetch(`${cherry.url}${ips}`, { method: 'POST', headers, body: '{' })
     assert.is(answer.status, 400)
   }))
 
-test('a project is a whole number', async () => {
+test('the cloud does not start with a project id that is not a whole number', async () => {
   await withCherry({ projects: [{ id: 1.5 }] }, async () => {}).then(
     () => assert.unreachable(),
     (error: Error) => assert.match(error.message, /project 1.5: expected a whole number/),

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { type Fixture, type Json, otherProject, project, within, withCherry } from './cherry-fixture.ts'
 
 const bgpOf = async ({ call }: Fixture, id: number) => within((await call(`GET /servers/${id}`)).body, 'bgp')
@@ -8,7 +8,7 @@ const asnOf = async ({ call }: Fixture) => within((await call(`GET /projects/${p
 const enableProject = ({ call }: Fixture) => call(`PUT /projects/${project}`, { bgp: true })
 const enable = ({ call }: Fixture, id: number) => call(`PUT /servers/${id}`, { bgp: true })
 
-/** A server that speaks BGP, in a project that has its ASN. */
+/** Makes a server with BGP in a project that has its ASN. */
 async function speaker(fixture: Fixture): Promise<number> {
   const id = fixture.server()
   await enableProject(fixture)
@@ -17,9 +17,9 @@ async function speaker(fixture: Fixture): Promise<number> {
   return id
 }
 
-const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixture) => Promise<void> }[] = [
+const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'BGP goes on for the project first, then for a server, and comes up idle',
+    name: 'BGP is enabled for the project, then for a server, and starts idle',
     async check(fixture) {
       const id = fixture.server()
       assert.equal(await bgpOf(fixture, id), {
@@ -51,7 +51,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'before the project has it, a server is refused, and stays as it is',
+    name: 'enabling BGP for a server gets 400 while the project has it disabled, and the server does not change',
     async check(fixture) {
       const id = fixture.server()
       assert.is((await fixture.call(`PUT /servers/${id}`, { bgp: true, hostname: 'renamed' })).status, 400)
@@ -60,14 +60,14 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'or it is accepted',
+    name: 'enabling BGP for a server may be accepted while the project has it disabled',
     unknowns: { bgpBeforeProject: 'accepted' },
     async check(fixture) {
       assert.is((await enable(fixture, fixture.server())).status, 201)
     },
   },
   {
-    name: 'the ASN of the project is 0 until BGP was on for a server for a while, and then stays',
+    name: "the project's ASN is 0 until BGP has been enabled for a server for a while, and then stays",
     async check(fixture) {
       const id = fixture.server()
       await enableProject(fixture)
@@ -86,7 +86,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'BGP that goes off before the ASN comes brings none',
+    name: 'disabling BGP before the ASN is assigned leaves the project without one',
     async check(fixture) {
       const id = fixture.server()
       await enableProject(fixture)
@@ -97,7 +97,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'the ASN may go with the last server that speaks BGP',
+    name: "disabling BGP for the last server may clear the project's ASN",
     unknowns: { localAsn: 'cleared' },
     async check(fixture) {
       const id = await speaker(fixture)
@@ -110,7 +110,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'each project has an ASN of its own, and every server tells that of its project',
+    name: 'each project has its own ASN, and every server shows that of its project',
     async check(fixture) {
       const { cherry, call, clock } = fixture
       const id = await speaker(fixture)
@@ -126,7 +126,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'how long the ASN takes can be told',
+    name: 'the control API sets how long the ASN takes',
     async check(fixture) {
       fixture.cherry.door.setLocalAsn({ afterMs: 60_000 })
       await speaker(fixture)
@@ -137,7 +137,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a tool that edits a server and knows no BGP turns it off, and tags are left alone',
+    name: 'the control API disables BGP as a tool does that does not know it, and keeps the tags',
     async check(fixture) {
       const id = await speaker(fixture)
       await fixture.call(`PUT /servers/${id}`, { tags: { env: 'prod' } })
@@ -149,7 +149,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a change without bgp leaves it on',
+    name: 'a change without the field bgp keeps BGP enabled',
     async check(fixture) {
       const id = await speaker(fixture)
       for (const change of [{}, { tags: {} }, { bgp: null }]) await fixture.call(`PUT /servers/${id}`, change)
@@ -157,7 +157,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'sessions that come up are seen, one router, then both, and the routes that each has learned',
+    name: 'a server shows the sessions with one router, then with both, and the routes that each has learned',
     async check(fixture) {
       const id = await speaker(fixture)
       const { address } = await fixture.order()
@@ -178,7 +178,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'active may be true instead of a number',
+    name: 'the field active may be a boolean instead of a number',
     unknowns: { bgpActive: 'flag' },
     async check(fixture) {
       const id = await speaker(fixture)
@@ -188,7 +188,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'BGP that goes off and on again has lost its sessions',
+    name: 'disabling and enabling BGP ends the sessions of a server',
     async check(fixture) {
       const id = await speaker(fixture)
       fixture.cherry.door.bgp.setSession(String(id), { connected: 2 })

@@ -1,4 +1,4 @@
-// Bodies in the shape in which the real ones are on record, beside those of the simulator.
+// Compares bodies of the simulator with public examples of the real API.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,7 +11,7 @@ type Examples = Record<
 
 const examples = JSON.parse(readFileSync(new URL('cherry-examples.json', import.meta.url), 'utf8')) as Examples
 
-/** Every field of the example that is not in the body, or is of another kind there. */
+/** Lists the fields of the example that the body lacks, or has with another type. */
 function differences(example: unknown, body: unknown, path: string): string[] {
   if (Array.isArray(example)) {
     if (!Array.isArray(body)) return [`${path} is no list`]
@@ -23,7 +23,7 @@ function differences(example: unknown, body: unknown, path: string): string[] {
   return Object.entries(example).flatMap(([name, value]) => differences(value, (body as Json)[name], `${path}.${name}`))
 }
 
-/** A server that speaks BGP and announces an address, in a project that has all. */
+/** Makes a server that announces an address with BGP. */
 async function busyServer({ cherry, clock, call, order }: Fixture): Promise<number> {
   const wanted = { plan: 'B1-4-4gb-80s-shared', region: 'LT-Siauliai', hostname: 'k8s-cp-1', ssh_keys: [9845] }
   const id = Number((await call(`POST /projects/${project}/servers`, wanted)).body['id'])
@@ -56,12 +56,12 @@ const bodies: Record<keyof Examples, (fixture: Fixture) => Promise<Json>> = {
 }
 
 for (const [name, bodyOf] of Object.entries(bodies))
-  test(`${name}: every field on record is there, and of its kind`, () =>
+  test(`${name} has every field of the vendor's example, with the same type`, () =>
     withCherry({}, async (fixture) => {
       assert.equal(differences(examples[name as keyof Examples], await bodyOf(fixture), name), [])
     }))
 
-/** Objects whose fields are on record whole: what has more here would be ours alone. */
+/** Objects whose examples are complete: the vendor has no further fields. */
 const closed: { name: keyof Examples; path: string[] }[] = [
   { name: 'region', path: [] },
   { name: 'plan', path: [] },
@@ -72,7 +72,7 @@ const closed: { name: keyof Examples; path: string[] }[] = [
 ]
 
 for (const { name, path } of closed)
-  test(`${[name, ...path].join('.')}: no field is there that is not on record`, () =>
+  test(`${[name, ...path].join('.')} has no field that the vendor's example lacks`, () =>
     withCherry({}, async (fixture) => {
       const at = (body: unknown) => path.reduce((inner, field) => (inner as Json)[field], body) as Json
       const wanted = Object.keys(at(examples[name])).toSorted()

@@ -1,11 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { type Fixture, type Json, idsIn, otherProject, project, within, withCherry } from './cherry-fixture.ts'
 
 const ips = `/projects/${project}/ips`
 const region = 'LT-Siauliai'
-/** What a predecessor writes: standard base64 in one of its values. */
+/** Tags of a predecessor; one value is standard base64. */
 const tags = {
   usage: 'cloud-provider-cherry-auto',
   service: 'kk9Z0tq3+/=',
@@ -13,27 +13,27 @@ const tags = {
 }
 
 const orders: { name: string; sent: Json; status: number }[] = [
-  { name: 'a region is enough', sent: { region }, status: 201 },
-  { name: 'tags are kept as they are', sent: { region, tags }, status: 201 },
-  { name: 'no target, as text', sent: { region, targeted_to: '0' }, status: 201 },
-  { name: 'no target, as a number', sent: { region, targeted_to: 0 }, status: 201 },
+  { name: 'with only a region gets 201', sent: { region }, status: 201 },
+  { name: 'keeps its tags unchanged', sent: { region, tags }, status: 201 },
+  { name: 'with the target "0" gets 201', sent: { region, targeted_to: '0' }, status: 201 },
+  { name: 'with the target 0 gets 201', sent: { region, targeted_to: 0 }, status: 201 },
   {
-    name: 'null is not given',
+    name: 'with null in a field is like one without the field',
     sent: { region, targeted_to: null, routed_to: null, ptr_record: null, a_record: null, tags: null },
     status: 201,
   },
-  { name: 'no region', sent: {}, status: 400 },
-  { name: 'an unknown region', sent: { region: 'LT-Vilnius' }, status: 400 },
-  { name: 'a region by its name', sent: { region: 'Lithuania' }, status: 400 },
-  { name: 'a slug of before 2025', sent: { region: 'EU-Nord-1' }, status: 400 },
-  { name: 'a slug in small letters', sent: { region: 'lt-siauliai' }, status: 400 },
-  { name: 'tags that are a list', sent: { region, tags: ['a'] }, status: 400 },
-  { name: 'a tag that is no text', sent: { region, tags: { a: 1 } }, status: 400 },
-  { name: 'an unknown target', sent: { region, targeted_to: 1 }, status: 404 },
+  { name: 'without a region gets 400', sent: {}, status: 400 },
+  { name: 'with an unknown region gets 400', sent: { region: 'LT-Vilnius' }, status: 400 },
+  { name: 'with the name of a region instead of its slug gets 400', sent: { region: 'Lithuania' }, status: 400 },
+  { name: 'with a slug from before 2025 gets 400', sent: { region: 'EU-Nord-1' }, status: 400 },
+  { name: 'with a slug in lower case gets 400', sent: { region: 'lt-siauliai' }, status: 400 },
+  { name: 'with a list of tags gets 400', sent: { region, tags: ['a'] }, status: 400 },
+  { name: 'with a tag that is not a string gets 400', sent: { region, tags: { a: 1 } }, status: 400 },
+  { name: 'with an unknown target gets 404', sent: { region, targeted_to: 1 }, status: 404 },
 ]
 
 for (const { name, sent, status } of orders)
-  test(`an order: ${name}`, () =>
+  test(`an order ${name}`, () =>
     withCherry({}, async ({ call }) => {
       const { status: answered, body, text } = await call(`POST ${ips}`, sent)
       assert.is(answered, status, text)
@@ -46,16 +46,16 @@ const absent = ['gateway', 'routed_to', 'assigned_to', 'targeted_to', 'ptr_recor
 const path = ({ id }: Json) => `/ips/${String(id)}`
 const shown = async ({ call }: Fixture, ip: Json) => (await call(`GET ${path(ip)}`)).body
 
-const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixture) => Promise<void> }[] = [
+const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'what is not set of a floating IP is not there',
+    name: 'fields of a floating IP that are not set are absent',
     async check({ order }) {
       const ip = await order()
       for (const field of absent) assert.is(field in ip, false, field)
     },
   },
   {
-    name: 'thousands of addresses are to be had in one region, each of them once, the first for documentation',
+    name: 'one region has thousands of addresses, all different; the first are from the range for documentation',
     async check({ cherry, order }) {
       cherry.door.quota.set(200)
       const addresses = new Set<unknown>()
@@ -65,7 +65,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a target sets the server and the route to its primary address, but nothing is assigned',
+    name: 'a target sets targeted_to and routed_to, but not assigned_to',
     async check(fixture) {
       const server = fixture.server()
       const ip = await fixture.order()
@@ -81,7 +81,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a route sets the target, also beside a target of 0',
+    name: 'a route sets the target, also together with a target of 0',
     async check(fixture) {
       const server = fixture.server()
       const [primary] = (await fixture.call(`GET /servers/${server}/ips`)).list
@@ -92,7 +92,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'one change moves an address from one server to another',
+    name: 'one PUT moves an address from one server to another',
     async check(fixture) {
       const [from, to] = [fixture.server('a'), fixture.server('b')]
       const ip = await fixture.order({ targeted_to: from })
@@ -102,7 +102,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   ...['0', 0].map((none) => ({
-    name: `${JSON.stringify(none)} takes the target away`,
+    name: `a PUT with targeted_to ${JSON.stringify(none)} removes the target`,
     async check(fixture: Fixture) {
       const ip = await fixture.order({ targeted_to: fixture.server() })
       const { body } = await fixture.call(`PUT ${path(ip)}`, { targeted_to: none })
@@ -110,7 +110,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   })),
   {
-    name: 'null changes nothing',
+    name: 'null in a PUT changes nothing',
     async check(fixture) {
       const ip = await fixture.order({ targeted_to: fixture.server(), tags, a_record: 'foo', ptr_record: 'test' })
       const nothing = { targeted_to: null, routed_to: null, tags: null, a_record: null, ptr_record: null }
@@ -118,14 +118,14 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'an unknown target may be a bad request too',
+    name: 'an unknown target may get 400 instead of 404',
     unknowns: { unknownTarget: '400' },
     async check({ call, order }) {
       assert.is((await call(`PUT ${path(await order())}`, { targeted_to: 1 })).status, 400)
     },
   },
   {
-    name: 'a target is in the same project and region',
+    name: 'a target in another project or region gets 400',
     async check({ cherry, call, order, server }) {
       const ip = await order()
       const elsewhere = server('far', 'NL-Amsterdam')
@@ -135,7 +135,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'two ways to two servers are refused, and nothing of the change is done',
+    name: 'a target and a route to different servers get 400, and nothing changes',
     async check(fixture) {
       const [one, other] = [fixture.server('a'), fixture.server('b')]
       const [primary] = (await fixture.call(`GET /servers/${one}/ips`)).list
@@ -146,7 +146,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'tags are replaced whole, and values may be empty',
+    name: 'a PUT replaces all tags, and values may be empty',
     async check(fixture) {
       const ip = await fixture.order({ tags })
       const { body } = await fixture.call(`PUT ${path(ip)}`, { tags: { 'kubernetes-ccm-test': '' } })
@@ -155,7 +155,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'DNS names are completed and cleared by an empty one, and an A record is of one address alone',
+    name: 'DNS names are completed, an empty name clears them, and only one address may have an A record',
     async check({ call, order }) {
       const ip = await order({ ptr_record: 'test', a_record: 'foo' })
       assert.equal([ip['ptr_record'], ip['a_record']], ['test.', 'foo.cloud.cherryservers.net.'])
@@ -166,7 +166,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'the same PTR record again is a server error, as long as that is so',
+    name: 'setting the same PTR record again gets 500 or 200',
     async check({ cherry, call, order }) {
       const ip = await order({ ptr_record: 'test' })
       assert.is((await call(`PUT ${path(ip)}`, { ptr_record: 'test' })).status, 500)
@@ -175,7 +175,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a deleted address is still read and listed for a while, but can be neither changed nor deleted again',
+    name: 'a deleted address can still be read and listed for a while, but not changed or deleted again',
     async check({ clock, call, order }) {
       const ip = await order({ tags })
       assert.is((await call(`DELETE ${path(ip)}`)).status, 204)
@@ -191,7 +191,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a deletion can take a minute, or no time at all',
+    name: 'the control API sets how long a deletion takes',
     async check({ cherry, clock, call, order }) {
       cherry.door.setDeletion({ reservationsMs: 60_000 })
       const slow = await order()
@@ -205,7 +205,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'an address that is gone may be forbidden, one that never was is not found',
+    name: 'reading a removed address may get 403, and an id that never existed gets 404',
     unknowns: { goneAddress: '403' },
     async check({ clock, call, order }) {
       const ip = await order()
@@ -217,7 +217,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'an address with a target is not deleted',
+    name: 'deleting an address with a target gets 400',
     async check({ call, order, server }) {
       const ip = await order({ targeted_to: server() })
       assert.is((await call(`DELETE ${path(ip)}`)).status, 400)
@@ -226,7 +226,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'or it loses its target and is deleted',
+    name: 'deleting an address with a target may detach and delete it',
     unknowns: { deleteTargeted: 'detaches' },
     async check({ call, order, server }) {
       const id = server()
@@ -235,7 +235,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'what a server came with is neither deleted nor targeted',
+    name: 'the own addresses of a server can be neither deleted nor targeted',
     async check({ call, server }) {
       const id = server()
       for (const own of (await call(`GET /servers/${id}/ips`)).list) {
@@ -246,7 +246,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'the list of a project holds the addresses of its servers, and is cut by type',
+    name: 'the list of a project includes the addresses of its servers, and can be filtered by type',
     async check({ call, order, server }) {
       server()
       const floating = await order()
@@ -258,7 +258,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'over quota an order is refused, and an address that is still going counts',
+    name: 'an order over the quota gets 400, and an address that is being deleted still counts',
     async check({ cherry, clock, call, order }) {
       cherry.door.quota.set(1)
       const ip = await order()
@@ -270,7 +270,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'or there are four for each server of the team',
+    name: 'the quota may be four floating IPs for each server of the team',
     unknowns: { quotaRule: 'four-a-server' },
     async check({ call, server }) {
       assert.is((await call(`POST ${ips}`, { region })).status, 400)
@@ -280,7 +280,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a new address can be missing from lists for a while, but is read at once',
+    name: 'lists may not show a new address for a while, but it can be read at once',
     async check({ cherry, clock, call, order }) {
       cherry.door.setListing({ afterMs: 3000 })
       const ip = await order()

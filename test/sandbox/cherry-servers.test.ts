@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Unknowns } from '../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { type Fixture, type Json, idsIn, otherProject, project, within, withCherry } from './cherry-fixture.ts'
 
 const servers = `/projects/${project}/servers`
@@ -8,25 +8,25 @@ const order = { plan: 'B1-4-4gb-80s-shared', region: 'LT-Siauliai', hostname: 'w
 const dayMs = 24 * 3600 * 1000
 
 const orders: { name: string; sent: Json; status: number; says?: RegExp }[] = [
-  { name: 'plan and region are enough', sent: { plan: order.plan, region: order.region }, status: 201 },
-  { name: 'a plan by its number', sent: { ...order, plan: 1095 }, status: 201 },
+  { name: 'with only a plan and a region gets 201', sent: { plan: order.plan, region: order.region }, status: 201 },
+  { name: 'may name the plan by its number', sent: { ...order, plan: 1095 }, status: 201 },
   {
-    name: 'tags, keys and the spot market',
+    name: 'may have tags, SSH keys and the spot market',
     sent: { ...order, tags: { a: 'b' }, ssh_keys: [1], spot_market: true },
     status: 201,
   },
   {
-    name: 'an unknown plan',
+    name: 'with an unknown plan gets 400',
     sent: { ...order, plan: 'cloud_vps_1' },
     status: 400,
     says: /^Given server plan was not found\.$/,
   },
-  { name: 'an unknown region', sent: { ...order, region: 'eu_nord_1' }, status: 400 },
-  { name: 'tags that are a list', sent: { ...order, tags: [] }, status: 400 },
+  { name: 'with an unknown region gets 400', sent: { ...order, region: 'eu_nord_1' }, status: 400 },
+  { name: 'with a list of tags gets 400', sent: { ...order, tags: [] }, status: 400 },
 ]
 
 for (const { name, sent, status, says } of orders)
-  test(`an order: ${name}`, () =>
+  test(`an order ${name}`, () =>
     withCherry({}, async ({ call }) => {
       const answer = await call(`POST ${servers}`, sent)
       assert.is(answer.status, status, answer.text)
@@ -34,9 +34,9 @@ for (const { name, sent, status, says } of orders)
       if (status === 201) assert.equal([answer.body['state'], answer.body['status']], ['pending', 'deploying'])
     }))
 
-const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixture) => Promise<void> }[] = [
+const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'a new server goes through its states by itself',
+    name: 'a new server becomes active after its intermediate states',
     async check({ clock, call }) {
       const { id } = (await call(`POST ${servers}`, order)).body
       const seen = []
@@ -53,7 +53,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a server has a primary address behind a gateway, and a private one in the VLAN of the project',
+    name: "a server has a primary address with a gateway, and a private one in the project's VLAN",
     async check({ call, server }) {
       const addresses = async (id: number) => (await call(`GET /servers/${id}`)).body['ip_addresses'] as Json[]
       const [primary = {}, lan = {}] = await addresses(server('a'))
@@ -69,7 +69,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'no server has the address of a network, of its gateway or of a broadcast, and 300 have one each',
+    name: '300 servers have different addresses, and none is a network, gateway or broadcast address',
     async check({ cherry, call, server }) {
       for (let n = 0; n < 300; n += 1) server(`worker-${n}`)
       const { list } = await call(`GET /projects/${project}/ips`)
@@ -82,7 +82,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'the secrets of a new server are in it and in all that refers to it, for a day',
+    name: 'for a day the API shows the secrets of a new server, also inside other objects',
     async check({ cherry, clock, call, order: floating, server }) {
       const id = server()
       const { id: metal } = cherry.door.devices.add({ hostname: 'metal', plan: 'amd-ryzen-9950x' })
@@ -98,7 +98,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'servers are found by hostname and public address, not by the private one',
+    name: 'a search finds servers by hostname and public address, not by private address',
     async check({ call, server }) {
       const [first, second] = [server('edge-1'), server('edge-2')]
       const found = async (phrase: string) => idsIn((await call(`GET ${servers}?search=${phrase}`)).list)
@@ -109,7 +109,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a list is of one project, and shows servers whole',
+    name: 'the list of a project shows its own servers with all fields',
     async check({ cherry, call, server }) {
       const id = server()
       cherry.door.devices.add({ hostname: 'theirs', project: otherProject })
@@ -118,7 +118,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a change answers 201 without the addresses, and leaves what it does not name',
+    name: 'a PUT gets 201 without the addresses, and keeps fields that it does not contain',
     async check({ call, server }) {
       const id = server()
       await call(`PUT /servers/${id}`, { tags: { env: 'prod', zone: 'a' } })
@@ -132,7 +132,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   ...['power_off', 'power-off'].map((type) => ({
-    name: `${type} is seen in its power, and nowhere else`,
+    name: `${type} changes only the field power of a server`,
     async check({ call, server }: Fixture) {
       const id = server()
       const before = (await call(`GET /servers/${id}`)).text
@@ -144,7 +144,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   })),
   {
-    name: 'a server that is off may say that it is inactive',
+    name: 'a server that is switched off may be inactive',
     unknowns: { stateWhenOff: 'inactive' },
     async check({ cherry, call, server }) {
       const id = server()
@@ -155,7 +155,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a server is set up anew, and rescued',
+    name: 'a server can be reinstalled, and enter and leave rescue mode',
     async check({ clock, call, server }) {
       const id = server()
       const after = async (type: string) => (await call(`POST /servers/${id}/actions`, { type })).body['status']
@@ -169,7 +169,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'a deleted server is gone at once, with its own addresses; a floating IP stays and loses its target',
+    name: 'a deleted server disappears at once with its own addresses; a floating IP stays without a target',
     async check({ call, order: floating, server }) {
       const id = server()
       const ip = await floating({ targeted_to: id })
@@ -182,7 +182,7 @@ const rules: { name: string; unknowns?: Partial<Unknowns>; check: (fixture: Fixt
     },
   },
   {
-    name: 'or it is terminating for a while',
+    name: 'a deleted server may be terminating for a while',
     async check({ cherry, clock, call, server }) {
       cherry.door.setDeletion({ devicesMs: 5000 })
       const id = server()

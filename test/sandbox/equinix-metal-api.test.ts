@@ -8,32 +8,92 @@ const missing = { errors: ['Not found'] }
 const invalid = { error: 'Invalid authentication token' }
 
 const answers: { name: string; route: string; token: string; status: number; body: Json }[] = [
-  { name: 'no token', route: `GET /projects/${project}/ips`, token: 'none', status: 401, body: invalid },
-  { name: 'an unknown token', route: `GET /projects/${project}/ips`, token: 'x', status: 401, body: invalid },
-  { name: 'no token, nor a route', route: 'GET /nothing', token: 'none', status: 401, body: invalid },
-  { name: 'no token for the metros', route: 'GET /locations/metros', token: 'none', status: 401, body: invalid },
-  { name: 'a foreign project', route: `GET /projects/${otherProject}/ips`, token: 'full', status: 403, body: denied },
   {
-    name: 'a write with a token that reads',
+    name: 'a request without a token',
+    route: `GET /projects/${project}/ips`,
+    token: 'none',
+    status: 401,
+    body: invalid,
+  },
+  {
+    name: 'a request with an unknown token',
+    route: `GET /projects/${project}/ips`,
+    token: 'x',
+    status: 401,
+    body: invalid,
+  },
+  {
+    name: 'a request without a token for an unknown path',
+    route: 'GET /nothing',
+    token: 'none',
+    status: 401,
+    body: invalid,
+  },
+  {
+    name: 'a request without a token for the metros',
+    route: 'GET /locations/metros',
+    token: 'none',
+    status: 401,
+    body: invalid,
+  },
+  {
+    name: "a request for another customer's project",
+    route: `GET /projects/${otherProject}/ips`,
+    token: 'full',
+    status: 403,
+    body: denied,
+  },
+  {
+    name: 'a write with a read-only token',
     route: `POST /projects/${project}/ips`,
     token: 'reader',
     status: 403,
     body: denied,
   },
-  { name: 'an unknown project', route: `GET /projects/${nowhere}/devices`, token: 'full', status: 404, body: missing },
-  { name: 'an unknown device', route: `GET /devices/${nowhere}`, token: 'full', status: 404, body: missing },
-  { name: 'an unknown address', route: `DELETE /ips/${nowhere}`, token: 'full', status: 404, body: missing },
-  { name: 'an unknown session', route: `GET /bgp/sessions/${nowhere}`, token: 'full', status: 404, body: missing },
   {
-    name: 'a session for an unknown device',
+    name: 'a request for an unknown project',
+    route: `GET /projects/${nowhere}/devices`,
+    token: 'full',
+    status: 404,
+    body: missing,
+  },
+  {
+    name: 'a request for an unknown device',
+    route: `GET /devices/${nowhere}`,
+    token: 'full',
+    status: 404,
+    body: missing,
+  },
+  {
+    name: 'the deletion of an unknown address',
+    route: `DELETE /ips/${nowhere}`,
+    token: 'full',
+    status: 404,
+    body: missing,
+  },
+  {
+    name: 'a request for an unknown BGP session',
+    route: `GET /bgp/sessions/${nowhere}`,
+    token: 'full',
+    status: 404,
+    body: missing,
+  },
+  {
+    name: 'a BGP session for an unknown device',
     route: `POST /devices/${nowhere}/bgp/sessions`,
     token: 'full',
     status: 404,
     body: missing,
   },
-  { name: 'an unknown metro', route: `GET /locations/metros/${nowhere}`, token: 'full', status: 404, body: missing },
   {
-    name: 'metros of a project, which do not exist',
+    name: 'a request for an unknown metro',
+    route: `GET /locations/metros/${nowhere}`,
+    token: 'full',
+    status: 404,
+    body: missing,
+  },
+  {
+    name: 'a request for the metros of a project, a path that does not exist,',
     route: `GET /projects/${project}/locations/metros`,
     token: 'full',
     status: 404,
@@ -42,7 +102,7 @@ const answers: { name: string; route: string; token: string; status: number; bod
 ]
 
 for (const { name, route, token, status, body } of answers)
-  test(`${name}: ${status}`, () =>
+  test(`${name} gets ${status}`, () =>
     withMetal({}, async ({ call }) => {
       const answer = await call(route, undefined, token)
       assert.is(answer.status, status)
@@ -56,14 +116,14 @@ const page = (n: number) => ({ href: `/metal/v1${devices}?page=${n}` })
 
 const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'a foreign project may also look as if it did not exist',
+    name: "another customer's project may get 404 instead of 403",
     async check({ metal, call }) {
       metal.door.setUnknowns({ foreignProject: '404' })
       assert.is((await call(`GET /projects/${otherProject}/ips`)).status, 404)
     },
   },
   {
-    name: 'what belongs to a foreign project is denied by its id too',
+    name: "objects of another customer's project get 403 by their ids too",
     async check({ metal, call, reserve }) {
       const { id } = await reserve()
       const { id: device } = metal.door.devices.add({ hostname: 'theirs', project: otherProject })
@@ -73,7 +133,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'every answer of the API, errors too, has its type, a request id and the rate limit',
+    name: 'every answer, also an error, has a content type, a request id and the rate limit',
     async check({ call }) {
       for (const route of ['GET /locations/metros', 'GET /nothing']) {
         const { headers } = await call(route)
@@ -86,7 +146,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a body that is not JSON is a bad request, and one that does not say so is not read',
+    name: 'a body that is not JSON gets 400, and a body with another content type is ignored',
     async check({ metal, call, reserve }) {
       await reserve()
       const post = async (type: string, body: string) =>
@@ -101,7 +161,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'devices come ten a page, addresses 250, unless asked otherwise',
+    name: 'a page has ten devices or 250 addresses by default',
     async check(fixture) {
       const ids = manyDevices(fixture, 12)
       const first = (await fixture.call(`GET ${devices}`)).body
@@ -126,7 +186,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'page sizes out of bounds are brought within them, and a page after the last is empty',
+    name: 'a page size outside the limits becomes the nearest limit, and a page after the last is empty',
     async check(fixture) {
       manyDevices(fixture, 12)
       const listed = async (query: string) =>
@@ -145,7 +205,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'lists may also be in the order in which things were made',
+    name: 'lists may show the oldest objects first',
     async check(fixture) {
       fixture.metal.door.setUnknowns({ listOrder: 'oldest-first' })
       const ids = manyDevices(fixture, 3)
@@ -153,7 +213,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a reference is an href until it is included',
+    name: 'a reference is only an href unless it is included',
     async check({ call, reserve }) {
       const { id } = await reserve()
       assert.equal((await call(`GET /ips/${String(id)}`)).body['project'], { href: `/metal/v1/projects/${project}` })
@@ -162,7 +222,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'every token sees every metro, by code or id; facilities are marked as deprecated',
+    name: 'every token can read every metro by code or id, and facilities have deprecation headers',
     async check({ call }) {
       const metros = listIn((await call('GET /locations/metros')).body, 'metros')
       assert.is(metros.length, 24)
@@ -176,7 +236,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'capacity is known for servers, in places and plans that exist',
+    name: 'capacity shows servers for existing locations and plans',
     async check({ call }) {
       const { capacity } = (await call('GET /capacity/metros')).body as { capacity: Record<string, Json> }
       assert.equal(capacity['da']?.['c3.small.x86'], { level: 'normal' })
@@ -195,7 +255,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
 
 for (const { name, check } of rules) test(name, () => withMetal({}, check))
 
-test('a rate limit that is set refuses what is over it, until the window ends', () =>
+test('calls over a rate limit get 429 until the window ends', () =>
   withMetal({ rateLimit: { calls: 2, perMs: 10_000 } }, async ({ clock, call }) => {
     const one = async () => await call('GET /locations/metros')
     assert.is((await one()).headers.get('x-ratelimit-remaining'), '1')
@@ -208,7 +268,7 @@ test('a rate limit that is set refuses what is over it, until the window ends', 
     assert.is((await one()).status, 200)
   }))
 
-test('an answer that nobody knows is refused, and the possible ones are named', async () => {
+test('the cloud does not start with an unknown value for undocumented behaviour, and names the possible values', async () => {
   const unknowns = JSON.parse('{"listOrder":"random"}') as object
   let message = ''
   await withMetal({ unknowns }, async () => {}).catch((error: unknown) => (message = String(error)))

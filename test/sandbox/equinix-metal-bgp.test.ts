@@ -7,7 +7,7 @@ const local = { deployment_type: 'local', asn: 65000 }
 
 const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'a project without BGP has an empty configuration, not a missing one',
+    name: 'the BGP configuration of a project without BGP is empty, not missing',
     async check({ metal, call }) {
       const answer = await call(`GET ${config}`)
       assert.equal([answer.status, answer.body], [200, {}])
@@ -16,7 +16,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'local BGP is enabled at once, and without an answer',
+    name: 'local BGP is enabled at once, with an empty answer',
     async check({ call }) {
       const { status, text } = await call(`POST ${config}s`, { ...local, md5: '' })
       assert.equal([status, text], [204, ''])
@@ -25,7 +25,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'global BGP waits for a person',
+    name: 'global BGP waits until a person enables it',
     async check({ metal, call, device }) {
       const id = device()
       await call(`POST ${config}s`, { ...local, deployment_type: 'global' })
@@ -37,7 +37,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'BGP is configured once',
+    name: 'BGP can be configured only once',
     async check({ metal, call }) {
       await call(`POST ${config}s`, local)
       assert.is((await call(`POST ${config}s`, { ...local, asn: 65001 })).status, 422)
@@ -47,14 +47,14 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a wrong configuration is refused, with everything that is wrong',
+    name: 'an invalid configuration gets 422 with all of its problems',
     async check({ call }) {
       const wrong = { deployment_type: 'other', asn: 4294967296, md5: 'lowercase1' }
       assert.is(listIn((await call(`POST ${config}s`, wrong)).body, 'errors').length, 3)
     },
   },
   {
-    name: 'a session needs a project with BGP',
+    name: 'a session in a project without BGP gets 422',
     async check({ call, device }) {
       const { status, body } = await call(`POST /devices/${device()}/bgp/sessions`, { address_family: 'ipv4' })
       assert.equal([status, body], [422, { errors: ['BGP is not enabled'] }])
@@ -76,7 +76,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a session can be read, given the default route either way, and deleted once',
+    name: 'a session can be read, its default route can be set in two ways, and it can be deleted once',
     async check({ call, device }) {
       await call(`POST ${config}s`, local)
       const { body } = await call(`POST /devices/${device()}/bgp/sessions`, { address_family: 'ipv4' })
@@ -89,7 +89,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a session shows what it is told to',
+    name: 'the control API sets the status and the learned routes of a session',
     async check({ metal, call, device }) {
       await call(`POST ${config}s`, local)
       const { body } = await call(`POST /devices/${device()}/bgp/sessions`, { address_family: 'ipv4' })

@@ -5,7 +5,7 @@ import { readOpenApi } from './openapi.ts'
 
 const spec = readOpenApi(new URL('../../sandbox/clouds/equinix-metal/openapi.json', import.meta.url))
 
-/** Fields that real answers have as null though the schema gives them another type, with what null means there. */
+/** Fields that are null in real answers although the schema declares another type, and what null means there. */
 const nullable: Record<string, string> = {
   details: 'no description was given',
   description: 'no description was given',
@@ -23,7 +23,7 @@ const nullable: Record<string, string> = {
   next: 'the last page',
 }
 
-/** Statuses that the specification does not list for these operations, with what makes them likely. */
+/** Statuses that the specification does not list for these operations, and why they are likely. */
 const undocumented: Record<string, string> = {
   'DELETE /ips/{id} 422': 'what deleting an assigned reservation does is not public',
   'GET /devices/{id}/bgp/sessions 404': 'an unknown id must answer something',
@@ -35,7 +35,7 @@ const undocumented: Record<string, string> = {
   'GET /locations/metros/{id} 401': 'every route needs a token',
 }
 
-/** Bodies that cannot be judged by their schema, with how they are judged instead. */
+/** Bodies whose schema is not usable, and how to check them instead. */
 const schemaIsWrong: Record<string, (body: Json) => string[]> = {
   // Addresses are strings in the schema, and there is no word of BGP; recorded answers have objects.
   'GET /devices/{id}/metadata': (body) => {
@@ -64,7 +64,7 @@ const quantitiesAsText = (body: Json) => ({
   servers: listIn(body, 'servers').map((server) => ({ ...server, quantity: String(server['quantity']) })),
 })
 
-/** A body without the nulls that we know of; all others stay, and fail. */
+/** Returns a body without the known nulls; any other null stays, and fails the check. */
 function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutNulls) as T
   if (typeof value !== 'object' || value === null) return value
@@ -72,7 +72,7 @@ function withoutNulls<T>(value: T): T {
   return Object.fromEntries(kept.map(([name, field]) => [name, withoutNulls(field)])) as T
 }
 
-/** What is wrong with an answer, by the specification of its operation and status. */
+/** Finds where an answer differs from the specification of its operation and status. */
 function problemsOf(route: string, { status, body, text }: Answer): string[] {
   const label = `${route} ${status}`
   const isDocumented = spec.isDocumented(route, status)
@@ -87,7 +87,7 @@ function problemsOf(route: string, { status, body, text }: Answer): string[] {
 
 type Asked = { route: string; id?: string; query?: string; sent?: unknown; token?: string }
 
-/** Asks, and judges the answer. */
+/** Sends a request, and checks its answer. */
 async function ask(
   { call }: Fixture,
   { route, id = project, query = '', sent, token }: Asked,
@@ -102,7 +102,7 @@ async function ask(
 const device = { plan: 'c3.small.x86', operating_system: 'ubuntu_24_04', metro: 'da', hostname: 'worker-1' }
 const order = { type: 'public_ipv4', quantity: 1, metro: 'da', tags: ['a'], details: 'text', customdata: { a: 1 } }
 
-/** A project with everything in it: two devices, addresses of every kind, BGP with a session. */
+/** Makes a project with two devices, addresses of every type, and BGP with a session. */
 async function furnish(fixture: Fixture) {
   const made = async (route: string, sent: unknown, id = project) =>
     String((await ask(fixture, { route, id, sent }, 201))['id'])
@@ -120,7 +120,7 @@ async function furnish(fixture: Fixture) {
   return { worker, reservation, pending, assignment, session }
 }
 
-test('every operation of the specification is there, and its success is what the specification says', () =>
+test('every operation of the specification exists, and its successful answer conforms to the specification', () =>
   withMetal({}, async (fixture) => {
     const asked = new Set<string>()
     const succeed = async (of: Asked, status = 200) => {
@@ -181,14 +181,14 @@ test('every operation of the specification is there, and its success is what the
   }))
 
 for (const route of spec.routes)
-  test(`${route} without a token is 401 as specified`, () =>
+  test(`${route} without a token gets 401 as specified`, () =>
     withMetal({}, async (fixture) => void (await ask(fixture, { route, token: 'none' }, 401))))
 
-/** Of projects, devices, addresses and sessions; metros and the rest belong to nobody. */
+/** The paths of objects that belong to a project; metros and others do not. */
 const owned = spec.routes.filter((route) => route.includes('{id}') && !route.includes('/locations/'))
 
 for (const route of owned)
-  test(`${route} is 404 for what does not exist, 403 for what is another's, as specified`, () =>
+  test(`${route} gets 404 for an unknown id and 403 for another customer's, as specified`, () =>
     withMetal({}, async (fixture) => {
       await ask(fixture, { route, id: 'ffffffff-ffff-4fff-8fff-ffffffffffff' }, 404)
       const ids = await belongings(fixture)
@@ -196,7 +196,7 @@ for (const route of owned)
       await ask(fixture, { route, id: ids[kind] ?? '' }, 403)
     }))
 
-/** Ids in the project that `full` may not use. */
+/** Ids in a project that the token `full` may not use. */
 async function belongings({ metal, call }: Fixture): Promise<Record<string, string>> {
   const made = async (route: string, sent: unknown) => String((await call(route, sent, 'both')).body['id'])
   const theirs = String(metal.door.devices.add({ hostname: 'theirs', project: otherProject })['id'])
@@ -218,10 +218,10 @@ const invalid: Asked[] = [
 ]
 
 for (const asked of invalid)
-  test(`${asked.route} without what it needs is 422 as specified`, () =>
+  test(`${asked.route} without required fields gets 422 as specified`, () =>
     withMetal({}, async (fixture) => void (await ask(fixture, asked, 422))))
 
-test('conflicts are 422 as specified, and where the specification is silent', () =>
+test('conflicts get 422, as specified or where the specification lists no status', () =>
   withMetal({}, async (fixture) => {
     const { worker, reservation, session } = await furnish(fixture)
     const { address } = (await fixture.call(`GET /ips/${reservation}`)).body
@@ -234,14 +234,18 @@ test('conflicts are 422 as specified, and where the specification is silent', ()
   }))
 
 const nonconforming: { name: string; body: Json; says: RegExp }[] = [
-  { name: 'a null that nobody knows of', body: { type: 'public_ipv4', tags: null }, says: /tags must be array/ },
-  { name: 'a field that is not in a closed schema', body: { type: 'public_ipv4', surprise: 1 }, says: /additional/ },
-  { name: 'a type that does not exist', body: { type: 'public_ipv5' }, says: /allowed values/ },
+  {
+    name: 'a null that the vendor does not return',
+    body: { type: 'public_ipv4', tags: null },
+    says: /tags must be array/,
+  },
+  { name: 'an extra field in a closed schema', body: { type: 'public_ipv4', surprise: 1 }, says: /additional/ },
+  { name: 'an unknown type', body: { type: 'public_ipv5' }, says: /allowed values/ },
 ]
 
 for (const { name, body, says } of nonconforming)
-  test(`${name} does not conform`, () => {
-    const answer = { status: 200, text: '', headers: new Headers(), body: { ip_addresses: [body] } }
+  test(`the check finds ${name}`, () => {
+    const answer = { status: 200, text: '', headers: new Headers(), body: { ip_addresses: [body] }, list: [] }
     assert.match(problemsOf('GET /projects/{id}/ips', answer).join(), says)
   })
 

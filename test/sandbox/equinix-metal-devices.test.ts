@@ -13,7 +13,7 @@ const short = ({ address_family: family, public: isPublic, management, cidr }: J
 
 const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'a device has a public /31, an IPv6 /127 and a private /31, all for management',
+    name: 'a device has three management blocks: a public /31, an IPv6 /127 and a private /31',
     async check({ call, device }) {
       const { body } = await call(`GET /devices/${device()}`)
       assert.equal(listIn(body, 'ip_addresses').map(short), [
@@ -25,7 +25,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'the private /31s of a metro are cut from one /25 of the project, which is full after 64',
+    name: 'the private /31s in a metro are parts of one /25 of the project, which is full after 64',
     async check({ call, device }) {
       for (let n = 0; n < 65; n += 1) device(`worker-${n}`)
       device('elsewhere', 'sv')
@@ -55,7 +55,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a parent block is in full only where it is included',
+    name: 'a parent block is shown in full only when it is included',
     async check({ call, device }) {
       const id = device()
       const parents = async (query: string) =>
@@ -68,7 +68,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'what is excluded shrinks to its href',
+    name: 'an excluded reference is only an href',
     async check({ call, device }) {
       const { body } = await call(`GET /devices/${device()}?exclude=plan,metro,ip_addresses`)
       for (const name of ['plan', 'metro']) assert.equal(Object.keys(body[name] as Json), ['href'])
@@ -76,7 +76,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'an assigned address shows on the device, in its metadata and in the reservation, until it is detached',
+    name: 'an assigned address is shown on the device, in its metadata and in the reservation, until it is detached',
     async check({ call, reserve, device }) {
       const id = device()
       const { id: reservation, address } = await reserve()
@@ -99,7 +99,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'an address cannot be assigned twice, in another metro, out of nothing, or as a larger block',
+    name: 'an address cannot be assigned twice, in another metro, without a reservation, or as a larger block',
     async check({ call, reserve, device }) {
       const [here, there] = [device(), device('elsewhere', 'sv')]
       const { address } = await reserve()
@@ -121,7 +121,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'an address that is only requested cannot be assigned',
+    name: 'an address of a pending reservation cannot be assigned',
     async check({ metal, call, reserve, device }) {
       metal.door.setGrants({ mode: 'late' })
       const { address } = await reserve()
@@ -129,14 +129,14 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a management address stays with its device',
+    name: 'a management address cannot be removed from its device',
     async check({ call, device }) {
       const [first] = listIn((await call(`GET /devices/${device()}/ips`)).body, 'ip_addresses')
       assert.is((await call(`DELETE /ips/${String(first?.['id'])}`)).status, 422)
     },
   },
   {
-    name: 'a reservation is not deleted while a device has one of its addresses',
+    name: 'deleting a reservation gets 422 while a device has one of its addresses',
     async check({ call, reserve, device }) {
       const { id, address } = await reserve()
       const { body } = await call(`POST /devices/${device()}/ips`, { address })
@@ -146,7 +146,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a device goes through its states until it is active',
+    name: 'a new device becomes active after its intermediate states',
     async check({ clock, call }) {
       const { status, body } = await call(`POST ${devices}`, order)
       assert.equal([status, body['state']], [201, 'queued'])
@@ -158,7 +158,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a device without a plan, a system or a place is refused, with everything that is wrong',
+    name: 'an order without plan, operating system and location gets 422 with all of its problems',
     async check({ call }) {
       const { status, body } = await call(`POST ${devices}`, {})
       assert.equal([status, listIn(body, 'errors').length], [422, 3])
@@ -167,7 +167,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a device can be had without a public IPv4 address, in a list of facilities',
+    name: 'a device can be ordered without a public IPv4 address, and with a list of facilities',
     async check({ call }) {
       const ip_addresses = [{ address_family: 4, public: false }]
       const { body } = await call(`POST ${devices}`, {
@@ -181,7 +181,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'PUT changes what is given, and locks against deletion',
+    name: 'PUT changes only the given fields, and a locked device cannot be deleted',
     async check({ call, device }) {
       const id = device()
       const { body } = await call(`PUT /devices/${id}`, { tags: ['a'], hostname: 'renamed', locked: true })
@@ -190,7 +190,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a deleted device is gone with its sessions and management blocks, and leaves what was reserved',
+    name: 'a deleted device disappears with its sessions and management blocks, and reserved addresses stay',
     async check({ metal, call, reserve, device }) {
       const id = device()
       await call(`POST /projects/${project}/bgp-configs`, { deployment_type: 'local', asn: 65000 })
@@ -205,7 +205,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'slow deletion shows the device as deprovisioning until its time is over',
+    name: 'with slow deletion a device is deprovisioning until the time has passed',
     async check({ metal, clock, call, device }) {
       metal.door.setDeletion({ devicesMs: 5000 })
       const id = device()
@@ -216,7 +216,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a device that was switched off is inactive',
+    name: 'a device that is switched off is inactive',
     async check({ metal, call, device }) {
       const id = device()
       metal.door.devices.powerOff(id)
@@ -226,7 +226,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a failed device answers 403, and still is in the list',
+    name: 'reading a failed device gets 403, and the list still shows it',
     async check({ metal, call, device }) {
       const id = device()
       metal.door.devices.setState(id, 'failed')
@@ -237,7 +237,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'metadata has places as codes, hrefs without /metal/v1, and no neighbors before the first session',
+    name: 'metadata shows locations as codes, hrefs without /metal/v1, and no neighbors before the first session',
     async check({ call, device }) {
       const id = device()
       const { body } = await call(`GET /devices/${id}/metadata`)
@@ -253,7 +253,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   },
 ]
 
-test('a device is found by the hardware address of either port', () =>
+test('the filter mac_address finds a device by either port', () =>
   withMetal({}, async ({ call, device }) => {
     const id = device()
     device('another')
@@ -296,7 +296,7 @@ for (const { query, finds } of filters)
       assert.equal(found.map(({ hostname }) => String(hostname)).toSorted(), finds)
     }))
 
-test('a reservation can also be deleted with its assignments', () =>
+test('deleting a reservation may delete its assignments too', () =>
   withMetal({ unknowns: { deleteAssigned: 'cascades' } }, async ({ call, reserve, device }) => {
     const holder = device()
     const { id, address } = await reserve()
@@ -305,7 +305,7 @@ test('a reservation can also be deleted with its assignments', () =>
     assert.is(listIn((await call(`GET /devices/${holder}/ips`)).body, 'ip_addresses').length, 3)
   }))
 
-test('assignments may come without their type, as before 2023', () =>
+test('assignments may have no type, as before 2023', () =>
   withMetal({ unknowns: { assignmentType: 'absent' } }, async ({ call, device }) => {
     const [first] = listIn((await call(`GET /devices/${device()}/ips`)).body, 'ip_addresses')
     assert.is(first?.['type'], undefined)

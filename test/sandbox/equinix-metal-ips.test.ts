@@ -11,26 +11,35 @@ const requests: { name: string; sent: Json; status: number; unknownLocation?: '4
   { name: 'a metro may be written in capitals', sent: { ...order, metro: 'DA' }, status: 201 },
   { name: 'a public address in a facility is granted', sent: { ...without('metro'), facility: 'da11' }, status: 201 },
   { name: 'a block of 256 is granted', sent: { ...order, quantity: 256 }, status: 201 },
-  { name: 'a global address has no place', sent: { type: 'global_ipv4', quantity: 1 }, status: 201 },
-  { name: 'four global addresses are the most', sent: { type: 'global_ipv4', quantity: 8 }, status: 422 },
+  { name: 'a global address needs no location', sent: { type: 'global_ipv4', quantity: 1 }, status: 201 },
+  { name: 'more than four global addresses are refused', sent: { type: 'global_ipv4', quantity: 8 }, status: 422 },
   { name: 'a global address with a metro is refused', sent: { ...order, type: 'global_ipv4' }, status: 422 },
   { name: 'a request without type is refused', sent: without('type'), status: 422 },
   { name: 'a request without quantity is refused', sent: without('quantity'), status: 422 },
-  { name: 'a request without a place is refused', sent: without('metro'), status: 422 },
+  { name: 'a request without a location is refused', sent: without('metro'), status: 422 },
   { name: 'metro and facility together are refused', sent: { ...order, facility: 'da11' }, status: 422 },
-  { name: 'three addresses are no power of two', sent: { ...order, quantity: 3 }, status: 422 },
-  { name: 'no addresses at all are refused', sent: { ...order, quantity: 0 }, status: 422 },
+  { name: 'a quantity that is not a power of two is refused', sent: { ...order, quantity: 3 }, status: 422 },
+  { name: 'a quantity of 0 is refused', sent: { ...order, quantity: 0 }, status: 422 },
   { name: 'more than 256 addresses are refused', sent: { ...order, quantity: 512 }, status: 422 },
   { name: 'an unknown type is refused', sent: { ...order, type: 'public_ipv5' }, status: 422 },
-  { name: 'a private block is made by the vendor alone', sent: { ...order, type: 'private_ipv4' }, status: 422 },
-  { name: 'tags that are no list are refused', sent: { ...order, tags: 'a' }, status: 422 },
-  { name: 'an unknown metro is not found', sent: { ...order, metro: 'zz' }, status: 404 },
-  { name: 'an unknown facility is not found', sent: { ...without('metro'), facility: 'zz9' }, status: 404 },
-  { name: 'or an unknown metro is refused', sent: { ...order, metro: 'zz' }, status: 422, unknownLocation: '422' },
+  {
+    name: 'a private block is refused: only the vendor creates them',
+    sent: { ...order, type: 'private_ipv4' },
+    status: 422,
+  },
+  { name: 'tags that are not a list are refused', sent: { ...order, tags: 'a' }, status: 422 },
+  { name: 'an unknown metro gets 404', sent: { ...order, metro: 'zz' }, status: 404 },
+  { name: 'an unknown facility gets 404', sent: { ...without('metro'), facility: 'zz9' }, status: 404 },
+  {
+    name: 'an unknown metro may get 422 instead',
+    sent: { ...order, metro: 'zz' },
+    status: 422,
+    unknownLocation: '422',
+  },
 ]
 
 for (const { name, sent, status, unknownLocation } of requests)
-  test(`reserve: ${name}`, () =>
+  test(`a reservation: ${name}`, () =>
     withMetal({ unknowns: { ...(unknownLocation && { unknownLocation }) }, quota: 512 }, async ({ call }) => {
       const answer = await call(`POST ${ips}`, sent)
       assert.is(answer.status, status, answer.text)
@@ -40,7 +49,7 @@ for (const { name, sent, status, unknownLocation } of requests)
 
 const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'a reservation of one address is its own network and gateway',
+    name: 'the network and the gateway of a single address are the address itself',
     async check({ reserve }) {
       const { address, network, gateway, netmask, cidr, metro, assignments } = await reserve({ tags: ['usage=a+/='] })
       assert.equal([network, gateway, netmask, cidr], [address, address, '255.255.255.255', 32])
@@ -49,7 +58,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'more than three thousand addresses are to be had in one metro, each of them once, the first for documentation',
+    name: 'one metro has over three thousand addresses, all different; the first are from the range for documentation',
     async check({ metal, call, reserve }) {
       metal.door.quota.set(4096)
       const addresses = new Set<unknown>([(await reserve())['address']])
@@ -66,7 +75,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'an address that was given back can be reserved again',
+    name: 'an address whose reservation is deleted can be reserved again',
     async check({ call, reserve }) {
       const first = await reserve()
       const second = await reserve()
@@ -76,7 +85,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a second deletion is not found',
+    name: 'a second deletion gets 404',
     async check({ call, reserve }) {
       const { id } = await reserve()
       assert.is((await call(`DELETE /ips/${String(id)}`)).status, 204)
@@ -85,7 +94,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'PATCH replaces the whole list of tags, and leaves what is not in it',
+    name: 'PATCH replaces the whole list of tags, and keeps fields that it does not contain',
     async check({ call, reserve }) {
       const { id } = await reserve({ tags: ['a', 'b'], details: 'kept' })
       const { status, body } = await call(`PATCH /ips/${String(id)}`, { tags: ['c'] })
@@ -94,7 +103,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'over quota, those who fail fast are refused and all others wait for a review',
+    name: 'over the quota a fail-fast request gets 422, and any other waits for a review',
     async check({ metal, call, reserve }) {
       metal.door.quota.set(2)
       await reserve({ quantity: 2 })
@@ -105,7 +114,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'the quota of one project is not that of another',
+    name: 'each project has its own quota',
     async check({ metal, call }) {
       metal.door.quota.set(0, otherProject)
       const refused = { ...order, fail_on_approval_required: true }
@@ -114,7 +123,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a pending reservation is granted by command, once',
+    name: 'the control API grants a pending reservation once',
     async check({ metal, call, reserve }) {
       metal.door.setGrants({ mode: 'review' })
       assert.is((await call(`POST ${ips}`, { ...order, fail_on_approval_required: true })).status, 422)
@@ -125,7 +134,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a pending reservation is denied by command',
+    name: 'the control API denies a pending reservation',
     async check({ metal, call, reserve }) {
       metal.door.setGrants({ mode: 'review' })
       const { id } = await reserve()
@@ -134,7 +143,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a late grant comes by itself when its time has come',
+    name: 'a late grant happens after the given time',
     async check({ metal, clock, call, reserve }) {
       metal.door.setGrants({ mode: 'late', afterMs: 3000 })
       const { id, state } = await reserve({ fail_on_approval_required: true })
@@ -146,7 +155,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'slow deletion answers 204 and still lists the reservation until its time is over',
+    name: 'with slow deletion a DELETE gets 204, and lists show the reservation until the time has passed',
     async check({ metal, clock, call, reserve }) {
       metal.door.setDeletion({ reservationsMs: 5000 })
       const { id, address } = await reserve()
@@ -160,7 +169,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a reservation can vanish, and its device loses the address',
+    name: 'a reservation can disappear without a DELETE call, and its device loses the address',
     async check({ metal, call, reserve, device }) {
       const { id, address } = await reserve()
       const holder = device()
@@ -171,7 +180,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'types are filtered however they are written, and blocks of single devices are in no list',
+    name: 'each spelling of the type filter works, and no list shows blocks of single devices',
     async check({ call, reserve, device }) {
       device()
       const mine = await reserve()
@@ -189,7 +198,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
 
 for (const { name, check } of rules) test(name, () => withMetal({}, check))
 
-test('without types, only public and global addresses may be listed', () =>
+test('a list without types may show only public and global addresses', () =>
   withMetal({ unknowns: { typesByDefault: 'public-and-global' } }, async ({ call, reserve, device }) => {
     device()
     const { id } = await reserve()

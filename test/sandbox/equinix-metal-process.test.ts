@@ -1,25 +1,17 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { project } from './metal-fixture.ts'
+import { runProgram } from './run-program.ts'
 
-const program = new URL('../../sandbox/clouds/equinix-metal/main.ts', import.meta.url).pathname
+const run = (...args: string[]) => runProgram('equinix-metal', args)
 
-function run(...args: string[]) {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
-  return { child, said, ended: once(child, 'close') as Promise<[number | null]> }
-}
-
-test('as a process of its own it prints one line of JSON, serves, and ends on SIGTERM while a call hangs', async () => {
+test('the program prints one line of JSON, serves the API, and ends on SIGTERM while a call hangs', async () => {
   const tokens = ['--token', 'full', '--read-only-token', 'reader', '--foreign-token', 'stranger']
-  const { child, said, ended } = run('--port', '0', '--project', project, ...tokens, '--device', 'worker-1@sv')
+  const { child, output, ended } = run('--port', '0', '--project', project, ...tokens, '--device', 'worker-1@sv')
   try {
-    while (!said.out.includes('\n')) await once(child.stdout, 'data')
-    const { url, controlUrl, projects } = JSON.parse(said.out) as Record<'url' | 'controlUrl', string> & {
+    while (!output.stdout.includes('\n')) await once(child.stdout, 'data')
+    const { url, controlUrl, projects } = JSON.parse(output.stdout) as Record<'url' | 'controlUrl', string> & {
       projects: string[]
     }
     assert.equal(projects, [project])
@@ -54,17 +46,17 @@ const mistakes = [
 ]
 
 for (const { args, says } of mistakes)
-  test(`${args.join(' ')} does not start`, async () => {
-    const { said, ended } = run(...args)
+  test(`the program does not start with ${args.join(' ')}`, async () => {
+    const { output, ended } = run(...args)
     assert.is((await ended)[0], 1)
-    assert.match(said.err, says)
-    assert.is(said.out, '')
+    assert.match(output.stderr, says)
+    assert.is(output.stdout, '')
   })
 
-test('--help tells the options', async () => {
-  const { said, ended } = run('--help')
+test('--help lists the options', async () => {
+  const { output, ended } = run('--help')
   assert.is((await ended)[0], 0)
-  assert.match(said.out, '--foreign-token')
+  assert.match(output.stdout, '--foreign-token')
 })
 
 test.run()

@@ -7,7 +7,7 @@ type Operation = { responses: Record<string, { content?: unknown }> }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete']
 
-/** What an OpenAPI file says about answers. */
+/** The answers that an OpenAPI file specifies. */
 export function readOpenApi(file: URL) {
   const spec = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, Record<string, Operation>> }
   // OpenAPI is no JSON Schema: keywords that Ajv does not know are documentation.

@@ -20,12 +20,12 @@ const cases: { on: string | undefined; call: string; matches: boolean }[] = [
 ]
 
 for (const { on, call, matches } of cases)
-  test(`${on ?? 'nothing'} ${matches ? 'means' : 'does not mean'} ${call}`, () => {
+  test(`the route ${on ?? '(none)'} ${matches ? 'matches' : 'does not match'} ${call}`, () => {
     const [method = '', path = ''] = call.split(' ')
     assert.is(routeMatcher(on)(method, path), matches)
   })
 
 for (const on of ['PSOT /ips', 'GET /a /b', 'GET POST /a'])
-  test(`"${on}" is no route`, () => assert.throws(() => routeMatcher(on), /expected a method, a path or both/))
+  test(`"${on}" is not a valid route`, () => assert.throws(() => routeMatcher(on), /expected a method, a path or both/))
 
 test.run()

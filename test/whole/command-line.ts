@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import type { Said } from '../../sandbox/kubectl.ts'
+import type { KubectlResult } from '../../sandbox/kubectl.ts'
 
 const entry = join(import.meta.dirname, '..', '..', 'server', 'main.ts')
 
 /** Types a command of the product, Ctrl-C at a word that it says if one is given, and answers what the terminal shows. */
-export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<Said> {
+export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<KubectlResult> {
   const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
   const said = { stdout: '', stderr: '' }
   let isStopped = false

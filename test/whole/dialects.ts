@@ -1,7 +1,7 @@
 // What a test of the whole has to know of the dialect that its cluster speaks; all else is the same in every one.
 import { createHash } from 'node:crypto'
 import type { Key } from '../../kube/objects.ts'
-import type { AccountDoor, Json } from '../../sandbox/clouds/door.ts'
+import type { AccountControl, Json } from '../../sandbox/clouds/control.ts'
 import { type Access, type DialectName, dialects } from '../../sandbox/dialects.ts'
 import { type BgpFacts, bgpFacts } from './dialect-bgp.ts'
 import { type Ordered, command, orderFrom } from './vendor-door.ts'
@@ -166,7 +166,10 @@ export function serviceTag({ separator }: Dialect, key: Key): string {
 }
 
 /** Every address of the project that somebody ordered and nobody has given back, oldest first. */
-export function reservationsIn(name: DialectName, { reservations }: Pick<AccountDoor, 'reservations'>): Reservation[] {
+export function reservationsIn(
+  name: DialectName,
+  { reservations }: Pick<AccountControl, 'reservations'>,
+): Reservation[] {
   const leaving = new Set(reservations.leaving())
   const ordered = reservations.all().filter(dialects[name].isOrdered).map(table[name].reservation)
   return ordered.filter(({ id }) => !leaving.has(id))

@@ -11,7 +11,7 @@ import type { ConfigMap, KubeObject } from '../../kube/objects.ts'
 import { type Resource, configMaps } from '../../kube/resource.ts'
 import { type MetallbVersion, metallbPrograms } from '../../sandbox/metallb/build.ts'
 import { isSince } from '../../sandbox/rig/metallb-args.ts'
-import { definitions } from '../../sandbox/rig/metallb-definitions.ts'
+import { crdManifest } from '../../sandbox/rig/metallb-definitions.ts'
 import type { World } from './world.ts'
 
 export type MetallbView = {
@@ -64,7 +64,7 @@ function objectsView({ client, kubectl, must, send }: Hands, version: MetallbVer
   return {
     hasObjects: true,
     async install() {
-      const manifest = definitions(await metallbPrograms(version))
+      const manifest = crdManifest(await metallbPrograms(version))
       const { code, stderr } = await kubectl(['apply', '--server-side', '-f', '-'], manifest)
       if (code !== 0) throw new Error(stderr)
     },

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { kubeconfig } from '../../sandbox/control-plane/kubeconfig.ts'
-import type { Said } from '../../sandbox/kubectl.ts'
+import type { KubectlResult } from '../../sandbox/kubectl.ts'
 import { typed } from './command-line.ts'
 
 /** A refusal to start: words for a person on stderr, and no stack trace. */
-function refused({ code, stderr }: Said, ...words: string[]): void {
+function refused({ code, stderr }: KubectlResult, ...words: string[]): void {
   assert.is(code, 1)
   for (const word of words) assert.match(stderr, word)
   assert.not.match(stderr, /\n\s+at |node:internal|file:\/\//)

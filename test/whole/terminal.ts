@@ -1,5 +1,5 @@
 import type { Service } from '../../kube/objects.ts'
-import type { Kubectl, Said } from '../../sandbox/kubectl.ts'
+import type { Kubectl, KubectlResult } from '../../sandbox/kubectl.ts'
 
 /** What a person types, which has to succeed. */
 export type Terminal = {
@@ -23,7 +23,7 @@ export function terminal(kubectl: Kubectl): Terminal {
   }
 }
 
-function succeeded(args: string[], { code, stdout, stderr }: Said): string {
+function succeeded(args: string[], { code, stdout, stderr }: KubectlResult): string {
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: exit ${code}\n${stdout}${stderr}`)
   return stdout
 }

@@ -1,32 +1,22 @@
 import type { FastifyRequest } from 'fastify'
+import { type Token as CloudToken, makeTokens } from '../tokens.ts'
 import { forbidden, notFound, unauthorized } from './errors.ts'
 import type { Ip, Project, Server, State } from './state.ts'
 
-export type Token = {
-  token: string
-  /** What the log of calls says in its place. */
-  label?: string
-  /** The ids of the projects that it may use; those that it makes are added. */
-  projects: number[]
-  readOnly?: boolean
-}
+export type Token = CloudToken<number>
 
-/** Finds what a call is about: 404 where it does not exist, 403 where the token may not do this to it. */
+/** Finds the object of a request. Throws 404 where it does not exist, 403 where the token has no right to this call. */
 export type Finders = {
   project(request: FastifyRequest): Project
   server(request: FastifyRequest): Server
   ip(request: FastifyRequest): Ip
 }
 
-/** The rights of the tokens. */
+/** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
-  const known = new Map(
-    tokens.map((one, n) => [one.token, { ...one, projects: [...one.projects], label: one.label ?? `token-${n + 1}` }]),
-  )
-  const find = (request: FastifyRequest) => known.get(tokenOf(request) ?? '')
+  const { find, caller } = makeTokens(tokens, readToken)
   return {
-    /** The label of a request's token. */
-    caller: (request: FastifyRequest) => find(request)?.label ?? (tokenOf(request) ? 'unknown' : 'none'),
+    caller,
     authenticate(request: FastifyRequest): Token {
       const token = find(request)
       if (!token) throw unauthorized()
@@ -38,11 +28,11 @@ export function makeAccess(tokens: Token[]) {
 
 export type Access = ReturnType<typeof makeAccess>
 
-/** The finders of one team. */
+/** Makes the finders for the objects of a team. */
 export function makeFinders(state: State, access: Access): Finders {
   const allowed = <T>(request: FastifyRequest, { found, project }: { found: T; project: Project }): T => {
     if (access.authenticate(request).projects.includes(project.id)) return found
-    throw state.unknowns.foreignProject === '403' ? forbidden() : notFound()
+    throw state.behaviour.foreignProject === '403' ? forbidden() : notFound()
   }
   return {
     project(request) {
@@ -58,7 +48,7 @@ export function makeFinders(state: State, access: Access): Finders {
     ip(request) {
       const ip = state.ips.get(idIn(request))
       if (ip) return allowed(request, { found: ip, project: ip.project })
-      throw state.gone.has(idIn(request)) && state.unknowns.goneAddress === '403' ? forbidden() : notFound()
+      throw state.gone.has(idIn(request)) && state.behaviour.goneAddress === '403' ? forbidden() : notFound()
     },
   }
 }
@@ -67,6 +57,6 @@ function idIn(request: FastifyRequest): string {
   return (request.params as { id: string }).id
 }
 
-function tokenOf(request: FastifyRequest): string | undefined {
+function readToken(request: FastifyRequest): string | undefined {
   return /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
 }

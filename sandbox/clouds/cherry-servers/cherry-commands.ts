@@ -1,8 +1,8 @@
-import { accountCommands, idOf, questionCommands } from '../account-commands.ts'
-import type { Command } from '../door.ts'
-import type { CallLimit, CherryServersDoor, NewServer, ServerCondition } from './cherry-door.ts'
+import { accountCommands, idOf, unknownCommands } from '../account-commands.ts'
+import type { Command } from '../control.ts'
+import type { CallLimit, CherryServersControl, NewServer, ServerCondition } from './cherry-control.ts'
 import { serverStates, serverStatuses } from './state.ts'
-import { questions } from './unknowns.ts'
+import { behaviourChoices } from './unknown-behaviour.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
@@ -11,22 +11,22 @@ const tags = { type: 'object', additionalProperties: text }
 const milliseconds = { type: 'number', minimum: 0 }
 const afterMs = { fields: { afterMs: milliseconds }, required: ['afterMs'], example: '{"afterMs":3000}' }
 
-/** What the door of a simulated Cherry Servers does over HTTP. */
-export function cherryCommands(door: CherryServersDoor): Command[] {
+/** Returns the commands of the control API of a simulated Cherry Servers. */
+export function cherryCommands(control: CherryServersControl): Command[] {
   return [
-    ...accountCommands(door),
-    ...serverCommands(door),
-    ...bgpCommands(door),
-    ...timingCommands(door),
-    ...questionCommands(questions, door),
+    ...accountCommands(control),
+    ...serverCommands(control),
+    ...bgpCommands(control),
+    ...timingCommands(control),
+    ...unknownCommands(behaviourChoices, control),
   ]
 }
 
-function serverCommands({ devices }: CherryServersDoor): Command[] {
+function serverCommands({ devices }: CherryServersControl): Command[] {
   return [
     {
       route: 'POST /devices',
-      help: 'Adds a server that runs at once.',
+      help: 'Adds a running server.',
       example: '{"hostname":"worker-1","region":"LT-Siauliai"}',
       fields: { hostname: text, project: number, region: text, plan: text, tags },
       required: ['hostname'],
@@ -34,7 +34,7 @@ function serverCommands({ devices }: CherryServersDoor): Command[] {
     },
     {
       route: 'PUT /devices/:id/condition',
-      help: 'The words that it shows of how it is.',
+      help: 'Sets the state and the status that a server shows.',
       example: '{"state":"active","status":"deploying"}',
       fields: { state: { enum: [...serverStates] }, status: { enum: [...serverStatuses] } },
       run: (call) => devices.setCondition(idOf(call), call.body as ServerCondition),
@@ -42,22 +42,22 @@ function serverCommands({ devices }: CherryServersDoor): Command[] {
   ]
 }
 
-function bgpCommands({ bgp, projects }: CherryServersDoor): Command[] {
+function bgpCommands({ bgp, projects }: CherryServersControl): Command[] {
   return [
-    { route: 'GET /projects', help: 'Every project.', run: () => projects.all() },
+    { route: 'GET /projects', help: 'Lists the projects.', run: () => projects.all() },
     {
       route: 'POST /devices/:id/bgp/off',
-      help: 'BGP goes off for a server, as when another tool edits it.',
+      help: 'Disables BGP for a server, as another tool does that edits it.',
       run: (call) => bgp.turnOff(idOf(call)),
     },
     {
       route: 'POST /projects/:id/bgp/off',
-      help: 'The same for a project.',
+      help: 'Disables BGP for a project.',
       run: (call) => bgp.turnOffProject(idOf(call)),
     },
     {
       route: 'PUT /devices/:id/bgp/session',
-      help: "How many of the region's routers have a session with a server, and the routes that they have learned.",
+      help: "Sets how many of the region's routers have a session with a server, and their learned routes.",
       example: '{"connected":2,"routes":["203.0.113.0/32"]}',
       fields: { connected: { type: 'integer' }, routes: texts },
       run: (call) => bgp.setSession(idOf(call), call.body as { connected?: number; routes?: string[] }),
@@ -65,28 +65,28 @@ function bgpCommands({ bgp, projects }: CherryServersDoor): Command[] {
   ]
 }
 
-function timingCommands(door: CherryServersDoor): Command[] {
+function timingCommands(control: CherryServersControl): Command[] {
   return [
     {
       route: 'PUT /local-asn',
-      help: 'How long a project waits for its ASN once BGP is on for a server.',
+      help: 'Sets how long a project waits for its ASN after BGP is enabled for a server.',
       ...afterMs,
-      run: ({ body }) => door.setLocalAsn(body as { afterMs: number }),
+      run: ({ body }) => control.setLocalAsn(body as { afterMs: number }),
     },
     {
       route: 'PUT /listing',
-      help: 'How long a new address is missing from lists.',
+      help: 'Sets how long lists do not show a new address.',
       ...afterMs,
-      run: ({ body }) => door.setListing(body as { afterMs: number }),
+      run: ({ body }) => control.setListing(body as { afterMs: number }),
     },
     {
       route: 'PUT /call-limit',
-      help: 'How many calls a client may send; "retryAfter": a 429 says when to come back.',
+      help: 'Limits the calls of a client. With "retryAfter" a 429 has a Retry-After header.',
       example: '{"calls":4,"perMs":1000,"retryAfter":true}',
       fields: { calls: { type: 'integer', minimum: 0 }, perMs: milliseconds, retryAfter: { type: 'boolean' } },
       required: ['calls', 'perMs'],
-      run: ({ body }) => door.setCallLimit(body as CallLimit),
+      run: ({ body }) => control.setCallLimit(body as CallLimit),
     },
-    { route: 'DELETE /call-limit', help: 'As many as it likes.', run: () => door.setCallLimit(undefined) },
+    { route: 'DELETE /call-limit', help: 'Removes the limit.', run: () => control.setCallLimit(undefined) },
   ]
 }

@@ -1,16 +1,16 @@
-/** An answer that is an error: a status, and a sentence for the body's `message`. */
+/** An error answer: its status, and the sentence in `message` of its body. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
 
   constructor(status: number, message?: string) {
-    super(message ?? usualMessage(status))
+    super(message ?? defaultMessage(status))
     this.status = status
   }
 }
 
-/** What is documented for each status: no other wording is public. */
-const usual: Record<number, string> = {
+/** The documented text for each status: the vendor publishes no others. */
+const documented: Record<number, string> = {
   400: 'Bad Request',
   401: 'No valid API key provided.',
   403: "You don't have permission to perform the request.",
@@ -19,23 +19,23 @@ const usual: Record<number, string> = {
   500: 'Something went wrong on our side.',
 }
 
-/** The body of an error, whose `code` is the status. */
-export function errorBody(status: number, message: string = usualMessage(status)): { code: number; message: string } {
+/** Returns the body of an error, whose `code` is the status. */
+export function errorBody(status: number, message: string = defaultMessage(status)): { code: number; message: string } {
   return { code: status, message }
 }
 
-function usualMessage(status: number): string {
-  return usual[status] ?? `Error ${status}`
+function defaultMessage(status: number): string {
+  return documented[status] ?? `Error ${status}`
 }
 
-/** No token, or one that nobody knows. */
+/** 401: no token, or an unknown one. */
 export const unauthorized = () => new ApiError(401)
 
-/** A token without the right. */
+/** 403: a token without the right. */
 export const forbidden = () => new ApiError(403)
 
-/** An id that never was, or is no more. */
+/** 404: an id that does not exist, or no longer. */
 export const notFound = () => new ApiError(404)
 
-/** A request that cannot be met, whatever the reason: the vendor has neither 409 nor 422. */
+/** 400: a request that the cloud cannot fulfil, for any reason. The vendor has neither 409 nor 422. */
 export const badRequest = (message: string) => new ApiError(400, message)

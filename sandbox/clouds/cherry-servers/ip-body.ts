@@ -3,17 +3,17 @@ import { ApiError, badRequest, notFound } from './errors.ts'
 import { type Region, findRegion } from './regions.ts'
 import type { Ip, Project, Server, State, Tags } from './state.ts'
 
-/** What a body says about an address; what it does not name, or names as null, is not in it. */
+/** The change of an address that a body requests; a field that is absent or null stays as it is. */
 export type IpChange = { target?: Server | 'none'; tags?: Tags; ptrRecord?: string; aRecord?: string }
 
-/** Reads the region of an order. */
+/** Reads the region of an order; throws 400 where it is unknown. */
 export function readRegion(sent: unknown): Region {
   const region = findRegion(objectOf(sent)['region'])
   if (!region) throw badRequest('Given region was not found.')
   return region
 }
 
-/** Reads an order or a change; throws before anything is done where a part of it cannot be. */
+/** Reads an order or a change; throws, before anything changes, where a part of it is invalid. */
 export function readIpChange(state: State, sent: unknown, of: { project: Project; region: Region; ip?: Ip }): IpChange {
   const body = objectOf(sent)
   const target = readTarget(state, body)
@@ -28,7 +28,7 @@ export function readIpChange(state: State, sent: unknown, of: { project: Project
   }
 }
 
-/** A server is named by its id, as number or text, 0 for none; or by the address that it is reached by. */
+/** Reads the target server: its id as a number or text, 0 for none, or the id of its primary address. */
 function readTarget(state: State, body: Record<string, unknown>): Server | 'none' | undefined {
   const target = isGiven(body['targeted_to']) ? serverFor(state, String(body['targeted_to'])) : undefined
   const route = isGiven(body['routed_to']) ? serverBehind(state, String(body['routed_to'])) : undefined
@@ -39,11 +39,11 @@ function readTarget(state: State, body: Record<string, unknown>): Server | 'none
 
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== ''
 
-function serverFor({ servers, unknowns }: State, id: string): Server | 'none' {
+function serverFor({ servers, behaviour }: State, id: string): Server | 'none' {
   if (id === '0') return 'none'
   const server = servers.get(Number(id))
   if (server) return server
-  throw new ApiError(Number(unknowns.unknownTarget), 'Target server was not found.')
+  throw new ApiError(Number(behaviour.unknownTarget), 'Target server was not found.')
 }
 
 function serverBehind({ ips }: State, id: string): Server {
@@ -53,7 +53,7 @@ function serverBehind({ ips }: State, id: string): Server {
   throw badRequest('A floating IP address can be routed to a primary one alone.')
 }
 
-/** Tags are a map of texts, and a body that has them has all of them. */
+/** Reads tags, a map of texts; a body with tags replaces all of them. */
 export function readTags(sent: unknown): { tags?: Tags } {
   if (sent === undefined || sent === null) return {}
   const isMap = typeof sent === 'object' && !Array.isArray(sent)
@@ -65,7 +65,8 @@ export function readTags(sent: unknown): { tags?: Tags } {
 function readPtrRecord(state: State, sent: unknown, ip: Ip | undefined): { ptrRecord?: string } {
   if (typeof sent !== 'string') return {}
   const ptrRecord = sent === '' ? '' : `${sent.replace(/\.$/, '')}.`
-  if (ptrRecord !== '' && ptrRecord === ip?.ptrRecord && state.unknowns.samePtrRecord === '500') throw new ApiError(500)
+  if (ptrRecord !== '' && ptrRecord === ip?.ptrRecord && state.behaviour.samePtrRecord === '500')
+    throw new ApiError(500)
   return { ptrRecord }
 }
 

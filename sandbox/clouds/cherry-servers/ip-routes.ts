@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Cherry, inListOrder, pageOf } from './cherry.ts'
+import { type RouteContext, inListOrder, pageOf } from './route-context.ts'
 import { notFound } from './errors.ts'
-import { onlyFields } from './fields.ts'
+import { selectFields } from './fields.ts'
 import { readIpChange, readRegion } from './ip-body.ts'
 import { changeIp, deleteIp, orderIp } from './ips.ts'
 import { renderIp } from './render.ts'
 import { type Ip, type State, ipsOf } from './state.ts'
 
-/** IP addresses: floating ones, which a project orders and deletes, and those that servers come with. */
-export function ipRoutes(app: FastifyInstance, cherry: Cherry): void {
+/** Serves IP addresses: floating ones, which a project orders and deletes, and the own addresses of servers. */
+export function ipRoutes(app: FastifyInstance, cherry: RouteContext): void {
   const { state, find, faultOf } = cherry
-  const show = (request: FastifyRequest, ip: Ip) => onlyFields(request, 'ip', renderIp(state, ip))
+  const show = (request: FastifyRequest, ip: Ip) => selectFields(request, 'ip', renderIp(state, ip))
 
   app.get('/projects/:id/ips', (request, reply) => {
     const project = find.project(request)
@@ -37,21 +37,21 @@ export function ipRoutes(app: FastifyInstance, cherry: Cherry): void {
   app.get('/ips/:id', (request) => show(request, find.ip(request)))
 
   app.put('/ips/:id', (request) => {
-    const ip = findLiving(cherry, request)
+    const ip = findChangeable(cherry, request)
     changeIp(ip, readIpChange(state, request.body, { project: ip.project, region: ip.region, ip }))
     return show(request, ip)
   })
 
   app.delete('/ips/:id', (request, reply) => {
-    deleteIp(state, findLiving(cherry, request))
+    deleteIp(state, findChangeable(cherry, request))
     return reply.code(204).send()
   })
 }
 
-/** What was deleted is read for a while yet, but nothing more can be done to it. */
-function findLiving({ find }: Cherry, request: FastifyRequest): Ip {
+/** Finds an address that a client may change: a deleted one can still be read for a while, but not changed. */
+function findChangeable({ find }: RouteContext, request: FastifyRequest): Ip {
   const ip = find.ip(request)
-  if (ip.leaving) throw notFound()
+  if (ip.isDeleting) throw notFound()
   return ip
 }
 
@@ -59,7 +59,7 @@ function isListed(state: State, { createdAtMs, type }: Ip): boolean {
   return type !== 'floating-ip' || state.now() - createdAtMs >= state.listedAfterMs
 }
 
-/** `type[]=a&type[]=b`, as the vendor's own clients write it, or without the brackets. */
+/** Reads `type[]=a&type[]=b`, which the vendor's clients send, or the same without brackets. */
 function wantedTypes(request: FastifyRequest): unknown[] {
   const { 'type[]': types, type } = request.query as Record<string, unknown>
   return [types ?? type ?? []].flat()

@@ -4,41 +4,44 @@ import type { IpChange } from './ip-body.ts'
 import type { Region } from './regions.ts'
 import { type Ip, type IpType, type Project, type Server, type State, floatingIn, ipsOf, newIpId } from './state.ts'
 
-/** Orders a floating IP: always one IPv4 address, and at once. */
+/** Orders a floating IP: always a single IPv4 address, granted at once. */
 export function orderIp(state: State, of: { project: Project; region: Region }, change: IpChange): Ip {
   const { project, region } = of
   if (floatingIn(state, project).length >= limitOf(state, project))
     throw badRequest('The limit of floating IP addresses is reached.')
   const host = state.addresses.floating(region)
   if (!host) throw badRequest(`No floating IP address is left in ${region.slug}.`)
-  const ip = keep(state, { project, region, type: 'floating-ip', host })
+  const ip = storeIp(state, { project, region, type: 'floating-ip', host })
   changeIp(ip, change)
   return ip
 }
 
-/** What a team was granted; or four for each of its servers, in whichever project they are. */
-function limitOf({ quota, unknowns, servers }: State, project: Project): number {
+/** Returns the limit of floating IPs: the granted quota, or at most four for each server of the team. */
+function limitOf({ quota, behaviour, servers }: State, project: Project): number {
   const granted = quota.of(String(project.id))
-  return unknowns.quotaRule === 'granted' ? granted : Math.min(granted, 4 * servers.size)
+  return behaviour.quotaRule === 'granted' ? granted : Math.min(granted, 4 * servers.size)
 }
 
-function keep(state: State, made: { project: Project; region: Region; type: IpType; host: Host; server?: Server }): Ip {
-  const ip: Ip = { id: newIpId(), tags: {}, createdAtMs: state.now(), leaving: false, ...made }
+function storeIp(
+  state: State,
+  made: { project: Project; region: Region; type: IpType; host: Host; server?: Server },
+): Ip {
+  const ip: Ip = { id: newIpId(), tags: {}, createdAtMs: state.now(), isDeleting: false, ...made }
   state.ips.set(ip.id, ip)
   return ip
 }
 
-/** Gives a new server the addresses that are its own. */
+/** Assigns a primary and a private address to a new server. */
 export function addOwnIps(state: State, server: Server): void {
   const { project, region } = server
   const primary = state.addresses.primary(region)
   const lan = state.addresses.private(region, project.id)
   if (!primary || !lan) throw badRequest(`No addresses for servers are left in ${region.slug}.`)
-  keep(state, { project, region, type: 'primary-ip', host: primary, server })
-  keep(state, { project, region, type: 'private-ip', host: lan, server })
+  storeIp(state, { project, region, type: 'primary-ip', host: primary, server })
+  storeIp(state, { project, region, type: 'private-ip', host: lan, server })
 }
 
-/** Carries out what was read from a body. What is not in it stays. */
+/** Applies a change; fields that it does not contain stay as they are. */
 export function changeIp(ip: Ip, { target, tags, ptrRecord, aRecord }: IpChange): void {
   if (target === 'none') delete ip.target
   else if (target) ip.target = target
@@ -49,28 +52,28 @@ export function changeIp(ip: Ip, { target, tags, ptrRecord, aRecord }: IpChange)
   else if (aRecord !== undefined) ip.aRecord = aRecord
 }
 
-/** Deletes a floating IP: it is read and listed for a while yet. */
+/** Deletes a floating IP; the API still shows it for a while. */
 export function deleteIp(state: State, ip: Ip): void {
   if (ip.type !== 'floating-ip') throw badRequest('Only floating IP addresses can be deleted.')
-  if (ip.target && state.unknowns.deleteTargeted === 'refused')
+  if (ip.target && state.behaviour.deleteTargeted === 'refused')
     throw badRequest('Attached IP address cannot be deleted.')
   delete ip.target
-  ip.leaving = true
-  if (state.deletion.reservationsMs === 0) vanish(state, ip)
-  else state.later(state.deletion.reservationsMs, () => vanish(state, ip))
+  ip.isDeleting = true
+  if (state.deletion.reservationsMs === 0) removeIp(state, ip)
+  else state.schedule(state.deletion.reservationsMs, () => removeIp(state, ip))
 }
 
-/** Ends an address, whoever uses it. */
-export function vanish(state: State, ip: Ip): void {
+/** Removes an address, also when a server uses it. */
+export function removeIp(state: State, ip: Ip): void {
   if (!state.ips.delete(ip.id)) return
   state.gone.add(ip.id)
-  ip.host.giveBack()
+  ip.host.free()
 }
 
-/** Takes everything off a server that goes: its own addresses go with it, floating IPs stay with the project. */
-export function stripServer(state: State, server: Server): void {
+/** Removes the own addresses of a deleted server; the project keeps the floating IPs. */
+export function removeServerIps(state: State, server: Server): void {
   for (const ip of ipsOf(state, server)) {
-    if (ip.server) vanish(state, ip)
+    if (ip.server) removeIp(state, ip)
     else delete ip.target
   }
 }

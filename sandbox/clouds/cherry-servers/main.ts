@@ -1,32 +1,33 @@
-// node sandbox/clouds/cherry-servers/main.ts --port 0 --project 218450 --token <token>
+// Starts a simulated Cherry Servers API as a process of its own, on 127.0.0.1, with its state in memory. Call it as
+// `node sandbox/clouds/cherry-servers/main.ts --project 218450 --token <text>`; `--help` lists the options.
 import { parseArgs } from 'node:util'
-import { asProcess } from '../as-process.ts'
-import { answersIn, cloudOptions, cloudUsage, tokensOf, wholeNumber } from '../command-line.ts'
+import { runAsProcess } from '../run-as-process.ts'
+import { readPairs, cloudOptions, cloudUsage, readTokens, readWholeNumber } from '../command-line.ts'
 import { startCherryServers } from './server.ts'
 
 const usage = cloudUsage('sandbox/clouds/cherry-servers/main.ts', {
-  project: 'a project, by its number; may be repeated; 218450 when none is given',
-  device: 'a server of the first project, in region LT-Siauliai unless said otherwise; may be repeated',
-  more: '  --call-limit N            calls that a client may send in a second; the vendor names 4\n',
+  project: 'number of a project; may be repeated; without it there is project 218450',
+  device: 'a server in the first project, in region PLACE or LT-Siauliai; may be repeated',
+  more: '  --call-limit N            how many calls a client may send in a second; the vendor documents 4\n',
 })
 
 async function start() {
   const { values } = parseArgs({ options: { ...cloudOptions, 'call-limit': { type: 'string' } } })
-  const latencyMs = wholeNumber('latency', values.latency)
-  const projects = values.project.length > 0 ? values.project.map((id) => wholeNumber('project', id)) : [218_450]
+  const latencyMs = readWholeNumber('latency', values.latency)
+  const projects = values.project.length > 0 ? values.project.map((id) => readWholeNumber('project', id)) : [218_450]
   const { url, controlUrl, door, close } = await startCherryServers({
-    port: wholeNumber('port', values.port),
+    port: readWholeNumber('port', values.port),
     projects: projects.map((id) => ({ id })),
-    tokens: tokensOf(values, projects),
+    tokens: readTokens(values, projects),
     servers: values.device.map(readServer),
-    quota: wholeNumber('quota', values.quota),
+    quota: readWholeNumber('quota', values.quota),
     ...(values['call-limit'] !== undefined && {
-      callLimit: { calls: wholeNumber('call-limit', values['call-limit']), perMs: 1000 },
+      callLimit: { calls: readWholeNumber('call-limit', values['call-limit']), perMs: 1000 },
     }),
-    unknowns: answersIn(values.unknown),
+    unknowns: readPairs(values.unknown),
   })
   door.latency.set({ ms: latencyMs })
-  return { say: { url, controlUrl, projects }, close }
+  return { ready: { url, controlUrl, projects }, close }
 }
 
 function readServer(text: string): { hostname: string; region: string } {
@@ -35,4 +36,4 @@ function readServer(text: string): { hostname: string; region: string } {
 }
 
 if (process.argv.includes('--help')) console.log(usage)
-else await asProcess(start)
+else await runAsProcess(start)

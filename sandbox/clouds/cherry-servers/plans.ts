@@ -17,7 +17,7 @@ const vps = (id: number, name: string, slug: string): Plan =>
 const baremetal = (id: number, name: string, slug: string): Plan =>
   plan({ id, name, slug, type: 'baremetal', category: 'lightweight', cores: 16 })
 
-/** What can be ordered, in every region. */
+/** The plans that a client can order, in every region. */
 export const plans: Plan[] = [
   vps(1012, 'Cloud VPS 4', 'B1-4-4gb-80s-shared'),
   vps(1013, 'Cloud VPS 6', 'B1-6-6gb-100s-shared'),
@@ -25,12 +25,12 @@ export const plans: Plan[] = [
   baremetal(161, 'E5-1650v4', 'e5-1650v4'),
 ]
 
-/** A plan by slug or id. */
+/** Finds a plan by slug or id. */
 export function findPlan(slugOrId: unknown): Plan | undefined {
   return plans.find(({ slug, id }) => slug === slugOrId || String(id) === String(slugOrId))
 }
 
-/** A plan as lists of plans show it: with the regions where it is to be had. */
+/** Returns a plan with the regions that offer it, as lists of plans show it. */
 export function withStock(of: Plan): object {
   return { ...of, available_regions: regions.map((region) => ({ ...region, stock_qty: 7, spot_qty: 0 })) }
 }

@@ -1,21 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { objectOf } from '../request-body.ts'
 import type { Access } from './access.ts'
-import { type Cherry, inListOrder, pageOf } from './cherry.ts'
+import { type RouteContext, inListOrder, pageOf } from './route-context.ts'
 import { badRequest, notFound } from './errors.ts'
-import { onlyFields } from './fields.ts'
+import { selectFields } from './fields.ts'
 import { deleteIp } from './ips.ts'
 import { renderProject, renderProjectWithTraffic } from './render.ts'
 import { readBgp } from './server-body.ts'
 import { type Project, type State, floatingIn } from './state.ts'
 
-/** The team, and its projects. */
-export function projectRoutes(app: FastifyInstance, cherry: Cherry, access: Access): void {
+/** Serves the team and its projects. */
+export function projectRoutes(app: FastifyInstance, cherry: RouteContext, access: Access): void {
   teamProjects(app, cherry, access)
   singleProjects(app, cherry)
 }
 
-function teamProjects(app: FastifyInstance, { state, faultOf }: Cherry, access: Access): void {
+function teamProjects(app: FastifyInstance, { state, faultOf }: RouteContext, access: Access): void {
   const team = () => ({ ...state.team, href: `/teams/${state.team.id}` })
 
   app.get('/teams', (request, reply) => pageOf([team()], { request, reply, fault: faultOf(request) }))
@@ -30,7 +30,7 @@ function teamProjects(app: FastifyInstance, { state, faultOf }: Cherry, access: 
     const { projects } = access.authenticate(request)
     const mine = [...state.projects.values()].filter(({ id }) => projects.includes(id))
     const page = pageOf(inListOrder(state, mine), { request, reply, fault: faultOf(request) })
-    return page.map((project) => onlyFields(request, 'project', renderProject(project)))
+    return page.map((project) => selectFields(request, 'project', renderProject(project)))
   })
 
   app.post('/teams/:id/projects', (request, reply) => {
@@ -44,22 +44,24 @@ function teamProjects(app: FastifyInstance, { state, faultOf }: Cherry, access: 
   })
 }
 
-function singleProjects(app: FastifyInstance, { state, find }: Cherry): void {
-  app.get('/projects/:id', (request) => onlyFields(request, 'project', renderProjectWithTraffic(find.project(request))))
+function singleProjects(app: FastifyInstance, { state, find }: RouteContext): void {
+  app.get('/projects/:id', (request) =>
+    selectFields(request, 'project', renderProjectWithTraffic(find.project(request))),
+  )
 
   app.put('/projects/:id', (request, reply) => {
     const project = find.project(request)
     const { name, bgp } = readProject(request.body)
     if (name !== undefined) project.name = name
     if (bgp !== undefined) project.bgp.enabled = bgp
-    return reply.code(201).send(onlyFields(request, 'project', renderProject(project)))
+    return reply.code(201).send(selectFields(request, 'project', renderProject(project)))
   })
 
   app.delete('/projects/:id', (request, reply) => {
     const project = find.project(request)
     if ([...state.servers.values()].some((server) => server.project === project))
       throw badRequest('A project with servers cannot be deleted.')
-    for (const ip of floatingIn(state, project)) if (!ip.leaving) deleteIp(state, ip)
+    for (const ip of floatingIn(state, project)) if (!ip.isDeleting) deleteIp(state, ip)
     state.projects.delete(project.id)
     return reply.code(204).send()
   })

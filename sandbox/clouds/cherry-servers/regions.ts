@@ -8,7 +8,7 @@ export type Region = {
   location: string
 }
 
-/** The two peers and the ASN of region 1 are public; elsewhere they are for documentation and private use. */
+/** The routers and the ASN of region 1 are public facts; those of other regions are from ranges for documentation. */
 const rows: [slug: string, name: string, country: string, location: string][] = [
   ['LT-Siauliai', 'Lithuania', 'LT', 'Lithuania, Šiauliai'],
   ['NL-Amsterdam', 'Amsterdam, NL', 'NL', 'Netherlands, Amsterdam'],
@@ -27,7 +27,7 @@ export const regions: Region[] = rows.map(([slug, name, country, location], n) =
   return { id, name, slug, region_iso_2: country, href: `/regions/${id}`, bgp, location }
 })
 
-/** A region by its slug, as it is written and not otherwise; the names of before 2025 are gone. */
+/** Finds a region by its exact slug; the vendor removed the names from before 2025. */
 export function findRegion(slug: unknown): Region | undefined {
   return regions.find((region) => region.slug === slug)
 }

@@ -1,20 +1,20 @@
-import type { Json } from '../door.ts'
+import type { Json } from '../control.ts'
 import { regions } from './regions.ts'
 import { type Ip, type Project, type Server, type State, floatingIn, ipsOf, primaryOf } from './state.ts'
 
-/** A project as the API shows it. */
+/** Renders a project. */
 export function renderProject({ id, name, bgp }: Project): Json {
   return { id, name, bgp: { enabled: bgp.enabled, local_asn: bgp.localAsn }, href: `/projects/${id}` }
 }
 
-/** A project as reading it alone shows it. */
+/** Renders a project with its traffic, which only a request for this project shows. */
 export function renderProjectWithTraffic(project: Project): Json {
   const group = regions.map(({ href, bgp }) => ({ href, bgp }))
   const traffic = { id: 'sandbox', name: 'All regions', used_bytes: 0, allowance_bytes: 0, limited_bytes: 0 }
   return { ...renderProject(project), traffic: [{ ...traffic, regions: group }] }
 }
 
-/** An address as the API shows it. What is not set is not there. */
+/** Renders an address; fields that are not set are absent. */
 export function renderIp(state: State, ip: Ip): Json {
   const { server, target, host } = ip
   const route = target && primaryOf(state, target)
@@ -56,7 +56,7 @@ function defaultPtrRecord(address: string): string {
   return `ip-${address.replaceAll('.', '-')}.002.ptr.cherryservers.net`
 }
 
-/** A server as the API shows it. */
+/** Renders a server. */
 export function renderServer(state: State, server: Server): Json {
   const { plan, image } = server
   const pricing = { id: 37, currency: 'EUR', unit: 'Hours', unit_price: 0.05, taxed: true, price: 0.06, quantity: 1 }
@@ -73,13 +73,13 @@ export function renderServer(state: State, server: Server): Json {
   }
 }
 
-/** The same without its addresses, as the answer to a change leaves them out. */
+/** Renders a server without its addresses, as the answer to a change does. */
 export function renderChangedServer(state: State, server: Server): Json {
   const { ip_addresses: _, ...shown } = renderServer(state, server)
   return shown
 }
 
-/** A server as it is shown where something else refers to it: shorter, but its secrets are there. */
+/** Renders a server inside another object: shorter, but with its secrets. */
 function renderServerAlone(state: State, server: Server): Json {
   return {
     id: server.id,
@@ -101,7 +101,7 @@ function renderServerAlone(state: State, server: Server): Json {
 
 const dayMs = 24 * 3600 * 1000
 
-/** A day after the deployment they are taken away. */
+/** Renders the secrets of a server, which the vendor removes a day after the deployment. */
 function secretsOf(state: State, { id, plan, createdAtMs }: Server): Json {
   if (state.now() - createdAtMs >= dayMs) return {}
   if (plan.type === 'vps') return { username: 'root', password: `root-s3cret-${id}` }
@@ -136,8 +136,8 @@ function sessionWord(connected: number, routers: number): string {
   return connected < routers ? 'Degraded' : 'Established'
 }
 
-function activeRoutes({ unknowns }: State, count: number): number | boolean {
-  return unknowns.bgpActive === 'count' ? count : count > 0
+function activeRoutes({ behaviour }: State, count: number): number | boolean {
+  return behaviour.bgpActive === 'count' ? count : count > 0
 }
 
 function hoursMinutesSeconds(ms: number): string {

@@ -9,7 +9,7 @@ import type { Project, Server, Tags } from './state.ts'
 export function readServerOrder(project: Project, sent: unknown): ServerOrder {
   const body = objectOf(sent)
   const plan = findPlan(body['plan'])
-  // This text alone is on record.
+  // The only error text of this call that is public.
   if (!plan) throw badRequest('Given server plan was not found.')
   const keys = body['ssh_keys']
   return {
@@ -26,7 +26,7 @@ export function readServerOrder(project: Project, sent: unknown): ServerOrder {
 
 export type ServerChange = { names: Partial<Pick<Server, 'name' | 'hostname'>>; tags?: Tags; bgp?: boolean }
 
-/** Reads the body of `PUT /servers/{id}`: nothing in it has to be there. */
+/** Reads the body of `PUT /servers/{id}`, in which every field is optional. */
 export function readServerChange(sent: unknown): ServerChange {
   const body = objectOf(sent)
   const { name, hostname } = body
@@ -37,7 +37,7 @@ export function readServerChange(sent: unknown): ServerChange {
   }
 }
 
-/** BGP is shown as an object, and set as true or false. */
+/** Reads `bgp`, which a client sets as true or false; answers show it as an object. */
 export function readBgp(sent: unknown): { bgp?: boolean } {
   if (sent === undefined || sent === null) return {}
   if (typeof sent !== 'boolean') throw badRequest('bgp must be true or false.')

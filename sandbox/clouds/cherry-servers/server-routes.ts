@@ -1,45 +1,45 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { objectOf } from '../request-body.ts'
 import { setServerBgp } from './bgp.ts'
-import { type Cherry, inListOrder, pageOf } from './cherry.ts'
+import { type RouteContext, inListOrder, pageOf } from './route-context.ts'
 import { badRequest } from './errors.ts'
-import { onlyFields } from './fields.ts'
+import { selectFields } from './fields.ts'
 import { renderChangedServer, renderServer } from './render.ts'
 import { readServerChange, readServerOrder } from './server-body.ts'
 import { addServer, provision, redeploy, setPower, terminate } from './servers.ts'
 import { type Server, type State, ipsOf } from './state.ts'
 
-/** Servers: virtual ones and bare metal. */
-export function serverRoutes(app: FastifyInstance, cherry: Cherry): void {
+/** Serves servers, virtual ones and bare metal. */
+export function serverRoutes(app: FastifyInstance, cherry: RouteContext): void {
   projectServers(app, cherry)
   singleServers(app, cherry)
 }
 
-function projectServers(app: FastifyInstance, { state, find, faultOf }: Cherry): void {
+function projectServers(app: FastifyInstance, { state, find, faultOf }: RouteContext): void {
   app.get('/projects/:id/servers', (request, reply) => {
     const project = find.project(request)
     const { search } = request.query as { search?: unknown }
     const mine = [...state.servers.values()].filter(
-      (server) => server.project === project && (typeof search !== 'string' || isFound(state, server, search)),
+      (server) => server.project === project && (typeof search !== 'string' || matchesSearch(state, server, search)),
     )
     const page = pageOf(inListOrder(state, mine), { request, reply, fault: faultOf(request) })
-    return page.map((server) => onlyFields(request, 'server', renderServer(state, server)))
+    return page.map((server) => selectFields(request, 'server', renderServer(state, server)))
   })
 
   app.post('/projects/:id/servers', (request, reply) => {
     const project = find.project(request)
     const server = addServer(state, readServerOrder(project, request.body))
     provision(state, server)
-    return reply.code(201).send(onlyFields(request, 'server', renderServer(state, server)))
+    return reply.code(201).send(selectFields(request, 'server', renderServer(state, server)))
   })
 }
 
-function singleServers(app: FastifyInstance, { state, find }: Cherry): void {
+function singleServers(app: FastifyInstance, { state, find }: RouteContext): void {
   app.get('/servers/:id', (request) => {
     const server = find.server(request)
     const { fields } = request.query as { fields?: unknown }
-    const asked = typeof fields === 'string' && fields.split(',').includes('power') && { power: server.power }
-    return onlyFields(request, 'server', { ...renderServer(state, server), ...asked })
+    const power = typeof fields === 'string' && fields.split(',').includes('power') && { power: server.power }
+    return selectFields(request, 'server', { ...renderServer(state, server), ...power })
   })
 
   app.put('/servers/:id', (request, reply) => {
@@ -47,7 +47,7 @@ function singleServers(app: FastifyInstance, { state, find }: Cherry): void {
     const { names, tags, bgp } = readServerChange(request.body)
     if (bgp !== undefined) setServerBgp(state, server, bgp)
     Object.assign(server, names, tags && { tags })
-    return reply.code(201).send(onlyFields(request, 'server', renderChangedServer(state, server)))
+    return reply.code(201).send(selectFields(request, 'server', renderChangedServer(state, server)))
   })
 
   app.delete('/servers/:id', (request, reply) => {
@@ -57,12 +57,12 @@ function singleServers(app: FastifyInstance, { state, find }: Cherry): void {
 
   app.post('/servers/:id/actions', (request, reply) => {
     const server = find.server(request)
-    act(state, server, request)
-    return reply.code(201).send(onlyFields(request, 'server', renderServer(state, server)))
+    runAction(state, server, request)
+    return reply.code(201).send(selectFields(request, 'server', renderServer(state, server)))
   })
 }
 
-/** The vendor's own clients write some of these with a hyphen, some with an underscore. */
+/** The actions. The vendor's clients write some with a hyphen, some with an underscore. */
 const actions: Record<string, (state: State, server: Server) => void> = {
   'power-on': (state, server) => setPower(state, server, 'on'),
   'power-off': (state, server) => setPower(state, server, 'off'),
@@ -74,7 +74,7 @@ const actions: Record<string, (state: State, server: Server) => void> = {
   'reset-bmc-password': () => {},
 }
 
-function act(state: State, server: Server, { body }: FastifyRequest): void {
+function runAction(state: State, server: Server, { body }: FastifyRequest): void {
   const type = objectOf(body)['type']
   const name = typeof type === 'string' ? type.replaceAll('_', '-') : ''
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
@@ -82,8 +82,8 @@ function act(state: State, server: Server, { body }: FastifyRequest): void {
   action(state, server)
 }
 
-/** Searches go by hostname and public address. */
-function isFound(state: State, server: Server, phrase: string): boolean {
-  const isPublic = ipsOf(state, server).filter(({ type }) => type !== 'private-ip')
-  return server.hostname.includes(phrase) || isPublic.some(({ host }) => host.address.includes(phrase))
+/** Whether a search finds a server, by its hostname or a public address. */
+function matchesSearch(state: State, server: Server, phrase: string): boolean {
+  const publicIps = ipsOf(state, server).filter(({ type }) => type !== 'private-ip')
+  return server.hostname.includes(phrase) || publicIps.some(({ host }) => host.address.includes(phrase))
 }

@@ -1,69 +1,70 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeRateCounter } from '../rate-limit.ts'
-import { type RunningCloud, makeDoor, startSimulatedCloud } from '../simulated-cloud.ts'
-import type { Traffic, Wording } from '../traffic.ts'
+import { type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
+import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
 import { catalogueRoutes } from './catalogue-routes.ts'
 import { cherryCommands } from './cherry-commands.ts'
-import { type CallLimit, type CherryServersDoor, type NewServer, openCherryDoor } from './cherry-door.ts'
-import type { Cherry } from './cherry.ts'
+import { type CallLimit, type CherryServersControl, type NewServer, makeCherryControl } from './cherry-control.ts'
+import type { RouteContext } from './route-context.ts'
 import { ApiError, errorBody, notFound } from './errors.ts'
 import { ipRoutes } from './ip-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import { serverRoutes } from './server-routes.ts'
 import { type State, type StateOptions, makeState } from './state.ts'
-import { type Unknowns, answerUnknowns } from './unknowns.ts'
+import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type CherryServersOptions = Pick<StateOptions, 'projects'> & {
   /** A free port when absent or 0. */
   port?: number
   tokens: Token[]
-  /** Servers that are there from the start. */
+  /** The servers at the start. */
   servers?: NewServer[]
-  /** How many floating IPs a project may hold: 256 when absent. */
+  /** How many floating IPs a project may have: 256 when absent. */
   quota?: number
-  /** The vendor says that more than four a second may be refused; nobody is without this. */
+  /** The vendor may refuse more than four calls a second. When absent, no call is refused. */
   callLimit?: CallLimit
-  /** How long a new server takes until it is active. */
+  /** How long it takes until a new server is active. */
   provisioningMs?: number
-  /** How long a project waits for its ASN once BGP is on for a server. */
+  /** How long a project waits for its ASN after BGP is enabled for a server. */
   localAsnMs?: number
-  unknowns?: Partial<Unknowns>
-  /** The clock by which servers come up, ASNs arrive and deleted objects go. */
+  unknowns?: Partial<UnknownBehaviour>
+  /** The clock for the states of servers, ASNs and deletions. */
   now?: () => number
 }
 
-/** Its `url` has the base path, `/v1`, in it. */
-export type CherryServers = RunningCloud & { door: CherryServersDoor }
+/** Its `url` includes the base path `/v1`. */
+export type CherryServers = RunningCloud & { door: CherryServersControl }
 
 const basePath = '/v1'
 
 /** Starts a simulated Cherry Servers on a loopback port; its state is in memory. */
 export async function startCherryServers(options: CherryServersOptions): Promise<CherryServers> {
   const { projects, now = Date.now, provisioningMs = 2000, localAsnMs = 1000 } = options
-  const shared = makeDoor(options.quota ?? 256)
-  const unknowns = answerUnknowns(options.unknowns)
-  const state = makeState({ projects, quota: shared.quota, unknowns, provisioningMs, localAsnMs, now })
+  const shared = makeCloudControl(options.quota ?? 256)
+  const behaviour = chooseBehaviour(options.unknowns)
+  const state = makeState({ projects, quota: shared.quota, behaviour, provisioningMs, localAsnMs, now })
   const access = makeAccess(options.tokens)
-  const gate = makeGate(now)
-  gate.set(options.callLimit)
-  const door = openCherryDoor(state, shared, gate.set)
+  const callLimiter = makeCallLimiter(now)
+  callLimiter.set(options.callLimit)
+  const door = makeCherryControl(state, shared, callLimiter.set)
   for (const server of options.servers ?? []) door.devices.add(server)
   const vendor = {
     name: 'Cherry Servers',
-    wording: wordingOf(access),
-    routes: (app: FastifyInstance, traffic: Traffic) => serveApi(app, { state, access, gate, traffic }),
+    format: makeFormat(access),
+    routes: (app: FastifyInstance, intercepted: InterceptedCalls) =>
+      serveApi(app, { state, access, callLimiter, intercepted }),
     commands: cherryCommands(door),
   }
   return { ...(await startSimulatedCloud(vendor, shared, options.port)), door }
 }
 
-type Parts = { state: State; access: Access; gate: Gate; traffic: Traffic }
+type Parts = { state: State; access: Access; callLimiter: CallLimiter; intercepted: InterceptedCalls }
 
-function serveApi(app: FastifyInstance, { state, access, gate, traffic }: Parts): void {
+function serveApi(app: FastifyInstance, { state, access, callLimiter, intercepted }: Parts): void {
   app.addHook('onRequest', async (request, reply) => {
-    state.settle()
-    const { isOver, retryAfterSeconds } = gate.count(request.ip)
+    state.runDue()
+    const { isOver, retryAfterSeconds } = callLimiter.count(request.ip)
     if (isOver && retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
     if (isOver) throw new ApiError(429)
     if (!isPublic(state, request)) access.authenticate(request)
@@ -76,16 +77,16 @@ function serveApi(app: FastifyInstance, { state, access, gate, traffic }: Parts)
   app.setNotFoundHandler(() => {
     throw notFound()
   })
-  const cherry: Cherry = { state, find: makeFinders(state, access), faultOf: traffic.faultOf }
+  const cherry: RouteContext = { state, find: makeFinders(state, access), faultOf: intercepted.faultOf }
   ipRoutes(app, cherry)
   serverRoutes(app, cherry)
   projectRoutes(app, cherry, access)
   catalogueRoutes(app, cherry)
 }
 
-function isPublic({ unknowns }: State, request: FastifyRequest): boolean {
+function isPublic({ behaviour }: State, request: FastifyRequest): boolean {
   const { url = '' } = request.routeOptions
-  const open = unknowns.regionsNeedToken === 'no' ? ['/plans', '/regions'] : ['/plans']
+  const open = behaviour.regionsNeedToken === 'no' ? ['/plans', '/regions'] : ['/plans']
   return request.method === 'GET' && open.some((path) => url === basePath + path)
 }
 
@@ -94,10 +95,10 @@ function statusOf(error: unknown): number {
   return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
 }
 
-type Gate = ReturnType<typeof makeGate>
+type CallLimiter = ReturnType<typeof makeCallLimiter>
 
-/** Counts the calls of each client by where they come from, whatever token they carry. */
-function makeGate(now: () => number) {
+/** Makes a limiter that counts calls by the address of the client, whatever token they carry. */
+function makeCallLimiter(now: () => number) {
   let current: { counter: ReturnType<typeof makeRateCounter>; retryAfter: boolean } | undefined
   return {
     set: (limit: CallLimit) => {
@@ -105,12 +106,12 @@ function makeGate(now: () => number) {
     },
     count: (client: string): { isOver: boolean; retryAfterSeconds?: number } => {
       if (!current) return { isOver: false }
-      const { over: isOver, resetAtMs } = current.counter.count(client)
+      const { isOver, resetAtMs } = current.counter.count(client)
       return { isOver, ...(current.retryAfter && { retryAfterSeconds: Math.ceil((resetAtMs - now()) / 1000) }) }
     },
   }
 }
 
-function wordingOf(access: Access): Wording {
+function makeFormat(access: Access): VendorFormat {
   return { basePath, caller: access.caller, headers: () => ({}), errorBody }
 }

@@ -1,6 +1,6 @@
 import { setServerBgp } from './bgp.ts'
 import { badRequest } from './errors.ts'
-import { addOwnIps, stripServer } from './ips.ts'
+import { addOwnIps, removeServerIps } from './ips.ts'
 import type { Plan } from './plans.ts'
 import type { Region } from './regions.ts'
 import type { Project, Server, State, Tags } from './state.ts'
@@ -16,7 +16,7 @@ export type ServerOrder = {
   spot?: boolean
 }
 
-/** Puts a server that runs into a project, with the addresses that are its own. */
+/** Adds a running server to a project, with its own addresses. */
 export function addServer(state: State, order: ServerOrder): Server {
   const id = state.newServerId()
   const server: Server = {
@@ -39,43 +39,43 @@ export function addServer(state: State, order: ServerOrder): Server {
   return server
 }
 
-/** Lets a new server go through its states until it is active. */
+/** Schedules the states of a new server until it is active. */
 export function provision(state: State, server: Server): void {
   Object.assign(server, { state: 'pending', status: 'deploying' })
-  state.later(state.provisioningMs / 2, () => {
+  state.schedule(state.provisioningMs / 2, () => {
     if (server.state === 'pending') server.state = 'provisioning'
   })
-  state.later(state.provisioningMs, () => {
+  state.schedule(state.provisioningMs, () => {
     if (server.state === 'provisioning') Object.assign(server, { state: 'active', status: 'deployed' })
   })
 }
 
-/** Sets up a server anew: it stays in its state, and its status tells. */
+/** Deploys a server again: its status shows it, and its state stays the same. */
 export function redeploy(state: State, server: Server): void {
   server.status = 'deploying'
-  state.later(state.provisioningMs, () => {
+  state.schedule(state.provisioningMs, () => {
     if (server.status === 'deploying') server.status = 'deployed'
   })
 }
 
-/** Switches a server on or off, of which its state may say nothing. */
-export function setPower({ unknowns }: State, server: Server, power: 'on' | 'off'): void {
+/** Switches a server on or off; its state may not show it. */
+export function setPower({ behaviour }: State, server: Server, power: 'on' | 'off'): void {
   server.power = power
-  if (server.state === 'active' && power === 'off') server.state = unknowns.stateWhenOff
+  if (server.state === 'active' && power === 'off') server.state = behaviour.stateWhenOff
   if (server.state === 'inactive' && power === 'on') server.state = 'active'
 }
 
-/** Deletes a server: gone at once, or still shown for a while. */
+/** Deletes a server at once, or after the time for which the API still shows it. */
 export function terminate(state: State, server: Server): void {
   if (server.state === 'terminating') throw badRequest('The server is being terminated.')
   if (state.deletion.devicesMs === 0) return removeServer(state, server)
   server.state = 'terminating'
-  state.later(state.deletion.devicesMs, () => removeServer(state, server))
+  state.schedule(state.deletion.devicesMs, () => removeServer(state, server))
 }
 
-/** Ends a server. */
+/** Removes a server and its own addresses. */
 export function removeServer(state: State, server: Server): void {
   setServerBgp(state, server, false)
-  stripServer(state, server)
+  removeServerIps(state, server)
   state.servers.delete(server.id)
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { type Agenda, makeAgenda } from '../agenda.ts'
-import type { Deletion } from '../door.ts'
+import { type Scheduler, makeScheduler } from '../scheduler.ts'
+import type { Deletion } from '../control.ts'
 import type { Quota } from '../quota.ts'
 import { type AddressSpace, type Host, makeAddressSpace } from './address-space.ts'
 import type { Plan } from './plans.ts'
 import type { Region } from './regions.ts'
-import type { Unknowns } from './unknowns.ts'
+import type { UnknownBehaviour } from './unknown-behaviour.ts'
 
 export type Tags = Record<string, string>
 
-/** `localAsn` is 0 until BGP was on for a server of the project. */
+/** `localAsn` is 0 until BGP is enabled for a server of the project. */
 export type Project = { id: number; name: string; bgp: { enabled: boolean; localAsn: number } }
 
 export type ServerState = (typeof serverStates)[number]
@@ -22,7 +22,7 @@ export type Server = {
   id: number
   project: Project
   hostname: string
-  /** The title of the plan unless the customer gave it a name. */
+  /** The title of the plan, or the name that the customer chose. */
   name: string
   region: Region
   plan: Plan
@@ -37,7 +37,7 @@ export type Server = {
   createdAtMs: number
 }
 
-/** `connected` of the region's routers have a session with it, and have learned `routes`. */
+/** `connected` is the number of routers with a session; they have learned `routes`. */
 export type ServerBgp = { enabled: boolean; connected: number; routes: Route[]; updatedMs: number }
 
 export type Route = { subnet: string; router: string; sinceMs: number }
@@ -51,32 +51,32 @@ export type Ip = {
   type: IpType
   host: Host
   tags: Tags
-  /** Whose own address it is: servers come with a primary and a private one. */
+  /** The server whose own address this is; every server has a primary and a private one. */
   server?: Server
-  /** Where a floating IP goes: to a server, by way of its primary address. */
+  /** The server to which a floating IP is routed, through its primary address. */
   target?: Server
   ptrRecord?: string
   aRecord?: string
   createdAtMs: number
-  /** Deleted, but not gone yet. */
-  leaving: boolean
+  /** The client has deleted it, but the API still shows it. */
+  isDeleting: boolean
 }
 
-export type State = Agenda & {
+export type State = Scheduler & {
   team: { id: number; name: string }
   projects: Map<number, Project>
   servers: Map<number, Server>
   ips: Map<string, Ip>
-  /** The ids of addresses that were. */
+  /** The ids of removed addresses. */
   gone: Set<string>
   addresses: AddressSpace
   quota: Quota
-  unknowns: Unknowns
-  /** How long a deleted object is still shown. */
+  behaviour: UnknownBehaviour
+  /** How long the API still shows a deleted object. */
   deletion: Required<Deletion>
-  /** How long a new address is missing from lists. */
+  /** How long lists do not show a new address. */
   listedAfterMs: number
-  /** How long a project waits for its ASN once BGP is on for a server. */
+  /** How long a project waits for its ASN after BGP is enabled for a server. */
   localAsnMs: number
   provisioningMs: number
   now(): number
@@ -85,11 +85,11 @@ export type State = Agenda & {
   newAsn(): number
 }
 
-export type StateOptions = Pick<State, 'quota' | 'unknowns' | 'localAsnMs' | 'provisioningMs' | 'now'> & {
+export type StateOptions = Pick<State, 'quota' | 'behaviour' | 'localAsnMs' | 'provisioningMs' | 'now'> & {
   projects: { id: number; name?: string; bgp?: boolean }[]
 }
 
-/** A team with projects in which nothing is yet. */
+/** Makes the state of a team with empty projects. */
 export function makeState({ projects, ...options }: StateOptions): State {
   const known = projects.map(({ id, name = 'sandbox', bgp = false }): Project => {
     if (!Number.isInteger(id) || id < 1) throw new Error(`project ${id}: expected a whole number above 0`)
@@ -97,14 +97,14 @@ export function makeState({ projects, ...options }: StateOptions): State {
   })
   return {
     ...options,
-    ...makeAgenda(options.now),
+    ...makeScheduler(options.now),
     team: { id: 5512, name: 'sandbox' },
     projects: new Map(known.map((project) => [project.id, project])),
     servers: new Map(),
     ips: new Map(),
     gone: new Set(),
     addresses: makeAddressSpace(),
-    // As seen: an address is read and listed for a while after its deletion, a server is not.
+    // As observed: the API still shows a deleted address for a while, but not a deleted server.
     deletion: { reservationsMs: 2000, devicesMs: 0 },
     listedAfterMs: 0,
     newProjectId: counter(Math.max(218_449, ...projects.map(({ id }) => id))),
@@ -118,20 +118,20 @@ function counter(last: number): () => number {
   return () => ++id
 }
 
-/** The id of a new address; everything else has a number. */
+/** Returns the id of a new address; every other object has a number. */
 export const newIpId = () => randomUUID()
 
-/** The addresses that a server has: its own, and those that are targeted at it. */
+/** Returns the addresses of a server: its own, and floating IPs that are routed to it. */
 export function ipsOf(state: State, server: Server): Ip[] {
   return [...state.ips.values()].filter((ip) => ip.server === server || ip.target === server)
 }
 
-/** The address by which a server is reached, and floating IPs are routed. */
+/** Returns the primary address of a server, through which floating IPs are routed. */
 export function primaryOf(state: State, server: Server): Ip | undefined {
   return [...state.ips.values()].find((ip) => ip.server === server && ip.type === 'primary-ip')
 }
 
-/** The floating IPs of a project, deleted ones as long as they are shown. */
+/** Returns the floating IPs of a project, with deleted ones that the API still shows. */
 export function floatingIn(state: State, project: Project): Ip[] {
   return [...state.ips.values()].filter((ip) => ip.project === project && ip.type === 'floating-ip')
 }

@@ -1,17 +1,11 @@
 import type { FastifyRequest } from 'fastify'
+import { type Token as CloudToken, makeTokens } from '../tokens.ts'
 import { forbidden, notFound, unauthorized } from './errors.ts'
 import type { Assignment, Device, Project, Reservation, Session, State } from './state.ts'
 
-export type Token = {
-  token: string
-  /** What the log of calls says in its place. */
-  label?: string
-  /** The ids of the projects that it may use. */
-  projects: string[]
-  readOnly?: boolean
-}
+export type Token = CloudToken<string>
 
-/** Finds what a call is about: 404 where it does not exist, 403 where the token may not do this to it. */
+/** Finds the object of a request. Throws 404 where it does not exist, 403 where the token has no right to this call. */
 export type Finders = {
   project(request: FastifyRequest): Project
   device(request: FastifyRequest): Device
@@ -19,18 +13,11 @@ export type Finders = {
   session(request: FastifyRequest): Session
 }
 
-const tokenOf = (request: FastifyRequest) => {
-  const header = request.headers['x-auth-token']
-  return typeof header === 'string' && header !== '' ? header : undefined
-}
-
-/** The rights of the tokens. */
+/** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
-  const known = new Map(tokens.map((one, n) => [one.token, { ...one, label: one.label ?? `token-${n + 1}` }]))
-  const find = (request: FastifyRequest) => known.get(tokenOf(request) ?? '')
+  const { find, caller } = makeTokens(tokens, readToken)
   return {
-    /** The label of a request's token. */
-    caller: (request: FastifyRequest) => find(request)?.label ?? (tokenOf(request) ? 'unknown' : 'none'),
+    caller,
     authenticate(request: FastifyRequest): Token {
       const token = find(request)
       if (!token) throw unauthorized()
@@ -41,11 +28,11 @@ export function makeAccess(tokens: Token[]) {
 
 export type Access = ReturnType<typeof makeAccess>
 
-/** The finders of one account. */
+/** Makes the finders for the objects of an account. */
 export function makeFinders(state: State, access: Access): Finders {
   const allow = (request: FastifyRequest, project: Project) => {
     const { projects, readOnly } = access.authenticate(request)
-    if (!projects.includes(project.id)) throw state.unknowns.foreignProject === '403' ? forbidden() : notFound()
+    if (!projects.includes(project.id)) throw state.behaviour.foreignProject === '403' ? forbidden() : notFound()
     if (readOnly && request.method !== 'GET') throw forbidden()
   }
   const finder =
@@ -77,7 +64,12 @@ export function makeFinders(state: State, access: Access): Finders {
   }
 }
 
-/** Reservations and assignments share their ids and `/ips/{id}`. */
+/** Tells an assignment from a reservation: both live at `/ips/{id}`. */
 export function isAssignment(found: Reservation | Assignment): found is Assignment {
   return 'reservation' in found
+}
+
+function readToken(request: FastifyRequest): string | undefined {
+  const header = request.headers['x-auth-token']
+  return typeof header === 'string' && header !== '' ? header : undefined
 }

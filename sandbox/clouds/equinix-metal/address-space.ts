@@ -2,22 +2,22 @@ import { type Pool, makePool } from '../address-pool.ts'
 import { parseRange, split } from '../ipv4.ts'
 
 export type AddressSpace = {
-  /** The public addresses of a metro: reservations are cut from the low end, management blocks from the high one. */
+  /** Returns the public addresses of a metro: reservations come from the low end, management blocks from the high end. */
   publicIn(metro: string): Pool
   global: Pool
   private: Pool
-  /** The prefix of the next free IPv6 /56, four groups long. */
+  /** Returns the prefix of a new IPv6 /56, which is four groups long. */
   nextIpv6(): string
 }
 
-/** For documentation (RFC 5737): what people see first. */
+/** For documentation (RFC 5737). These come first, so people see them in most examples. */
 const documentation = ['203.0.113.0/24', '198.51.100.0/24', '192.0.2.0/24'].flatMap((text) =>
   split(parseRange(text), 27),
 )
-/** For benchmarks (RFC 2544), as routable as those: room for four thousand more in each metro. */
+/** For benchmarks (RFC 2544), not routed either: four thousand more addresses for each metro. */
 const benchmarking = split(parseRange('198.18.0.0/15'), 20)
 
-/** Addresses for every metro, none of which belongs to anybody. */
+/** Makes pools of unassigned addresses for every metro. */
 export function makeAddressSpace(metros: string[]): AddressSpace {
   const global = benchmarking.at(-1)
   const pools = new Map(

@@ -2,14 +2,14 @@ import { unprocessable } from './errors.ts'
 import { objectOf, textOf } from '../request-body.ts'
 import { type BgpConfig, type State, newId } from './state.ts'
 
-/** 10 to 20 letters and digits, a lower-case one, an upper-case one and a digit among them. */
+/** 10 to 20 letters and digits, with at least one lower-case letter, one upper-case letter and one digit. */
 const password = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[a-zA-Z\d]{10,20}$/
 const largestAsn = 4_294_967_295
 
-/** Reads the body of `POST /projects/{id}/bgp-configs`. Local BGP is enabled at once, global BGP is reviewed by a person. */
+/** Reads the body of `POST /projects/{id}/bgp-configs`. Local BGP is enabled at once; a person reviews global BGP. */
 export function readBgpConfig(state: State, sent: unknown): BgpConfig {
   const { deployment_type: deploymentType, asn, md5 } = objectOf(sent)
-  // An empty password is none: a client that was in wide use sends it.
+  // An empty password means none: a widely used client sends it.
   const hasPassword = md5 !== undefined && md5 !== null && md5 !== ''
   const problems = [
     ...(deploymentType === 'local' || deploymentType === 'global' ? [] : ['Deployment type must be local or global']),

@@ -1,4 +1,4 @@
-import type { Json } from './render.ts'
+import type { Json } from '../control.ts'
 import { type Assignment, type Device, type Session, type State, assignmentsOf, sessionsOf } from './state.ts'
 
 const peerAsn = 65530
@@ -7,7 +7,7 @@ const peers = {
   ipv6: ['fc00:0000:0000:0000:0000:0000:0000:000e', 'fc00:0000:0000:0000:0000:0000:0000:000f'],
 }
 
-/** With whom a device can speak BGP: one entry a session, and so none before the first. */
+/** Returns the BGP neighbors of a device: one entry for each session, so none before the first session. */
 export function neighborsOf(state: State, device: Device): Json[] {
   return sessionsOf(state, device).flatMap((session) => {
     const own = sourceOf(state, session)
@@ -15,7 +15,7 @@ export function neighborsOf(state: State, device: Device): Json[] {
   })
 }
 
-/** The one address from which the switches take packets: the private management address, or the IPv6 one. */
+/** Returns the only source address that the switches accept: the private management address, or the IPv6 one. */
 function sourceOf(state: State, { device, family }: Session): Assignment | undefined {
   const managed = assignmentsOf(state, device).filter(({ management }) => management)
   return managed.find(({ block, public: isPublic }) => (family === 'ipv6' ? block.family === 6 : !isPublic))
@@ -25,7 +25,7 @@ function neighbor(state: State, session: Session, own: Assignment): Json {
   const { family, device } = session
   const { bgpConfig } = device.project
   return {
-    // A number here; on sessions the same thing is a word.
+    // A number here; sessions show the same as a word.
     address_family: family === 'ipv6' ? 6 : 4,
     customer_as: bgpConfig?.asn,
     customer_ip: own.address,
@@ -39,7 +39,7 @@ function neighbor(state: State, session: Session, own: Assignment): Json {
   }
 }
 
-/** What the device may announce: the project's addresses in its metro, each by itself, and its private block. */
+/** Returns what the device may announce: each block of the project in its metro, and its private block. */
 function routesIn(state: State, { device, family }: Session, own: Assignment): Json[] {
   const { block: within } = own.reservation
   const around = within ? [{ route: `${within.network}/${within.cidr}`, exact: false }] : []

@@ -1,25 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { bendList } from '../list-faults.ts'
+import { applyListFault } from '../list-faults.ts'
 import { readBgpConfig } from './bgp-config.ts'
 import { neighborsOf } from './bgp-neighbors.ts'
 import { unprocessable } from './errors.ts'
 import { href } from './hrefs.ts'
-import { type Metal, inListOrder, viewFor } from './metal.ts'
-import { type Json, renderProject } from './render.ts'
+import { type RouteContext, inListOrder, viewFor } from './route-context.ts'
+import type { Json } from '../control.ts'
+import { renderProject } from './render.ts'
 import { renderDevice } from './render-device.ts'
 import { objectOf } from '../request-body.ts'
 import { type Project, type Session, type State, newId, sessionsOf } from './state.ts'
 import type { View } from './includes.ts'
 
-/** BGP: a configuration for the project, then a session for each device and address family. */
-export function bgpRoutes(app: FastifyInstance, metal: Metal): void {
+/** Serves BGP: one configuration for a project, and a session for each device and address family. */
+export function bgpRoutes(app: FastifyInstance, metal: RouteContext): void {
   configRoutes(app, metal)
   listRoutes(app, metal)
   sessionRoutes(app, metal)
 }
 
-function configRoutes(app: FastifyInstance, { state, find }: Metal): void {
-  // 200 also for a project that has no BGP.
+function configRoutes(app: FastifyInstance, { state, find }: RouteContext): void {
+  // A project without BGP gets 200 too.
   app.get('/projects/:id/bgp-config', (request) => {
     const project = find.project(request)
     return renderConfig(state, project, viewFor(request))
@@ -28,7 +29,7 @@ function configRoutes(app: FastifyInstance, { state, find }: Metal): void {
   app.post('/projects/:id/bgp-configs', (request, reply) => {
     const project = find.project(request)
     if (!project.bgpConfig) project.bgpConfig = readBgpConfig(state, request.body)
-    else if (state.unknowns.repeatedBgpConfig === '422') throw unprocessable('BGP is already configured')
+    else if (state.behaviour.repeatedBgpConfig === '422') throw unprocessable('BGP is already configured')
     return reply.code(204).send()
   })
 
@@ -38,9 +39,11 @@ function configRoutes(app: FastifyInstance, { state, find }: Metal): void {
   })
 }
 
-function listRoutes(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+function listRoutes(app: FastifyInstance, { state, find, faultOf }: RouteContext): void {
   const list = (request: FastifyRequest, sessions: Session[]) =>
-    bendList(inListOrder(state, sessions), faultOf(request)).map((one) => renderSession(state, one, viewFor(request)))
+    applyListFault(inListOrder(state, sessions), faultOf(request)).map((one) =>
+      renderSession(state, one, viewFor(request)),
+    )
 
   app.get('/projects/:id/bgp/sessions', (request) => {
     const project = find.project(request)
@@ -53,11 +56,11 @@ function listRoutes(app: FastifyInstance, { state, find, faultOf }: Metal): void
   }))
 
   app.get('/devices/:id/bgp/neighbors', (request) => ({
-    bgp_neighbors: bendList(neighborsOf(state, find.device(request)), faultOf(request)),
+    bgp_neighbors: applyListFault(neighborsOf(state, find.device(request)), faultOf(request)),
   }))
 }
 
-function sessionRoutes(app: FastifyInstance, { state, find }: Metal): void {
+function sessionRoutes(app: FastifyInstance, { state, find }: RouteContext): void {
   app.post('/devices/:id/bgp/sessions', (request, reply) => {
     const device = find.device(request)
     const { address_family: family, default_route: defaultRoute } = objectOf(request.body)
@@ -74,7 +77,7 @@ function sessionRoutes(app: FastifyInstance, { state, find }: Metal): void {
 
   app.get('/bgp/sessions/:id', (request) => renderSession(state, find.session(request), viewFor(request)))
 
-  // The specification has a bare boolean here; a client that was in wide use sent an object.
+  // The specification has a bare boolean here; a widely used client sends an object.
   app.put('/bgp/sessions/:id', (request) => {
     const session = find.session(request)
     const wanted = typeof request.body === 'boolean' ? request.body : objectOf(request.body)['default_route']
@@ -89,8 +92,8 @@ function sessionRoutes(app: FastifyInstance, { state, find }: Metal): void {
   })
 }
 
-function emptyConfig({ unknowns }: State): Json {
-  if (unknowns.emptyBgpConfig === 'empty') return {}
+function emptyConfig({ behaviour }: State): Json {
+  if (behaviour.emptyBgpConfig === 'empty') return {}
   return { id: null, status: null, deployment_type: null, asn: null, md5: null, sessions: [], ranges: [] }
 }
 
@@ -110,7 +113,7 @@ function renderConfig(state: State, project: Project, view: View): Json {
     requested_at: config.createdAt,
     project: renderProject(project, view),
     sessions: sessions.map((one) =>
-      view.full('sessions') ? renderSession(state, one, view.into('sessions')) : href('bgp/sessions', one.id),
+      view.isFull('sessions') ? renderSession(state, one, view.into('sessions')) : href('bgp/sessions', one.id),
     ),
     ranges: [],
     ...href('bgp-configs', config.id),
@@ -127,7 +130,7 @@ function renderSession(state: State, session: Session, view: View): Json {
     learned_routes: session.learnedRoutes,
     created_at: session.createdAt,
     updated_at: session.updatedAt,
-    device: view.full('device') ? renderDevice(state, device, view.into('device')) : href('devices', device.id),
+    device: view.isFull('device') ? renderDevice(state, device, view.into('device')) : href('devices', device.id),
     ...href('bgp/sessions', id),
   }
 }

@@ -1,20 +1,20 @@
-import type { Lease } from '../address-pool.ts'
+import type { Allocation } from '../address-pool.ts'
 import { formatIpv4, netmask } from '../ipv4.ts'
 import type { Block } from './state.ts'
 
-/** An IPv4 block as the API shows it: the gateway is its first address, which in a /32 is the only one. */
-export function blockOf({ range }: Pick<Lease, 'range'>): Block {
+/** Returns an IPv4 block as the API shows it. The gateway is its first address, also in a /32. */
+export function blockOf({ range }: Pick<Allocation, 'range'>): Block {
   const network = formatIpv4(range.first)
   return { family: 4, network, netmask: netmask(range.cidr), cidr: range.cidr, gateway: network }
 }
 
-/** A project's IPv6 /56 in a metro. The vendor writes blocks in full, single addresses short. */
+/** Returns the IPv6 /56 of a project in a metro. The vendor writes blocks in full and single addresses short. */
 export function ipv6Block(prefix: string): Block {
   const network = [...prefix.split(':'), '0', '0', '0', '0'].map((group) => group.padStart(4, '0')).join(':')
   return { family: 6, network, netmask: 'ffff:ffff:ffff:ff00:0000:0000:0000:0000', cidr: 56, gateway: network }
 }
 
-/** The `n`th /127 of an IPv6 /56, and the address in it that the device gets. */
+/** Returns the `n`th /127 of an IPv6 /56, and the device's address in it. */
 export function ipv6Link(block: Block, n: number): { block: Block; address: string } {
   const prefix = block.network
     .split(':')

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { unprocessable } from './errors.ts'
 import { facilities, findFacility, findMetro, metros, plans } from './locations.ts'
-import type { Json } from './render.ts'
+import type { Json } from '../control.ts'
 import { objectOf, textOf } from '../request-body.ts'
 
-/** How many servers there are to be had. Nothing tells how many addresses there are. */
+/** Serves the capacity of servers. The vendor has no call for the capacity of addresses. */
 export function capacityRoutes(app: FastifyInstance): void {
   app.get('/capacity/metros', () => ({ capacity: everyPlanIn(metros) }))
   app.get('/capacity', () => ({ capacity: everyPlanIn(facilities) }))
@@ -20,13 +20,13 @@ function everyPlanIn(places: { code: string }[]): Json {
 function check(sent: unknown, place: 'metro' | 'facility'): Json {
   const { servers } = objectOf(sent)
   if (!Array.isArray(servers)) throw unprocessable("Servers can't be blank")
-  return { servers: servers.map((server) => answerFor(objectOf(server), place)) }
+  return { servers: servers.map((server) => renderCapacity(objectOf(server), place)) }
 }
 
-function answerFor({ plan, quantity, ...rest }: Record<string, unknown>, place: 'metro' | 'facility'): Json {
+function renderCapacity({ plan, quantity, ...rest }: Record<string, unknown>, place: 'metro' | 'facility'): Json {
   const code = textOf(rest[place])
   const isPlace = (place === 'metro' ? findMetro(code) : findFacility(code)) !== undefined
   const available = isPlace && plans.some(({ slug }) => slug === plan)
-  // The specification says that the quantity is a string; what was recorded is a number.
+  // The specification declares the quantity as a string; recorded answers have a number.
   return { [place]: code, plan, quantity: Number(quantity ?? 1), available }
 }

@@ -1,13 +1,13 @@
 import type { Families } from './assignments.ts'
-import type { DeviceOrder } from './device-records.ts'
+import type { DeviceOrder } from './device-lifecycle.ts'
 import { unprocessable } from './errors.ts'
 import { facilities, findFacility, plans } from './locations.ts'
-import { findPlace } from './place.ts'
+import { findLocation } from './find-location.ts'
 import { objectOf, textOf } from '../request-body.ts'
 import { listOfText } from './request-body.ts'
 import type { DeviceSettings, Project, State } from './state.ts'
 
-/** Reads the body of `POST /projects/{id}/devices`; throws with everything that is wrong in it. */
+/** Reads the body of `POST /projects/{id}/devices`; throws 422 with all of its problems. */
 export function readDeviceOrder(state: State, project: Project, sent: unknown): DeviceOrder {
   const body = objectOf(sent)
   const { operating_system: operatingSystem, hardware_reservation_id: hardware, termination_time: ends } = body
@@ -23,11 +23,11 @@ export function readDeviceOrder(state: State, project: Project, sent: unknown): 
   return {
     project,
     plan,
-    ...placeOf(state, body),
+    ...readLocation(state, body),
     state: 'queued',
     operatingSystem: textOf(operatingSystem),
     settings: readSettings(body),
-    addresses: familiesOf(body['ip_addresses']),
+    addresses: readFamilies(body['ip_addresses']),
     ...(typeof body['hostname'] === 'string' && { hostname: body['hostname'] }),
     ...(typeof hardware === 'string' && hardware !== '' && { hardwareReservation: hardware }),
     ...(typeof ends === 'string' && { terminationTime: ends }),
@@ -37,7 +37,7 @@ export function readDeviceOrder(state: State, project: Project, sent: unknown): 
 const texts = ['description', 'billing_cycle', 'ipxe_script_url', 'userdata'] as const
 const flags = ['locked', 'always_pxe', 'network_frozen', 'spot_instance'] as const
 
-/** The settings in a body, of those that a device has. */
+/** Reads the settings of a device from a body. */
 export function readSettings(body: Record<string, unknown>): Partial<DeviceSettings> {
   const given: Record<string, unknown> = {}
   for (const name of texts) if (typeof body[name] === 'string') given[name] = body[name]
@@ -47,15 +47,18 @@ export function readSettings(body: Record<string, unknown>): Partial<DeviceSetti
   return given
 }
 
-/** Facilities may come as a list, the best first; `any` stands for one of our choice. */
-function placeOf(state: State, { metro, facility }: Record<string, unknown>) {
+/** Facilities may be a list in order of preference; `any` means the first one here. */
+function readLocation(state: State, { metro, facility }: Record<string, unknown>) {
   const buildings = [facility].flat().map((code) => (code === 'any' ? facilities[0]?.code : code))
   const known = buildings.find((code) => findFacility(textOf(code)))
-  return findPlace(state, { metro: metro === 'any' ? facilities[0]?.metro.code : metro, facility: known ?? facility })
+  return findLocation(state, {
+    metro: metro === 'any' ? facilities[0]?.metro.code : metro,
+    facility: known ?? facility,
+  })
 }
 
-/** Without `ip_addresses` a device gets one address of each kind; with it, those that are named. */
-function familiesOf(sent: unknown): Families {
+/** Without `ip_addresses` a device gets one address of each kind, otherwise those in the list. */
+function readFamilies(sent: unknown): Families {
   if (!Array.isArray(sent)) return { publicIpv4: true, privateIpv4: true, publicIpv6: true }
   const wanted = sent.map(objectOf)
   const has = (family: 4 | 6, isPublic: boolean) =>

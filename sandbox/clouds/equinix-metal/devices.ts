@@ -1,27 +1,29 @@
 import type { FastifyInstance } from 'fastify'
-import { passes } from './device-filters.ts'
+import { matchesFilters } from './device-filters.ts'
 import { readDeviceOrder, readSettings } from './device-order.ts'
-import { addDevice, deprovision, provision } from './device-records.ts'
+import { addDevice, deprovision, provision } from './device-lifecycle.ts'
 import { forbidden } from './errors.ts'
 import { markDeprecated } from './location-routes.ts'
 import { metadataOf } from './metadata.ts'
-import { type Metal, inListOrder, viewFor } from './metal.ts'
+import { type RouteContext, inListOrder, viewFor } from './route-context.ts'
 import { pageOf } from './paging.ts'
 import { renderDevice } from './render-device.ts'
 import { objectOf } from '../request-body.ts'
 
-/** Devices: the servers of a project. */
-export function deviceRoutes(app: FastifyInstance, metal: Metal): void {
+/** Serves devices, which are the servers of a project. */
+export function deviceRoutes(app: FastifyInstance, metal: RouteContext): void {
   projectDevices(app, metal)
   singleDevices(app, metal)
 }
 
-function projectDevices(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+function projectDevices(app: FastifyInstance, { state, find, faultOf }: RouteContext): void {
   app.get('/projects/:id/devices', (request, reply) => {
     const project = find.project(request)
     const query = request.query as Record<string, unknown>
     if (query['facility'] !== undefined) markDeprecated(reply)
-    const mine = [...state.devices.values()].filter((one) => one.project === project && passes(state, one, query))
+    const mine = [...state.devices.values()].filter(
+      (one) => one.project === project && matchesFilters(state, one, query),
+    )
     const { items, meta } = pageOf(inListOrder(state, mine), { request, perPage: 10, fault: faultOf(request) })
     return { devices: items.map((one) => renderDevice(state, one, viewFor(request))), meta }
   })
@@ -34,11 +36,11 @@ function projectDevices(app: FastifyInstance, { state, find, faultOf }: Metal): 
   })
 }
 
-function singleDevices(app: FastifyInstance, { state, find }: Metal): void {
+function singleDevices(app: FastifyInstance, { state, find }: RouteContext): void {
   app.get('/devices/:id', (request) => {
     const device = find.device(request)
-    // It still is in the project's list, which tells it from one that is gone.
-    if (device.state === 'failed' && state.unknowns.failedDevice === '403') throw forbidden()
+    // The project's list still shows the device; that distinguishes it from a deleted one.
+    if (device.state === 'failed' && state.behaviour.failedDevice === '403') throw forbidden()
     return renderDevice(state, device, viewFor(request))
   })
 

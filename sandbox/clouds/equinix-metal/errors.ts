@@ -1,4 +1,4 @@
-/** An answer that is an error: a status, and the sentences that go into the body's `errors`. */
+/** An error answer: its status, and the sentences in `errors` of its body. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
@@ -11,8 +11,8 @@ export class ApiError extends Error {
   }
 }
 
-/** What an error says when there is nothing to add: as seen in public, else the name of the status. */
-const usual: Record<number, string> = {
+/** The default text for each status: as publicly documented or observed, otherwise the name of the status. */
+const defaultTexts: Record<number, string> = {
   400: 'Bad request',
   401: 'Invalid authentication token',
   403: 'Access denied for the current authentication token',
@@ -22,20 +22,20 @@ const usual: Record<number, string> = {
   500: "Oh snap, something went wrong! We've logged the error and will take a look - please reach out to us if you continue having trouble.",
 }
 
-/** The body of an error. Authentication alone answers with one `error`; everything else with a list of `errors`. */
+/** Returns the body of an error: one `error` for 401, a list of `errors` for every other status. */
 export function errorBody(status: number, messages: string[] = []): { error: string } | { errors: string[] } {
-  const [first = usual[status] ?? `Error ${status}`, ...more] = messages
+  const [first = defaultTexts[status] ?? `Error ${status}`, ...more] = messages
   return status === 401 ? { error: first } : { errors: [first, ...more] }
 }
 
-/** No token, or one that nobody knows. */
+/** 401: no token, or an unknown one. */
 export const unauthorized = () => new ApiError(401, [])
 
-/** A token without the right. */
+/** 403: a token without the right. */
 export const forbidden = () => new ApiError(403, [])
 
-/** An id that never was, or is no more. */
+/** 404: an id that does not exist, or no longer. */
 export const notFound = () => new ApiError(404, [])
 
-/** A request that cannot be met: validation, quota, conflict. The vendor has no 409. */
+/** 422: a failed validation, an exceeded quota or a conflict. The vendor has no 409. */
 export const unprocessable = (...errors: string[]) => new ApiError(422, errors)

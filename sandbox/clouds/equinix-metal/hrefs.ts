@@ -1,4 +1,4 @@
-/** Where the API lives below its host; every `href` begins with it. */
+/** The base path of the API; every `href` begins with it. */
 export const basePath = '/metal/v1'
 
 export type Kind =
@@ -14,7 +14,7 @@ export type Kind =
   | 'hardware-reservations'
   | 'ports'
 
-/** A reference to an object. */
+/** Returns a reference to an object. */
 export function href(kind: Kind, id: string): { href: string } {
   return { href: `${basePath}/${kind}/${id}` }
 }

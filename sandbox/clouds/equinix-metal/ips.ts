@@ -1,26 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { bendList } from '../list-faults.ts'
+import { applyListFault } from '../list-faults.ts'
 import { isAssignment } from './access.ts'
 import { assign, availableIn, detach } from './assignments.ts'
 import { notFound, unprocessable } from './errors.ts'
 import { markDeprecated } from './location-routes.ts'
-import { type Metal, inListOrder, viewFor } from './metal.ts'
+import { type RouteContext, inListOrder, viewFor } from './route-context.ts'
 import { pageOf } from './paging.ts'
 import { renderAssignment, renderReservation } from './render.ts'
 import { objectOf } from '../request-body.ts'
 import { listOfText } from './request-body.ts'
-import { readOrder } from './reservation-order.ts'
-import { release, reserve } from './reservations.ts'
+import { readReservationOrder } from './reservation-order.ts'
+import { deleteReservation, reserve } from './reservations.ts'
 import { type Assignment, type Reservation, type State, assignmentsOf } from './state.ts'
 
-/** Reservations (blocks that a project holds) and assignments (addresses that a device has); both live at `/ips/{id}`. */
-export function ipRoutes(app: FastifyInstance, metal: Metal): void {
+/** Serves reservations (blocks of a project) and assignments (addresses of a device); both live at `/ips/{id}`. */
+export function ipRoutes(app: FastifyInstance, metal: RouteContext): void {
   projectIps(app, metal)
   singleIps(app, metal)
   deviceIps(app, metal)
 }
 
-function projectIps(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+function projectIps(app: FastifyInstance, { state, find, faultOf }: RouteContext): void {
   app.get('/projects/:id/ips', (request) => {
     const project = find.project(request)
     const wanted = wantedTypes(state, request)
@@ -31,17 +31,17 @@ function projectIps(app: FastifyInstance, { state, find, faultOf }: Metal): void
     return { ip_addresses: items.map((one) => renderReservation(state, one, viewFor(request))), meta }
   })
 
-  // 201 whether it was granted at once or waits for a review: `state` tells.
+  // 201 for a granted and for a pending reservation: `state` shows which.
   app.post('/projects/:id/ips', (request, reply) => {
     const project = find.project(request)
-    const order = readOrder(state, request.body)
+    const order = readReservationOrder(state, request.body)
     if (order.facility) markDeprecated(reply)
     const reservation = reserve(state, project, order)
     return reply.code(201).send(renderReservation(state, reservation, viewFor(request)))
   })
 }
 
-function singleIps(app: FastifyInstance, { state, find }: Metal): void {
+function singleIps(app: FastifyInstance, { state, find }: RouteContext): void {
   const render = (request: FastifyRequest, found: Reservation | Assignment) =>
     isAssignment(found)
       ? renderAssignment(state, found, viewFor(request))
@@ -55,15 +55,15 @@ function singleIps(app: FastifyInstance, { state, find }: Metal): void {
     return render(request, found)
   })
 
-  // With the id of a reservation this gives the block back for good; with that of an assignment it only unbinds.
+  // The id of a reservation deletes the block; the id of an assignment only detaches the address from its device.
   app.delete('/ips/:id', (request, reply) => {
     const found = find.address(request)
     if (isAssignment(found)) {
       if (found.management) throw unprocessable('Cannot remove a management address')
       detach(state, found)
     } else {
-      if (found.leaving) throw notFound()
-      release(state, found)
+      if (found.isDeleting) throw notFound()
+      deleteReservation(state, found)
     }
     return reply.code(204).send()
   })
@@ -81,9 +81,9 @@ function singleIps(app: FastifyInstance, { state, find }: Metal): void {
   })
 }
 
-function deviceIps(app: FastifyInstance, { state, find, faultOf }: Metal): void {
+function deviceIps(app: FastifyInstance, { state, find, faultOf }: RouteContext): void {
   app.get('/devices/:id/ips', (request) => {
-    const held = bendList(assignmentsOf(state, find.device(request)), faultOf(request))
+    const held = applyListFault(assignmentsOf(state, find.device(request)), faultOf(request))
     return { ip_addresses: held.map((one) => renderAssignment(state, one, viewFor(request))) }
   })
 
@@ -93,14 +93,14 @@ function deviceIps(app: FastifyInstance, { state, find, faultOf }: Metal): void 
   })
 }
 
-/** `types=a&types=b`, `types=a,b` and `type=a` are all in use. */
+/** Clients use `types=a&types=b`, `types=a,b` and `type=a`. */
 function wantedTypes(state: State, request: FastifyRequest): string[] {
   const { types, type } = request.query as Record<string, unknown>
   const given = [types ?? type].flat().filter((text) => typeof text === 'string')
   const wanted = given.flatMap((text) => text.split(',')).filter((text) => text !== '')
   if (wanted.length > 0) return wanted
   const ordered = ['public_ipv4', 'global_ipv4']
-  return state.unknowns.typesByDefault === 'all' ? [...ordered, 'private_ipv4', 'public_ipv6'] : ordered
+  return state.behaviour.typesByDefault === 'all' ? [...ordered, 'private_ipv4', 'public_ipv6'] : ordered
 }
 
 /** `tags` replaces the whole list. */

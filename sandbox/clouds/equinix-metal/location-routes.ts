@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { bendList } from '../list-faults.ts'
+import { applyListFault } from '../list-faults.ts'
 import { notFound } from './errors.ts'
 import { facilities, findMetro, metros } from './locations.ts'
-import type { Metal } from './metal.ts'
+import type { RouteContext } from './route-context.ts'
 
-/** Metros, which every token may see, and the facilities of old. */
-export function locationRoutes(app: FastifyInstance, { find, faultOf }: Metal): void {
-  app.get('/locations/metros', (request) => ({ metros: bendList(metros, faultOf(request)) }))
+/** Serves metros, which every token may read, and the deprecated facilities. */
+export function locationRoutes(app: FastifyInstance, { find, faultOf }: RouteContext): void {
+  app.get('/locations/metros', (request) => ({ metros: applyListFault(metros, faultOf(request)) }))
 
   app.get('/locations/metros/:id', (request) => {
     const metro = findMetro((request.params as { id: string }).id)
@@ -16,17 +16,17 @@ export function locationRoutes(app: FastifyInstance, { find, faultOf }: Metal): 
 
   app.get('/facilities', (request, reply) => {
     markDeprecated(reply)
-    return { facilities: bendList(facilities, faultOf(request)) }
+    return { facilities: applyListFault(facilities, faultOf(request)) }
   })
 
   app.get('/projects/:id/facilities', (request, reply) => {
     find.project(request)
     markDeprecated(reply)
-    return { facilities: bendList(facilities, faultOf(request)) }
+    return { facilities: applyListFault(facilities, faultOf(request)) }
   })
 }
 
-/** Says that facilities are going, or gone (RFC 8594). */
+/** Adds the headers that declare facilities as deprecated (RFC 8594). */
 export function markDeprecated(reply: FastifyReply): void {
   reply.headers({ deprecation: 'Tue, 30 May 2023 00:00:00 GMT', sunset: 'Sun, 31 Dec 2023 00:00:00 GMT' })
 }

@@ -5,10 +5,10 @@ export type Metro = { id: string; name: string; code: string; country: string }
 export type Facility = { id: string; name: string; code: string; metro: Metro; features: string[]; ip_ranges: string[] }
 export type Plan = { id: string; slug: string; name: string; line: string; class: string; categories: string[] }
 
-/** The metros whose ids are on record. A metro is visible to every project. */
+/** The metros whose ids are public. Every project sees every metro. */
 export const metros: Metro[] = metrosFile.metros
 
-/** A data centre that is known to have been in a metro; elsewhere we number the first one 1. */
+/** A known data centre of each metro; for other metros we invent one with the number 1. */
 const buildings: Record<string, string> = {
   am: 'am6',
   at: 'at4',
@@ -21,7 +21,7 @@ const buildings: Record<string, string> = {
   sv: 'sv15',
 }
 
-/** One facility a metro: deprecated in May 2023, but still in every device. */
+/** One facility for each metro. The vendor deprecated them in May 2023, but every device still shows one. */
 export const facilities: Facility[] = metros.map((metro, n) => {
   const code = buildings[metro.code] ?? `${metro.code}1`
   return {
@@ -34,7 +34,7 @@ export const facilities: Facility[] = metros.map((metro, n) => {
   }
 })
 
-/** What can be ordered. */
+/** The plans that a client can order. */
 export const plans: Plan[] = ['c3.small.x86', 'c3.medium.x86', 'm3.small.x86', 'm3.large.x86', 's3.xlarge.x86'].map(
   (slug) => ({
     id: stableId(`plan ${slug}`),
@@ -46,17 +46,17 @@ export const plans: Plan[] = ['c3.small.x86', 'c3.medium.x86', 'm3.small.x86', '
   }),
 )
 
-/** A metro by code, in any case, or by id. */
+/** Finds a metro by code, in upper or lower case, or by id. */
 export function findMetro(codeOrId: string): Metro | undefined {
   return metros.find(({ code, id }) => code === codeOrId.toLowerCase() || id === codeOrId)
 }
 
-/** A facility by code or id. */
+/** Finds a facility by code or id. */
 export function findFacility(codeOrId: string): Facility | undefined {
   return facilities.find(({ code, id }) => code === codeOrId.toLowerCase() || id === codeOrId)
 }
 
-/** A UUID that a name always has, so that ids stay the same from one start to the next. */
+/** Derives a UUID from a name, so that ids are the same after every start. */
 export function stableId(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`

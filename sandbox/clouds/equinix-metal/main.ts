@@ -1,29 +1,30 @@
-// node sandbox/clouds/equinix-metal/main.ts --port 0 --project <uuid> --token <token>
+// Starts a simulated Equinix Metal API as a process of its own, on 127.0.0.1, with its state in memory. Call it as
+// `node sandbox/clouds/equinix-metal/main.ts --project <uuid> --token <text>`; `--help` lists the options.
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { asProcess } from '../as-process.ts'
-import { answersIn, cloudOptions, cloudUsage, tokensOf, wholeNumber } from '../command-line.ts'
+import { runAsProcess } from '../run-as-process.ts'
+import { readPairs, cloudOptions, cloudUsage, readTokens, readWholeNumber } from '../command-line.ts'
 import { startEquinixMetal } from './server.ts'
 
 const usage = cloudUsage('sandbox/clouds/equinix-metal/main.ts', {
-  project: 'a project, by its UUID; may be repeated; one with a new id when none is given',
-  device: 'a device of the first project, in metro da unless said otherwise; may be repeated',
+  project: 'UUID of a project; may be repeated; without it there is one project with a new id',
+  device: 'a device in the first project, in metro PLACE or da; may be repeated',
 })
 
 async function start() {
   const { values } = parseArgs({ options: cloudOptions })
-  const latencyMs = wholeNumber('latency', values.latency)
+  const latencyMs = readWholeNumber('latency', values.latency)
   const projects = values.project.length > 0 ? values.project : [randomUUID()]
   const { url, controlUrl, door, close } = await startEquinixMetal({
-    port: wholeNumber('port', values.port),
+    port: readWholeNumber('port', values.port),
     projects: projects.map((id) => ({ id })),
-    tokens: tokensOf(values, projects),
+    tokens: readTokens(values, projects),
     devices: values.device.map(readDevice),
-    quota: wholeNumber('quota', values.quota),
-    unknowns: answersIn(values.unknown),
+    quota: readWholeNumber('quota', values.quota),
+    unknowns: readPairs(values.unknown),
   })
   door.latency.set({ ms: latencyMs })
-  return { say: { url, controlUrl, projects }, close }
+  return { ready: { url, controlUrl, projects }, close }
 }
 
 function readDevice(text: string): { hostname: string; metro: string } {
@@ -32,4 +33,4 @@ function readDevice(text: string): { hostname: string; metro: string } {
 }
 
 if (process.argv.includes('--help')) console.log(usage)
-else await asProcess(start)
+else await runAsProcess(start)

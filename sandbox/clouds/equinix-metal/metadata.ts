@@ -1,10 +1,11 @@
 import { neighborsOf } from './bgp-neighbors.ts'
 import { plain } from './includes.ts'
-import { type Json, renderAssignment, renderParentBlock } from './render.ts'
+import type { Json } from '../control.ts'
+import { renderAssignment, renderParentBlock } from './render.ts'
 import { macOf, renderOperatingSystem } from './render-device.ts'
 import { type Assignment, type Device, type State, assignmentsOf } from './state.ts'
 
-/** What the metadata service tells a server about itself: places and plan as bare codes, hrefs without `/metal/v1`. */
+/** Returns a server's metadata: locations and plan are bare codes, and hrefs have no `/metal/v1`. */
 export function metadataOf(state: State, device: Device): Json {
   const neighbors = neighborsOf(state, device)
   return {
@@ -23,7 +24,7 @@ export function metadataOf(state: State, device: Device): Json {
     ssh_keys: [],
     customdata: device.settings.customdata,
     network: networkOf(state, device),
-    // Absent until there is a session: scripts wait for it.
+    // Absent until there is a session; scripts wait until it appears.
     ...(neighbors.length > 0 && { bgp_neighbors: neighbors }),
     api_url: 'https://metadata.packet.net',
   }

@@ -1,57 +1,61 @@
-import { accountCommands, idOf, questionCommands } from '../account-commands.ts'
-import type { Command } from '../door.ts'
+import { accountCommands, idOf, unknownCommands } from '../account-commands.ts'
+import type { Command } from '../control.ts'
 import { ControlError } from '../control-error.ts'
 import { metadataOf } from './metadata.ts'
-import type { EquinixMetalDoor, NewDevice } from './metal-door.ts'
+import type { EquinixMetalControl, NewDevice } from './metal-control.ts'
 import { type State, deviceStates } from './state.ts'
-import { questions } from './unknowns.ts'
+import { behaviourChoices } from './unknown-behaviour.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
 const milliseconds = { type: 'number', minimum: 0 }
 const deviceState = { enum: [...deviceStates] }
 
-/** What the door of a simulated Equinix Metal does over HTTP. */
-export function metalCommands(state: State, door: EquinixMetalDoor): Command[] {
+/** Returns the commands of the control API of a simulated Equinix Metal. */
+export function metalCommands(state: State, control: EquinixMetalControl): Command[] {
   return [
-    ...accountCommands(door),
-    ...reservationCommands(door),
-    ...timingCommands(door),
-    ...deviceCommands(state, door),
-    ...bgpCommands(door),
-    ...questionCommands(questions, door),
+    ...accountCommands(control),
+    ...reservationCommands(control),
+    ...timingCommands(control),
+    ...deviceCommands(state, control),
+    ...bgpCommands(control),
+    ...unknownCommands(behaviourChoices, control),
   ]
 }
 
-function reservationCommands({ reservations }: EquinixMetalDoor): Command[] {
+function reservationCommands({ reservations }: EquinixMetalControl): Command[] {
   return [
     {
       route: 'POST /reservations/:id/grant',
-      help: 'Grants a pending one.',
+      help: 'Grants a pending reservation.',
       run: (call) => reservations.grant(idOf(call)),
     },
-    { route: 'POST /reservations/:id/deny', help: 'Denies it.', run: (call) => reservations.deny(idOf(call)) },
+    {
+      route: 'POST /reservations/:id/deny',
+      help: 'Denies a pending reservation.',
+      run: (call) => reservations.deny(idOf(call)),
+    },
   ]
 }
 
-function timingCommands(door: EquinixMetalDoor): Command[] {
+function timingCommands(control: EquinixMetalControl): Command[] {
   return [
     {
       route: 'PUT /grants',
-      help: '"at-once"; "review": a person decides, who asks to fail fast is refused; "late": pending first, always.',
+      help: '"at-once"; "review": a person decides, and fail-fast requests get 422; "late": always pending first.',
       example: '{"mode":"late","afterMs":3000}',
       fields: { mode: { enum: ['at-once', 'review', 'late'] }, afterMs: milliseconds },
       required: ['mode'],
-      run: ({ body }) => door.setGrants(body as State['grants']),
+      run: ({ body }) => control.setGrants(body as State['grants']),
     },
   ]
 }
 
-function deviceCommands(state: State, { devices }: EquinixMetalDoor): Command[] {
+function deviceCommands(state: State, { devices }: EquinixMetalControl): Command[] {
   return [
     {
       route: 'POST /devices',
-      help: 'Adds a device that is active at once.',
+      help: 'Adds an active device.',
       example: '{"hostname":"worker-1","metro":"da"}',
       fields: { hostname: text, project: text, metro: text, plan: text, tags: texts, state: deviceState },
       required: ['hostname'],
@@ -59,7 +63,7 @@ function deviceCommands(state: State, { devices }: EquinixMetalDoor): Command[] 
     },
     {
       route: 'PUT /devices/:id/state',
-      help: 'Puts it into a state.',
+      help: 'Sets the state of a device.',
       example: '{"state":"failed"}',
       fields: { state: deviceState },
       required: ['state'],
@@ -67,7 +71,7 @@ function deviceCommands(state: State, { devices }: EquinixMetalDoor): Command[] 
     },
     {
       route: 'GET /devices/:id/metadata-service/metadata',
-      help: "That device's metadata service; its base URL is all before the last /metadata.",
+      help: "The device's metadata service. Its base URL is the part before the last /metadata.",
       run(call) {
         const device = state.devices.get(idOf(call))
         if (!device) throw new ControlError(`no device has the id "${idOf(call)}"`, 404)
@@ -77,11 +81,11 @@ function deviceCommands(state: State, { devices }: EquinixMetalDoor): Command[] 
   ]
 }
 
-function bgpCommands({ bgp }: EquinixMetalDoor): Command[] {
+function bgpCommands({ bgp }: EquinixMetalControl): Command[] {
   return [
     {
       route: 'PATCH /bgp/sessions/:id',
-      help: 'What a BGP session shows: a word for each switch, learned routes.',
+      help: 'Sets what a BGP session shows: a word for each switch, and the learned routes.',
       example: '{"status":"up,up","learnedRoutes":["203.0.113.40/32"]}',
       fields: { status: text, learnedRoutes: texts },
       run: (call) => bgp.setSession(idOf(call), call.body as { status?: string; learnedRoutes?: string[] }),

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Fault } from '../faults.ts'
-import { bendList, bendPageSize } from '../list-faults.ts'
-import { pathOf } from '../traffic.ts'
+import { applyListFault, applyPageSizeFault } from '../list-faults.ts'
+import { pathOf } from '../intercept-calls.ts'
 
 export type Meta = Record<'first' | 'last' | 'next' | 'previous' | 'self', { href: string } | null> & {
   total: number
@@ -11,17 +11,17 @@ export type Meta = Record<'first' | 'last' | 'next' | 'previous' | 'self', { hre
 
 const maxPerPage = 1000
 
-/** One page of a list and the `meta` that goes with it. Pages start at 1; sizes out of bounds are brought within them. */
+/** Returns one page of a list and its `meta`. Pages start at 1; a size outside the limits becomes the nearest limit. */
 export function pageOf<T>(
   items: T[],
   { request, perPage, fault }: { request: FastifyRequest; perPage: number; fault: Fault | undefined },
 ): { items: T[]; meta: Meta } {
   const query = request.query as Record<string, unknown>
-  const size = bendPageSize(within(query['per_page'], perPage, maxPerPage), fault)
-  const current = within(query['page'], 1, 100_000)
-  const all = bendList(items, fault)
+  const size = applyPageSizeFault(clampNumber(query['per_page'], perPage, maxPerPage), fault)
+  const current = clampNumber(query['page'], 1, 100_000)
+  const all = applyListFault(items, fault)
   const last = Math.max(1, Math.ceil(all.length / size))
-  // The links carry the page alone: whoever follows them must say again how long pages are.
+  // The links contain only the page: a client that follows them must repeat `per_page`.
   const link = (page: number) => (page >= 1 && page <= last ? { href: `${pathOf(request)}?page=${page}` } : null)
   return {
     items: all.slice((current - 1) * size, current * size),
@@ -38,7 +38,7 @@ export function pageOf<T>(
   }
 }
 
-function within(value: unknown, usual: number, most: number): number {
-  const number = typeof value === 'string' && value !== '' ? Number(value) : usual
-  return Number.isInteger(number) ? Math.min(Math.max(number, 1), most) : usual
+function clampNumber(value: unknown, byDefault: number, max: number): number {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : byDefault
+  return Number.isInteger(number) ? Math.min(Math.max(number, 1), max) : byDefault
 }

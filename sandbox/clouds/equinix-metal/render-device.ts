@@ -1,10 +1,11 @@
 import { href } from './hrefs.ts'
 import type { View } from './includes.ts'
 import { stableId } from './locations.ts'
-import { type Json, renderAssignment, renderFacility, renderMetro, renderProject } from './render.ts'
+import type { Json } from '../control.ts'
+import { renderAssignment, renderFacility, renderMetro, renderProject } from './render.ts'
 import { type Device, type State, assignmentsOf } from './state.ts'
 
-/** A device as the API shows it: plan, metro, facility and addresses in full unless excluded. */
+/** Renders a device: plan, metro, facility and addresses in full unless excluded. */
 export function renderDevice(state: State, device: Device, view: View): Json {
   const { id, plan, project } = device
   return {
@@ -18,12 +19,12 @@ export function renderDevice(state: State, device: Device, view: View): Json {
     iqn: `iqn.${device.createdAt.slice(0, 7)}.net.packet:device.${id.slice(0, 8)}`,
     created_at: device.createdAt,
     updated_at: device.updatedAt,
-    plan: view.full('plan', true) ? plan : href('plans', plan.id),
+    plan: view.isFull('plan', true) ? plan : href('plans', plan.id),
     operating_system: renderOperatingSystem(device.operatingSystem),
     metro: renderMetro(device.metro, view),
     facility: renderFacility(device.facility, view),
     ip_addresses: assignmentsOf(state, device).map((one) =>
-      view.full('ip_addresses', true) ? renderAssignment(state, one, view.into('ip_addresses')) : href('ips', one.id),
+      view.isFull('ip_addresses', true) ? renderAssignment(state, one, view.into('ip_addresses')) : href('ips', one.id),
     ),
     network_ports: portsOf(device),
     ssh_keys: [],
@@ -38,7 +39,7 @@ export function renderDevice(state: State, device: Device, view: View): Json {
   }
 }
 
-/** An operating system by its slug, like `ubuntu_24_04`. */
+/** Renders an operating system from its slug, such as `ubuntu_24_04`. */
 export function renderOperatingSystem(slug: string): Json {
   const [distro = slug, ...version] = slug.split('_')
   const name = [distro.charAt(0).toUpperCase() + distro.slice(1), version.join('.')].join(' ').trim()
@@ -59,7 +60,7 @@ function portsOf({ id, mac }: Device): Json[] {
   return [{ ...bonded, ...href('ports', bond.id) }, ...ethernet]
 }
 
-/** The hardware address of a port: the second differs from the first in one bit. */
+/** Returns the MAC address of a port; the second port differs from the first in one bit. */
 export function macOf(mac: string, port: string): string {
   return port === 'eth1' ? mac.replace(/^02/, '06') : mac
 }

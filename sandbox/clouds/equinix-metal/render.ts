@@ -1,14 +1,13 @@
+import type { Json } from '../control.ts'
 import { stableId, type Facility, type Metro } from './locations.ts'
 import { basePath, href } from './hrefs.ts'
 import type { View } from './includes.ts'
 import { type Assignment, type Project, type Reservation, type State, assignmentsIn } from './state.ts'
 
-export type Json = Record<string, unknown>
-
-/** Who asked for everything that is here. */
+/** The user who requested every object. */
 const user = href('users', stableId('the user of the sandbox'))
 
-/** A reservation as the API shows it. Its fields are exactly those of the schema, which is closed: some clients fail on any other. */
+/** Renders a reservation with exactly the fields of the closed schema: some clients fail on any other field. */
 export function renderReservation(state: State, reservation: Reservation, view: View): Json {
   const { id, type, block, project, management } = reservation
   return {
@@ -33,7 +32,7 @@ export function renderReservation(state: State, reservation: Reservation, view: 
     customdata: reservation.customdata,
     created_at: reservation.createdAt,
     assignments: assignmentsIn(state, reservation).map((one) =>
-      view.full('assignments') ? renderAssignment(state, one, view.into('assignments')) : href('ips', one.id),
+      view.isFull('assignments') ? renderAssignment(state, one, view.into('assignments')) : href('ips', one.id),
     ),
     available: `${basePath}/ips/${id}/available`,
     metro: reservation.metro ? renderMetro(reservation.metro, view) : null,
@@ -45,12 +44,12 @@ export function renderReservation(state: State, reservation: Reservation, view: 
   }
 }
 
-/** An assignment as the API shows it. */
+/** Renders an assignment. */
 export function renderAssignment(state: State, assignment: Assignment, view: View): Json {
   const { id, reservation, device, block } = assignment
   return {
     id,
-    ...(state.unknowns.assignmentType === 'present' && { type: 'IPAssignment' }),
+    ...(state.behaviour.assignmentType === 'present' && { type: 'IPAssignment' }),
     address_family: block.family,
     address: assignment.address,
     network: block.network,
@@ -64,29 +63,29 @@ export function renderAssignment(state: State, assignment: Assignment, view: Vie
     global_ip: reservation.type === 'global_ipv4',
     created_at: assignment.createdAt,
     assigned_to: href('devices', device.id),
-    parent_block: view.full('parent_block') ? renderParentBlock(reservation) : href('ips', reservation.id),
+    parent_block: view.isFull('parent_block') ? renderParentBlock(reservation) : href('ips', reservation.id),
     metro: renderMetro(device.metro, view),
     ...href('ips', id),
   }
 }
 
-/** The block that an assignment is cut from. */
+/** Renders the block to which an assignment belongs. */
 export function renderParentBlock({ id, block }: Reservation): Json {
   return { network: block?.network, netmask: block?.netmask, cidr: block?.cidr, ...href('ips', id) }
 }
 
-/** A metro: in full unless excluded. */
+/** Renders a metro, in full unless excluded. */
 export function renderMetro(metro: Metro, view: View): Json {
-  return view.full('metro', true) ? metro : href('locations/metros', metro.id)
+  return view.isFull('metro', true) ? metro : href('locations/metros', metro.id)
 }
 
-/** A facility: in full unless excluded. */
+/** Renders a facility, in full unless excluded. */
 export function renderFacility(facility: Facility, view: View): Json {
-  return view.full('facility', true) ? facility : href('facilities', facility.id)
+  return view.isFull('facility', true) ? facility : href('facilities', facility.id)
 }
 
-/** A project: in full when included. */
+/** Renders a project, in full when included. */
 export function renderProject({ id, name, createdAt }: Project, view: View): Json {
   const reference = href('projects', id)
-  return view.full('project') ? { id, name, created_at: createdAt, ...reference } : reference
+  return view.isFull('project') ? { id, name, created_at: createdAt, ...reference } : reference
 }

@@ -1,4 +1,4 @@
-import { type Lease, makePool } from '../address-pool.ts'
+import { type Allocation, makePool } from '../address-pool.ts'
 import { blockOf, ipv6Block } from './blocks.ts'
 import { unprocessable } from './errors.ts'
 import type { Metro } from './locations.ts'
@@ -7,7 +7,7 @@ import { type Project, type Reservation, type ReservationType, type State, assig
 
 type Made = Partial<Reservation> & { project: Project; type: ReservationType; quantity: number }
 
-function keep(state: State, made: Made): Reservation {
+function store(state: State, made: Made): Reservation {
   const reservation: Reservation = {
     id: newId(),
     state: 'created',
@@ -17,105 +17,116 @@ function keep(state: State, made: Made): Reservation {
     createdAt: state.timestamp(),
     management: false,
     listed: true,
-    leaving: false,
+    isDeleting: false,
     ...made,
   }
   state.reservations.set(reservation.id, reservation)
   return reservation
 }
 
-/** Buys a block. Without space, quota or an instant grant it goes to a review, which those who ask to fail fast refuse. */
+/** Reserves a block. Without space, quota or an instant grant it stays pending; a fail-fast request then gets 422. */
 export function reserve(state: State, project: Project, order: ReservationOrder): Reservation {
   const { failFast, ...wanted } = order
   const { mode, afterMs } = state.grants
   const isWithinQuota =
-    order.type === 'global_ipv4' || held(state, project) + order.quantity <= state.quota.of(project.id)
+    order.type === 'global_ipv4' || countPublicAddresses(state, project) + order.quantity <= state.quota.of(project.id)
   if (failFast && !isWithinQuota) throw unprocessable('The request exceeds the quota of the project')
-  const lease = isWithinQuota && mode === 'at-once' ? takeBlock(state, order) : undefined
-  const needsPerson = !lease && mode !== 'late'
-  if (failFast && needsPerson) throw unprocessable('The request requires approval')
-  const reservation = keep(state, { project, ...wanted, state: 'pending' })
-  if (lease) settleGrant(reservation, lease)
-  else if (isWithinQuota && afterMs !== undefined) state.later(afterMs, () => grant(state, reservation))
+  const allocation = isWithinQuota && mode === 'at-once' ? allocateBlock(state, order) : undefined
+  const needsReview = !allocation && mode !== 'late'
+  if (failFast && needsReview) throw unprocessable('The request requires approval')
+  const reservation = store(state, { project, ...wanted, state: 'pending' })
+  if (allocation) completeGrant(reservation, allocation)
+  else if (isWithinQuota && afterMs !== undefined) state.schedule(afterMs, () => grant(state, reservation))
   return reservation
 }
 
-/** How many addresses a project holds that count: public ones it asked for, granted. */
-function held(state: State, project: Project): number {
+/** Counts the addresses of a project against its quota: granted public ones, without management blocks. */
+function countPublicAddresses(state: State, project: Project): number {
   return [...state.reservations.values()]
     .filter((one) => one.project === project && one.type === 'public_ipv4' && !one.management && one.block)
     .reduce((sum, { quantity }) => sum + quantity, 0)
 }
 
-/** Grants a pending reservation; false when it is not pending any more, or no block is left. */
+/** Grants a pending reservation; returns false when it is no longer pending, or no block is left. */
 export function grant(state: State, reservation: Reservation): boolean {
   if (reservation.state !== 'pending' || !state.reservations.has(reservation.id)) return false
-  const lease = takeBlock(state, reservation)
-  if (lease) settleGrant(reservation, lease)
-  return lease !== undefined
+  const allocation = allocateBlock(state, reservation)
+  if (allocation) completeGrant(reservation, allocation)
+  return allocation !== undefined
 }
 
-function settleGrant(reservation: Reservation, lease: Lease): void {
-  Object.assign(reservation, { state: 'created', lease, block: blockOf(lease) })
+function completeGrant(reservation: Reservation, allocation: Allocation): void {
+  Object.assign(reservation, { state: 'created', allocation, block: blockOf(allocation) })
 }
 
-function takeBlock(state: State, of: { type: ReservationType; metro?: Metro; quantity: number }): Lease | undefined {
+function allocateBlock(
+  state: State,
+  of: { type: ReservationType; metro?: Metro; quantity: number },
+): Allocation | undefined {
   const pool = of.metro ? state.addresses.publicIn(of.metro.code) : state.addresses.global
-  return pool.takeFirst(32 - Math.log2(of.quantity))
+  return pool.allocateFirst(32 - Math.log2(of.quantity))
 }
 
-/** Gives a block back for good: gone at once, or still shown for a while. */
-export function release(state: State, reservation: Reservation): void {
+/** Deletes a reservation at once, or after the time for which the API still shows it. */
+export function deleteReservation(state: State, reservation: Reservation): void {
   const isAssigned = assignmentsIn(state, reservation).length > 0
-  if (reservation.management || (isAssigned && state.unknowns.deleteAssigned === 'refused'))
+  if (reservation.management || (isAssigned && state.behaviour.deleteAssigned === 'refused'))
     throw unprocessable('Cannot delete a reservation while its addresses are assigned')
   detachAll(state, reservation)
-  reservation.leaving = true
-  if (state.deletion.reservationsMs === 0) vanish(state, reservation)
-  else state.later(state.deletion.reservationsMs, () => vanish(state, reservation))
+  reservation.isDeleting = true
+  if (state.deletion.reservationsMs === 0) removeReservation(state, reservation)
+  else state.schedule(state.deletion.reservationsMs, () => removeReservation(state, reservation))
 }
 
-/** Ends a reservation, whoever uses it. */
-export function vanish(state: State, reservation: Reservation): void {
+/** Removes a reservation, also when devices use its addresses. */
+export function removeReservation(state: State, reservation: Reservation): void {
   if (!state.reservations.delete(reservation.id)) return
   detachAll(state, reservation)
-  reservation.lease?.giveBack()
+  reservation.allocation?.free()
 }
 
 function detachAll(state: State, reservation: Reservation): void {
   for (const { id } of assignmentsIn(state, reservation)) state.assignments.delete(id)
 }
 
-/** A /31 of public addresses for one device. */
+/** Makes a /31 of public addresses for one device. */
 export function publicLink(state: State, project: Project, metro: Metro): Reservation | undefined {
-  const lease = state.addresses.publicIn(metro.code).takeLast(31)
-  if (!lease) return undefined
+  const allocation = state.addresses.publicIn(metro.code).allocateLast(31)
+  if (!allocation) return undefined
   const own = { management: true, listed: false }
-  return keep(state, { project, type: 'public_ipv4', quantity: 2, metro, lease, block: blockOf(lease), ...own })
+  return store(state, {
+    project,
+    type: 'public_ipv4',
+    quantity: 2,
+    metro,
+    allocation,
+    block: blockOf(allocation),
+    ...own,
+  })
 }
 
-/** The project's private /25 in a metro, made for its first device there; another one when that is full. */
+/** Returns the project's private /25 in a metro. The first device there creates it; a full one gets a successor. */
 export function privateBlock(state: State, project: Project, metro: Metro): Reservation {
-  const full = 128 / 2
-  const known = automatic(state, { project, metro, type: 'private_ipv4' })
-  const free = known.find((block) => assignmentsIn(state, block).length < full)
+  const maxDevices = 128 / 2
+  const known = managedBlocks(state, { project, metro, type: 'private_ipv4' })
+  const free = known.find((block) => assignmentsIn(state, block).length < maxDevices)
   if (free) return free
-  const lease = state.addresses.private.takeFirst(25)
-  if (!lease) throw unprocessable('No private IPv4 space is left')
-  const inside = makePool([lease.range])
-  const own = { management: true, lease, block: blockOf(lease), inside }
-  return keep(state, { project, type: 'private_ipv4', quantity: 128, metro, ...own })
+  const allocation = state.addresses.private.allocateFirst(25)
+  if (!allocation) throw unprocessable('No private IPv4 space is left')
+  const inside = makePool([allocation.range])
+  const own = { management: true, allocation, block: blockOf(allocation), inside }
+  return store(state, { project, type: 'private_ipv4', quantity: 128, metro, ...own })
 }
 
-/** The project's IPv6 /56 in a metro, made for its first device there. */
+/** Returns the project's IPv6 /56 in a metro, which the first device there creates. */
 export function ipv6Space(state: State, project: Project, metro: Metro): Reservation {
-  const [known] = automatic(state, { project, metro, type: 'public_ipv6' })
+  const [known] = managedBlocks(state, { project, metro, type: 'public_ipv6' })
   if (known) return known
   const block = ipv6Block(state.addresses.nextIpv6())
-  return keep(state, { project, type: 'public_ipv6', quantity: 1, metro, block, management: true })
+  return store(state, { project, type: 'public_ipv6', quantity: 1, metro, block, management: true })
 }
 
-function automatic(state: State, of: { project: Project; metro: Metro; type: ReservationType }): Reservation[] {
+function managedBlocks(state: State, of: { project: Project; metro: Metro; type: ReservationType }): Reservation[] {
   return [...state.reservations.values()].filter(
     ({ project, metro, type }) => project === of.project && metro === of.metro && type === of.type,
   )

@@ -1,72 +1,78 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { type RateLimit, makeRateCounter } from '../rate-limit.ts'
-import { type RunningCloud, makeDoor, startSimulatedCloud } from '../simulated-cloud.ts'
-import type { Traffic, Wording } from '../traffic.ts'
+import { type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
+import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
 import { bgpRoutes } from './bgp.ts'
 import { capacityRoutes } from './capacity.ts'
 import { deviceRoutes } from './devices.ts'
 import { metalCommands } from './metal-commands.ts'
-import { type EquinixMetalDoor, type NewDevice, openMetalDoor } from './metal-door.ts'
+import { type EquinixMetalControl, type NewDevice, makeMetalControl } from './metal-control.ts'
 import { ApiError, errorBody, notFound } from './errors.ts'
 import { basePath } from './hrefs.ts'
 import { ipRoutes } from './ips.ts'
 import { locationRoutes } from './location-routes.ts'
-import type { Metal } from './metal.ts'
+import type { RouteContext } from './route-context.ts'
 import { type State, makeState } from './state.ts'
-import { type Unknowns, answerUnknowns } from './unknowns.ts'
+import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type EquinixMetalOptions = {
   /** A free port when absent or 0. */
   port?: number
   projects: { id: string; name?: string }[]
   tokens: Token[]
-  /** Devices that are there from the start. */
+  /** The devices at the start. */
   devices?: NewDevice[]
-  /** How many public addresses a project may hold: 256 when absent. */
+  /** How many public addresses a project may have: 256 when absent. */
   quota?: number
-  /** The vendor gave no numbers: without this the headers count down, and nobody is refused. */
+  /** The vendor publishes no limits. When absent, the headers count down, but no call is refused. */
   rateLimit?: RateLimit
-  /** How long a new device takes until it is active. */
+  /** How long it takes until a new device is active. */
   provisioningMs?: number
-  unknowns?: Partial<Unknowns>
-  /** The clock by which reservations are granted late, devices come up and deleted objects go. */
+  unknowns?: Partial<UnknownBehaviour>
+  /** The clock for late grants, the states of devices and deletions. */
   now?: () => number
 }
 
-export type EquinixMetal = RunningCloud & { door: EquinixMetalDoor }
+export type EquinixMetal = RunningCloud & { door: EquinixMetalControl }
 
 /** Starts a simulated Equinix Metal on a loopback port; its state is in memory. */
 export async function startEquinixMetal(options: EquinixMetalOptions): Promise<EquinixMetal> {
   const now = options.now ?? Date.now
-  const shared = makeDoor(options.quota ?? 256)
-  const unknowns = answerUnknowns(options.unknowns)
+  const shared = makeCloudControl(options.quota ?? 256)
+  const behaviour = chooseBehaviour(options.unknowns)
   const { projects, provisioningMs = 2000 } = options
-  const state = makeState({ projects, quota: shared.quota, unknowns, provisioningMs, now })
+  const state = makeState({ projects, quota: shared.quota, behaviour, provisioningMs, now })
   const access = makeAccess(options.tokens)
   const rate = makeRateCounter(options.rateLimit ?? { calls: 5000, perMs: 60_000 }, now)
   const limit = { rate, isEnforced: options.rateLimit !== undefined }
-  const door = openMetalDoor(state, shared)
+  const door = makeMetalControl(state, shared)
   for (const device of options.devices ?? []) door.devices.add(device)
   const vendor = {
     name: 'Equinix Metal',
-    wording: wordingOf(access, rate),
-    routes: (app: FastifyInstance, traffic: Traffic) => serveApi(app, { state, access, limit, traffic }),
+    format: makeFormat(access, rate),
+    routes: (app: FastifyInstance, intercepted: InterceptedCalls) =>
+      serveApi(app, { state, access, limit, intercepted }),
     commands: metalCommands(state, door),
   }
   return { ...(await startSimulatedCloud(vendor, shared, options.port)), door }
 }
 
 type RateCounter = ReturnType<typeof makeRateCounter>
-type Parts = { state: State; access: Access; limit: { rate: RateCounter; isEnforced: boolean }; traffic: Traffic }
+type Parts = {
+  state: State
+  access: Access
+  limit: { rate: RateCounter; isEnforced: boolean }
+  intercepted: InterceptedCalls
+}
 
-function serveApi(app: FastifyInstance, { state, access, limit, traffic }: Parts): void {
+function serveApi(app: FastifyInstance, { state, access, limit, intercepted }: Parts): void {
   app.addHook('onRequest', async (request) => {
-    state.settle()
+    state.runDue()
     access.authenticate(request)
-    const { over } = limit.rate.count(access.caller(request))
-    if (over && limit.isEnforced) throw new ApiError(429, [])
+    const { isOver } = limit.rate.count(access.caller(request))
+    if (isOver && limit.isEnforced) throw new ApiError(429, [])
   })
   app.setErrorHandler((error, _request, reply) => {
     const status = statusOf(error)
@@ -76,7 +82,7 @@ function serveApi(app: FastifyInstance, { state, access, limit, traffic }: Parts
   app.setNotFoundHandler(() => {
     throw notFound()
   })
-  const metal: Metal = { state, find: makeFinders(state, access), faultOf: traffic.faultOf }
+  const metal: RouteContext = { state, find: makeFinders(state, access), faultOf: intercepted.faultOf }
   ipRoutes(app, metal)
   deviceRoutes(app, metal)
   bgpRoutes(app, metal)
@@ -89,7 +95,7 @@ function statusOf(error: unknown): number {
   return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
 }
 
-function wordingOf(access: Access, rate: RateCounter): Wording {
+function makeFormat(access: Access, rate: RateCounter): VendorFormat {
   return {
     basePath,
     caller: access.caller,
@@ -104,7 +110,7 @@ function wordingOf(access: Access, rate: RateCounter): Wording {
 }
 
 function rateHeaders(rate: RateCounter, of: { caller: string; isOver: boolean }): Record<string, string> {
-  const { limit, remaining, resetAtMs } = rate.standing(of.caller)
+  const { limit, remaining, resetAtMs } = rate.status(of.caller)
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(of.isOver ? 0 : remaining),

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Quota } from '../quota.ts'
-import type { Lease, Pool } from '../address-pool.ts'
-import { type Agenda, makeAgenda } from '../agenda.ts'
+import type { Allocation, Pool } from '../address-pool.ts'
+import { type Scheduler, makeScheduler } from '../scheduler.ts'
 import { type AddressSpace, makeAddressSpace } from './address-space.ts'
 import { type Facility, type Metro, type Plan, metros } from './locations.ts'
-import type { Unknowns } from './unknowns.ts'
+import type { UnknownBehaviour } from './unknown-behaviour.ts'
 
 export type Project = { id: string; name: string; createdAt: string; bgpConfig?: BgpConfig }
 
@@ -21,7 +21,7 @@ export type Block = { family: 4 | 6; network: string; netmask: string; cidr: num
 
 export type ReservationType = 'public_ipv4' | 'global_ipv4' | 'private_ipv4' | 'public_ipv6'
 
-/** A block of addresses that a project holds. */
+/** A block of addresses that a project has reserved. */
 export type Reservation = {
   id: string
   project: Project
@@ -30,24 +30,24 @@ export type Reservation = {
   quantity: number
   /** Absent until it is granted. */
   block?: Block
-  lease?: Lease
+  allocation?: Allocation
   metro?: Metro
   facility?: Facility
   tags: string[]
   details: string | null
   customdata: object
   createdAt: string
-  /** Made by the vendor for a device: not the project's to delete, and no part of its quota. */
+  /** The vendor made it for a device: the project cannot delete it, and it does not count against the quota. */
   management: boolean
-  /** The blocks of single devices are in no list. */
+  /** False for the blocks of single devices, which no list shows. */
   listed: boolean
-  /** Deleted, but not gone yet. */
-  leaving: boolean
-  /** Private blocks: what devices get is cut from it. */
+  /** The client has deleted it, but the API still shows it. */
+  isDeleting: boolean
+  /** For private blocks: the pool from which devices get their parts. */
   inside?: Pool
 }
 
-/** An address of a reservation that a device has. */
+/** An address of a reservation that is assigned to a device. */
 export type Assignment = {
   id: string
   reservation: Reservation
@@ -57,7 +57,7 @@ export type Assignment = {
   public: boolean
   management: boolean
   createdAt: string
-  giveBack?: () => void
+  free?: () => void
 }
 
 export type DeviceState = (typeof deviceStates)[number]
@@ -84,7 +84,7 @@ export type Device = {
   facility: Facility
   operatingSystem: string
   mac: string
-  /** What `PUT /devices/{id}` may change, under the names it has there. */
+  /** The fields that `PUT /devices/{id}` may change, under their names in the API. */
   settings: DeviceSettings
   hardwareReservation: string | undefined
   terminationTime: string | undefined
@@ -110,14 +110,14 @@ export type Session = {
   device: Device
   family: 'ipv4' | 'ipv6'
   defaultRoute: boolean
-  /** One word a switch: `unknown`, `up`, `down`. */
+  /** A word for each switch: `unknown`, `up` or `down`. */
   status: string
   learnedRoutes: string[]
   createdAt: string
   updatedAt: string
 }
 
-export type State = Agenda & {
+export type State = Scheduler & {
   projects: Map<string, Project>
   devices: Map<string, Device>
   reservations: Map<string, Reservation>
@@ -125,10 +125,10 @@ export type State = Agenda & {
   sessions: Map<string, Session>
   addresses: AddressSpace
   quota: Quota
-  unknowns: Unknowns
-  /** How reservations are granted: at once; after a review by a person; or always late, without a review. */
+  behaviour: UnknownBehaviour
+  /** How reservations are granted: at once, after a person's review, or always late without a review. */
   grants: { mode: 'at-once' | 'review' | 'late'; afterMs?: number }
-  /** How long a deleted object is still shown. */
+  /** How long the API still shows a deleted object. */
   deletion: { reservationsMs: number; devicesMs: number }
   provisioningMs: number
   now(): number
@@ -138,13 +138,13 @@ export type State = Agenda & {
 export type StateOptions = {
   projects: { id: string; name?: string }[]
   quota: Quota
-  unknowns: Unknowns
+  behaviour: UnknownBehaviour
   provisioningMs: number
   now: () => number
 }
 
-/** An account with projects in which nothing is yet. */
-export function makeState({ projects, quota, unknowns, provisioningMs, now }: StateOptions): State {
+/** Makes the state of an account with empty projects. */
+export function makeState({ projects, quota, behaviour, provisioningMs, now }: StateOptions): State {
   const timestamp = () => `${new Date(now()).toISOString().slice(0, 19)}Z`
   return {
     projects: new Map(projects.map(({ id, name = 'sandbox' }) => [id, { id, name, createdAt: timestamp() }])),
@@ -154,30 +154,30 @@ export function makeState({ projects, quota, unknowns, provisioningMs, now }: St
     sessions: new Map(),
     addresses: makeAddressSpace(metros.map(({ code }) => code)),
     quota,
-    unknowns,
+    behaviour,
     grants: { mode: 'at-once' },
     deletion: { reservationsMs: 0, devicesMs: 0 },
     provisioningMs,
     now,
     timestamp,
-    ...makeAgenda(now),
+    ...makeScheduler(now),
   }
 }
 
-/** A new id, as the vendor makes them. */
+/** Returns a new id, as the vendor makes them. */
 export const newId = () => randomUUID()
 
-/** The addresses of a reservation that devices have. */
+/** Returns the assignments of a reservation's addresses. */
 export function assignmentsIn(state: State, reservation: Reservation): Assignment[] {
   return [...state.assignments.values()].filter((assignment) => assignment.reservation === reservation)
 }
 
-/** The addresses that a device has. */
+/** Returns the assignments to a device. */
 export function assignmentsOf(state: State, device: Device): Assignment[] {
   return [...state.assignments.values()].filter((assignment) => assignment.device === device)
 }
 
-/** The BGP sessions of a device. */
+/** Returns the BGP sessions of a device. */
 export function sessionsOf(state: State, device: Device): Session[] {
   return [...state.sessions.values()].filter((session) => session.device === device)
 }

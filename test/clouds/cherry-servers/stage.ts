@@ -1,6 +1,6 @@
 import type { CherryServersOptions } from '../../../clouds/cherry-servers.ts'
 import { startCherryServers } from '../../../sandbox/clouds/cherry-servers/server.ts'
-import type { Unknowns } from '../../../sandbox/clouds/cherry-servers/unknowns.ts'
+import type { UnknownBehaviour } from '../../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import type { PeeringStage, Stage } from '../contract.ts'
 import { cherryAt, projectId } from './fixtures.ts'
 
@@ -11,7 +11,7 @@ const unknownKey = 'cherry-key-unkn0wn'
 const foreignKey = 'cherry-key-f0reign'
 
 /** A simulated Cherry Servers with one project, in which all is done at once, and clients with all kinds of keys. */
-export async function startCherry(unknowns: Partial<Unknowns> = {}, now = Date.now) {
+export async function startCherry(unknowns: Partial<UnknownBehaviour> = {}, now = Date.now) {
   const simulator = await startCherryServers({
     projects: [{ id: Number(projectId) }, { id: otherProjectId }],
     tokens: [
@@ -32,7 +32,7 @@ export async function startCherry(unknowns: Partial<Unknowns> = {}, now = Date.n
 }
 
 /** The same as the contract wants it. */
-export async function startStage(unknowns: Partial<Unknowns>): Promise<PeeringStage> {
+export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<PeeringStage> {
   const cherry = await startCherry(unknowns)
   const { door, cloudWith } = cherry
   return {

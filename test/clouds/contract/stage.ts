@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CloudError } from '../../../clouds/cloud.ts'
 import type { Vendor } from '../../../clouds/vendor.ts'
-import type { AccountDoor } from '../../../sandbox/clouds/door.ts'
+import type { AccountControl } from '../../../sandbox/clouds/control.ts'
 import { cloudErrorOf } from '../scripted-server.ts'
 
 /** A vendor's client before a simulated cloud in which nothing is reserved, and no machine runs. */
@@ -15,7 +15,7 @@ export type Stage<V extends Vendor = Vendor> = AsyncDisposable & {
   /** Every key in use here: no message may hold one. */
   keys: string[]
   location: string
-  door: AccountDoor
+  door: AccountControl
   routes: Record<Route, string>
   machines: MachineRoom
 }

@@ -1,6 +1,6 @@
 import { equinixMetal } from '../../../clouds/equinix-metal.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
-import type { Unknowns } from '../../../sandbox/clouds/equinix-metal/unknowns.ts'
+import type { UnknownBehaviour } from '../../../sandbox/clouds/equinix-metal/unknown-behaviour.ts'
 import type { GrantStage, PasswordStage, Stage } from '../contract.ts'
 import { projectId } from './fixtures.ts'
 
@@ -11,7 +11,7 @@ const unknownKey = 'metal-key-unkn0wn'
 const foreignKey = 'metal-key-f0reign'
 
 /** A simulated Equinix Metal with one project, and clients with all kinds of keys. */
-export async function startMetal(unknowns: Partial<Unknowns> = {}) {
+export async function startMetal(unknowns: Partial<UnknownBehaviour> = {}) {
   const simulator = await startEquinixMetal({
     projects: [{ id: projectId }, { id: otherProjectId }],
     tokens: [
@@ -33,7 +33,7 @@ export async function startMetal(unknowns: Partial<Unknowns> = {}) {
 }
 
 /** The same as the contract wants it. */
-export async function startStage(unknowns: Partial<Unknowns>): Promise<GrantStage & PasswordStage> {
+export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<GrantStage & PasswordStage> {
   const metal = await startMetal(unknowns)
   const { door, cloudWith } = metal
   return {

@@ -1,7 +1,7 @@
 // What the product writes for kube-vip is enough for sessions with the provider's routers, and for ways to a Service.
 import { test } from 'uvu'
 import type { Machine } from '../../../sandbox/rig/metallb.ts'
-import { layNetwork } from '../../../sandbox/rig/network.ts'
+import { createNetwork } from '../../../sandbox/rig/network.ts'
 import { startRouters } from '../../../sandbox/rig/routers.ts'
 import { startKubeVip, startStandIn } from '../../rig/kube-vip.ts'
 import { eventually } from '../../whole/eventually.ts'
@@ -28,7 +28,7 @@ async function serves(world: World, service: string, { name, address }: Machine)
 }
 
 test(`${what}: a Service has a way over its node as long as it is there`, async () => {
-  const network = await layNetwork(provider)
+  const network = await createNetwork(provider)
   const world = await openWorld()
   const routers = await startRouters({ dir: world.dir, provider, password: password?.value })
   const settings = {

@@ -2,35 +2,35 @@ import type { FastifyInstance } from 'fastify'
 import type { CallLog } from './call-log.ts'
 import { ControlError } from './control-error.ts'
 import type { Faults } from './faults.ts'
-import { jsonWhateverItSays } from './json-bodies.ts'
+import { parseEveryBody } from './json-bodies.ts'
 import type { Latency } from './latency.ts'
 import type { Quota } from './quota.ts'
 
-/** What every simulated cloud can be told and asked, in the same process or, as commands, over HTTP. */
-export type Door = { latency: Latency; faults: Faults; calls: CallLog; quota: Quota }
+/** The controls that every simulated cloud has, for code in the same process and, as commands, over HTTP. */
+export type CloudControl = { latency: Latency; faults: Faults; calls: CallLog; quota: Quota }
 
 /** An object as a vendor's API shows it. */
 export type Json = Record<string, unknown>
 
-/** What it can be told and asked about the account behind it, in words that fit every vendor. */
-export type AccountDoor = Door & {
+/** The controls of the account behind the API, in terms that fit every vendor. */
+export type AccountControl = CloudControl & {
   reservations: {
-    /** Every reserved address of every project, as the API shows it; the vendor's own blocks may be among them. */
+    /** Returns every reservation of every project as the API shows it, which may include blocks of the vendor. */
     all(): Json[]
-    /** The ids of those among them that were deleted and are still shown. */
+    /** Returns the ids of deleted reservations that the API still shows. */
     leaving(): string[]
-    /** It is gone, and nobody deleted it. */
+    /** Removes a reservation without a call of a client, as if the vendor had lost it. */
     vanish(id: string): void
   }
   devices: {
     all(): Json[]
-    /** A machine that runs at once, in the first project unless said otherwise. */
+    /** Adds a machine that already runs, in the first project unless `project` names another. */
     add(device: { hostname: string; project?: string }): Json
     powerOff(id: string): Json
     powerOn(id: string): Json
     remove(id: string): void
   }
-  /** How long a deleted object is still shown, from now on. */
+  /** Sets how long the API still shows a deleted object. */
   setDeletion(deletion: Deletion): void
 }
 
@@ -38,22 +38,22 @@ export type Deletion = { reservationsMs?: number; devicesMs?: number }
 
 type Schema = Record<string, unknown>
 
-/** One thing that the door does over HTTP. */
+/** One command of the control API. */
 export type Command = {
-  /** Method and path below the door, like `DELETE /faults/:id`. */
+  /** The method, and the path below `/control`, such as `DELETE /faults/:id`. */
   route: string
   help: string
-  /** A body to copy. */
+  /** An example of a body. */
   example?: string
-  /** JSON Schema of the fields that the body may have; no body is read when absent. */
+  /** JSON Schemas of the body's fields; when absent, the command reads no body. */
   fields?: Record<string, Schema>
   required?: string[]
   run: (call: { params: Record<string, string>; query: Record<string, string>; body: unknown }) => unknown
 }
 
-/** Serves commands below `/control`, and at `/control` itself a page that says what there is. */
-export async function openDoor(app: FastifyInstance, name: string, commands: Command[]): Promise<void> {
-  jsonWhateverItSays(app)
+/** Serves the commands below `/control`, and a help page at `/control` itself. */
+export async function serveControl(app: FastifyInstance, name: string, commands: Command[]): Promise<void> {
+  parseEveryBody(app)
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof ControlError ? error.status : isInvalid(error) ? 400 : 500
     if (status === 500) console.error(error)
@@ -89,7 +89,7 @@ type SchemaProblem = { instancePath: string; message?: string; params: Record<st
 
 function explain(problem: SchemaProblem | undefined, fields: string[]): string {
   const extra = problem?.params['additionalProperty']
-  if (typeof extra === 'string') return `no field "${extra}"; there are ${fields.join(', ')}`
+  if (typeof extra === 'string') return `unknown field "${extra}": expected one of ${fields.join(', ')}`
   return `the body${problem?.instancePath.replaceAll('/', '.') ?? ''} ${problem?.message ?? 'is not right'}`
 }
 
@@ -107,10 +107,10 @@ function helpPage(name: string, commands: Command[]): string {
     const line = `${method.padEnd(7)}/control${path.replace(/:(\w+)/g, '{$1}')}`
     return [line, `         ${help}`, ...(example ? [`         -d '${example}'`] : [])].join('\n')
   })
-  return `The control door of the simulated ${name}
+  return `The control API of the simulated ${name}
 
-Bodies are JSON, whatever content type is sent. Faults and latency never apply to the door itself.
-"on" names calls by method, path or both, without the API's base path: "POST /projects/*/ips", "/ips/**", "DELETE".
+Send bodies as JSON, with any content type. Faults and latency do not apply to the control API.
+"on" selects calls by method, path or both, without the API's base path: "POST /projects/*/ips", "/ips/**", "DELETE".
 
 ${paragraphs.join('\n')}
 `

@@ -1,13 +1,13 @@
-import { ControlError, found } from '../control-error.ts'
-import type { AccountDoor, Door } from '../door.ts'
-import { addDevice, removeDevice, setDeviceState } from './device-records.ts'
+import { ControlError, findById } from '../control-error.ts'
+import type { AccountControl, CloudControl, Json } from '../control.ts'
+import { addDevice, removeDevice, setDeviceState } from './device-lifecycle.ts'
 import { plain } from './includes.ts'
 import { findMetro, plans } from './locations.ts'
-import { type Json, renderReservation } from './render.ts'
+import { renderReservation } from './render.ts'
 import { renderDevice } from './render-device.ts'
-import { grant, vanish } from './reservations.ts'
+import { grant, removeReservation } from './reservations.ts'
 import { type DeviceState, type Project, type State, deviceStates } from './state.ts'
-import { type Unknowns, answerUnknowns } from './unknowns.ts'
+import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type NewDevice = {
   hostname: string
@@ -18,54 +18,54 @@ export type NewDevice = {
   state?: DeviceState
 }
 
-/** What a simulated Equinix Metal can be told, beside what every simulated cloud can. */
-export type EquinixMetalDoor = AccountDoor & {
+/** The controls of a simulated Equinix Metal, in addition to those of every simulated cloud. */
+export type EquinixMetalControl = AccountControl & {
   reservations: {
     grant(id: string): Json
     deny(id: string): Json
   }
   devices: {
-    /** In metro `da` unless said otherwise. */
+    /** Adds a device, in metro `da` when `metro` is absent. */
     add(device: NewDevice): Json
     setState(id: string, state: DeviceState): Json
   }
   bgp: {
-    /** What a session shows of itself: a word a switch (`up,up`), and the routes it has learned. */
+    /** Sets what a session shows: a word for each switch (`up,up`), and the learned routes. */
     setSession(id: string, shown: { status?: string; learnedRoutes?: string[] }): void
-    /** What the BGP configuration of a project is: a global one waits to be enabled. */
+    /** Sets the status of a project's BGP configuration; a global one waits until it is enabled. */
     setStatus(project: string, status: 'requested' | 'enabled' | 'disabled'): void
   }
-  /** How reservations are granted from now on: see `State.grants`. */
+  /** Sets how reservations are granted: see `State.grants`. */
   setGrants(grants: State['grants']): void
-  unknowns(): Unknowns
-  setUnknowns(given: Partial<Unknowns>): void
+  unknowns(): UnknownBehaviour
+  setUnknowns(given: Partial<UnknownBehaviour>): void
 }
 
-/** Opens the door of one account. */
-export function openMetalDoor(state: State, shared: Door): EquinixMetalDoor {
+/** Makes the controls of one account. */
+export function makeMetalControl(state: State, shared: CloudControl): EquinixMetalControl {
   return {
     ...shared,
-    reservations: reservationsDoor(state),
-    devices: devicesDoor(state),
-    bgp: bgpDoor(state),
+    reservations: reservationControl(state),
+    devices: deviceControl(state),
+    bgp: bgpControl(state),
     setGrants: (grants) => void (state.grants = grants),
     setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
-    unknowns: () => ({ ...state.unknowns }),
-    setUnknowns: (given) => void (state.unknowns = answerUnknowns({ ...state.unknowns, ...given })),
+    unknowns: () => ({ ...state.behaviour }),
+    setUnknowns: (given) => void (state.behaviour = chooseBehaviour({ ...state.behaviour, ...given })),
   }
 }
 
-function reservationsDoor(state: State): EquinixMetalDoor['reservations'] {
-  const find = (id: string) => found(state.reservations, id, 'reservation')
+function reservationControl(state: State): EquinixMetalControl['reservations'] {
+  const find = (id: string) => findById(state.reservations, id, 'reservation')
   const show = (id: string) => renderReservation(state, find(id), plain)
   return {
     all() {
-      state.settle()
+      state.runDue()
       return [...state.reservations.keys()].map(show)
     },
     leaving() {
-      state.settle()
-      return [...state.reservations.values()].filter(({ leaving }) => leaving).map(({ id }) => id)
+      state.runDue()
+      return [...state.reservations.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
     },
     grant(id) {
       if (!grant(state, find(id))) throw new ControlError(`reservation ${id} is not pending, or no address is left`)
@@ -76,12 +76,12 @@ function reservationsDoor(state: State): EquinixMetalDoor['reservations'] {
       find(id).state = 'denied'
       return show(id)
     },
-    vanish: (id) => vanish(state, find(id)),
+    vanish: (id) => removeReservation(state, find(id)),
   }
 }
 
-function devicesDoor(state: State): EquinixMetalDoor['devices'] {
-  const find = (id: string) => found(state.devices, id, 'device')
+function deviceControl(state: State): EquinixMetalControl['devices'] {
+  const find = (id: string) => findById(state.devices, id, 'device')
   const setState = (id: string, to: DeviceState) => {
     if (!deviceStates.includes(to)) throw new ControlError(`state ${to}: expected one of ${deviceStates.join(', ')}`)
     setDeviceState(state, find(id), to)
@@ -89,10 +89,10 @@ function devicesDoor(state: State): EquinixMetalDoor['devices'] {
   }
   return {
     all() {
-      state.settle()
+      state.runDue()
       return [...state.devices.values()].map((device) => renderDevice(state, device, plain))
     },
-    add: (device) => renderDevice(state, addDevice(state, orderOf(state, device)), plain),
+    add: (device) => renderDevice(state, addDevice(state, readNewMachine(state, device)), plain),
     setState,
     powerOff: (id) => setState(id, 'inactive'),
     powerOn: (id) => setState(id, 'active'),
@@ -100,14 +100,14 @@ function devicesDoor(state: State): EquinixMetalDoor['devices'] {
   }
 }
 
-function orderOf(state: State, { project, metro = 'da', plan = 'c3.small.x86', ...wanted }: NewDevice) {
+function readNewMachine(state: State, { project, metro = 'da', plan = 'c3.small.x86', ...wanted }: NewDevice) {
   const place = findMetro(metro)
   if (!place) throw new ControlError(`no metro "${metro}"`)
   const known = plans.find(({ slug }) => slug === plan)
   if (!known) throw new ControlError(`no plan "${plan}": expected one of ${plans.map(({ slug }) => slug).join(', ')}`)
   const [first] = state.projects.keys()
   return {
-    project: found(state.projects, project ?? first ?? '', 'project'),
+    project: findById(state.projects, project ?? first ?? '', 'project'),
     metro: place,
     plan: known,
     hostname: wanted.hostname,
@@ -117,13 +117,13 @@ function orderOf(state: State, { project, metro = 'da', plan = 'c3.small.x86', .
   }
 }
 
-function bgpDoor(state: State): EquinixMetalDoor['bgp'] {
+function bgpControl(state: State): EquinixMetalControl['bgp'] {
   return {
     setSession(id, shown) {
-      Object.assign(found(state.sessions, id, 'BGP session'), shown, { updatedAt: state.timestamp() })
+      Object.assign(findById(state.sessions, id, 'BGP session'), shown, { updatedAt: state.timestamp() })
     },
     setStatus(id, status) {
-      const { bgpConfig }: Project = found(state.projects, id, 'project')
+      const { bgpConfig }: Project = findById(state.projects, id, 'project')
       if (!bgpConfig) throw new ControlError(`project ${id} has no BGP configuration`)
       bgpConfig.status = status
     },

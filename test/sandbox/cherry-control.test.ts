@@ -1,19 +1,14 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { SimulatedCloud } from '../../sandbox/clouds/simulated-cloud.ts'
+import { sendCommand } from './call-api.ts'
 import { type Fixture, type Json, idsIn, project, within, withCherry } from './cherry-fixture.ts'
 
 const ips = `/projects/${project}/ips`
 const region = 'LT-Siauliai'
 
-/** A command as curl sends it: JSON that calls itself a form. */
-async function command({ cherry }: Fixture, route: string, sent?: object): Promise<{ status: number; json: unknown }> {
-  const [method = '', path = ''] = route.split(' ')
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const body = sent && { headers, body: JSON.stringify(sent) }
-  const response = await fetch(cherry.controlUrl + path, { method, ...body })
-  return { status: response.status, json: await response.json() }
-}
+const command = ({ cherry }: Fixture, route: string, body?: object) =>
+  sendCommand(cherry.controlUrl, route, body && JSON.stringify(body))
 
 const statuses = async ({ call }: Fixture, count: number) => {
   const seen = []
@@ -23,7 +18,7 @@ const statuses = async ({ call }: Fixture, count: number) => {
 
 const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'nobody is refused for calling often, until a limit is set; then the fifth call in a second is',
+    name: 'without a limit no call is refused; with a limit of four the fifth call in a second is',
     async check(fixture) {
       const { cherry, clock } = fixture
       assert.equal(await statuses(fixture, 6), [200, 200, 200, 200, 200, 200])
@@ -34,7 +29,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'the limit is one for all tokens of a client, and says when it ends only where it was told to',
+    name: 'all tokens of a client share one limit, and Retry-After is present only with retryAfter',
     async check({ cherry, clock, call }) {
       cherry.door.setCallLimit({ calls: 1, perMs: 30_000 })
       assert.is((await call('GET /regions')).status, 200)
@@ -47,7 +42,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a refused order is not carried out',
+    name: 'an order that is over the call limit reserves nothing',
     async check({ cherry, call }) {
       cherry.door.setCallLimit({ calls: 0, perMs: 1000 })
       assert.is((await call(`POST ${ips}`, { region })).status, 429)
@@ -55,7 +50,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'faults speak as the vendor does',
+    name: 'a fault has the error text of the vendor',
     async check({ cherry, call }) {
       cherry.door.faults.add({ on: 'GET /ips/*', answer: 429, retryAfterSeconds: 2, times: 1 })
       cherry.door.faults.add({ on: 'GET /ips/*', answer: 500, message: 'no' })
@@ -68,7 +63,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'an answer lost after the work was done leaves the address behind',
+    name: 'a fault after the work is done loses the answer, but the address stays reserved',
     async check({ cherry, call }) {
       cherry.door.faults.add({ on: 'POST /projects/*/ips', answer: 504, done: true, times: 1 })
       const { status, headers } = await call(`POST ${ips}`, { region })
@@ -77,7 +72,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'pages can be shorter than asked for, and the header still says how long the whole is',
+    name: 'a fault makes pages shorter than requested, and the header still shows the full length',
     async check({ cherry, call, order }) {
       const made = []
       for (let n = 0; n < 5; n += 1) made.push((await order())['id'])
@@ -93,7 +88,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a list can answer that it is empty',
+    name: 'a fault makes a list empty',
     async check({ cherry, call, order }) {
       await order()
       cherry.door.faults.add({ answer: 'empty-list', times: 1 })
@@ -103,7 +98,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'an address that vanishes was deleted by nobody',
+    name: 'an address can disappear without a DELETE call',
     async check({ cherry, call, order, server }) {
       const ip = await order({ targeted_to: server() })
       cherry.door.reservations.vanish(String(ip['id']))
@@ -112,7 +107,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'what every simulated cloud can do, it does without its name',
+    name: 'the controls that all simulated clouds share work for Cherry Servers',
     async check({ cherry, clock, call }) {
       const cloud: SimulatedCloud = cherry
       const id = String(cloud.door.devices.add({ hostname: 'worker-1', project: String(project) })['id'])
@@ -130,7 +125,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
 
 for (const { name, check } of rules) test(name, () => withCherry({}, check))
 
-/** What curl sends, and what the API does afterwards. */
+/** What curl sends, and how the API behaves afterwards. */
 const typed: { route: string; body: object; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     route: 'POST /devices',
@@ -202,7 +197,7 @@ const typed: { route: string; body: object; check: (fixture: Fixture) => Promise
 ]
 
 for (const { route, body, check } of typed)
-  test(`curl -X ${route} -d '${JSON.stringify(body)}'`, () =>
+  test(`curl -X ${route} -d '${JSON.stringify(body)}' changes the cloud`, () =>
     withCherry({}, async (fixture) => {
       const { status, json } = await command(fixture, route, body)
       assert.is(status, 200, JSON.stringify(json))
@@ -231,9 +226,9 @@ const mistakes: { name: string; route: string; body?: object; status: number; sa
     status: 404,
     says: /no project/,
   },
-  { name: 'a server that is not there', route: 'POST /devices/1/power-off', status: 404, says: /no server has the id/ },
+  { name: 'an unknown server', route: 'POST /devices/1/power-off', status: 404, says: /no server has the id/ },
   {
-    name: 'an unknown answer',
+    name: 'an unknown value',
     route: 'PUT /unknowns',
     body: { samePtrRecord: '204' },
     status: 400,
@@ -242,14 +237,14 @@ const mistakes: { name: string; route: string; body?: object; status: number; sa
 ]
 
 for (const { name, route, body, status, says } of mistakes)
-  test(`a mistake at the door is explained: ${name}`, () =>
+  test(`the control API explains a mistake: ${name}`, () =>
     withCherry({}, async (fixture) => {
       const answer = await command(fixture, route, body)
       assert.is(answer.status, status)
       assert.match((answer.json as { wrong: string }).wrong, says)
     }))
 
-test('a session of a server that speaks no BGP, or of more routers than there are, is a mistake', () =>
+test('the control API refuses sessions for a server without BGP, or with more routers than the region has', () =>
   withCherry({ unknowns: { bgpBeforeProject: 'accepted' } }, async ({ cherry, call, server }) => {
     const id = server()
     assert.throws(() => cherry.door.bgp.setSession(String(id), { connected: 1 }), 'BGP is off')

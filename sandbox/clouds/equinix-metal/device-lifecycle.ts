@@ -1,4 +1,4 @@
-import { addManagement, strip, type Families } from './assignments.ts'
+import { addManagement, removeDeviceParts, type Families } from './assignments.ts'
 import { unprocessable } from './errors.ts'
 import { type Facility, type Metro, type Plan, facilities } from './locations.ts'
 import { type Device, type DeviceSettings, type DeviceState, type Project, type State, newId } from './state.ts'
@@ -19,7 +19,7 @@ export type DeviceOrder = {
 
 const everyFamily: Families = { publicIpv4: true, privateIpv4: true, publicIpv6: true }
 
-/** Puts a device into a project, with the addresses it is managed by. */
+/** Adds a device to a project, with its management addresses. */
 export function addDevice(state: State, order: DeviceOrder): Device {
   const { settings, addresses = everyFamily, hardwareReservation, terminationTime, ...wanted } = order
   const id = newId()
@@ -30,7 +30,7 @@ export function addDevice(state: State, order: DeviceOrder): Device {
     hostname: wanted.hostname ?? `metal-${id.slice(0, 8)}`,
     facility,
     mac: `02:00:00:${id.slice(0, 6).replace(/..(?=.)/g, '$&:')}`,
-    settings: { ...usualSettings(), ...settings },
+    settings: { ...defaultSettings(), ...settings },
     hardwareReservation,
     terminationTime,
     createdAt: state.timestamp(),
@@ -47,7 +47,7 @@ function facilityIn(metro: Metro): Facility {
   return facility
 }
 
-function usualSettings(): DeviceSettings {
+function defaultSettings(): DeviceSettings {
   return {
     description: null,
     tags: [],
@@ -62,31 +62,31 @@ function usualSettings(): DeviceSettings {
   }
 }
 
-/** Lets a new device go through its states until it is active. */
+/** Schedules the states of a new device until it is active. */
 export function provision(state: State, device: Device): void {
   const step = (from: DeviceState, to: DeviceState) => () => {
     if (device.state === from) setDeviceState(state, device, to)
   }
-  state.later(state.provisioningMs / 2, step('queued', 'provisioning'))
-  state.later(state.provisioningMs, step('provisioning', 'active'))
+  state.schedule(state.provisioningMs / 2, step('queued', 'provisioning'))
+  state.schedule(state.provisioningMs, step('provisioning', 'active'))
 }
 
-/** Puts a device into a state. */
+/** Sets the state of a device. */
 export function setDeviceState(state: State, device: Device, to: DeviceState): void {
   Object.assign(device, { state: to, updatedAt: state.timestamp() })
 }
 
-/** Deprovisions a device: gone at once, or still shown for a while. */
+/** Deletes a device at once, or after the time for which the API still shows it. */
 export function deprovision(state: State, device: Device): void {
   if (device.settings.locked) throw unprocessable('The device is locked')
   if (device.state === 'deprovisioning') throw unprocessable('The device is being deprovisioned')
   if (state.deletion.devicesMs === 0) return removeDevice(state, device)
   setDeviceState(state, device, 'deprovisioning')
-  state.later(state.deletion.devicesMs, () => removeDevice(state, device))
+  state.schedule(state.deletion.devicesMs, () => removeDevice(state, device))
 }
 
-/** Ends a device; addresses that the project reserved stay with the project. */
+/** Removes a device; the project keeps the addresses that it reserved. */
 export function removeDevice(state: State, device: Device): void {
-  strip(state, device)
+  removeDeviceParts(state, device)
   state.devices.delete(device.id)
 }

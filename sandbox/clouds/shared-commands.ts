@@ -1,4 +1,4 @@
-import { type Command, type Door } from './door.ts'
+import { type Command, type CloudControl } from './control.ts'
 import { answers, type Fault } from './faults.ts'
 import type { LatencyRule } from './latency.ts'
 
@@ -7,14 +7,14 @@ const number = { type: 'number' }
 const count = { type: 'integer' }
 const flag = { type: 'boolean' }
 
-/** The commands that every simulated cloud has. */
-export function doorCommands(door: Door): Command[] {
-  return [...latencyCommands(door), ...faultCommands(door), ...callCommands(door), ...quotaCommands(door)]
+/** Returns the commands for latency, faults, calls and quota, which every simulated cloud has. */
+export function sharedCommands(control: CloudControl): Command[] {
+  return [...latencyCommands(control), ...faultCommands(control), ...callCommands(control), ...quotaCommands(control)]
 }
 
-function latencyCommands({ latency }: Door): Command[] {
+function latencyCommands({ latency }: CloudControl): Command[] {
   return [
-    { route: 'GET /latency', help: 'The delays that are set.', run: () => latency.all() },
+    { route: 'GET /latency', help: 'Lists the delays.', run: () => latency.all() },
     {
       route: 'PUT /latency',
       help: 'Delays every call, or those of one route ("on"), before any work is done.',
@@ -26,45 +26,49 @@ function latencyCommands({ latency }: Door): Command[] {
         return latency.all()
       },
     },
-    { route: 'DELETE /latency', help: 'No delay any more.', run: () => latency.clear() },
+    { route: 'DELETE /latency', help: 'Removes every delay.', run: () => latency.clear() },
   ]
 }
 
-function faultCommands({ faults }: Door): Command[] {
+function faultCommands({ faults }: CloudControl): Command[] {
   const answer = { anyOf: [count, { enum: [...answers] }] }
   const numbers = { times: count, ms: number, perPage: count, retryAfterSeconds: number }
   return [
-    { route: 'GET /faults', help: 'The faults that are switched on.', run: () => faults.all() },
+    { route: 'GET /faults', help: 'Lists the active faults.', run: () => faults.all() },
     {
       route: 'POST /faults',
-      help: `Adds a fault: "answer" is a status, or ${answers.join(', ')}. "done": the work is done first.`,
+      help: `Adds a fault. "answer" is a status, or ${answers.join(', ')}. With "done" the cloud does the work first.`,
       example: '{"on":"POST /projects/*/ips","answer":500,"done":true,"times":1}',
       fields: { on: text, answer, done: flag, message: text, location: text, ...numbers },
       required: ['answer'],
       run: ({ body }) => faults.add(body as Fault),
     },
     { route: 'DELETE /faults', help: 'Removes every fault.', run: () => faults.clear() },
-    { route: 'DELETE /faults/:id', help: 'Removes one.', run: ({ params }) => faults.remove(Number(params['id'])) },
+    {
+      route: 'DELETE /faults/:id',
+      help: 'Removes one fault.',
+      run: ({ params }) => faults.remove(Number(params['id'])),
+    },
   ]
 }
 
-function callCommands({ calls }: Door): Command[] {
+function callCommands({ calls }: CloudControl): Command[] {
   return [
     {
       route: 'GET /calls',
-      help: 'The calls so far; ?on=GET+/ips/* for one route.',
+      help: 'Lists the calls; ?on=GET+/ips/* selects a route.',
       run: ({ query }) => calls.all(query['on']),
     },
-    { route: 'GET /calls/counts', help: 'How many calls each route had.', run: () => calls.counts() },
-    { route: 'DELETE /calls', help: 'Forgets the calls so far.', run: () => calls.clear() },
+    { route: 'GET /calls/counts', help: 'Counts the calls of each route.', run: () => calls.counts() },
+    { route: 'DELETE /calls', help: 'Clears the list of calls.', run: () => calls.clear() },
   ]
 }
 
-function quotaCommands({ quota }: Door): Command[] {
+function quotaCommands({ quota }: CloudControl): Command[] {
   return [
     {
       route: 'PUT /quota',
-      help: 'How many addresses every project, or one ("project"), may hold.',
+      help: 'Sets how many addresses every project, or the one in "project", may have.',
       example: '{"addresses":10}',
       fields: { addresses: count, project: text },
       required: ['addresses'],

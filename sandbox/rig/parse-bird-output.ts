@@ -1,25 +1,25 @@
-// Reads what BIRD says. Pure.
+// Parses the output and the log of BIRD. Pure functions.
 
-/** The way to a prefix. */
-export type Way = { prefix: string; via: string }
+/** A route to a prefix. */
+export type Route = { prefix: string; via: string }
 
-/** When a way to a prefix was learned or lost. */
+/** When a router learned or lost a route to a prefix. */
 export type Change = { atMs: number; what: 'learned' | 'lost'; prefix: string }
 
-/** Of `show route`: a line with the prefix, which later ways to it leave out, then one a way with `via 10.0.0.5 on x`. */
-export function readWays(lines: string[]): Way[] {
-  const ways: Way[] = []
+/** Parses `show route`: a line with the prefix, which further routes to it omit, then a line `via 10.0.0.5 on x`. */
+export function parseRoutes(lines: string[]): Route[] {
+  const routes: Route[] = []
   let prefix = ''
   for (const line of lines) {
     prefix = /^[\d.]+\/\d+/.exec(line)?.[0] ?? prefix
     const via = /^\s+via (\S+)/.exec(line)?.[1]
-    if (via !== undefined) ways.push({ prefix, via })
+    if (via !== undefined) routes.push({ prefix, via })
   }
-  return ways
+  return routes
 }
 
-/** Of `show protocols all`: the neighbours with whom a session is up. */
-export function readNeighbours(lines: string[]): string[] {
+/** Parses `show protocols all`: returns the neighbours with an established session. */
+export function parseNeighbours(lines: string[]): string[] {
   const up: string[] = []
   let state = ''
   for (const line of lines) {
@@ -30,8 +30,8 @@ export function readNeighbours(lines: string[]): string[] {
   return up
 }
 
-/** Of the log, whose times are UTC: `2026-01-31 12:00:00.123 <TRACE> machine1.ipv4 > added 203.0.113.7/32 unicast`. */
-export function readChanges(log: string): Change[] {
+/** Parses the log, whose times are UTC: `2026-01-31 12:00:00.123 <TRACE> machine1.ipv4 > added 203.0.113.7/32 unicast`. */
+export function parseChanges(log: string): Change[] {
   const found = log.matchAll(/^(\S+) (\S+) <TRACE> \S+ > (added|removed) .*?([\d.]+\/\d+) /gm)
   return [...found].map(([, day, time, what, prefix = '']) => ({
     atMs: Date.parse(`${day}T${time}Z`),

@@ -4,80 +4,84 @@ import type { Call, CallLog } from './call-log.ts'
 import { type ActiveFault, type Faults, describeFault } from './faults.ts'
 import type { Latency } from './latency.ts'
 
-/** What a vendor's API says about itself around any answer. */
-export type Wording = {
+/** What every answer of a vendor's API has in common. */
+export type VendorFormat = {
   basePath: string
-  /** The label of the token that a request carries; never the token. */
+  /** Returns the label of a request's token, never the token itself. */
   caller: (request: FastifyRequest) => string
-  /** Headers of every answer that comes from the API itself. */
+  /** The headers of answers that the API makes; answers of an edge server have none of them. */
   headers(request: FastifyRequest, status: number, payload: string): Record<string, string>
-  /** The error body for a status. */
+  /** Returns the error body for a status. */
   errorBody(status: number, message: string | undefined): unknown
 }
 
-type Turn = { fault: ActiveFault | undefined; call: Call; startedMs: number }
+type TrackedCall = { fault: ActiveFault | undefined; call: Call; startedMs: number }
 
-export type Traffic = {
-  /** The fault of a call, for the code that makes lists: what becomes of a list depends on how the vendor pages it. */
+export type InterceptedCalls = {
+  /** Returns the fault of a call to code that makes lists: its effect depends on how the vendor pages them. */
   faultOf: (request: FastifyRequest) => ActiveFault | undefined
 }
 
 const edgeTitles: Record<number, string> = { 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Time-out' }
 const never = new Promise<never>(() => {})
 
-/** Logs, delays and spoils the calls of every route that `app` gets; `closing` ends what still waits. */
-export function directTraffic(
+/** Logs and delays the calls to every route of `app`, and applies faults to them. `closing` ends calls that wait. */
+export function interceptCalls(
   app: FastifyInstance,
-  door: { faults: Faults; latency: Latency; calls: CallLog },
-  { wording, closing }: { wording: Wording; closing: AbortSignal },
-): Traffic {
-  const turns = new WeakMap<FastifyRequest, Turn>()
+  control: { faults: Faults; latency: Latency; calls: CallLog },
+  { format, closing }: { format: VendorFormat; closing: AbortSignal },
+): InterceptedCalls {
+  const trackedCalls = new WeakMap<FastifyRequest, TrackedCall>()
 
   app.addHook('onRequest', async (request, reply) => {
-    const path = pathOf(request).slice(wording.basePath.length)
-    const fault = door.faults.strike(request.method, path)
-    const turn = { fault, call: door.calls.begin(logEntry(request, wording)), startedMs: performance.now() }
-    if (fault) turn.call.fault = describeFault(fault)
-    turns.set(request, turn)
-    await sleepMs(door.latency.msFor(request.method, path), closing)
+    const path = pathOf(request).slice(format.basePath.length)
+    const fault = control.faults.strike(request.method, path)
+    const tracked = { fault, call: control.calls.add(logEntry(request, format)), startedMs: performance.now() }
+    if (fault) tracked.call.fault = describeFault(fault)
+    trackedCalls.set(request, tracked)
+    await sleepMs(control.latency.msFor(request.method, path), closing)
     if (!fault || fault.done) return undefined
-    const body = await spoil(fault, { request, reply, wording, closing })
+    const body = await applyFault(fault, { request, reply, format, closing })
     return body === undefined ? undefined : reply.send(body)
   })
 
   app.addHook('onSend', async (request, reply, payload) => {
-    const fault = turns.get(request)?.fault
-    const spoilt = fault?.done ? await spoil(fault, { request, reply, wording, closing }) : undefined
-    const body = spoilt ?? payload
+    const fault = trackedCalls.get(request)?.fault
+    const faultBody = fault?.done ? await applyFault(fault, { request, reply, format, closing }) : undefined
+    const body = faultBody ?? payload
     const text = typeof body === 'string' ? body : ''
-    if (!isEdgeAnswer(reply)) reply.headers(wording.headers(request, reply.statusCode, text))
+    if (!isEdgeAnswer(reply)) reply.headers(format.headers(request, reply.statusCode, text))
     return body
   })
 
   app.addHook('onResponse', async (request, reply) => {
-    const turn = turns.get(request)
-    if (turn) Object.assign(turn.call, { status: reply.statusCode, ms: Math.round(performance.now() - turn.startedMs) })
+    const tracked = trackedCalls.get(request)
+    if (tracked)
+      Object.assign(tracked.call, { status: reply.statusCode, ms: Math.round(performance.now() - tracked.startedMs) })
   })
 
-  return { faultOf: (request) => turns.get(request)?.fault }
+  return { faultOf: (request) => trackedCalls.get(request)?.fault }
 }
 
-/** The path that was called, without its query. */
+/** Returns the path of a request without its query. */
 export function pathOf(request: FastifyRequest): string {
   return request.url.split('?')[0] ?? ''
 }
 
-function logEntry(request: FastifyRequest, { basePath, caller }: Wording): Call {
+function logEntry(request: FastifyRequest, { basePath, caller }: VendorFormat): Call {
   const [path = '', query = ''] = request.url.split('?')
   const documented = request.routeOptions.url?.slice(basePath.length).replace(/:(\w+)/g, '{$1}') ?? '(no such path)'
   const route = `${request.method} ${documented}`
   return { at: new Date().toISOString(), method: request.method, path, query, route, caller: caller(request) }
 }
 
-type Victim = { request: FastifyRequest; reply: FastifyReply; wording: Wording; closing: AbortSignal }
+type FaultTarget = { request: FastifyRequest; reply: FastifyReply; format: VendorFormat; closing: AbortSignal }
 
-/** Carries a fault out: never resolves where no answer follows, resolves with the body that replaces the answer, if any. */
-async function spoil(fault: ActiveFault, { request, reply, wording, closing }: Victim): Promise<string | undefined> {
+/** Applies a fault. Resolves with the body that replaces the answer, if any; never resolves where no answer follows. */
+async function applyFault(
+  fault: ActiveFault,
+  { request, reply, format, closing }: FaultTarget,
+): Promise<string | undefined> {
   if (fault.answer === 'hang') return never
   if (fault.answer === 'reset') {
     request.raw.socket.resetAndDestroy()
@@ -93,7 +97,7 @@ async function spoil(fault: ActiveFault, { request, reply, wording, closing }: V
   const title = edgeTitles[fault.answer]
   if (title) return webPage(reply, `${fault.answer} ${title}`)
   reply.type('application/json; charset=utf-8')
-  return JSON.stringify(wording.errorBody(fault.answer, fault.message))
+  return JSON.stringify(format.errorBody(fault.answer, fault.message))
 }
 
 function plainUrl({ host, url }: FastifyRequest): string {
@@ -109,7 +113,7 @@ function webPage(reply: FastifyReply, heading: string): string {
   return `<html>\r\n<head><title>${heading}</title></head>\r\n<body>\r\n<center><h1>${heading}</h1></center>\r\n</body>\r\n</html>\r\n`
 }
 
-/** A call that still waits when the cloud closes is never answered. */
+/** Sleeps; when the cloud closes meanwhile it never resolves, so that the call gets no answer. */
 async function sleepMs(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => never)
 }

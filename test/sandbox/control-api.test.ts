@@ -3,27 +3,13 @@ import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
+import { sendCommand } from './call-api.ts'
 import { type Fixture, type Json, idsIn, listIn, project, withMetal } from './metal-fixture.ts'
 
 const ips = `/projects/${project}/ips`
 const order = { type: 'public_ipv4', quantity: 1, metro: 'da' }
 
-/** A command as curl sends it: JSON that calls itself a form. */
-async function command(
-  { metal }: Fixture,
-  route: string,
-  body?: string,
-): Promise<{ status: number; text: string; json: unknown }> {
-  const [method = '', path = ''] = route.split(' ')
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const response = await fetch(metal.controlUrl + path, { method, ...(body !== undefined && { body, headers }) })
-  const text = await response.text()
-  return {
-    status: response.status,
-    text,
-    json: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined,
-  }
-}
+const command = ({ metal }: Fixture, route: string, body?: string) => sendCommand(metal.controlUrl, route, body)
 
 const statuses: { fault: Fault; type: string; retryAfter: string | null; body: RegExp }[] = [
   { fault: { answer: 401 }, type: 'application/json; charset=utf-8', retryAfter: null, body: /^{"error":"Invalid/ },
@@ -58,7 +44,7 @@ const statuses: { fault: Fault; type: string; retryAfter: string | null; body: R
 ]
 
 for (const { fault, type, retryAfter, body } of statuses)
-  test(`the fault ${JSON.stringify(fault)} strikes the calls it names, and nothing is done`, () =>
+  test(`the fault ${JSON.stringify(fault)} strikes the calls that it names before any work is done`, () =>
     withMetal({}, async ({ metal, call }) => {
       metal.door.faults.add({ on: 'POST /projects/*/ips', ...fault })
       for (let n = 0; n < 2; n += 1) {
@@ -89,7 +75,7 @@ const took = async (calling: () => Promise<unknown>): Promise<number> => {
 
 const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'a reset cuts the connection, and nothing is done',
+    name: 'a reset ends the connection before any work is done',
     async check({ metal, call }) {
       metal.door.faults.add({ on: `POST ${ips}`, answer: 'reset', times: 1 })
       assert.match(await failsWith(call(`POST ${ips}`, order)), /ECONNRESET|other side closed/)
@@ -97,7 +83,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'done, then reset: the answer is lost, the reservation is not',
+    name: 'a reset with done loses the answer, but the reservation exists',
     async check({ metal, call }) {
       metal.door.faults.add({ on: 'POST /projects/{id}/ips', answer: 'reset', done: true, times: 1 })
       assert.match(await failsWith(call(`POST ${ips}`, order)), /ECONNRESET|other side closed/)
@@ -105,7 +91,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'done, then 500: the same, with an answer that says otherwise',
+    name: 'a 500 with done reports an error although the work is done',
     async check({ metal, call, reserve }) {
       const { id } = await reserve()
       metal.door.faults.add({ on: 'DELETE /ips/:id', answer: 500, done: true, times: 1 })
@@ -115,7 +101,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a call that hangs is never answered, and does not keep the cloud from closing',
+    name: 'a call that hangs gets no answer, and does not prevent the cloud from closing',
     async check({ metal }) {
       metal.door.faults.add({ answer: 'hang' })
       const calling = fetch(`${metal.url}/locations/metros`, {
@@ -130,7 +116,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a slow answer comes late; done, the work was carried out before the wait',
+    name: 'a slow answer is late; with done, the work is done before the delay',
     async check({ metal, call }) {
       metal.door.faults.add({ on: 'POST', answer: 'slow', ms: 300, done: true, times: 1 })
       const calling = call(`POST ${ips}`, order)
@@ -141,7 +127,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a redirect leads to the same address by plain HTTP, or where it was told to, and nothing is done',
+    name: 'a redirect leads to the same URL with plain HTTP or to its location, and no work is done',
     async check({ metal, call }) {
       const post = async () =>
         await fetch(`${metal.url}${ips}`, { method: 'POST', redirect: 'manual', headers: { 'x-auth-token': 'full' } })
@@ -155,7 +141,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a web page can come where JSON should, as if all were well',
+    name: 'a web-page fault answers 200 with HTML instead of JSON',
     async check({ metal, call }) {
       metal.door.faults.add({ on: 'POST', answer: 'web-page', done: true, times: 1 })
       const { status, headers, text } = await call(`POST ${ips}`, order)
@@ -165,7 +151,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a list can answer that it is empty',
+    name: 'an empty-list fault makes a list empty',
     async check({ metal, call, reserve }) {
       const { id } = await reserve()
       metal.door.faults.add({ on: 'GET /projects/*/ips', answer: 'empty-list', times: 1 })
@@ -175,7 +161,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'pages can be shorter than asked for, and say so',
+    name: 'a short-pages fault makes pages shorter than requested, and meta shows it',
     async check({ metal, call, reserve }) {
       for (let n = 0; n < 5; n += 1) await reserve()
       metal.door.faults.add({ on: 'GET /projects/*/ips', answer: 'short-pages', perPage: 2 })
@@ -184,7 +170,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'lists can be out of order, another one each time',
+    name: 'a shuffled-list fault gives a list another order in each call',
     async check({ metal, call, reserve }) {
       for (let n = 0; n < 12; n += 1) await reserve()
       metal.door.faults.add({ answer: 'shuffled-list', on: 'GET' })
@@ -198,7 +184,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a fault strikes as often as it was told to, and the first one added goes first',
+    name: 'a fault strikes the given number of times, and the fault added first strikes first',
     async check({ metal, call }) {
       metal.door.faults.add({ answer: 500, times: 2 })
       metal.door.faults.add({ on: '/locations/metros', answer: 403 })
@@ -212,7 +198,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'latency delays every call, a route has its own, and the door has none',
+    name: 'latency delays every call, a route may have its own, and the control API has none',
     async check(fixture) {
       const { metal, call } = fixture
       metal.door.latency.set({ ms: 300, jitterMs: 5 })
@@ -226,7 +212,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'the log names every call, its fault and the label of its token, and never the token',
+    name: 'the call log shows each call, its fault and the label of its token, never the token',
     async check({ metal, call }) {
       metal.door.faults.add({ on: 'POST', answer: 500, done: true, times: 1 })
       await call(`GET ${ips}?include=assignments&per_page=100`)
@@ -248,7 +234,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'calls are counted by route until they are forgotten',
+    name: 'calls are counted by route until the log is cleared',
     async check({ metal, call, reserve }) {
       await reserve()
       await reserve()
@@ -264,7 +250,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
 
 for (const { name, check } of rules) test(name, () => withMetal({}, check))
 
-/** What curl sends, and what the API does afterwards. */
+/** What curl sends, and how the API behaves afterwards. */
 const typed: { route: string; body?: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     route: 'POST /faults',
@@ -327,14 +313,14 @@ const typed: { route: string; body?: string; check: (fixture: Fixture) => Promis
 ]
 
 for (const { route, body, check } of typed)
-  test(`curl -X ${route} -d '${body}'`, () =>
+  test(`curl -X ${route} -d '${body}' changes the cloud`, () =>
     withMetal({}, async (fixture) => {
       const { status, text } = await command(fixture, route, body)
       assert.is(status, 200, text)
       await check(fixture)
     }))
 
-test('faults, latency and the log are handled over HTTP too', () =>
+test('the control API adds, lists and removes faults, latency and logged calls', () =>
   withMetal({}, async (fixture) => {
     await command(fixture, 'POST /faults', '{"answer":503}')
     assert.is((await fixture.call('GET /capacity')).status, 503)
@@ -350,7 +336,7 @@ test('faults, latency and the log are handled over HTTP too', () =>
     assert.equal((await command(fixture, 'GET /calls')).json, [])
   }))
 
-test('BGP is told what to show over HTTP too', () =>
+test('the control API sets the status of BGP configurations and sessions', () =>
   withMetal({}, async (fixture) => {
     const { call, device } = fixture
     await call(`POST /projects/${project}/bgp-configs`, { deployment_type: 'global', asn: 65000 })
@@ -362,51 +348,51 @@ test('BGP is told what to show over HTTP too', () =>
 
 const mistakes: { name: string; route: string; body?: string; status: number; says: RegExp }[] = [
   {
-    name: 'a field that does not exist',
+    name: 'an unknown field',
     route: 'PUT /latency',
     body: '{"ms":1,"jiter":2}',
     status: 400,
-    says: /no field \\"jiter\\"; there are on, ms, jitterMs/,
+    says: /unknown field \\"jiter\\": expected one of on, ms, jitterMs/,
   },
-  { name: 'a field that is missing', route: 'PUT /latency', body: '{}', status: 400, says: /required property 'ms'/ },
-  { name: 'no JSON', route: 'PUT /latency', body: 'ms=1', status: 400, says: /not JSON/ },
+  { name: 'a missing field', route: 'PUT /latency', body: '{}', status: 400, says: /required property 'ms'/ },
+  { name: 'a body that is not JSON', route: 'PUT /latency', body: 'ms=1', status: 400, says: /not JSON/ },
   { name: 'an unknown answer', route: 'POST /faults', body: '{"answer":"explode"}', status: 400, says: /answer/ },
   {
-    name: 'a status that is no error',
+    name: 'a status that is not an error',
     route: 'POST /faults',
     body: '{"answer":200}',
     status: 400,
     says: /from 400 to 599/,
   },
   {
-    name: 'a method that does not exist',
+    name: 'an unknown method',
     route: 'POST /faults',
     body: '{"on":"PSOT /x","answer":500}',
     status: 400,
     says: /like \\"POST/,
   },
-  { name: 'slow, but how slow', route: 'POST /faults', body: '{"answer":"slow"}', status: 400, says: /needs/ },
-  { name: 'a fault that is not there', route: 'DELETE /faults/9', status: 404, says: /no fault has the id 9/ },
-  { name: 'a reservation that is not there', route: 'POST /reservations/x/grant', status: 404, says: /no reservation/ },
+  { name: 'slow without a delay', route: 'POST /faults', body: '{"answer":"slow"}', status: 400, says: /needs/ },
+  { name: 'an unknown fault', route: 'DELETE /faults/9', status: 404, says: /no fault has the id 9/ },
+  { name: 'an unknown reservation', route: 'POST /reservations/x/grant', status: 404, says: /no reservation/ },
   {
-    name: 'a metro that is not there',
+    name: 'an unknown metro',
     route: 'POST /devices',
     body: '{"hostname":"a","metro":"zz"}',
     status: 400,
     says: /no metro/,
   },
-  { name: 'a command that is not there', route: 'GET /fault', status: 404, says: /GET \/control lists them/ },
+  { name: 'an unknown command', route: 'GET /fault', status: 404, says: /GET \/control lists them/ },
 ]
 
 for (const { name, route, body, status, says } of mistakes)
-  test(`a mistake at the door is explained: ${name}`, () =>
+  test(`the control API explains a mistake: ${name}`, () =>
     withMetal({}, async (fixture) => {
       const answer = await command(fixture, route, body)
       assert.is(answer.status, status)
       assert.match(answer.text, says)
     }))
 
-test('the door says what it can do', () =>
+test('the control API has a help page', () =>
   withMetal({}, async (fixture) => {
     const { text } = await command(fixture, 'GET ')
     assert.match(text, 'PUT    /control/latency')

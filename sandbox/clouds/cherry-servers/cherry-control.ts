@@ -1,94 +1,94 @@
-import { ControlError, found } from '../control-error.ts'
-import type { AccountDoor, Door, Json } from '../door.ts'
+import { ControlError, findById } from '../control-error.ts'
+import type { AccountControl, CloudControl, Json } from '../control.ts'
 import type { RateLimit } from '../rate-limit.ts'
 import { setServerBgp } from './bgp.ts'
-import { vanish } from './ips.ts'
+import { removeIp } from './ips.ts'
 import { findPlan, plans } from './plans.ts'
 import { findRegion, regions } from './regions.ts'
 import { renderIp, renderProject, renderServer } from './render.ts'
 import { addServer, removeServer, setPower } from './servers.ts'
 import { type Server, type State, floatingIn, serverStates, serverStatuses } from './state.ts'
-import { type Unknowns, answerUnknowns } from './unknowns.ts'
+import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type NewServer = {
   hostname: string
   project?: number | string
-  /** A slug. */
+  /** The slug of a region. */
   region?: string
   plan?: string
   tags?: Record<string, string>
 }
 
-/** The two words that a server shows of how it is. */
+/** The state and the status that a server shows. */
 export type ServerCondition = Partial<Pick<Server, 'state' | 'status'>>
 
-/** How many calls one client may send: `retryAfter` says so in a header too, `undefined` lets it send as many as it likes. */
+/** How many calls one client may send; with `retryAfter` a 429 has that header. `undefined` is no limit. */
 export type CallLimit = (RateLimit & { retryAfter?: boolean }) | undefined
 
-/** What a simulated Cherry Servers can be told, beside what every simulated cloud can. Its reservations are floating IPs. */
-export type CherryServersDoor = AccountDoor & {
+/** The controls of a simulated Cherry Servers, in addition to those of every cloud. Its reservations are floating IPs. */
+export type CherryServersControl = AccountControl & {
   devices: {
-    /** A virtual server in Lithuania unless said otherwise. */
+    /** Adds a server: a virtual one in Lithuania unless `plan` and `region` name others. */
     add(server: NewServer): Json
     setCondition(id: string, condition: ServerCondition): Json
   }
   projects: { all(): Json[] }
   bgp: {
-    /** As another tool does it that edits a server or a project and knows no BGP. */
+    /** Disables BGP, as another tool does that edits a server or a project and does not know BGP. */
     turnOff(server: string): void
     turnOffProject(project: string): void
-    /** How many of the region's routers have a session with a server, and what each of them has learned. */
+    /** Sets how many of the region's routers have a session with a server, and what each of them has learned. */
     setSession(server: string, shown: { connected?: number; routes?: string[] }): void
   }
-  /** How long a new address is missing from lists, from now on. */
+  /** Sets how long lists do not show a new address. */
   setListing(listing: { afterMs: number }): void
-  /** How long a project waits for its ASN once BGP is on for a server, from now on. */
+  /** Sets how long a project waits for its ASN after BGP is enabled for a server. */
   setLocalAsn(delay: { afterMs: number }): void
   setCallLimit(limit: CallLimit): void
-  unknowns(): Unknowns
-  setUnknowns(given: Partial<Unknowns>): void
+  unknowns(): UnknownBehaviour
+  setUnknowns(given: Partial<UnknownBehaviour>): void
 }
 
-/** Opens the door of one team. */
-export function openCherryDoor(
+/** Makes the controls of one team. */
+export function makeCherryControl(
   state: State,
-  shared: Door,
-  setCallLimit: CherryServersDoor['setCallLimit'],
-): CherryServersDoor {
+  shared: CloudControl,
+  setCallLimit: CherryServersControl['setCallLimit'],
+): CherryServersControl {
   return {
     ...shared,
     reservations: {
       all() {
-        state.settle()
+        state.runDue()
         return [...state.projects.values()].flatMap((one) => floatingIn(state, one)).map((ip) => renderIp(state, ip))
       },
       leaving() {
-        state.settle()
-        return [...state.ips.values()].filter(({ leaving }) => leaving).map(({ id }) => id)
+        state.runDue()
+        return [...state.ips.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
       },
-      vanish: (id) => vanish(state, found(state.ips, id, 'floating IP')),
+      vanish: (id) => removeIp(state, findById(state.ips, id, 'floating IP')),
     },
-    devices: devicesDoor(state),
+    devices: deviceControl(state),
     projects: {
       all() {
-        state.settle()
+        state.runDue()
         return [...state.projects.values()].map(renderProject)
       },
     },
-    bgp: bgpDoor(state),
+    bgp: bgpControl(state),
     setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
     setListing: ({ afterMs }) => void (state.listedAfterMs = afterMs),
     setLocalAsn: ({ afterMs }) => void (state.localAsnMs = afterMs),
     setCallLimit,
-    unknowns: () => ({ ...state.unknowns }),
-    setUnknowns: (given) => void (state.unknowns = answerUnknowns({ ...state.unknowns, ...given })),
+    unknowns: () => ({ ...state.behaviour }),
+    setUnknowns: (given) => void (state.behaviour = chooseBehaviour({ ...state.behaviour, ...given })),
   }
 }
 
-const serverOf = (state: State, id: string) => found(state.servers, Number(id), 'server')
-const projectOf = (state: State, id: string) => found(state.projects, Number(id), 'project')
+const serverOf = (state: State, id: string) => findById(state.servers, Number(id), 'server')
+const projectOf = (state: State, id: string) => findById(state.projects, Number(id), 'project')
 
-function devicesDoor(state: State): CherryServersDoor['devices'] {
+function deviceControl(state: State): CherryServersControl['devices'] {
   const show = (id: string) => renderServer(state, serverOf(state, id))
   const power = (id: string, to: 'on' | 'off') => {
     setPower(state, serverOf(state, id), to)
@@ -96,13 +96,13 @@ function devicesDoor(state: State): CherryServersDoor['devices'] {
   }
   return {
     all() {
-      state.settle()
+      state.runDue()
       return [...state.servers.values()].map((server) => renderServer(state, server))
     },
-    add: (wanted) => renderServer(state, addServer(state, orderOf(state, wanted))),
+    add: (wanted) => renderServer(state, addServer(state, readNewMachine(state, wanted))),
     setCondition(id, condition) {
-      oneOf(serverStates, condition.state)
-      oneOf(serverStatuses, condition.status)
+      checkOneOf(serverStates, condition.state)
+      checkOneOf(serverStatuses, condition.status)
       Object.assign(serverOf(state, id), condition)
       return show(id)
     },
@@ -112,7 +112,7 @@ function devicesDoor(state: State): CherryServersDoor['devices'] {
   }
 }
 
-function orderOf(state: State, wanted: NewServer) {
+function readNewMachine(state: State, wanted: NewServer) {
   const { hostname, project, region = 'LT-Siauliai', plan = 'B1-4-4gb-80s-shared', tags = {} } = wanted
   const place = findRegion(region)
   if (!place)
@@ -123,7 +123,7 @@ function orderOf(state: State, wanted: NewServer) {
   return { hostname, tags, project: projectOf(state, String(project ?? first)), region: place, plan: known }
 }
 
-function bgpDoor(state: State): CherryServersDoor['bgp'] {
+function bgpControl(state: State): CherryServersControl['bgp'] {
   return {
     turnOff: (id) => setServerBgp(state, serverOf(state, id), false),
     turnOffProject: (id) => void (projectOf(state, id).bgp.enabled = false),
@@ -141,7 +141,7 @@ function bgpDoor(state: State): CherryServersDoor['bgp'] {
   }
 }
 
-function oneOf(words: readonly string[], word: string | undefined): void {
+function checkOneOf(words: readonly string[], word: string | undefined): void {
   if (word !== undefined && !words.includes(word))
     throw new ControlError(`"${word}": expected one of ${words.join(', ')}`)
 }

@@ -3,15 +3,15 @@ import { type Facility, type Metro, findFacility, findMetro } from './locations.
 import { textOf } from '../request-body.ts'
 import type { State } from './state.ts'
 
-/** Where a request says that a thing shall be: in a metro, or in a facility, which lies in one. */
-export function findPlace(
-  { unknowns }: State,
+/** Finds the location that a request names: a metro, or a facility with its metro. */
+export function findLocation(
+  { behaviour }: State,
   { metro, facility }: { metro?: unknown; facility?: unknown },
 ): { metro: Metro; facility?: Facility } {
   const building = findFacility(textOf(facility))
   if (building) return { metro: building.metro, facility: building }
   const place = findMetro(textOf(metro))
   if (place) return { metro: place }
-  if (unknowns.unknownLocation === '404') throw notFound()
+  if (behaviour.unknownLocation === '404') throw notFound()
   throw unprocessable(`${facility ? 'Facility' : 'Metro'} ${JSON.stringify(facility ?? metro)} is unknown`)
 }

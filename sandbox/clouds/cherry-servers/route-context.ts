@@ -1,0 +1,38 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Fault } from '../faults.ts'
+import { applyListFault, applyPageSizeFault } from '../list-faults.ts'
+import type { Finders } from './access.ts'
+import { badRequest } from './errors.ts'
+import type { State } from './state.ts'
+
+/** What the routes of the API need. */
+export type RouteContext = {
+  state: State
+  find: Finders
+  /** Returns the fault to apply to a list in the answer. */
+  faultOf: (request: FastifyRequest) => Fault | undefined
+}
+
+/** Puts objects from their order of creation into the order in which lists show them. */
+export function inListOrder<T>({ behaviour }: State, created: T[]): T[] {
+  return behaviour.listOrder === 'newest-first' ? created.toReversed() : created
+}
+
+/** Returns the part of a list that `limit` and `offset` select, or all of it; a header shows the length of the list. */
+export function pageOf<T>(
+  items: T[],
+  of: { request: FastifyRequest; reply: FastifyReply; fault: Fault | undefined },
+): T[] {
+  const { limit, offset } = of.request.query as Record<string, unknown>
+  const all = applyListFault(items, of.fault)
+  const from = readNumber('offset', offset)
+  const size = applyPageSizeFault(readNumber('limit', limit) || all.length, of.fault)
+  of.reply.header('x-total-count', String(all.length))
+  return all.slice(from, from + size)
+}
+
+function readNumber(name: string, value: unknown): number {
+  if (value === undefined) return 0
+  if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value)
+  throw badRequest(`${name} must be a number.`)
+}

@@ -1,0 +1,32 @@
+import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
+
+/**
+ * Behaviour that the vendor does not document, or that changed over the years: each case with its possible values. The first is
+ * the default. Tests of a client should pass with every value.
+ */
+export const behaviourChoices = {
+  /** The order of lists. */
+  listOrder: ['newest-first', 'oldest-first'],
+  /** The types that `GET /projects/{id}/ips` lists without the parameter `types`. */
+  typesByDefault: ['all', 'public-and-global'],
+  /** The status for a reservation in a metro or facility that does not exist. */
+  unknownLocation: ['404', '422'],
+  /** The status for an existing project when the token may not use it. */
+  foreignProject: ['403', '404'],
+  /** Deleting a reservation while a device still has an address of it. */
+  deleteAssigned: ['refused', 'cascades'],
+  /** The status for reading a device that failed to provision; 403 has been observed. */
+  failedDevice: ['403', '200'],
+  /** The status for enabling BGP on a project that has it already. */
+  repeatedBgpConfig: ['422', '204'],
+  /** The body for the BGP configuration of a project that has none. */
+  emptyBgpConfig: ['empty', 'nulls'],
+  /** The field `type: "IPAssignment"` on assignments, which exists since 2023. */
+  assignmentType: ['present', 'absent'],
+} as const
+
+export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>
+
+/** Returns the given values, and the default of every other case. */
+export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour =>
+  chooseValues(behaviourChoices, given)

@@ -1,0 +1,19 @@
+export type Scheduler = {
+  /** Registers an action that is due in `ms`. */
+  schedule(ms: number, action: () => void): void
+  /** Runs the actions that are due; called before each request is answered. */
+  runDue(): void
+}
+
+/** Makes a scheduler for what a cloud does by itself after a while, such as a deletion that takes time. */
+export function makeScheduler(now: () => number): Scheduler {
+  let pending: { atMs: number; action: () => void }[] = []
+  return {
+    schedule: (ms, action) => void pending.push({ atMs: now() + ms, action }),
+    runDue() {
+      const due = pending.filter(({ atMs }) => atMs <= now())
+      pending = pending.filter(({ atMs }) => atMs > now())
+      for (const { action } of due) action()
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { FastifyRequest } from 'fastify'
+
+export type Token<ProjectId> = {
+  token: string
+  /** The name that the call log shows instead of the token. */
+  label?: string
+  /** The ids of the projects that the token may use. */
+  projects: ProjectId[]
+  readOnly?: boolean
+}
+
+/** The tokens of a simulated cloud, found by the token text that a request carries. */
+export type Tokens<ProjectId> = {
+  /** Returns the token of a request; undefined when it has none or an unknown one. */
+  find: (request: FastifyRequest) => Token<ProjectId> | undefined
+  /** Returns the label of a request's token, never the token itself. */
+  caller: (request: FastifyRequest) => string
+}
+
+/** Makes the tokens; `readToken` reads the token text from a request as the vendor's clients send it. */
+export function makeTokens<ProjectId>(
+  tokens: Token<ProjectId>[],
+  readToken: (request: FastifyRequest) => string | undefined,
+): Tokens<ProjectId> {
+  // Copies, because a project that a client creates is added to its token.
+  const known = new Map(
+    tokens.map((one, n) => [one.token, { ...one, projects: [...one.projects], label: one.label ?? `token-${n + 1}` }]),
+  )
+  const find = (request: FastifyRequest) => known.get(readToken(request) ?? '')
+  return { find, caller: (request) => find(request)?.label ?? (readToken(request) ? 'unknown' : 'none') }
+}

@@ -1,0 +1,48 @@
+import type { DialectName } from './dialects.ts'
+
+type Annotations = Record<string, string>
+
+/** What the demo and the sandbox show in a cluster of one dialect. */
+export type DialectExamples = {
+  /** A location other than the default, and the annotations that request it; absent where there is only one. */
+  otherLocation?: { name: string; code: string; annotations: Annotations }
+  /** Annotations with mistakes, and the correction that the error proposes. */
+  mistake: { annotations: Annotations; hint: string }
+  /** The ConfigMap from which MetalLB reads its address pools by default; absent where there is none. */
+  configMap?: { namespace: string; name: string }
+  /** How the provider ID of a machine begins. */
+  scheme: string
+  /** The Node annotation that holds the address of the node's first router. */
+  routerAnnotation: string
+}
+
+export const dialectExamples: Record<DialectName, DialectExamples> = {
+  'equinix-metal': {
+    otherLocation: { name: 'Silicon Valley', code: 'sv', annotations: { 'metal.equinix.com/eip-metro': 'sv' } },
+    mistake: {
+      annotations: { 'metal.equinix.com/eip-metro': 'dallas', 'metal.equinix.com/eip-facilty': 'da11' },
+      hint: 'did you mean "da"',
+    },
+    scheme: 'equinixmetal://',
+    routerAnnotation: 'metal.equinix.com/bgp-peers-0-peer-ip',
+  },
+  packet: {
+    mistake: { annotations: { 'eip-admission.dev/reclaim-polcy': 'Retain' }, hint: 'reclaim-policy' },
+    configMap: { namespace: 'metallb-system', name: 'config' },
+    scheme: 'packet://',
+    routerAnnotation: 'packet.com/peer.ips',
+  },
+  'cherry-servers': {
+    otherLocation: {
+      name: 'Amsterdam',
+      code: 'NL-Amsterdam',
+      annotations: { 'cherryservers.com/fip-region': 'NL-Amsterdam' },
+    },
+    mistake: {
+      annotations: { 'cherryservers.com/fip-region': 'LT-Siaulai', 'cherryservers.com/fip-regoin': 'LT-Siauliai' },
+      hint: 'did you mean "LT-Siauliai"',
+    },
+    scheme: 'cherryservers://',
+    routerAnnotation: 'cherryservers.com/bgp-peers-0-peer-ip',
+  },
+}
