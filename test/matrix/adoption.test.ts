@@ -124,6 +124,6 @@ test('while the cloud cannot be read nothing is given back', async () => {
   assert.is(world.calls(routes.release), 0)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

@@ -167,7 +167,7 @@ test('after the last Service everything of ours goes', async () => {
   assert.equal(ordered, [])
 })
 
-test('the roles were enough, and no secret was told', () => world.close())
+test.after(() => world.close())
 
 test.run()
 

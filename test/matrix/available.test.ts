@@ -267,6 +267,6 @@ test('a deleted Service takes a warm address with it, and a person keeps theirs'
   )
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

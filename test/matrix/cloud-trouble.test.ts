@@ -197,6 +197,6 @@ test('who deletes a Service while the cloud is still thinking leaves nothing beh
   await eventually('nothing is reserved', () => world.reserved().length === 0 || undefined)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

@@ -125,7 +125,7 @@ for (const [n, moment] of whileReturning.entries()) {
   })
 }
 
-test('what was run is taken down', async () => {
+test.after(async () => {
   await tripwire.close()
   await world.must('delete', 'validatingwebhookconfiguration', 'tripwire')
   await world.close()

@@ -97,6 +97,6 @@ test('a live address is neither moved nor exchanged, and the terminal says what 
   assert.is(world.calls(routes.reserve), 0)
 })
 
-test('what was run is taken down', () => world.close())
+test.after(() => world.close())
 
 test.run()

@@ -102,6 +102,6 @@ test('Services that are stored are no flood, however many wait for their control
   }
 })
 
-test('what was run is taken down', () => world.close())
+test.after(() => world.close())
 
 test.run()

@@ -227,7 +227,7 @@ test('Events on a Service have the reasons that dashboards know', async () => {
   assert.is((await world.service('told'))?.metadata.annotations?.[shown], undefined)
 })
 
-test('the log shows no missing right and no secret', async () => {
+test.after(async () => {
   const left = world.reserved()
   await world.close()
   assert.equal(left, [])

@@ -238,6 +238,6 @@ if (localAsn !== undefined) {
   })
 }
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

@@ -255,6 +255,6 @@ test("a token that may only read refuses in the terminal, with the cloud's words
   assert.equal([await world.service('no-rights'), await world.record('no-rights')], [undefined, undefined])
 })
 
-test('the log shows no missing right and no secret', () => world.close(account.cloud))
+test.after(() => world.close(account.cloud))
 
 test.run()

@@ -88,6 +88,6 @@ test('a Service that has an address of ours asks MetalLB for no other, and for t
   assert.equal([after?.spec.loadBalancerIP, after?.metadata.annotations?.[asking]], [spec.loadBalancerIP, undefined])
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

@@ -54,6 +54,6 @@ test('a Service whose address the cloud has lost gets another one, and is told',
   assert.match(events, `Address ${lost} is lost`)
 })
 
-test('what was run is taken down', () => world.close())
+test.after(() => world.close())
 
 test.run()

@@ -93,6 +93,6 @@ test('with load balancing on again the Services that waited get their addresses'
   assert.is((await world.service('during'))?.metadata.annotations?.[shown], address)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

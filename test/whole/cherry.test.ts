@@ -60,6 +60,6 @@ test('a node is called by its server, and is in its region', async () => {
   assert.is(metadata?.labels?.['topology.kubernetes.io/region'], 'LT-Siauliai')
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

@@ -110,6 +110,6 @@ test('when it is known again they have their addresses at once again', async () 
   assert.ok((await world.create(loadBalancer('again'))).spec.loadBalancerIP)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

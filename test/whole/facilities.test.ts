@@ -60,6 +60,6 @@ for (const { name, env, annotations, warning } of orders) {
   })
 }
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

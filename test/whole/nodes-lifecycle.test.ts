@@ -112,6 +112,6 @@ test('many machines that are gone at once are not believed, until a person has l
   assert.ok(left.every((one) => one !== undefined))
 })
 
-test('what was run is taken down', () => world.close())
+test.after(() => world.close())
 
 test.run()

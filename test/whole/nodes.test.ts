@@ -156,6 +156,6 @@ test('where nodes may not be read, Services still get their addresses', async ()
   await world.settled('web')
 })
 
-test('what was run is taken down', () => world.stop())
+test.after(() => world.stop())
 
 test.run()

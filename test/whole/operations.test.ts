@@ -151,6 +151,6 @@ test('cleanup may be repeated', async () => {
   assert.match(stdout, 'No address stays reserved.')
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

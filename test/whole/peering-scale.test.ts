@@ -83,6 +83,6 @@ test('a start on a settled cluster reads each node once, and writes nothing', as
   )
 })
 
-test('what was run is taken down', () => world.close())
+test.after(() => world.close())
 
 test.run()

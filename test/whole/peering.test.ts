@@ -60,6 +60,6 @@ test('no password is in a log or an event', async () => {
   }
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => world.close())
 
 test.run()

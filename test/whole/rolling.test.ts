@@ -158,6 +158,6 @@ test('authority and certificates that age are exchanged again and again, and no 
   assert.ok(Number(metric) * 1000 < Date.now() + 21_000)
 })
 
-test('the log shows no missing right and no secret', () => world.close(door))
+test.after(() => world.close(door))
 
 test.run()
