@@ -1,0 +1,190 @@
+// What every dialect has in common, once in each: dry run, create, refuse, announce, release. Files that the table in
+// dialects-by-file.ts lists show the same in depth, in the dialects where it shows most.
+import { isDeepStrictEqual } from 'node:util'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Product } from '../../sandbox/product.ts'
+import { serviceTag } from '../whole/dialects.ts'
+import { eventually } from '../whole/eventually.ts'
+import { ipOf, machineRoom } from '../whole/kubelet.ts'
+import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
+import { metallbView, sessionText } from '../whole/metallb-view.ts'
+import { shownIn } from '../whole/stored.ts'
+import { routes } from '../whole/world.ts'
+import { dialect, openWorld } from './dialect.ts'
+
+const world = await openWorld()
+const { kubectl } = world
+const { door } = world.cloud
+const { calls, faults, quota } = door
+const { bgp, elsewhere, here, misspelt, place, placeSetting, words } = dialect
+const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = bgp.metallb
+const metallb = metallbView(world, version)
+await world.must('create', 'namespace', 'metallb-system')
+await metallb.install()
+
+let product: Product | undefined
+let settings: Record<string, string> | undefined
+
+/** Runs the product with these settings; it is not restarted where it has them. */
+async function runWith(env: Record<string, string>): Promise<void> {
+  if (isDeepStrictEqual(env, settings)) return
+  await product?.stop()
+  product = await world.startSwept({ env })
+  settings = env
+}
+
+const isReserved = (address: string | undefined) => world.reserved().some((one) => one.address === address)
+const create = (manifest: object, flags: string[] = []) => kubectl(['create', ...flags, '-f', '-'], manifest)
+
+test('a dry run says where an address would be reserved, and reserves none', async () => {
+  await runWith(here)
+  calls.clear()
+  const { code, stderr } = await create(loadBalancer('imagined'), ['--dry-run=server'])
+  assert.equal([code, stderr], [0, `Warning: dry run: an address in ${place} would be reserved\n`])
+  assert.equal([calls.all(), await world.record('imagined')], [[], undefined])
+})
+
+test('a created Service returns with its address after one call to the cloud, and the reservation has its marks', async () => {
+  await runWith(here)
+  calls.clear()
+  const { metadata, spec } = await world.create(loadBalancer('web'))
+  assert.equal([world.calls(routes.list), world.calls(routes.reserve)], [0, 1])
+  assert.equal([metadata.annotations?.[shown], metadata.finalizers], [spec.loadBalancerIP, [finalizer]])
+  assert.is(await world.settled('web'), spec.loadBalancerIP)
+  const held = world.reserved().find(({ address }) => address === spec.loadBalancerIP)
+  assert.is(held?.place, place)
+  for (const tag of [dialect.usage, serviceTag(dialect, 'default/web')]) assert.ok(held?.tags.includes(tag), tag)
+  const columns = new RegExp(`${spec.loadBalancerIP} +${place} +Bound +default +web `)
+  assert.match(await world.must('get', 'eip', 'default.web'), columns)
+})
+
+test('a Service keeps an own address, and the cloud is not called for it', async () => {
+  await runWith(here)
+  calls.clear()
+  const own = '198.51.100.7'
+  const { spec, metadata } = await world.create(loadBalancer('own', { spec: { loadBalancerIP: own } }))
+  assert.equal([spec.loadBalancerIP, metadata.finalizers], [own, [finalizer]])
+  assert.is(await eventually('its status shows it', async () => shownIn(await world.service('own'))), own)
+  await world.must('delete', 'service', 'own', '--timeout=20s')
+  assert.equal([world.calls(routes.reserve), world.calls(routes.release)], [0, 0])
+})
+
+test('the Service that mirrors the control plane, and one of another class, are left alone', async () => {
+  await runWith(here)
+  const others = [
+    { name: dialect.controlPlaneService, namespace: 'kube-system', spec: {} },
+    { name: 'another-class', namespace: 'default', spec: { loadBalancerClass: 'example.com/other' } },
+  ]
+  for (const { name, namespace, spec } of others) {
+    const created = await world.create(loadBalancer(name, { namespace, spec }))
+    assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
+    // A later Service that is settled shows that the controller has seen this one.
+    await world.create(loadBalancer('after-others'))
+    await world.settled('after-others')
+    assert.is((await world.service(name, namespace))?.metadata.resourceVersion, created.metadata.resourceVersion)
+    await world.must('delete', 'service', 'after-others', '--timeout=20s')
+  }
+})
+
+test('a misspelt annotation is refused with the one that was meant', async () => {
+  await runWith(here)
+  for (const meant of [reclaim, ...(elsewhere ? [elsewhere.annotation] : [])]) {
+    const typo = meant.slice(0, -1)
+    const { code, stderr } = await create(loadBalancer('typo', { annotations: { [typo]: 'any' } }))
+    assert.is(code, 1)
+    assert.match(stderr, `Service default/typo: annotation ${typo}: "any" is not known, did you mean ${meant}?`)
+  }
+})
+
+test("a project at its limit and a revoked token are refused with the cloud's words, and nothing stays behind", async () => {
+  await runWith(here)
+  const troubles = [
+    { words: words.quota, begin: () => quota.set(0), end: () => quota.set(256) },
+    { words: words.unauthorized, begin: () => faults.add({ answer: 401 }), end: () => faults.clear() },
+  ]
+  for (const { words: expected, begin, end } of troubles) {
+    begin()
+    const { code, stderr } = await create(loadBalancer('refused'))
+    end()
+    assert.is(code, 1)
+    assert.match(stderr, `: ${expected}; `)
+    assert.equal([await world.service('refused'), await world.record('refused')], [undefined, undefined])
+  }
+})
+
+test('a deleted Service releases its address, and the cloud loses the reservation', async () => {
+  await runWith(here)
+  const { spec } = await world.create(loadBalancer('short'))
+  await world.settled('short')
+  await world.must('delete', 'service', 'short', '--timeout=20s')
+  await world.gone('short')
+  assert.not(isReserved(spec.loadBalancerIP))
+})
+
+test('with reclaimPolicy Retain the next Service of the same name has the same address, without a call', async () => {
+  await runWith(here)
+  const manifest = loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } })
+  await world.create(manifest)
+  const address = await world.settled('kept')
+  await world.must('delete', 'service', 'kept', '--timeout=20s')
+  await eventually(
+    'it is Released',
+    async () => (await world.record('kept'))?.status?.phase === 'Released' || undefined,
+  )
+  assert.ok(isReserved(address))
+  calls.clear()
+  assert.is((await world.create(manifest)).spec.loadBalancerIP, address)
+  assert.is(await world.settled('kept'), address)
+  assert.is(world.calls(routes.reserve), 0)
+})
+
+test('a Service does not wait for a cloud that is slow to delete, and the next one has another address', async () => {
+  await runWith(here)
+  door.setDeletion({ reservationsMs: 600_000 })
+  await world.create(loadBalancer('slow'))
+  const address = await world.settled('slow')
+  await world.must('delete', 'service', 'slow', '--timeout=20s')
+  await world.gone('slow')
+  assert.match(await world.must('get', 'eip'), new RegExp(`releasing-\\S+ +${address}.* Releasing`))
+  await world.create(loadBalancer('slow'))
+  assert.is.not(await world.settled('slow'), address)
+  door.setDeletion({ reservationsMs: 0 })
+})
+
+test('a node shows its peers, and MetalLB gets the sessions and the pool of a Service', async () => {
+  await runWith({ ...here, [dialect.loadBalancer]: setting })
+  const { comesUp, node } = machineRoom(world)
+  const source = ipOf(await comesUp('node-a'), 4, bgp.source)
+  const expected = bgp.says(source)
+  await eventually('the node shows its peers', async (see) => {
+    const { annotations = {} } = see(await node('node-a'))?.metadata ?? {}
+    const found = Object.fromEntries(Object.keys(expected).map((name) => [name, annotations[name]]))
+    return isDeepStrictEqual(found, expected) || undefined
+  })
+  const { spec } = await world.create(loadBalancer('announced'))
+  await eventually('MetalLB has the pool', async (see) => {
+    return see(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
+  })
+  const { asn: routerAsn, machines, routers } = bgp.provider
+  const sessions = routers.map((router) =>
+    sessionText({ node: 'node-a', source, asn: machines.asn, router, routerAsn }),
+  )
+  await eventually('MetalLB has the sessions', async (see) => {
+    return see(await metallb.sessions()).join() === sessions.toSorted().join() || undefined
+  })
+  await world.must('delete', 'service', 'announced', '--timeout=20s')
+  await world.gone('announced')
+  assert.not((await metallb.pools()).includes(`${spec.loadBalancerIP}/32`))
+})
+
+test('a misspelt location in the settings is refused with the one that was meant and the known ones', async () => {
+  await runWith({ ...here, [placeSetting.name]: misspelt.place })
+  const { code, stderr } = await create(loadBalancer('victim'))
+  assert.is(code, 1)
+  for (const expected of [`setting ${placeSetting.name}: `, ...misspelt.said]) assert.match(stderr, expected)
+})
+
+test.after(() => world.close())
+
+test.run()
