@@ -55,21 +55,21 @@ test("a predecessor's Service keeps its address and becomes ours", async () => {
   assert.equal([record?.status?.reservationID, record?.spec.location], [served.id, dialect.place])
 })
 
-test('a reservation that the predecessor made and did not write down is used, not doubled', async () => {
+test('a reservation that the predecessor did not write on its Service is adopted, and no second one is made', async () => {
   assert.is(await world.settled('unfinished'), unfinished.address)
   assert.is(world.calls(routes.reserve), 0)
 })
 
-test('what is adopted says whose it is', () => {
+test('adopted reservations are marked with the cluster', () => {
   for (const { id } of [served, unfinished]) assert.ok(found(id)?.tags.includes(cluster))
 })
 
-test('a Service whose address a person had brought stays theirs', async () => {
+test('a Service with an own address is not adopted', async () => {
   await eventually('it is looked at', async () => (await world.service('brought'))?.metadata.finalizers)
   assert.equal([shownIn(await world.service('brought')), await world.record('brought')], [untagged.address, undefined])
 })
 
-test("the reservation of a Service that went meanwhile is given back; nobody else's ever is, nor touched", async () => {
+test('the sweep releases the reservation of a Service that was deleted meanwhile, and changes no reservation of others', async () => {
   await eventually('the orphan is gone', () => !found(deletedMeanwhile.id) || undefined)
   const swept = world.calls(routes.list)
   await eventually('two more sweeps', () => world.calls(routes.list) > swept + 2 || undefined)
@@ -77,7 +77,7 @@ test("the reservation of a Service that went meanwhile is given back; nobody els
   assert.ok([served, unfinished].every(({ id }) => found(id)))
 })
 
-test('then the mark is set, and a new Service costs one call, with the tags of old', async () => {
+test("after the adoption mark a new Service costs one call, and its reservation has the predecessor's tags", async () => {
   const ledger = { namespace: 'eip-admission', name: 'eip-admission-ledger' }
   await eventually('the mark', async (see) => {
     return see(await world.client.get(configMaps, ledger))?.data?.['adopted'] === world.project || undefined
@@ -91,13 +91,13 @@ test('then the mark is set, and a new Service costs one call, with the tags of o
   assert.equal(held?.tags.toSorted(), [usage, tagOf('new'), cluster].toSorted())
 })
 
-test('an adopted Service that is deleted gives its address back and loses both finalizers', async () => {
+test('an adopted Service that is deleted releases its address and loses both finalizers', async () => {
   await world.must('delete', 'service', 'served', '--timeout=20s')
   await world.gone('served')
   assert.not(found(served.id))
 })
 
-test('an address that was kept for longer than the grace period is not given back under its new Service', async () => {
+test('an address that was retained longer than the grace period is not released under its new Service', async () => {
   await product.stop()
   product = await world.startSwept({ env, flags })
   const manifest = loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } })
@@ -112,7 +112,7 @@ test('an address that was kept for longer than the grace period is not given bac
   }
 })
 
-test('while the cloud cannot be read nothing is given back', async () => {
+test('while the cloud cannot be read nothing is released', async () => {
   const paidFor = world.reserved()
   faults.add({ on: routes.list, answer: 'empty-list', times: 3 })
   // As often as the client tries.

@@ -52,7 +52,7 @@ const events = (name: string) =>
 
 const admission = 'admissionregistration.k8s.io/v1'
 
-test('MetalLB that is installed later learns what was there before it', async () => {
+test('MetalLB that is installed after the product gets the pools and sessions that exist', async () => {
   await world.must('create', 'namespace', namespace)
   product = await world.startSwept({ env: settings })
   await joins('node-a')
@@ -63,14 +63,14 @@ test('MetalLB that is installed later learns what was there before it', async ()
   await arePeers('node-a')
 })
 
-test('a node that comes up later gets its sessions, and one that goes takes them along', async () => {
+test('a node that joins gets its sessions, and a deleted node loses them', async () => {
   await joins('node-b')
   await arePeers('node-a', 'node-b')
   await world.must('delete', 'node', 'node-b')
   await arePeers('node-a')
 })
 
-test('a cloud that refuses our key, or does not answer, takes nothing away, through a restart neither', async () => {
+test('while the cloud refuses the key or does not answer, nothing that MetalLB reads changes, even after a restart', async () => {
   const before = await metallb.versions()
   for (const answer of [401, 500, 'reset', 'empty-list'] as const) {
     faults.add({ answer })
@@ -83,7 +83,7 @@ test('a cloud that refuses our key, or does not answer, takes nothing away, thro
   }
 })
 
-test("a person's own pool is not touched, and an address in it is not given a second one", async () => {
+test('the pool of an administrator stays, and an address in it gets no second pool', async () => {
   await metallb.addPool('theirs', '198.51.100.0/24')
   const shown = `${await addressOf('web')}/32`
   await world.create(loadBalancer('own', { spec: { loadBalancerIP: '198.51.100.7' } }))
@@ -96,7 +96,7 @@ test("a person's own pool is not touched, and an address in it is not given a se
 
 // A document is taken as a whole or not at all.
 if (metallb.hasObjects) {
-  test('what the API server refuses is told on the Service, and holds up no other', async () => {
+  test('a pool that the API server refuses is reported on its Service, and other pools are written', async () => {
     for (const object of noNewPools()) await world.send(['create'], object)
     await eventually('the policy is in force', async () => {
       const dryRun = ['create', '--dry-run=server', '-f', '-']
@@ -114,7 +114,7 @@ if (metallb.hasObjects) {
   })
 }
 
-test('a webhook that guards what MetalLB reads and does not answer is outlasted: it is written when it is back', async () => {
+test('pools that a broken webhook of MetalLB blocks are written when the webhook is gone', async () => {
   const webhook = {
     name: 'guard.metallb.io',
     clientConfig: { url: 'https://127.0.0.1:1/validate' },
@@ -141,7 +141,7 @@ test('a webhook that guards what MetalLB reads and does not answer is outlasted:
   await world.must('delete', 'service', 'patient')
 })
 
-test('an address goes back only when no pool has it any more', async () => {
+test('an address is released only when no pool has it', async () => {
   const { spec } = await world.create(loadBalancer('gone'))
   await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
   latency.set({ ms: 300 })
@@ -157,7 +157,7 @@ test('an address goes back only when no pool has it any more', async () => {
   latency.set({ ms: 0 })
 })
 
-test('after the last Service everything of ours goes', async () => {
+test('after the last Service is deleted nothing of ours is left in what MetalLB reads', async () => {
   await world.must('delete', 'service', 'web')
   await arePools()
   await arePeers()

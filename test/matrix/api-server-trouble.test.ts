@@ -76,7 +76,7 @@ async function converged(...names: string[]): Promise<void> {
   })
 }
 
-test('a token that is replaced, and of which the old one is refused, is not missed', async () => {
+test('the product reads a rotated token from its file when the old one is refused', async () => {
   await world.create(loadBalancer('first-token'))
   await converged('first-token')
   writeKubeconfig(secondToken)
@@ -89,7 +89,7 @@ test('a token that is replaced, and of which the old one is refused, is not miss
   await converged('first-token', 'second-token')
 })
 
-test('a watch that is cut again and again while Services come and go misses none of them', async () => {
+test('no Service is missed while the watches are cut again and again', async () => {
   const names = Array.from({ length: Math.min(12, dialect.burst / 5) }, (_, n) => `cut-${n}`)
   for (const name of names) {
     await world.kubectl(['create', '-f', '-'], loadBalancer(name))
@@ -101,7 +101,7 @@ test('a watch that is cut again and again while Services come and go misses none
   await converged('first-token', 'second-token')
 })
 
-test('who comes back with a resource version that is too old lists anew, and misses nothing', async () => {
+test('a watch whose resource version is too old lists again, and misses nothing', async () => {
   const from = logSince(0).length
   line.hold()
   // Nobody of ours sees any of this.
@@ -133,7 +133,7 @@ async function compact(): Promise<void> {
   await ask('kv/compaction', { revision: header.revision, physical: true })
 }
 
-test('a leader that loses its lease because nothing passes any more gives way, and writes nothing when it is back', async () => {
+test('a leader that is cut off loses its lease, and writes nothing when it is connected again', async () => {
   const other = await world.serve({ env, flags: ['--only=controllers', '--sweep-interval=2s', ...elected] })
   assert.equal([await leads(product), await leads(other)], [true, false])
   line.hold()

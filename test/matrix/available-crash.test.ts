@@ -99,13 +99,13 @@ function atRest(): Promise<true> {
   })
 }
 
-test('the stock is there', async () => {
+test('a provisioned address and a full warm pool are available', async () => {
   await world.kubectl(['apply', '-f', '-'], provisioned('office', own.id))
   await atRest()
 })
 
 for (const [n, moment] of ofWarm.entries()) {
-  test(`killed when ${moment.name}: the Service has it, the pool is full, and nothing is doubled`, async () => {
+  test(`killed when ${moment.name}: the Service has a warm address, the pool is full, and no address has two holders`, async () => {
     const name = `web-${n}`
     await dieAt(moment, () => world.kubectl(['create', '-f', '-'], loadBalancer(name)))
     await world.settled(name)
@@ -114,7 +114,7 @@ for (const [n, moment] of ofWarm.entries()) {
 }
 
 for (const [n, moment] of whileLending.entries()) {
-  test(`killed when ${moment.name}: the Service that named it has it`, async () => {
+  test(`killed when ${moment.name}: the Service has the provisioned address that it named`, async () => {
     const name = `lent-${n}`
     const manifest = loadBalancer(name, { annotations: { [chosen]: 'office' } })
     await dieAt(moment, () => world.kubectl(['create', '-f', '-'], manifest))
@@ -126,7 +126,7 @@ for (const [n, moment] of whileLending.entries()) {
 }
 
 for (const [n, moment] of whileReturning.entries()) {
-  test(`killed when ${moment.name}: the person has it back, and can lend it again`, async () => {
+  test(`killed when ${moment.name}: the provisioned address is available again`, async () => {
     const name = `back-${n}`
     const manifest = loadBalancer(name, { annotations: { [chosen]: 'office' } })
     await eventually(

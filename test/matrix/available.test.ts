@@ -53,7 +53,7 @@ const filled = (size: number) =>
 const own = await world.order()
 const ofThree = warmNames(dialect.place, 3)
 
-test('an ElasticIP by hand is looked up, and becomes Available with its address and location', async () => {
+test('a provisioned ElasticIP becomes Available with its address and location', async () => {
   assert.is((await apply(provisioned('office', own.id))).code, 0)
   assert.is(await available('office'), own.address)
   const { spec, metadata } = (await eip('office')) ?? {}
@@ -62,7 +62,7 @@ test('an ElasticIP by hand is looked up, and becomes Available with its address 
   assert.equal(world.reserved()[0]?.tags, [], 'the reservation is left as the person made it')
 })
 
-test('a Service that names it gets exactly that address inside kubectl create, without a call to the cloud', async () => {
+test('a Service that names an ElasticIP gets its address in kubectl create, without a call to the cloud', async () => {
   calls.clear()
   const dry = await world.send(['create', '--dry-run=server'], named('web', 'office'))
   assert.is(dry.spec.loadBalancerIP, own.address)
@@ -76,7 +76,7 @@ test('a Service that names it gets exactly that address inside kubectl create, w
   assert.match(await world.must('get', 'eip', 'office'), line)
 })
 
-test('what cannot be had by name is refused in the terminal, and says what to do', async () => {
+test('a Service that names an ElasticIP that it cannot have is refused, with what to do', async () => {
   assert.match(
     await refused(named('x', 'nowhere')),
     'Service default/x gets no address: ElasticIP nowhere does not exist',
@@ -89,7 +89,7 @@ test('what cannot be had by name is refused in the terminal, and says what to do
   assert.match(await refused(typo), `did you mean ${chosen}?`)
 })
 
-test('what else says where the address comes from is ignored, with a warning', async () => {
+test('other annotations about the address are ignored with a warning when an ElasticIP is named', async () => {
   const { elsewhere } = dialect
   const overruled = { [reclaim]: 'Retain', ...(elsewhere && { [elsewhere.annotation]: elsewhere.place }) }
   assert.match(await refused(named('x', 'nowhere', overruled), ['--dry-run=server']), 'does not exist')
@@ -102,14 +102,14 @@ test('what else says where the address comes from is ignored, with a warning', a
   assert.is(await world.settled('web'), own.address)
 })
 
-test('the choice is fixed while the Service has the address', async () => {
+test('the chosen ElasticIP cannot be changed while the Service has its address', async () => {
   const said = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
   assert.match(said.stderr, `its address ${own.address} is of ElasticIP office and cannot be exchanged`)
   assert.is((await kubectl(['annotate', 'service', 'web', `${chosen}-`])).code, 1)
   assert.is((await kubectl(['label', 'service', 'web', 'team=web'])).code, 0)
 })
 
-test('an ElasticIP that is deleted while a Service holds it takes nothing from it, and goes with it', async () => {
+test('an ElasticIP that is deleted under its Service stays until the Service is deleted, and the reservation stays', async () => {
   await world.must('delete', 'eip', 'office', '--wait=false')
   await world.must('label', 'service', 'web', 'tier=front')
   assert.is(await world.settled('web'), own.address)
@@ -119,7 +119,7 @@ test('an ElasticIP that is deleted while a Service holds it takes nothing from i
   assert.ok(reserved(own.address), 'the reservation stays with the person')
 })
 
-test('a record that cannot be provisioned says why, in its status and an Event', async () => {
+test('an ElasticIP that cannot be provisioned says why in its status and in an Event', async () => {
   const nobodys = randomUUID()
   await apply(provisioned('wrong', nobodys))
   await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${nobodys}`))
@@ -146,7 +146,7 @@ test('a record that cannot be provisioned says why, in its status and an Event',
   assert.ok(reserved(own.address))
 })
 
-test('of two Services that name one ElasticIP at once one gets it, and the other is told who', async () => {
+test('of two simultaneous Services that name one ElasticIP one gets it, and the refusal of the other names the holder', async () => {
   const said = await Promise.all(['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))))
   assert.equal(
     said.map(({ code }) => code).toSorted((a, b) => a - b),
@@ -159,7 +159,7 @@ test('of two Services that name one ElasticIP at once one gets it, and the other
   await available('office')
 })
 
-test('with reclaimPolicy Delete it goes back to the cloud when the Service that had it is gone', async () => {
+test('a provisioned address with reclaimPolicy Delete is deleted with its Service', async () => {
   const lost = await world.order()
   await apply(provisioned('once', lost.id, 'Delete'))
   await available('once')
@@ -169,7 +169,7 @@ test('with reclaimPolicy Delete it goes back to the cloud when the Service that 
   await eventually('both are gone', async () => (!reserved(lost.address) && !(await eip('once'))) || undefined)
 })
 
-test('one that the cloud has lost is no longer shown by its Service', async () => {
+test('a Service stops showing a provisioned address whose reservation vanished', async () => {
   const lost = await world.order()
   await apply(provisioned('fleeting', lost.id))
   await available('fleeting')
@@ -185,7 +185,7 @@ test('one that the cloud has lost is no longer shown by its Service', async () =
   await world.must('delete', 'eip', 'fleeting', '--timeout=10s')
 })
 
-test('a warm pool is filled, and serves Services without a call to the cloud inside create', async () => {
+test('the warm pool is filled, and a create takes an address from it without a call to the cloud', async () => {
   await product.stop()
   product = await world.startSwept(running(3))
   await filled(3)
@@ -200,7 +200,7 @@ test('a warm pool is filled, and serves Services without a call to the cloud ins
   assert.is(await world.settled('quick'), spec.loadBalancerIP)
 })
 
-test('then the cloud is told whose it is, and the pool is filled up again', async () => {
+test('a warm address is transferred to its Service, and the pool is filled again', async () => {
   await eventually(
     'it is handed over',
     async (see) => see(await world.record('quick'))?.spec.source === undefined || undefined,
@@ -212,7 +212,7 @@ test('then the cloud is told whose it is, and the pool is filled up again', asyn
   assert.is(world.reserved().length, 5)
 })
 
-test('many Services at once for three warm addresses: everyone has one, and its own', async () => {
+test('when many Services are created over three warm addresses, each gets an address of its own', async () => {
   // Each of them is given back here as well, which costs three calls more.
   const names = Array.from({ length: Math.min(30, dialect.burst / 4) }, (_, n) => `many-${n}`)
   await Promise.all(
@@ -229,7 +229,7 @@ test('many Services at once for three warm addresses: everyone has one, and its 
   for (const name of names) await world.gone(name)
 })
 
-test('a cloud that has no more is not asked without end, neither for the pool nor for a Service', async () => {
+test('at the quota the product limits its calls for the warm pool and for Services', async () => {
   await product.stop()
   await world.must('create', 'service', 'loadbalancer', 'waits', '--tcp=80')
   await world.must('create', 'service', 'loadbalancer', 'waits-too', '--tcp=80')
@@ -246,7 +246,7 @@ test('a cloud that has no more is not asked without end, neither for the pool no
   await filled(3)
 })
 
-test('a smaller pool gives back what is too much, and none at all everything', async () => {
+test('a smaller warm pool releases the surplus, and an empty one every warm address', async () => {
   await product.stop()
   product = await world.startSwept(running(1))
   await filled(1)
@@ -257,7 +257,7 @@ test('a smaller pool gives back what is too much, and none at all everything', a
   await eventually('one is left, and what a person made', (see) => see(world.reserved()).length === 2 || undefined)
 })
 
-test('a deleted Service takes a warm address with it, and a person keeps theirs', async () => {
+test('a deleted Service takes its warm address with it, and the administrator keeps the provisioned one', async () => {
   await world.must('delete', 'service', 'quick')
   await world.gone('quick')
   await world.must('delete', 'eip', 'office', '--timeout=10s')

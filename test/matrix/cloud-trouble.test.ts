@@ -40,7 +40,7 @@ async function endWithOne(...names: string[]): Promise<void> {
 faults.add({ answer: 503 })
 let product = await world.serve(quick)
 
-test('a start while the cloud is down is a start all the same, and who creates a Service then is told why it waits', async () => {
+test('the product starts while the cloud is down, and a new Service says why its address is pending', async () => {
   await createPending('early')
   const said = await eventually('an Event says why', async (see) => {
     const events = see(await world.must('get', 'events', '--field-selector=involvedObject.name=early'))
@@ -79,7 +79,7 @@ if (setGrants) {
   })
 }
 for (const { name, begin, end = () => faults.clear(), said } of troubles) {
-  test(`a Service is created while the cloud has trouble (${name}), and the terminal says that its address follows`, async () => {
+  test(`a create during trouble of the cloud (${name}) succeeds with a warning that the address is pending`, async () => {
     await begin()
     assert.match(await createPending(name), said)
     await end()
@@ -87,7 +87,7 @@ for (const { name, begin, end = () => faults.clear(), said } of troubles) {
 }
 
 const many = Array.from({ length: Math.min(8, dialect.burst / 10) }, (_, n) => `many-${n}`)
-test('many Services are created during an outage, each with its address or a word that it follows', async () => {
+test('during an outage each new Service has its address or a warning that it is pending', async () => {
   faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 3 })
   faults.add({ on: routes.reserve, answer: 500, times: 3 })
   const created = await Promise.all(
@@ -100,7 +100,7 @@ test('many Services are created during an outage, each with its address or a wor
   }
 })
 
-test('a Service whose address is still to come can be deleted', async () => {
+test('a Service whose address is pending can be deleted', async () => {
   faults.add({ on: routes.reserve, answer: 'reset', done: true })
   faults.add({ on: routes.list, answer: 500 })
   await createPending('unwanted')
@@ -109,13 +109,13 @@ test('a Service whose address is still to come can be deleted', async () => {
 })
 
 // All of them wait at the same time, until the cloud is asked again by itself.
-test('when the cloud is well again each of them has one address, and who was deleted has left nothing behind', async () => {
+test('after the outage each pending Service has one address, and a deleted one leaves no reservation', async () => {
   await world.gone('unwanted')
   await endWithOne('early', ...troubles.map(({ name }) => name), ...many)
 })
 
 for (const answer of [500, 'reset'] as const) {
-  test(`an address that was reserved although the answer was lost (${answer}) is found and in the terminal`, async () => {
+  test(`an address whose reserve answer was lost (${answer}) is found and returned by the create`, async () => {
     faults.add({ on: routes.reserve, answer, done: true, times: 1 })
     calls.clear()
     const name = `lost-${answer}`
@@ -128,7 +128,7 @@ for (const answer of [500, 'reset'] as const) {
   })
 }
 
-test('with --on-cloud-failure=deny the Service is refused instead, and the next attempt has the one address', async () => {
+test('with --on-cloud-failure=deny the create is refused, and the next one has the one address', async () => {
   await product.stop()
   product = await world.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
   faults.add({ on: routes.reserve, answer: 'reset', times: 1 })
@@ -139,7 +139,7 @@ test('with --on-cloud-failure=deny the Service is refused instead, and the next 
   await endWithOne('strict')
 })
 
-test('a Service that is created while nothing of ours runs is completed at the next start', async () => {
+test('a Service that was created while the product was down gets its address at the next start', async () => {
   await product.stop()
   const created = await world.create(loadBalancer('missed'))
   assert.equal([created.spec.loadBalancerIP, created.metadata.finalizers], [undefined, undefined])
@@ -150,7 +150,7 @@ test('a Service that is created while nothing of ours runs is completed at the n
   await endWithOne('missed')
 })
 
-test('a Service that admission missed and the quota refuses says so in an Event, and is completed when there is room', async () => {
+test('a Service that admission missed gets an Event when the quota refuses it, and its address when the quota allows', async () => {
   await product.stop()
   await world.create(loadBalancer('crowded'))
   cloud.door.quota.set(0)
@@ -163,7 +163,7 @@ test('a Service that admission missed and the quota refuses says so in an Event,
   await endWithOne('crowded')
 })
 
-test('a cloud that is slower than the API server waits is waited for in the background: one call, one address', async () => {
+test('a reserve call that outlasts the webhook time-out ends in one address after one call', async () => {
   await product.stop()
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
   await world.must('patch', 'mutatingwebhookconfiguration', 'zz-eip-admission', '--type=json', '-p', patience)
@@ -178,7 +178,7 @@ test('a cloud that is slower than the API server waits is waited for in the back
   await endWithOne('slow')
 })
 
-test('an answer that is held back for ever ends in one address', async () => {
+test('a reserve call that is never answered ends in one address', async () => {
   faults.add({ on: routes.reserve, answer: 'hang', done: true, times: 1 })
   await createPending('hangs')
   await world.settled('hangs')
@@ -186,7 +186,7 @@ test('an answer that is held back for ever ends in one address', async () => {
   await endWithOne('hangs')
 })
 
-test('who deletes a Service while the cloud is still thinking leaves nothing behind', async () => {
+test('a Service that is deleted during its reserve call leaves no reservation', async () => {
   latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('impatient')
   await world.must('delete', 'service', 'impatient', '--timeout=20s')

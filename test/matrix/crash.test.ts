@@ -74,14 +74,14 @@ for (const [n, moment] of whileAsking.entries()) {
   test(`killed when ${moment.name}`, () => dieAt(moment, creating(`asking-${n}`)))
 }
 
-test('each of these Services has its address in the end, and there is one', async () => {
+test('each of the Services of a killed process has one address in the end', async () => {
   const addresses = await Promise.all(whileAsking.map((_moment, n) => world.settled(`asking-${n}`)))
   const reserved = world.reserved().map(({ address }) => address)
   assert.equal([reserved.length, new Set(reserved)], [addresses.length, new Set(addresses)])
 })
 
 for (const [n, moment] of whileBinding.entries()) {
-  test(`killed when ${moment.name}: the Service has its address in the end, and there is one`, async () => {
+  test(`killed when ${moment.name}: the Service has exactly one address in the end`, async () => {
     const before = world.reserved()
     await dieAt(moment, creating(`binding-${n}`))
     const address = await world.settled(`binding-${n}`)
@@ -96,7 +96,7 @@ for (const [n, moment] of whileBinding.entries()) {
 const settled = [...whileAsking.map((_moment, n) => `asking-${n}`), ...whileBinding.map((_moment, n) => `binding-${n}`)]
 
 for (const [n, moment] of whileDeleting.entries()) {
-  test(`killed when ${moment.name}: the Service goes, and its address with it`, async () => {
+  test(`killed when ${moment.name}: the Service and its reservation are deleted`, async () => {
     const name = settled[n] ?? ''
     const address = shownIn(await world.service(name))
     const before = world.reserved()
@@ -110,7 +110,7 @@ for (const [n, moment] of whileDeleting.entries()) {
 }
 
 for (const [n, moment] of whileReturning.entries()) {
-  test(`killed when ${moment.name}: the Service goes, and its address is for nobody else`, async () => {
+  test(`killed when ${moment.name}: the Service is deleted, and no other Service gets its address`, async () => {
     const name = `slow-${n}`
     world.cloud.door.setDeletion({ reservationsMs: 60_000 })
     const { spec } = await world.create(loadBalancer(name))

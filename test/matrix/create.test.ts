@@ -36,7 +36,7 @@ for (const { name, verb } of ways) {
   })
 }
 
-test('a Service that becomes a LoadBalancer by patch has its address in the answer', async () => {
+test('kubectl patch to type LoadBalancer returns the Service with its address', async () => {
   await world.create(loadBalancer('patched', { spec: { type: 'ClusterIP' } }))
   calls.clear()
   const patch = ['patch', 'service', 'patched', '-p', '{"spec":{"type":"LoadBalancer"}}', '-o', 'json']
@@ -44,14 +44,14 @@ test('a Service that becomes a LoadBalancer by patch has its address in the answ
   await world.settled('patched')
 })
 
-test('a Service that becomes a LoadBalancer by replace has its address in the answer', async () => {
+test('kubectl replace to type LoadBalancer returns the Service with its address', async () => {
   await world.create(loadBalancer('replaced', { spec: { type: 'ClusterIP' } }))
   calls.clear()
   hasAddress(await world.send(['replace'], loadBalancer('replaced')))
   await world.settled('replaced')
 })
 
-test('replace with the original manifest keeps address, annotation and finalizer, and asks the cloud nothing', async () => {
+test('kubectl replace with the original manifest keeps address, annotation and finalizer, and the cloud is not called', async () => {
   const { spec } = await world.create(loadBalancer('kept'))
   const address = await world.settled('kept')
   calls.clear()
@@ -62,7 +62,7 @@ test('replace with the original manifest keeps address, annotation and finalizer
   assert.equal(calls.all(), [])
 })
 
-test('what an edit takes off is put back', async () => {
+test('an edit that removes finalizer, address and annotation is undone', async () => {
   const address = (await world.create(loadBalancer('edited'))).spec.loadBalancerIP
   await world.settled('edited')
   calls.clear()
@@ -75,7 +75,7 @@ test('what an edit takes off is put back', async () => {
   assert.equal(calls.all(), [])
 })
 
-test('with generateName the Service is stored under the name that its address was reserved for', async () => {
+test('with generateName the Service is stored under the name of its record', async () => {
   calls.clear()
   const service = await world.create(unnamed('many-'))
   const { name } = service.metadata
@@ -84,7 +84,7 @@ test('with generateName the Service is stored under the name that its address wa
   assert.is(await world.settled(name), service.spec.loadBalancerIP)
 })
 
-test('the same name in two namespaces is two Services with an address each', async () => {
+test('Services of one name in two namespaces have one address each', async () => {
   await world.must('create', 'namespace', 'other')
   const here = await world.create(loadBalancer('twin'))
   const there = await world.create(loadBalancer('twin', { namespace: 'other' }))
@@ -103,7 +103,7 @@ test('kubectl get eip shows address, location, phase, Service and age', async ()
   assert.equal(columns.slice(0, -1), [spec.loadBalancerIP, dialect.place, 'Bound', 'default', 'listed'])
 })
 
-test('kubectl create of a name that is taken says so, and costs nothing', async () => {
+test('kubectl create of an existing name fails as usual, and the cloud is not called', async () => {
   const address = (await world.create(loadBalancer('taken'))).spec.loadBalancerIP
   await world.settled('taken')
   calls.clear()
@@ -130,7 +130,7 @@ const doomed = [
   { name: 'dot.ted', spec: {} },
 ]
 for (const { name, spec } of doomed) {
-  test(`what the API server refuses anyway (${name}) costs nothing and is refused in its words`, async () => {
+  test(`a Service that the API server refuses (${name}) is refused in its words, and nothing is reserved`, async () => {
     calls.clear()
     const { code, stderr } = await world.kubectl(['create', '-f', '-'], loadBalancer(name, { spec }))
     assert.is(code, 1)

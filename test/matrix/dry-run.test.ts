@@ -17,7 +17,7 @@ const nothingHappened = async (name: string) => {
 const wouldReserve = `Warning: dry run: an address in ${dialect.place} would be reserved\n`
 const ways = [['create'], ['apply'], ['apply', '--server-side']]
 for (const verb of ways) {
-  test(`kubectl ${verb.join(' ')} --dry-run=server says what would happen, and nothing does`, async () => {
+  test(`kubectl ${verb.join(' ')} --dry-run=server warns what would happen, and reserves nothing`, async () => {
     calls.clear()
     const said = await kubectl([...verb, '--dry-run=server', '-f', '-', '-o', 'json'], loadBalancer('imagined'))
     assert.equal([said.code, said.stderr], [0, wouldReserve])
@@ -27,7 +27,7 @@ for (const verb of ways) {
   })
 }
 
-test('a dry run with generateName works as well', async () => {
+test('a dry run with generateName warns what would happen, and writes no record', async () => {
   calls.clear()
   const said = await kubectl(['create', '--dry-run=server', '-f', '-'], unnamed('imagined-'))
   assert.equal([said.code, said.stderr], [0, wouldReserve])
@@ -38,7 +38,7 @@ test('a dry run with generateName works as well', async () => {
 for (const side of [[], ['--server-side']]) {
   const how = ['diff', ...side].join(' ')
 
-  test(`kubectl ${how} of a Service that is not there shows it, and nothing happens`, async () => {
+  test(`kubectl ${how} of a new Service shows it, and nothing is reserved`, async () => {
     calls.clear()
     const { code, stdout, stderr } = await kubectl(['diff', ...side, '-f', '-'], loadBalancer('imagined'))
     assert.is(code, 1)
@@ -74,7 +74,7 @@ for (const side of [[], ['--server-side']]) {
   })
 }
 
-test('a dry run of a change of type shows what would be lost, and loses nothing', async () => {
+test('a dry run of a change to ClusterIP shows what the Service would lose, and changes nothing', async () => {
   await world.create(loadBalancer('stays'))
   const address = await world.settled('stays')
   calls.clear()
@@ -85,7 +85,7 @@ test('a dry run of a change of type shows what would be lost, and loses nothing'
   assert.equal(calls.all(), [])
 })
 
-test('a dry run of a Service that becomes a LoadBalancer says what would happen, and nothing does', async () => {
+test('a dry run of a change to LoadBalancer warns what would happen, and reserves nothing', async () => {
   await world.create(loadBalancer('plain', { spec: { type: 'ClusterIP' } }))
   calls.clear()
   const said = await kubectl([

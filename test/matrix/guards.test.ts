@@ -13,7 +13,7 @@ const protect = 'eip-admission.dev/protect'
 
 await must('create', 'namespace', 'crowd')
 
-test('of many who race for the last places no more are let in than there are', async () => {
+test('of many simultaneous creates in a namespace no more succeed than its limit allows', async () => {
   const names = Array.from({ length: 12 }, (_, n) => `racer-${n}`)
   const said = await Promise.all(
     names.map((name) => kubectl(['create', '-f', '-'], loadBalancer(name, { namespace: 'crowd' }))),
@@ -25,7 +25,7 @@ test('of many who race for the last places no more are let in than there are', a
     if (code !== 0) assert.match(stderr, 'the limit of 3 addresses in namespace crowd')
 })
 
-test('who is refused is told who holds the places, also in a dry run', async () => {
+test('a refusal at the limit of a namespace names the holders, also in a dry run', async () => {
   for (let n = 0; n < 3; n += 1) {
     await kubectl(['create', '-f', '-'], loadBalancer(`filler-${n}`, { namespace: 'crowd' }))
   }
@@ -42,7 +42,7 @@ test('who is refused is told who holds the places, also in a dry run', async () 
   assert.is(world.reserved().length, 3)
 })
 
-test('a place that is given back is free again', async () => {
+test('a deleted Service makes room below the limit of its namespace', async () => {
   const holder = await must('get', 'services', '-n', 'crowd', '-o', 'jsonpath={.items[0].metadata.name}')
   await must('delete', 'service', '-n', 'crowd', holder)
   await world.gone(holder, 'crowd')
@@ -50,7 +50,7 @@ test('a place that is given back is free again', async () => {
   assert.is(world.reserved().length, 3)
 })
 
-test('a protected Service is not deleted until its owner says so', async () => {
+test('deleting a protected Service is refused, with the command that removes the protection', async () => {
   const { spec } = await world.create(loadBalancer('dear', { annotations: { [protect]: 'true' } }))
   await world.settled('dear')
   const refused = await kubectl(['delete', 'service', 'dear'])
@@ -70,7 +70,7 @@ test('a protected Service is not deleted until its owner says so', async () => {
   assert.not(world.reserved().some(({ address }) => address === spec.loadBalancerIP))
 })
 
-test('a status write smuggles no annotation in, and others pass', async () => {
+test('a status write cannot change annotations of ours, and can change others', async () => {
   await world.create(loadBalancer('status'))
   await world.settled('status')
   const write = (annotations: Record<string, string>) =>
@@ -86,7 +86,7 @@ test('a status write smuggles no annotation in, and others pass', async () => {
   assert.is((await write({ 'example.com/anything': 'goes' })).code, 0)
 })
 
-test('a live address is neither moved nor exchanged, and the terminal says what to do instead', async () => {
+test('exchanging the address of a live Service is refused, and the cloud is not called', async () => {
   const { spec } = await world.create(loadBalancer('fixed'))
   await world.settled('fixed')
   world.cloud.door.calls.clear()

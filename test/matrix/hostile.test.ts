@@ -53,7 +53,7 @@ function review(name: string): string {
 
 const isAlive = async () => (await product.health('/readyz')).status === 200
 
-test('who does not know the path reaches nothing, however large the body', async () => {
+test('a request to an unknown path gets 404, however large its body', async () => {
   calls.clear()
   const large = Buffer.alloc(8 * 2 ** 20, ' ')
   for (const path of ['/', '/mutate-services', `/${'0'.repeat(32)}/mutate-services`, '/metrics', '/../../etc/passwd']) {
@@ -64,7 +64,7 @@ test('who does not know the path reaches nothing, however large the body', async
   assert.ok(await isAlive())
 })
 
-test('garbage is refused, and a body over the limit is not read to its end', async () => {
+test('bodies that are no review, and bodies over the limit, are refused', async () => {
   for (const body of ['', '{', 'null', '[]', '{"apiVersion":"v1"}', '\u0000'.repeat(1000), review('x').slice(0, -40)]) {
     assert.is(await send(url.pathname, body), 400)
   }
@@ -77,7 +77,7 @@ test('garbage is refused, and a body over the limit is not read to its end', asy
   assert.ok(await isAlive())
 })
 
-test('a flood of reviews for a namespace that is not there buys few addresses, and they go back', async () => {
+test('a flood of reviews for an unknown namespace reserves few addresses, and the sweep releases them', async () => {
   calls.clear()
   const floods = Array.from({ length: 20 }, async (_, flood) => {
     for (let n = 0; n < 10; n += 1) assert.is(await send(url.pathname, review(`flood-${flood}-${n}`)), 200)
@@ -93,7 +93,7 @@ test('a flood of reviews for a namespace that is not there buys few addresses, a
   assert.ok(await isAlive())
 })
 
-test('Services that are stored are no flood, however many wait for their controller', async () => {
+test('stored Services that wait for the controller do not count as unbound', async () => {
   await product.stop()
   product = await world.start({ env: dialect.here, flags: ['--only=webhooks', `--max-unbound=${most}`] })
   for (let n = 0; n < 2 * most; n += 1) {

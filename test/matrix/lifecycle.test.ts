@@ -28,7 +28,7 @@ function createdAgain(manifest: object): Promise<true> {
   })
 }
 
-test('a deleted Service takes its address with it: cloud, record and finalizer', async () => {
+test('a deleted Service leaves no reservation, no record and no finalizer', async () => {
   const { spec } = await world.create(loadBalancer('short'))
   await world.settled('short')
   assert.ok(holds(spec.loadBalancerIP))
@@ -36,7 +36,7 @@ test('a deleted Service takes its address with it: cloud, record and finalizer',
   assert.not(holds(spec.loadBalancerIP))
 })
 
-test('a Service that is deleted before anybody has seen it leaves nothing behind', async () => {
+test('a Service that is deleted at once after its create leaves no reservation', async () => {
   calls.clear()
   for (let n = 0; n < 3; n += 1) {
     await world.create(loadBalancer('blink'))
@@ -45,7 +45,7 @@ test('a Service that is deleted before anybody has seen it leaves nothing behind
   assert.equal([world.reserved(), world.calls(routes.reserve)], [[], 3])
 })
 
-test('a namespace with Services can be deleted, and takes all their addresses with it', async () => {
+test('a deleted namespace takes the addresses of its Services with it', async () => {
   await world.must('create', 'namespace', 'project')
   const names = ['a', 'b', 'c']
   for (const name of names) await world.create(loadBalancer(name, { namespace: 'project' }))
@@ -54,7 +54,7 @@ test('a namespace with Services can be deleted, and takes all their addresses wi
   assert.equal(world.reserved(), [])
 })
 
-test('a Service that becomes ClusterIP loses its address everywhere, and gets one when it is a LoadBalancer again', async () => {
+test('a Service that becomes ClusterIP releases its address, and gets one as a LoadBalancer again', async () => {
   const first = (await world.create(loadBalancer('flips'))).spec.loadBalancerIP
   await world.settled('flips')
   await world.must('patch', 'service', 'flips', '-p', '{"spec":{"type":"ClusterIP"}}')
@@ -73,7 +73,7 @@ test('a Service that becomes ClusterIP loses its address everywhere, and gets on
   await deleted('flips')
 })
 
-test('a Service that flips between ClusterIP and LoadBalancer at once shows in the end what it holds', async () => {
+test('a Service that changes its type repeatedly shows the address that its record holds', async () => {
   await world.create(loadBalancer('flutters'))
   for (let n = 0; n < 6; n += 1) {
     await world.must('patch', 'service', 'flutters', '-p', '{"spec":{"type":"ClusterIP"}}')
@@ -119,7 +119,7 @@ test('kubectl replace --force ends with one address', async () => {
   await deleted('forced')
 })
 
-test('with Retain the address survives its Service and is bound again by one of the same name', async () => {
+test('with Retain the address outlives its Service, and the next one of the same name binds it', async () => {
   const { spec } = await world.create(loadBalancer('keeps', retained))
   await world.settled('keeps')
   await world.must('delete', 'service', 'keeps')
@@ -143,7 +143,7 @@ test('with Retain the address survives its Service and is bound again by one of 
   assert.not(holds(spec.loadBalancerIP))
 })
 
-test('Retain that is written on a Service later protects its address as well', async () => {
+test('an annotation Retain on a stored Service keeps its address after the delete', async () => {
   const { spec } = await world.create(loadBalancer('later'))
   await world.settled('later')
   await world.must('annotate', 'service', 'later', `${reclaim}=Retain`)
@@ -154,7 +154,7 @@ test('Retain that is written on a Service later protects its address as well', a
   await world.must('delete', 'eip', 'default.later', '--timeout=10s')
 })
 
-test('Delete that is written on a Service later lets its address go', async () => {
+test('an annotation Delete on a stored Service has its address deleted with it', async () => {
   const { spec } = await world.create(loadBalancer('lets-go', retained))
   await world.settled('lets-go')
   await world.must('annotate', '--overwrite', 'service', 'lets-go', `${reclaim}=Delete`)
@@ -162,7 +162,7 @@ test('Delete that is written on a Service later lets its address go', async () =
   assert.not(holds(spec.loadBalancerIP))
 })
 
-test('a record that is deleted under a live Service takes nothing from it, and goes with it', async () => {
+test('a record that is deleted under a live Service stays until the Service is deleted', async () => {
   const { spec } = await world.create(loadBalancer('robbed'))
   await world.settled('robbed')
   await world.must('delete', 'eip', 'default.robbed', '--wait=false')
@@ -173,7 +173,7 @@ test('a record that is deleted under a live Service takes nothing from it, and g
   assert.not(holds(spec.loadBalancerIP))
 })
 
-test('a Service waits for its end while the cloud is down, and says why', async () => {
+test('while the cloud is down a deleted Service waits, and an Event says why', async () => {
   const { spec } = await world.create(loadBalancer('stuck'))
   await world.settled('stuck')
   faults.add({ on: 'DELETE', answer: 500 })
@@ -188,7 +188,7 @@ test('a Service waits for its end while the cloud is down, and says why', async 
   assert.not(holds(spec.loadBalancerIP))
 })
 
-test('a Service does not wait for a cloud that takes long to delete, nor does one that comes after it', async () => {
+test('a Service does not wait for a cloud that is slow to delete, nor does the next one of its name', async () => {
   cloud.door.setDeletion({ reservationsMs: 600_000 })
   const { spec } = await world.create(loadBalancer('slow-end'))
   await world.settled('slow-end')
@@ -203,7 +203,7 @@ test('a Service does not wait for a cloud that takes long to delete, nor does on
   await deleted('slow-end')
 })
 
-test('deletion while nothing of ours runs waits, and is carried out at the next start', async () => {
+test('a deletion waits while the product is down, and is carried out at the next start', async () => {
   const { spec } = await world.create(loadBalancer('orphaned'))
   await world.settled('orphaned')
   await product.stop()
@@ -214,7 +214,7 @@ test('deletion while nothing of ours runs waits, and is carried out at the next 
   assert.not(holds(spec.loadBalancerIP))
 })
 
-test('Events on a Service have the reasons that dashboards know', async () => {
+test('Events on a Service have the reasons that dashboards use', async () => {
   await world.create(loadBalancer('told'))
   await world.settled('told')
   await deleted('told')

@@ -47,7 +47,7 @@ const objects = [
 const write = (all: object[]) => writeFileSync(file, all.map((object) => stringify(object)).join('---\n'))
 const log = () => readFileSync(world.logOf('eip-admission'), 'utf8')
 
-test('a file that is no manifest is refused at once, with its name', async () => {
+test('a manifest file that is not YAML is refused at the start, with its name', async () => {
   writeFileSync(file, 'kind: [')
   const { provider, env } = dialects[dialect.name]
   const access = { url: world.cloud.url, project: world.project, token: world.token }
@@ -56,7 +56,7 @@ test('a file that is no manifest is refused at once, with its name', async () =>
   for (const word of ['load balancer manifest', file, 'is not YAML (line', 'kubectl apply']) assert.match(stderr, word)
 })
 
-test('what our roles do not allow is told with what to grant, and everything else goes on', async () => {
+test('objects that our roles do not allow are logged with the command that grants them, and the product runs', async () => {
   write(objects)
   const product = await world.start({ env: dialect.here, flags: [flag] })
   await eventually('it is told', () => log().includes('objects are not applied') || undefined)
@@ -65,7 +65,7 @@ test('what our roles do not allow is told with what to grant, and everything els
   await product.stop()
 })
 
-test('with those rights all is applied that the API server knows, kinds that come with it too', async () => {
+test('with the rights every object of the manifest is applied whose kind exists, new kinds included', async () => {
   const account = '--serviceaccount=eip-admission:eip-admission'
   await world.must('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
   const product = await world.start({ env: dialect.here, flags: [flag] })
@@ -81,7 +81,7 @@ test('with those rights all is applied that the API server knows, kinds that com
   await product.stop()
 })
 
-test('a start with a mended file settles it, and what a person changed is as the file says again', async () => {
+test('a restart with a corrected manifest applies it, and restores fields that an administrator changed', async () => {
   await world.must(
     'patch',
     'pools.example.com',

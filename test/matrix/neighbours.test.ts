@@ -17,7 +17,7 @@ const sweeps = async (count: number) => {
   await eventually(`${count} sweeps`, () => ours.calls(routes.list) >= before + count || undefined)
 }
 
-test('Services of one name in two clusters have an address each', async () => {
+test('Services of one name in two clusters have one address each', async () => {
   const [here = '', there = ''] = await Promise.all(
     [ours, theirs].map(async (world) => {
       await world.create(loadBalancer('web'))
@@ -28,13 +28,13 @@ test('Services of one name in two clusters have an address each', async () => {
   assert.equal(new Set(addresses()), new Set([here, there]))
 })
 
-test('the sweeps of both leave the address of the other alone', async () => {
+test("the sweeps of two clusters leave each other's addresses alone", async () => {
   const before = addresses()
   await sweeps(8)
   assert.equal(addresses(), before)
 })
 
-test('while one cluster has nothing running the other sweeps on and leaves it alone', async () => {
+test('a sweep leaves the addresses of the other cluster alone after a Service of one name was deleted there', async () => {
   const before = addresses()
   await theirs.must('delete', 'service', 'web', '--timeout=20s')
   await theirs.gone('web')

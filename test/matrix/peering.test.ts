@@ -67,7 +67,7 @@ const isAsked = (again = '') => {
   return eventually(`the cloud is asked${again}`, () => bgpCalls().length > 0 || undefined)
 }
 
-test('a replica that only answers reviews turns nothing on', async () => {
+test('a replica with --only=webhooks does not enable BGP', async () => {
   await run({}, '--only=webhooks')
   await register('early', { providerID: `${scheme}://${device('early').id}` })
   await sleep(1000)
@@ -83,7 +83,7 @@ test('without a load balancer there is no BGP', async () => {
   assert.equal([bgpCalls(), await annotations('off')], [[], {}])
 })
 
-test('BGP is on for the project and for a node before there is any Service, and the node says its peers', async () => {
+test('BGP is enabled for the project and a node before any Service exists, and the node shows its peers', async () => {
   await run()
   await comesUp('first')
   await saysPeers('first')
@@ -93,7 +93,7 @@ test('BGP is on for the project and for a node before there is any Service, and 
   await keeps('first')
 })
 
-test('our annotations are applied by a manager of their own, and nothing else is', async () => {
+test('a field manager of its own applies the peer annotations and nothing else', async () => {
   const text = await world.must('get', 'node', 'first', '-o', 'json', '--show-managed-fields')
   const { metadata } = JSON.parse(text) as {
     metadata: { managedFields: { manager: string; operation: string; fieldsV1: object }[] }
@@ -106,7 +106,7 @@ test('our annotations are applied by a manager of their own, and nothing else is
   assert.equal(Object.keys(owned['f:metadata']['f:annotations']).toSorted(), names.toSorted())
 })
 
-test('an edited annotation and one that was taken away come back, and a stray one goes, without a call', async () => {
+test('edited and removed annotations are restored and stray ones removed, without a call to the cloud', async () => {
   const before = await annotations('first')
   const [last = ''] = Object.keys(sessionsOf('first')).toReversed()
   // Where names are numbered: of a session that there is not.
@@ -120,7 +120,7 @@ test('an edited annotation and one that was taken away come back, and a stray on
   assert.equal(bgpCalls(), [])
 })
 
-test('a node that is not ready for a while costs no call', async () => {
+test('a node that changes its readiness causes no call to the cloud', async () => {
   calls.clear()
   for (const ready of ['Unknown', 'True', 'False', 'True'] as const) {
     await say('first', ready)
@@ -137,7 +137,7 @@ test("another cloud's node is never touched", async () => {
   assert.equal(await annotations('foreign'), { [edited]: '192.0.2.1' })
 })
 
-test('a node that is deleted is forgotten', async () => {
+test('nothing is kept of the peers of a deleted node', async () => {
   const { id } = await comesUp('mortal')
   await saysPeers('mortal')
   await keeps('mortal')
@@ -149,7 +149,7 @@ test('a node that is deleted is forgotten', async () => {
 
 const { nodeSelector } = bgp
 if (nodeSelector !== undefined) {
-  test('a selector that changes, and a label that changes, take nodes in and out', async () => {
+  test('the node selector decides which nodes have peers, when it changes and when a label changes', async () => {
     await run({ [nodeSelector]: 'role in (edge)' })
     for (const name of ['first', 'off', 'after-foreign']) await saysNothing(name)
     await keeps('first', false)
@@ -166,7 +166,7 @@ if (nodeSelector !== undefined) {
 
 const quick = ['--peer-refresh-interval=1s', '--cloud-timeout=2s']
 
-test('what changes in the cloud is picked up: BGP that another tool took from a machine is made again', async () => {
+test('BGP that another tool disabled on a machine is enabled again', async () => {
   await run({}, ...quick)
   calls.clear()
   await bgp.takeAway(world, String(machines.get('first')?.id))
@@ -176,7 +176,7 @@ test('what changes in the cloud is picked up: BGP that another tool took from a 
 
 const { noRouters } = bgp
 if (noRouters !== undefined) {
-  test('what changes in the cloud is picked up: peers that are no more go, and come back', async () => {
+  test('peers that the cloud no longer lists are removed, and added when it lists them again', async () => {
     faults.add(noRouters)
     await says('first', (said) => Object.keys(sessionsIn(said)).length === 0)
     await eventually('no peers are kept', async () => (await kept()).includes('"peers":[]') || undefined)
@@ -192,7 +192,7 @@ const troubles: { what: string; answer: Parameters<typeof faults.add>[0]['answer
   { what: 'hangs', answer: 'hang' },
 ]
 for (const { what, answer } of troubles) {
-  test(`a cloud that ${what} takes nothing back, while we run and after a restart`, async () => {
+  test(`a cloud that ${what} has no peer removed, before and after a restart`, async () => {
     await areSettled()
     const before = [await annotations('first'), await kept()]
     const { resourceVersion } = (await secret())?.metadata ?? {}
@@ -209,7 +209,7 @@ for (const { what, answer } of troubles) {
   })
 }
 
-test('a Secret that is damaged is made anew, and takes nothing back meanwhile', async () => {
+test('a damaged Secret is written again, and no annotation is removed meanwhile', async () => {
   await areSettled()
   const before = [await annotations('first'), await kept()]
   const damages = [null, Buffer.from('no gzip').toString('base64'), gzipSync('[{"node":1}]').toString('base64')]
@@ -222,14 +222,14 @@ test('a Secret that is damaged is made anew, and takes nothing back meanwhile', 
   }
 })
 
-test('a node without a machine says what is wrong', async () => {
+test('a node without a machine gets an Event PeeringFailed', async () => {
   await register('lost', { providerID: bgp.nobody, cloudProvider: 'internal' })
   await eventually('it is said', async () => (await events('lost')).includes('PeeringFailed') || undefined)
 })
 
 const { localAsn } = bgp
 if (localAsn !== undefined) {
-  test('a project that has BGP keeps its own ASN, and it is said once', async () => {
+  test('a project that has BGP keeps its ASN, and the log warns once of a differing setting', async () => {
     await run({ [localAsn]: '65001' })
     const found = () => readFileSync(world.logOf('eip-admission'), 'utf8').match(/its ASN is 65000 and not 65001/g)
     await eventually('it is said', () => found() !== null || undefined)

@@ -77,7 +77,7 @@ test('fifty simultaneous creates of one name are one Service and one reservation
   assert.is(calls.count(routes.reserve), 1)
 })
 
-test(`${dialect.burst} Services that twenty people create at once are as many reservations`, async () => {
+test(`${dialect.burst} Services that twenty clients create at once are as many reservations`, async () => {
   latency.set({ ms: 20 })
   calls.clear()
   const people = Array.from({ length: 20 }, async (_, person) => {
@@ -90,7 +90,7 @@ test(`${dialect.burst} Services that twenty people create at once are as many re
   assert.is(bought.length, dialect.burst)
 })
 
-test('a name that is created, deleted and created again without a pause ends with what it should have', async () => {
+test('names that are created and deleted without a pause end with one reservation each', async () => {
   latency.clear()
   const endMs = performance.now() + 10_000
   let rounds = 0
@@ -105,7 +105,7 @@ test('a name that is created, deleted and created again without a pause ends wit
   await atRest()
 })
 
-test('a leader that is frozen past its lease writes nothing when it wakes that the new one would not', async () => {
+test('a leader that was frozen past its lease changes nothing against the new leader when it wakes', async () => {
   // Every review that a frozen replica gets is waited for: not as long as usual.
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
   for (const kind of ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'])

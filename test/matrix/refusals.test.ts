@@ -57,7 +57,7 @@ const mistakes = [
   { annotation: reclaim, wrong: 'Keep', other: 'Hold', right: 'Delete' },
   ...(elsewhere ? [{ annotation: elsewhere.annotation, wrong: 'atlantis', other: 'eldorado', right: place }] : []),
 ]
-test('a Service that was there with its mistake can still be labelled, mended and deleted', async () => {
+test('a stored Service with a mistake can be labelled, corrected and deleted', async () => {
   await running({ ...here, [dialect.loadBalancer]: 'none' })
   for (const [n, { annotation, wrong }] of mistakes.entries())
     await world.create(loadBalancer(`old-${n}`, { annotations: { ...placed, [annotation]: wrong } }))
@@ -73,7 +73,7 @@ test('a Service that was there with its mistake can still be labelled, mended an
   }
 })
 
-test('all mistakes of a Service are told at once', async () => {
+test('a refusal lists all mistakes of a Service', async () => {
   await running(elsewhere ? nowhere : here)
   const wrong = { [reclaim]: 'Keep', 'eip-admission.dev/protct': 'true' }
   const misplaced = elsewhere ? { [elsewhere.annotation]: 'atlantis', [`${dialect.prefix}eip`]: 'any' } : {}
@@ -87,7 +87,7 @@ test('all mistakes of a Service are told at once', async () => {
 if (elsewhere) {
   const { annotation } = elsewhere
 
-  test('a cluster without a place tells who has none which annotations and settings there are', async () => {
+  test('without a location the refusal names the annotations and settings that set one', async () => {
     await running(nowhere)
     for (const verb of [['create'], ['apply'], ['apply', '--server-side']]) {
       const said = await refusal('nowhere', {}, verb)
@@ -98,7 +98,7 @@ if (elsewhere) {
     for (const name of [annotation, placeSetting.name]) assert.match(diff.stderr, name)
   })
 
-  test('an unknown place is refused with the annotation, the value, the nearest one and the list', async () => {
+  test('an unknown location is refused with the annotation, its value, the nearest one and the known ones', async () => {
     await running(nowhere)
     const said = await refusal('typo', { annotations: { [annotation]: misspelt.place } })
     for (const words of [`Service default/typo: annotation ${annotation}: `, ...misspelt.said])
@@ -111,7 +111,7 @@ if (elsewhere) {
     await deleted('spelt')
   })
 
-  test('a Service that has its address is told that it cannot move, and may change all else', async () => {
+  test('moving a Service with an address to another location is refused, and other changes are allowed', async () => {
     await running(nowhere)
     await world.create(loadBalancer('fixed', { annotations: { [annotation]: place } }))
     const address = await world.settled('fixed')
@@ -142,7 +142,7 @@ const moves = [
   },
 ]
 for (const { by, from, to } of moves) {
-  test(`where ${by} said another place before, no address that waits there is handed out as one here`, async () => {
+  test(`when ${by} name another location, an address that is kept in the first one is not used`, async () => {
     const { annotations } = from
     await running(from.env)
     await world.create(loadBalancer('kept', { annotations: { ...annotations, [reclaim]: 'Retain' } }))
@@ -170,7 +170,7 @@ for (const { by, from, to } of moves) {
   })
 }
 
-test('an annotation that nobody knows is refused with the one that was meant', async () => {
+test('an unknown annotation is refused with the one that was meant', async () => {
   await running(here)
   for (const meant of [reclaim, ...(elsewhere ? [elsewhere.annotation] : [])]) {
     const typo = meant.slice(0, -1)
@@ -179,13 +179,13 @@ test('an annotation that nobody knows is refused with the one that was meant', a
   }
 })
 
-test('an address of their own that is no address is refused', async () => {
+test('an own address that is not an IP address is refused', async () => {
   await running(here)
   const said = await refusal('own', { spec: { loadBalancerIP: '203.0.113.300' } })
   assert.match(said, 'spec.loadBalancerIP: "203.0.113.300" is not an IP address')
 })
 
-test("a project at its limit refuses in the terminal, with the cloud's words and what to do", async () => {
+test("in a project at its limit the create is refused with the cloud's words and what to do", async () => {
   await running(here)
   quota.set(0)
   calls.clear()
@@ -204,7 +204,7 @@ test("a project at its limit refuses in the terminal, with the cloud's words and
 
 const checkTheKey = `check that the API key is valid and may read and write in project ${world.project}`
 
-test('a token that was revoked refuses in the terminal', async () => {
+test("with a revoked token the create is refused with the cloud's words and what to do", async () => {
   await running(here)
   faults.add({ answer: 401 })
   const { code, stderr } = await create(loadBalancer('no-rights'))
@@ -237,14 +237,14 @@ if (elsewhere) {
   }
 }
 
-test('a mistake in the settings for the place is told to who creates a Service', async () => {
+test('a misspelt location in the settings refuses each create with the location that was meant', async () => {
   await running({ ...here, [placeSetting.name]: misspelt.place })
   const annotations = elsewhere ? { [elsewhere.annotation]: elsewhere.place } : {}
   const said = await refusal('victim', { annotations })
   for (const words of [`setting ${placeSetting.name}: `, ...misspelt.said]) assert.match(said, words)
 })
 
-test("a token that may only read refuses in the terminal, with the cloud's words and what to do", async () => {
+test("with a read-only token the create is refused with the cloud's words and what to do", async () => {
   await running({ ...here, [dialect.apiKey]: readOnly })
   calls.clear()
   const { code, stderr } = await create(loadBalancer('no-rights'))

@@ -121,14 +121,14 @@ test('the ground is laid for what rejects Services', async () => {
   )
 })
 
-test('a headless Service can have no address, so nothing is reserved before it is rejected', async () => {
+test('nothing is reserved for a headless Service, which the API server rejects', async () => {
   calls.clear()
   assert.match((await create('headless', { spec: { clusterIP: 'None' } })).stderr, "may not be set to 'None'")
   assert.equal([calls.all(), await world.record('headless')], [[], undefined])
 })
 
 for (const [n, rejection] of rejections.entries()) {
-  test(`a Service that is rejected because ${rejection.why} has the address that was reserved for it when it comes again`, async () => {
+  test(`a Service that is rejected because ${rejection.why} gets its reserved address when it is created again`, async () => {
     calls.clear()
     const { namespace = 'default' } = rejection
     const [gone, again] = [`gone-${n}`, `again-${n}`]
@@ -141,7 +141,7 @@ for (const [n, rejection] of rejections.entries()) {
   })
 }
 
-test('what was reserved for those that never came again waits for the grace period', async () => {
+test('addresses of rejected Services that are not created again are released after the grace period', async () => {
   assert.is(world.reserved().length, 2 * rejections.length)
   await product.stop()
   product = await world.startSwept({ env, flags: ['--unbound-grace=1s', '--sweep-interval=1s'] })

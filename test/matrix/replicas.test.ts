@@ -43,14 +43,14 @@ async function stampede(name: string): Promise<void> {
   assert.ok(world.reserved().some((one) => one.address === address))
 }
 
-test('one of two replicas leads', async () => {
+test('exactly one of two replicas leads', async () => {
   assert.equal([await leads(leader), await leads(other)], [true, false])
 })
 
 test('twenty simultaneous creates of one name on two replicas are one Service and one reservation', () =>
   stampede('wanted'))
 
-test('and so they are while the cloud takes its time', async () => {
+test('twenty simultaneous creates of one name at a slow cloud are one Service and one reservation', async () => {
   latency.set({ ms: 400 })
   await stampede('slowly').finally(() => latency.clear())
 })
@@ -64,7 +64,7 @@ test('twenty Services that are created at the same moment have twenty addresses'
   assert.is(world.calls(routes.reserve), 20)
 })
 
-test('a leader that is told to stop hands over at once, and no review is lost meanwhile', async () => {
+test('a stopping leader releases its lease at once, and no review fails meanwhile', async () => {
   const before = await holder()
   const stopping = leader.stop()
   for (let n = 0; leader.isRunning() || n < 5; n += 1) {
@@ -77,7 +77,7 @@ test('a leader that is told to stop hands over at once, and no review is lost me
   await world.settled('during-0')
 })
 
-test('a replica that comes back waits for its turn', async () => {
+test('a replica that returns does not lead until the leader stops', async () => {
   leader = await world.start(replica(first))
   assert.equal([await leads(leader), await leads(other)], [false, true])
   const from = await holder()
@@ -87,7 +87,7 @@ test('a replica that comes back waits for its turn', async () => {
   other = await world.start(replica(second))
 })
 
-test('the API server may go away for a while', async () => {
+test('after a restart of the API server a new Service gets its address', async () => {
   world.checkLog()
   await world.controlPlane.apiserver.stop()
   await world.controlPlane.apiserver.start()

@@ -30,7 +30,7 @@ const status = { loadBalancer: { ingress: [{ ip: served.address }] } }
 await world.must('patch', 'service', 'served', '--subresource=status', '-p', JSON.stringify({ status }))
 await metallb.addPool('served', `${served.address}/32`)
 
-test('a Service that a predecessor served is announced all the while, and asks for its address once in the end', async () => {
+test('a Service of a predecessor is announced throughout the adoption, and requests its address once afterwards', async () => {
   let missing = 0
   const over = new AbortController()
   const watching = (async () => {
@@ -50,7 +50,7 @@ test('a Service that a predecessor served is announced all the while, and asks f
 })
 
 for (const annotation of [asking, older]) {
-  test(`who asks MetalLB for an address of their own by ${annotation} gets it, and pays for no other`, async () => {
+  test(`a Service that requests an own address by ${annotation} gets it, and nothing is reserved`, async () => {
     calls.clear()
     const { metadata, spec } = await world.create(asks('own', theirs, annotation))
     assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, [finalizer]])
@@ -63,20 +63,20 @@ for (const annotation of [asking, older]) {
   })
 }
 
-test('who asks for several addresses is left alone', async () => {
+test('a Service that requests several addresses is left alone', async () => {
   calls.clear()
   const { metadata, spec } = await world.create(asks('several', `${theirs},2001:db8::7`))
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, undefined])
   assert.is(world.calls(routes.reserve), 0)
 })
 
-test('who asks for what is no address is told', async () => {
+test('a request annotation that is not an IP address is refused', async () => {
   const { code, stderr } = await world.kubectl(['create', '-f', '-'], asks('wrong', 'web.example.com'))
   assert.is(code, 1)
   assert.match(stderr, `Service default/wrong: annotation ${asking}: "web.example.com" is not an IP address`)
 })
 
-test('a Service that has an address of ours asks MetalLB for no other, and for that one only once', async () => {
+test('a Service with a reserved address cannot request another one from MetalLB, and a second request for the same is removed', async () => {
   const { spec } = await world.create(loadBalancer('ours'))
   const annotate = (address: string) =>
     world.kubectl(['annotate', '--overwrite', 'service', 'ours', `${asking}=${address}`])

@@ -54,7 +54,7 @@ test('the cluster is set back', async () => {
   assert.ok((await world.service('goes'))?.spec.loadBalancerIP)
 })
 
-test('at first nothing is given back, however little is known of it', async () => {
+test('after the restore with --sweep=report nothing is released', async () => {
   product = await world.startSwept({ env, flags: [...quick, '--sweep=report'] })
   cloud.door.calls.clear()
   for (const { id, address } of paidFor.filter(({ address }) => [comes, returns].includes(address ?? '')))
@@ -64,13 +64,13 @@ test('at first nothing is given back, however little is known of it', async () =
   for (const { id } of paidFor) assert.ok(world.reserved().some((one) => one.id === id))
 })
 
-test('what a live Service shows stays its own, and what is kept stays kept', async () => {
+test('after the restore a live Service keeps its address, and a retained address stays retained', async () => {
   assert.is(await world.settled('stays'), stays)
   assert.is((await world.record('kept'))?.status?.phase, 'Released')
   assert.ok([stays, kept].every(isReserved))
 })
 
-test('a Service that had gone, and whose address is now reserved for somebody else, has another one', async () => {
+test('a restored Service whose address was reserved for another Service gets a new one', async () => {
   const address = await eventually('it shows an address that is paid for', async (see) => {
     const { address, reservationID } = see(await world.record('goes'))?.status ?? {}
     return world.reserved().some((one) => one.id === reservationID) ? address : undefined
@@ -78,14 +78,14 @@ test('a Service that had gone, and whose address is now reserved for somebody el
   assert.is(await world.settled('goes'), address)
 })
 
-test('a Service that was on its way out goes', () => world.gone('halfway'))
+test('a restored Service with a deletionTimestamp is deleted', () => world.gone('halfway'))
 
-test('a Service that somebody creates again has one address', async () => {
+test('a Service that is created again after the restore has one address', async () => {
   const { spec } = await world.create(loadBalancer('returns'))
   assert.is(await world.settled('returns'), spec.loadBalancerIP)
 })
 
-test('then the reservations of Services that nobody knows any more go back, and no other', async () => {
+test('the sweep after a restore releases the reservations of unknown Services, and no other', async () => {
   await product.stop()
   product = await world.startSwept({ env, flags: quick })
   const wanted = await Promise.all(['stays', 'goes', 'returns'].map((name) => world.settled(name)))
@@ -98,7 +98,7 @@ test('then the reservations of Services that nobody knows any more go back, and 
   assert.is(world.calls(routes.release), 0)
 })
 
-test('an address that was kept is bound by a Service of its name', async () => {
+test('after the restore a retained address is bound by a Service of its name', async () => {
   await world.create(loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } }))
   assert.is(await world.settled('kept'), kept)
 })

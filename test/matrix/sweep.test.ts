@@ -22,7 +22,7 @@ const foreign = [
 ]
 let product = await world.start({ env, flags: [...quick, '--sweep=report'] })
 
-test('with --sweep=report an orphan is told of and stays', async () => {
+test('with --sweep=report an orphan is logged and stays', async () => {
   await eventually('the log tells of the orphan', () => {
     const log = readFileSync(world.logOf('eip-admission'), 'utf8').split('\n')
     return log.some((line) => line.includes('nobody wants this address') && line.includes(orphan.id)) || undefined
@@ -30,14 +30,14 @@ test('with --sweep=report an orphan is told of and stays', async () => {
   assert.ok(has(orphan.id))
 })
 
-test('without it the orphan goes back, and nothing that is not surely ours', async () => {
+test('the sweep releases an orphan, and no reservation without our marks', async () => {
   await product.stop()
   product = await world.start({ env, flags: quick })
   await eventually('the orphan is gone', () => !has(orphan.id) || undefined)
   assert.ok(foreign.every(({ id }) => has(id)))
 })
 
-test('a Service whose address the cloud has lost gets another one, and is told', async () => {
+test('a Service whose reservation vanished at the cloud gets another address and an Event', async () => {
   await world.create(loadBalancer('unlucky'))
   const lost = await world.settled('unlucky')
   const { id = '' } = world.reserved().find(({ address }) => address === lost) ?? {}

@@ -11,7 +11,7 @@ const flags = ['--exclude-namespaces=off-limits']
 let product = await world.startSwept({ env: settings, flags })
 const { calls } = world.cloud.door
 
-test('a Service keeps the address that its user brought, shows it, and costs nothing, not even at its end', async () => {
+test('a Service keeps and shows its own address, and the cloud is not called, even when it is deleted', async () => {
   calls.clear()
   const own = '198.51.100.7'
   const created = await world.create(loadBalancer('own', { spec: { loadBalancerIP: own } }))
@@ -23,7 +23,7 @@ test('a Service keeps the address that its user brought, shows it, and costs not
   assert.equal([await world.service('own'), calls.all()], [undefined, []])
 })
 
-test('who brings an address to a Service that has one of ours is refused, and nothing changes', async () => {
+test('an own address on a Service with a reserved address is refused, and nothing changes', async () => {
   const { spec } = await world.create(loadBalancer('brings'))
   await world.settled('brings')
   const patch = ['patch', 'service', 'brings', '-p', '{"spec":{"loadBalancerIP":"198.51.100.8"}}']
@@ -33,7 +33,7 @@ test('who brings an address to a Service that has one of ours is refused, and no
   assert.is(await world.settled('brings'), spec.loadBalancerIP)
 })
 
-test('who takes their own address away gets one of ours in the answer', async () => {
+test('kubectl replace without the own address returns the Service with a reserved one', async () => {
   await world.create(loadBalancer('takes', { spec: { loadBalancerIP: '198.51.100.9' } }))
   await eventually('theirs is shown', async () => shownIn(await world.service('takes')))
   const replaced = await world.send(['replace'], loadBalancer('takes'))
@@ -51,7 +51,7 @@ const others = [
 ]
 await world.must('create', 'namespace', 'off-limits')
 for (const { name, namespace = 'default', spec } of others) {
-  test(`a Service that is none of our business is left alone: ${name}`, async () => {
+  test(`a Service that is not ours is left alone: ${name}`, async () => {
     calls.clear()
     const created = await world.create(loadBalancer(name, { namespace, spec }))
     assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
@@ -65,7 +65,7 @@ for (const { name, namespace = 'default', spec } of others) {
   })
 }
 
-test('with load balancing off new Services are left alone, and those that have addresses keep them', async () => {
+test('with load balancing off new Services are left alone, and others keep their addresses', async () => {
   const address = (await world.create(loadBalancer('before'))).spec.loadBalancerIP
   await world.settled('before')
   await product.stop()
@@ -79,14 +79,14 @@ test('with load balancing off new Services are left alone, and those that have a
   assert.is(calls.count('DELETE'), 0)
 })
 
-test('with load balancing off a Service that has an address gives it back when it is deleted', async () => {
+test('with load balancing off a deleted Service releases its address', async () => {
   const address = (await world.service('before'))?.spec.loadBalancerIP
   await world.must('delete', 'service', 'before')
   await world.gone('before')
   assert.not(world.reserved().some((one) => one.address === address))
 })
 
-test('with load balancing on again the Services that waited get their addresses', async () => {
+test('with load balancing on again waiting Services get their addresses', async () => {
   await product.stop()
   product = await world.startSwept({ env: settings, flags })
   const address = await world.settled('during')

@@ -47,7 +47,7 @@ const withdrawalPatch = JSON.stringify({
 })
 
 for (const version of metallbVersions) {
-  test(`MetalLB ${version} announces from every node, and lets go of what the product wants back`, () =>
+  test(`MetalLB ${version} announces from every node, and withdraws what the product withdraws`, () =>
     onGround({ version }, async (ground) => {
       const { apply, run, node, routers } = ground
       const one = await node({ name: 'node-a', address: '10.0.1.1' })

@@ -78,7 +78,7 @@ async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<
 
 for (const [version, count] of Object.entries(rounds) as [keyof typeof rounds, number][]) {
   for (const mode of ['native', 'frr'] as const) {
-    test(`MetalLB ${version} refuses nothing that we write for ${mode}, in ${count} states beside other people's objects`, () =>
+    test(`MetalLB ${version} accepts all that we write for ${mode}, in ${count} states beside objects of others`, () =>
       onGround({ version, mode, webhooks: true }, async (ground) => {
         await joinNodes(ground)
         const client = connect(kubeconfig({ file: ground.controlPlane.kubeconfig }), { userAgent: 'rig' })

@@ -41,7 +41,7 @@ const asn = 64_667
 const expected = (name: string, { asn: routerAsn, routers }: { asn: number; routers: string[] }) =>
   routers.map((router) => sessionText({ node: name, source: sources.get(name) ?? '', asn, router, routerAsn }))
 
-test('as long as the project has no ASN a node says nothing, and MetalLB is told of no session', async () => {
+test('while the project has no ASN a node shows no peers and MetalLB has no sessions', async () => {
   door.setLocalAsn({ afterMs: 6_000 })
   await world.must('create', 'namespace', namespace)
   await metallb.install()
@@ -64,7 +64,7 @@ test('as long as the project has no ASN a node says nothing, and MetalLB is told
   assert.ok(looks > 5, 'it was long enough without one')
 })
 
-test('then the node says it, and so is MetalLB told', async () => {
+test('when the project gets its ASN the node and MetalLB get it', async () => {
   await eventually('the sessions are told', async (see) => {
     return see(await metallb.sessions()).join() === expected('lithuania', routersOf.lithuania).join() || undefined
   })
@@ -73,7 +73,7 @@ test('then the node says it, and so is MetalLB told', async () => {
   })
 })
 
-test('a machine in another region speaks with the routers of that', async () => {
+test('a machine in another region gets sessions with the routers of that region', async () => {
   await joins('netherlands', 'NL-Amsterdam')
   const wanted = [
     ...expected('lithuania', routersOf.lithuania),
@@ -88,7 +88,7 @@ test('a machine in another region speaks with the routers of that', async () => 
   })
 })
 
-test('BGP that is switched off for the project and its machines is switched on again, and nothing is taken back', async () => {
+test('BGP that was disabled for the project and its machines is enabled again, and no session is removed', async () => {
   const before = await metallb.sessions()
   const shows = () => door.devices.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
   const [project] = door.projects.all().map(({ id }) => String(id))
@@ -101,7 +101,7 @@ test('BGP that is switched off for the project and its machines is switched on a
   assert.equal(await metallb.sessions(), before)
 })
 
-test('for FRR there is one peer for each router, for the nodes of its region and hops away', async () => {
+test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of its region', async () => {
   await run('metallb:///metallb-system/?bgp-peer-mode=frr')
   const wanted = Object.entries(routersOf).flatMap(([name, { asn: routerAsn, routers }]) =>
     routers.map((router) => ({ nodes: [name], router, routerAsn, asn, isMultihop: true, source: undefined })),
@@ -122,7 +122,7 @@ test('for FRR there is one peer for each router, for the nodes of its region and
   })
 })
 
-test('where somebody else writes the peers there are none of ours, and the pools stay', async () => {
+test('with bgp-peer-mode=none our peers are removed, and the pools stay', async () => {
   const before = await metallb.pools()
   await run('metallb:///metallb-system/?bgp-peer-mode=none')
   await eventually('the peers are gone', async (see) => see(await metallb.sessions()).length === 0 || undefined)

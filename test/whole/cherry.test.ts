@@ -14,7 +14,7 @@ const region = 'cherryservers.com/fip-region'
 const managed = 'cherryservers.com/loadbalancer-managed'
 const placeOf = (address: string | undefined) => world.reserved().find((one) => one.address === address)?.place
 
-test('a region of the settings by its old name is understood, and the log says what to write', async () => {
+test('the old name of a region in the settings is accepted, and the log says what to write', async () => {
   const said = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is what region LT-Siauliai was called before'
   await eventually('the log says it', () => {
     return readFileSync(world.logOf('eip-admission'), 'utf8').includes(said) || undefined
@@ -23,24 +23,24 @@ test('a region of the settings by its old name is understood, and the log says w
   assert.is(placeOf(spec.loadBalancerIP), 'LT-Siauliai')
 })
 
-test('a Service that asks for a region by its country gets its address there', async () => {
+test('a Service that requests a region by its country gets its address there', async () => {
   const { spec } = await world.create(loadBalancer('abroad', { annotations: { [region]: 'nl' } }))
   assert.is(placeOf(spec.loadBalancerIP), 'NL-Amsterdam')
 })
 
-test('an old name on a Service is understood, and whoever wrote it reads the new one', async () => {
+test('the old name of a region on a Service is accepted, with a warning that gives the new one', async () => {
   const elderly = loadBalancer('elderly', { annotations: { [region]: 'EU-West-1' } })
   const { stderr } = await world.kubectl(['create', '-f', '-'], elderly)
   assert.match(stderr, 'write "NL-Amsterdam"')
   assert.is(placeOf(await world.settled('elderly')), 'NL-Amsterdam')
 })
 
-test('a Service that somebody else manages gets nothing of us', async () => {
+test('a Service with loadbalancer-managed=false gets no address and no finalizer', async () => {
   const { spec, metadata } = await world.create(loadBalancer('elsewhere', { annotations: { [managed]: 'false' } }))
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, undefined])
 })
 
-test('a Service that is given to somebody else later gives its address back', async () => {
+test('a Service that is handed to another manager releases its address', async () => {
   const { spec } = await world.create(loadBalancer('handed-over'))
   assert.is(await world.settled('handed-over'), spec.loadBalancerIP)
   await world.must('annotate', 'service', 'handed-over', `${managed}=false`)
@@ -52,7 +52,7 @@ test('a Service that is given to somebody else later gives its address back', as
   assert.is(placeOf(spec.loadBalancerIP), undefined)
 })
 
-test('a node is called by its server, and is in its region', async () => {
+test('a node has the providerID of its server, and its region as a label', async () => {
   const { comesUp, node } = machineRoom(world)
   const { id } = await comesUp('worker')
   const { metadata, spec } = (await node('worker')) ?? {}

@@ -61,7 +61,7 @@ const review = JSON.stringify({
 const answersUnderNewFile = (client: KeyPair, status: number) =>
   eventually(`the file counts: ${status}`, async (see) => see(await send(client)).status === status || undefined)
 
-test('a Service that is created by way of the API server has its address at once', async () => {
+test('the API server with its client certificate gets the address in the create', async () => {
   const { spec } = await world.create(loadBalancer('web'))
   assert.ok(spec.loadBalancerIP)
   assert.is(await world.settled('web'), spec.loadBalancerIP)
@@ -72,7 +72,7 @@ for (const { who, client, said } of [
   { who: "another authority's certificate", client: stranger, said: 'the client certificate cannot be used' },
   { who: 'the certificate of a machine of the cluster', client: worker, said: 'system:node:worker-1' },
 ]) {
-  test(`who knows the path and shows ${who} is not answered`, async () => {
+  test(`a caller with ${who} gets 403`, async () => {
     calls.clear()
     const { status, text } = await send(client)
     assert.is(status, 403)
@@ -81,19 +81,20 @@ for (const { who, client, said } of [
   })
 }
 
-test('who shows the right one is', async () => assert.is((await send(webhookClient)).status, 200))
+test('a caller with the right client certificate is answered', async () =>
+  assert.is((await send(webhookClient)).status, 200))
 
-test('health and metrics are told without a certificate', async () => {
+test('health and metrics are served without a client certificate', async () => {
   for (const at of ['/healthz', '/readyz', '/metrics']) assert.is((await product.health(at)).status, 200)
 })
 
-test('when the file is written anew its authorities count', async () => {
+test('the product reads a changed client CA file', async () => {
   writeFileSync(file, theirs.cert)
   await answersUnderNewFile(stranger, 200)
   assert.is((await send(webhookClient)).status, 403)
 })
 
-test('an API server that is not known any more creates Services all the same; their addresses follow', async () => {
+test('an API server with an untrusted certificate still creates Services, and the controller adds their addresses', async () => {
   // The connections that were open are closed with their next answer.
   await eventually('a Service comes without an address', async () => {
     const { spec } = await world.create({ ...loadBalancer(''), metadata: { generateName: 'unknown-' } })
@@ -104,7 +105,7 @@ test('an API server that is not known any more creates Services all the same; th
   assert.match(readFileSync(world.logOf('eip-admission'), 'utf8'), 'caller of a webhook turned away')
 })
 
-test('when it is known again they have their addresses at once again', async () => {
+test('an API server that is trusted again gets addresses in the create', async () => {
   writeFileSync(file, ours.cert + theirs.cert)
   await answersUnderNewFile(webhookClient, 200)
   assert.ok((await world.create(loadBalancer('again'))).spec.loadBalancerIP)

@@ -11,7 +11,7 @@ let product: Product = await world.startSwept()
 const create = (annotations: Record<string, string>) =>
   world.kubectl(['create', '-f', '-'], loadBalancer('placed', { annotations }))
 
-test('who has no place is told all annotations and settings that there are', async () => {
+test('a refusal for a missing location names every annotation and setting that sets one', async () => {
   const { code, stderr } = await create({})
   assert.is(code, 1)
   const ways = `annotation ${facility} or ${metro} on the Service, or METAL_FACILITY_NAME or METAL_METRO_NAME`
@@ -25,7 +25,7 @@ test('an unknown facility is refused with the nearest one and a list of faciliti
   assert.not.match(stderr, 'sv (Silicon Valley)')
 })
 
-test('a metro is no facility, and the other way round', async () => {
+test('a metro is refused as a facility, and a facility as a metro', async () => {
   assert.match((await create({ [facility]: 'da' })).stderr, `${facility}: "da" is not a known facility`)
   assert.match((await create({ [metro]: 'da11' })).stderr, `${metro}: "da11" is not a known metro`)
 })

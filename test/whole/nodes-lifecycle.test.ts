@@ -19,7 +19,7 @@ let product = await world.start({ env, flags: [...quick, '--max-node-removals=10
 // So many that a node that goes is never half of them.
 await Promise.all(Array.from({ length: 15 }, (_, n) => comesUp(`bystander-${n}`)))
 
-test('a machine that is switched off marks its node, and back on the mark goes', async () => {
+test('a node has the shutdown taint while its machine is off', async () => {
   const { id } = await comesUp('sleeper')
   devices.powerOff(id)
   await say('sleeper', 'Unknown')
@@ -32,7 +32,7 @@ test('a machine that is switched off marks its node, and back on the mark goes',
   await seen('the mark is gone for who is ready', 'sleeper', (one) => cloudTaints(one).length === 0)
 })
 
-test('a node goes when its machine is gone, but not while it is ready', async () => {
+test('a node is deleted after its machine is gone, but not while the node is ready', async () => {
   const { id } = await comesUp('mortal')
   devices.remove(id)
   await sleep(3000)
@@ -56,7 +56,7 @@ const doubts: { what: string; faults: Fault[] }[] = [
   { what: 'the list of the machines is empty', faults: [{ on: '/projects/*/devices', answer: 'empty-list' }] },
 ]
 for (const [n, doubt] of doubts.entries()) {
-  test(`no node goes while ${doubt.what}, even where its machine is gone`, async () => {
+  test(`no node is deleted while ${doubt.what}, even if its machine is gone`, async () => {
     const name = `doubted-${n}`
     const { id } = await comesUp(name)
     for (const fault of doubt.faults) faults.add(fault)
@@ -71,7 +71,7 @@ for (const [n, doubt] of doubts.entries()) {
   })
 }
 
-test('no node goes whose machine the cloud calls gone and lists', async () => {
+test('a node stays while the cloud lists its machine, even when a read of the machine is not found', async () => {
   await comesUp('listed')
   faults.add(notFound)
   await say('listed', 'Unknown')
@@ -81,7 +81,7 @@ test('no node goes whose machine the cloud calls gone and lists', async () => {
   await say('listed', 'True')
 })
 
-test('a machine that was replaced under its name: a person is told what to do, and the node stays', async () => {
+test('the node of a machine that was replaced under the same name stays, and an Event says what to do', async () => {
   const { id } = await comesUp('phoenix')
   devices.remove(id)
   const { id: now } = device('phoenix')
@@ -96,7 +96,7 @@ test('a machine that was replaced under its name: a person is told what to do, a
   assert.ok(await node('phoenix'))
 })
 
-test('many machines that are gone at once are not believed, until a person has looked', async () => {
+test('when many machines vanish at once no node is deleted until an operator intervenes', async () => {
   const names = Array.from({ length: 8 }, (_, n) => `crowd-${n}`)
   await product.stop()
   product = await world.start({ env, flags: quick })

@@ -17,7 +17,7 @@ const { devices, calls } = world.cloud.door
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
 const addressesOf = ({ status }: Node) => status?.addresses?.map(({ type, address }) => `${type} ${address}`)
 
-test('a replica that only answers reviews does not look at nodes', async () => {
+test('a replica with --only=webhooks does not watch nodes', async () => {
   const replica = await world.start({ env, flags: ['--only=webhooks'] })
   try {
     device('early')
@@ -31,7 +31,7 @@ test('a replica that only answers reviews does not look at nodes', async () => {
 })
 
 let product: Product | undefined
-test('a node that waited is initialized as soon as somebody runs the controllers, load balancer or not', async () => {
+test('without a load balancer, starting the controllers initializes a node that waited', async () => {
   product = await world.start({ env, flags: ['--node-monitor-period=1s'] })
   await settled('early')
 })
@@ -60,7 +60,7 @@ test('a node gets its id, labels and addresses, and loses its taint', async () =
   )
 })
 
-test('a node whose kubelet reports nothing is found by its name', async () => {
+test('a node whose kubelet reports no address is found by its name', async () => {
   const machine = device('silent')
   await register('silent')
   assert.equal(addressesOf(await settled('silent')), [
@@ -93,7 +93,7 @@ for (const [form, write] of Object.entries({
   'packet://': (id: string) => `packet://${id}`,
   bare: (id: string) => id,
 })) {
-  test(`an id that a predecessor wrote is read and kept: ${form}`, async () => {
+  test(`a providerID of a predecessor is understood and kept: ${form}`, async () => {
     const name = `older-${form.replace(/\W/g, '')}`
     const { id } = device(`${name}-machine`)
     await register(name, { providerID: write(id) })
@@ -101,7 +101,7 @@ for (const [form, write] of Object.entries({
   })
 }
 
-test('of two machines with one name neither is guessed, and the node says so', async () => {
+test('a node whose name two machines have is not initialized, and an Event says why', async () => {
   const [one, other] = [device('twin'), device('twin')]
   await register('twin')
   await eventually(
@@ -143,7 +143,7 @@ test('fifty nodes that come up at once cost a list, not a call each', async () =
   assert.ok(asked <= 70, `${asked} calls`)
 })
 
-test('where nodes may not be read, Services still get their addresses', async () => {
+test('without the right to read nodes Services still get their addresses', async () => {
   world.checkLog()
   const role = JSON.parse(await world.must('get', 'clusterrole', 'eip-admission', '-o', 'json')) as {
     rules: { resources: string[] }[]

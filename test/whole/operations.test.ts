@@ -17,7 +17,7 @@ const configurations = ['mutatingwebhookconfiguration', 'validatingwebhookconfig
 const webhookField = async (kind: string, path: string) =>
   world.must('get', kind, 'zz-eip-admission', `-o=jsonpath={.webhooks[0].clientConfig.${path}}`)
 
-test('health is told on the secure port, by the names that probes know', async () => {
+test('the secure port serves health at the paths that probes use', async () => {
   for (const path of ['/healthz', '/livez', '/readyz']) {
     const { status, text } = await product.health(path)
     assert.is(status, 200, path)
@@ -27,7 +27,7 @@ test('health is told on the secure port, by the names that probes know', async (
   for (const check of ['certificates', 'synced-services', 'synced-records']) assert.match(text, `[+] ${check} ok`)
 })
 
-test('metrics tell admissions, calls to the cloud, who leads and how long the certificate lasts', async () => {
+test('metrics count reviews and calls to the cloud, and show the leader and the end of the certificate', async () => {
   await world.create(loadBalancer('counted'))
   const { status, text } = await product.health('/metrics')
   assert.is(status, 200)
@@ -46,7 +46,7 @@ test('metrics tell admissions, calls to the cloud, who leads and how long the ce
   assert.ok(valueOf('eip_admission_cert_not_after_seconds') > Date.now() / 1000)
 })
 
-test('a second install changes nothing that works', async () => {
+test('a second install keeps URL and caBundle', async () => {
   const url = await webhookField('mutatingwebhookconfiguration', 'url')
   const bundles = await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle')))
   const said = await runProduct(['install', cluster, `--webhook-url=${new URL(url).origin}`])
@@ -57,7 +57,7 @@ test('a second install changes nothing that works', async () => {
   assert.ok((await world.create(loadBalancer('after-install'))).spec.loadBalancerIP)
 })
 
-test('an installation outside the cluster can move into it, and back', async () => {
+test('install can move the webhooks from a URL to a Service and back', async () => {
   const { origin } = new URL(await webhookField('mutatingwebhookconfiguration', 'url'))
   await runProduct(['install', cluster])
   for (const kind of configurations) {
@@ -72,7 +72,7 @@ test('an installation outside the cluster can move into it, and back', async () 
   })
 })
 
-test('install --dry-run prints YAML that the API server takes, and does nothing', async () => {
+test('install --dry-run prints YAML that the API server accepts, and changes nothing', async () => {
   const before = await world.must('get', configurations.join(), '-o', 'yaml')
   const url = await webhookField('mutatingwebhookconfiguration', 'url')
   const { code, stdout, stderr } = await typed(['install', '--dry-run', `--webhook-url=${new URL(url).origin}`])
@@ -86,7 +86,7 @@ test('install --dry-run prints YAML that the API server takes, and does nothing'
   assert.is(await world.must('get', configurations.join(), '-o', 'yaml'), before)
 })
 
-test('a protected Service is neither deleted nor turned into another type until somebody says so', async () => {
+test('deleting a protected Service or changing its type is refused until its owner removes the protection', async () => {
   await world.create(loadBalancer('precious', { annotations: { [protect]: 'true' } }))
   const address = await world.settled('precious')
   const attempts = [
@@ -104,7 +104,7 @@ test('a protected Service is neither deleted nor turned into another type until 
   await world.gone('precious')
 })
 
-test('a connection on which nothing was ever asked does not keep the process from stopping', async () => {
+test('an idle connection does not keep the process from stopping', async () => {
   const { port } = new URL(await webhookField('mutatingwebhookconfiguration', 'url'))
   const silent = connect(Number(port), '127.0.0.1')
   await once(silent, 'connect')
@@ -126,7 +126,7 @@ test('cleanup without --yes says what it would do, and does nothing', async () =
   assert.is(await world.settled('counted'), address)
 })
 
-test('after cleanup --yes nothing blocks the cluster, although nothing of ours runs', async () => {
+test('after cleanup --yes nothing blocks the cluster while the product is down', async () => {
   await product.stop()
   const [reservation] = world.reserved()
   await world.must('delete', 'service', 'after-install', '--wait=false')
@@ -145,7 +145,7 @@ test('after cleanup --yes nothing blocks the cluster, although nothing of ours r
   await world.must('delete', 'namespace', 'eip-admission', '--timeout=30s')
 })
 
-test('cleanup may be repeated', async () => {
+test('a second cleanup finds nothing to do', async () => {
   const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
   assert.is(code, 0)
   assert.match(stdout, 'No address stays reserved.')

@@ -9,7 +9,7 @@ import { machineRoom } from './kubelet.ts'
 import { loadBalancer } from './manifests.ts'
 import { openWorld } from './world.ts'
 
-test('without a facility and away from its machines we do not start, and say what to set', async () => {
+test('without a facility and without a metadata service the product ends with what to set', async () => {
   const { code, stderr } = await typed(
     ['serve', '--cloud-provider=packet', '--metadata-url=http://127.0.0.1:1', '--kubeconfig=/no/such/file'],
     { PACKET_API_KEY: 'a-secret-token', PACKET_PROJECT_ID: 'p' },
@@ -34,7 +34,7 @@ test('addresses come from the facility of the host', async () => {
   assert.is(world.reserved().find(({ address }) => address === spec.loadBalancerIP)?.place, 'da11')
 })
 
-test('MetalLB learns them by its ConfigMap without a setting, and what a person wrote there stays', async () => {
+test('without a setting addresses go to the ConfigMap of MetalLB, and what an administrator wrote there stays', async () => {
   const byHand = `# mine
 address-pools:
 - name: by-hand
@@ -53,7 +53,7 @@ address-pools:
   assert.match(config, 'auto-assign: false')
 })
 
-test('a node is called by its machine, and its facility is its zone', async () => {
+test('a node has the providerID of its machine, and its facility as its zone', async () => {
   const { id } = await comesUp('worker')
   const { metadata, spec } = (await node('worker')) ?? {}
   assert.is(spec?.providerID, `packet://${id}`)
@@ -61,7 +61,7 @@ test('a node is called by its machine, and its facility is its zone', async () =
   assert.is(metadata?.labels?.['topology.kubernetes.io/region'], 'da')
 })
 
-test('with PACKET_DISABLE_LB nodes are looked after, no Service gets an address, and no facility is needed', async () => {
+test('with PACKET_DISABLE_LB nodes are initialized, no Service gets an address, and no facility is needed', async () => {
   await product?.stop()
   product = await world.start({ env: { ...env, EIP_METADATA_URL: 'http://127.0.0.1:1', PACKET_DISABLE_LB: 'true' } })
   const { spec } = await world.create(loadBalancer('without'))

@@ -58,7 +58,7 @@ test(`${most} nodes that come up at once cost at most 3 calls each, and 20 for a
   assert.ok(count('') <= 3 * most + 20, JSON.stringify(calls.counts()))
 })
 
-test('a settled cluster costs nothing', async () => {
+test('a settled cluster causes no call to the cloud and no write', async () => {
   const before = (await nodes()).map(({ metadata }) => metadata.resourceVersion)
   calls.clear()
   await sleep(3000)
@@ -69,7 +69,7 @@ test('a settled cluster costs nothing', async () => {
   )
 })
 
-test('a start on a settled cluster reads each node once, and writes nothing', async () => {
+test('a restart in a settled cluster reads each node once, and writes nothing', async () => {
   const before = (await nodes()).map(({ metadata }) => metadata.resourceVersion)
   calls.clear()
   await run()

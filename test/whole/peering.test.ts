@@ -28,25 +28,25 @@ const saysPeers = (said: Record<string, string>) => told('peer-ip').every((name)
 const saysPassword = (said: Record<string, string>) => told('bgp-pass').every((name) => said[name] === shown)
 const log = () => readFileSync(world.logOf('eip-admission'), 'utf8')
 
-test('who learns the password in no other way reads it on the node, in base64', async () => {
+test('without MetalLB the node has the password in base64', async () => {
   await run()
   await comesUp('first')
   await says((said) => saysPeers(said) && saysPassword(said))
 })
 
-test('MetalLB gets no password by annotation, and one that was there goes', async () => {
+test('with MetalLB the node has no password annotation, and an existing one is removed', async () => {
   await run({ METAL_LOAD_BALANCER: 'metallb:///' })
   await says((said) => saysPeers(said) && !JSON.stringify(said).includes(shown))
 })
 
-test('older annotations that kube-vip would believe go, names can be chosen', async () => {
+test('old annotations that kube-vip would read are removed, and annotation names can be set', async () => {
   await world.must('annotate', 'node', 'first', `${prefix}/peer-ip=192.0.2.1`, `${prefix}/else=kept`)
   await run({ METAL_LOAD_BALANCER: 'kube-vip://', METAL_ANNOTATION_SRC_IP: 'example.com/source-{{n}}' })
   await says((said) => said[`${prefix}/peer-ip`] === undefined && said[`${prefix}/else`] === 'kept')
   await says((said) => said['example.com/source-1'] !== undefined && saysPassword(said))
 })
 
-test('a project that has BGP keeps its own password, which counts, and it is said once', async () => {
+test('a project that has BGP keeps its password, and the log warns once of a differing setting', async () => {
   await run({ METAL_BGP_PASS: other })
   await eventually('it is said', () => log().includes('its password is another one') || undefined)
   await says((said) => saysPeers(said) && saysPassword(said))

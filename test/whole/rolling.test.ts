@@ -106,7 +106,7 @@ for (const { name, harm } of [
       void (await client.patch(secrets, { ...authority, patch: { merge: { data: { 'tls.crt': 'bm8=' } } } })),
   },
 ]) {
-  test(`an authority whose Secret is ${name} is made anew, and no review fails meanwhile`, async () => {
+  test(`an authority whose Secret is ${name} is issued again, and no review fails meanwhile`, async () => {
     const before = await trusted()
     const { passed, failed } = await underLoad(async () => {
       await harm()
@@ -118,7 +118,7 @@ for (const { name, harm } of [
   })
 }
 
-test('authority and certificates that age are exchanged again and again, and no review fails meanwhile', async () => {
+test('authority and certificates are renewed repeatedly, and no review fails meanwhile', async () => {
   const shortLived = ['--webhook-ca-lifetime=1m', '--webhook-cert-lifetime=20s']
   for (const [at, port] of ports.entries()) {
     await replicas[at]?.stop()

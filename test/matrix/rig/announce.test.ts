@@ -88,14 +88,14 @@ async function leavesInOrder(scene: Scene): Promise<void> {
   assert.ok(lost < Date.parse(released?.at ?? ''), `lost at ${lost}, released at ${released?.at}`)
 }
 
-test('every version of MetalLB is met in some dialect', () => {
+test('every version of MetalLB is tested in some dialect', () => {
   const met = (Object.keys(dialects) as DialectName[]).flatMap((name) => bgpFacts(name).metallb)
   assert.equal([...new Set(met.map(({ version }) => version))].toSorted(), [...metallbVersions].toSorted())
 })
 
 for (const setup of setups) {
   const { version, mode = 'native' } = setup
-  test(`MetalLB ${version}, ${mode}: a created Service is reached within seconds, over every node that is selected`, () =>
+  test(`MetalLB ${version}, ${mode}: routers have a route to a created Service within seconds, over every selected node`, () =>
     onScene(setup, async (scene) => {
       const { machines, rig } = scene
       const startedMs = Date.now()

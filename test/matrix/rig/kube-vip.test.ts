@@ -27,7 +27,7 @@ async function serves(world: World, service: string, { name, address }: Machine)
   })
 }
 
-test(`${what}: a Service has a way over its node as long as it is there`, async () => {
+test(`${what}: routers have a route to a Service over its node as long as the Service exists`, async () => {
   const network = await layNetwork(provider)
   const world = await openWorld()
   const routers = await startRouters({ dir: world.dir, provider, password: password?.value })
