@@ -36,7 +36,13 @@ function runFile(run: Run, env: NodeJS.ProcessEnv): Promise<Verdict> {
   const [program = '', ...args] = isRigged(run) ? namespaced(command) : command
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...savings, ...process.env, ...env, ...(run.dialect && { DIALECT: run.dialect }) },
+    env: {
+      ...savings,
+      ...process.env,
+      ...env,
+      ...(run.dialect && { DIALECT: run.dialect }),
+      ...(run.cloudOnly && { CLOUD_ONLY: 'true' }),
+    },
   })
   let output = ''
   let problem: string | undefined

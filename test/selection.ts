@@ -1,9 +1,12 @@
 // Which test files run, in which dialects, and which of their tests.
 import { type DialectName, dialects } from '../sandbox/dialects.ts'
-import { dialectsByFile } from './matrix/dialects-by-file.ts'
+import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.ts'
 
-/** One process: a file, and for a file in a folder `matrix` the dialect that it tests. */
-export type Run = { file: string; dialect?: DialectName }
+/**
+ * One process: a file, and for a file in a folder `matrix` the dialect that it tests. `cloudOnly` leaves out the tests in
+ * which the cloud has no part.
+ */
+export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }
 
 const dialectNames = Object.keys(dialects) as DialectName[]
 
@@ -16,8 +19,12 @@ export function selectRuns(files: string[], words: string[]): Run[] {
   return files
     .flatMap((file): Run[] => {
       if (!isIn('matrix', file)) return [{ file }]
-      const wanted = namesDialect ? dialectNames : dialectsOf(file)
-      return wanted.map((dialect) => ({ file, dialect }))
+      if (namesDialect) return dialectNames.map((dialect) => ({ file, dialect }))
+      const { complete, cloudOnly = [] } = rowOf(file)
+      return [
+        ...complete.map((dialect) => ({ file, dialect })),
+        ...cloudOnly.map((dialect) => ({ file, dialect, cloudOnly: true as const })),
+      ]
     })
     .filter((run) => words.every((word) => titleOf(run).includes(word)))
 }
@@ -29,8 +36,8 @@ export function sortArguments(args: string[]): { words: string[]; phrases: strin
 }
 
 /** How a run is called on the terminal. */
-export function titleOf({ file, dialect }: Run): string {
-  return dialect === undefined ? file : `${file} ${dialect}`
+export function titleOf({ file, dialect, cloudOnly }: Run): string {
+  return [file, dialect ?? [], cloudOnly ? '(cloud only)' : []].flat().join(' ')
 }
 
 /** Whether the run needs namespaces of its own, with root and a network with routers. */
@@ -38,9 +45,9 @@ export function isRigged({ file }: Run): boolean {
   return isIn('rig', file)
 }
 
-function dialectsOf(file: string): readonly DialectName[] {
+function rowOf(file: string): DialectsOfFile {
   const name = file.slice(file.indexOf('matrix/') + 'matrix/'.length).replace('.test.ts', '')
-  return dialectsByFile[name] ?? dialectNames
+  return dialectsByFile[name] ?? { complete: dialectNames }
 }
 
 function isIn(folder: string, file: string): boolean {

@@ -4,35 +4,35 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
-import { ipOf, machineRoom } from '../whole/kubelet.ts'
+import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { metallbView, poolManifest, sessionText } from '../whole/metallb-view.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const { comesUp } = machineRoom(world)
-const { faults, calls, latency } = world.cloud.door
+const stage = await openStage()
+const { startNode } = simulatedNodes(stage)
+const { faults, calls, latency } = stage.cloud.door
 const namespace = 'metallb-system'
 const { provider, source } = dialect.bgp
 const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = dialect.bgp.metallb
 const settings = { ...dialect.here, [dialect.loadBalancer]: setting }
-const metallb = metallbView(world, version)
+const metallb = metallbView(stage, version)
 
 let product: Product | undefined
 
 /** What each machine speaks from. */
 const sources = new Map<string, string>()
 async function joins(name: string): Promise<void> {
-  sources.set(name, ipOf(await comesUp(name), 4, source))
+  sources.set(name, ipOf(await startNode(name), 4, source))
 }
 
 const arePools = (...wanted: string[]) =>
-  eventually(`the pools are ${wanted.join()}`, async (see) => {
-    return see(await metallb.pools()).join() === wanted.toSorted().join() || undefined
+  eventually(`the pools are ${wanted.join()}`, async (observe) => {
+    return observe(await metallb.pools()).join() === wanted.toSorted().join() || undefined
   })
 const arePeers = (...nodes: string[]) =>
-  eventually(`the peers are those of ${nodes.join()}`, async (see) => {
+  eventually(`the peers are those of ${nodes.join()}`, async (observe) => {
     const wanted = nodes.flatMap((node) =>
       provider.routers.map((router) =>
         sessionText({
@@ -44,19 +44,19 @@ const arePeers = (...nodes: string[]) =>
         }),
       ),
     )
-    return see(await metallb.sessions()).join() === wanted.toSorted().join() || undefined
+    return observe(await metallb.sessions()).join() === wanted.toSorted().join() || undefined
   })
-const addressOf = async (name: string) => (await world.service(name))?.spec.loadBalancerIP ?? ''
+const addressOf = async (name: string) => (await stage.service(name))?.spec.loadBalancerIP ?? ''
 const events = (name: string) =>
-  world.must('get', 'events', `--field-selector=involvedObject.name=${name}`, '-o', 'jsonpath={.items[*].message}')
+  stage.run('get', 'events', `--field-selector=involvedObject.name=${name}`, '-o', 'jsonpath={.items[*].message}')
 
 const admission = 'admissionregistration.k8s.io/v1'
 
 test('MetalLB that is installed after the product gets the pools and sessions that exist', async () => {
-  await world.must('create', 'namespace', namespace)
-  product = await world.startSwept({ env: settings })
+  await stage.run('create', 'namespace', namespace)
+  product = await stage.startSwept({ env: settings })
   await joins('node-a')
-  const created = await world.create(loadBalancer('web'))
+  const created = await stage.create(loadBalancer('web'))
   assert.ok(created.spec.loadBalancerIP)
   await metallb.install()
   await arePools(`${created.spec.loadBalancerIP}/32`)
@@ -66,7 +66,7 @@ test('MetalLB that is installed after the product gets the pools and sessions th
 test('a node that joins gets its sessions, and a deleted node loses them', async () => {
   await joins('node-b')
   await arePeers('node-a', 'node-b')
-  await world.must('delete', 'node', 'node-b')
+  await stage.run('delete', 'node', 'node-b')
   await arePeers('node-a')
 })
 
@@ -75,7 +75,7 @@ test('while the cloud refuses the key or does not answer, nothing that MetalLB r
   for (const answer of [401, 500, 'reset', 'empty-list'] as const) {
     faults.add({ answer })
     await product?.stop()
-    product = await world.serve({ env: { ...settings, EIP_PEER_REFRESH_INTERVAL: '1s' } })
+    product = await stage.serve({ env: { ...settings, EIP_PEER_REFRESH_INTERVAL: '1s' } })
     await eventually('the cloud is asked', () => faults.all().some(({ struck }) => struck > 2) || undefined)
     await sleep(1_500)
     faults.clear()
@@ -86,10 +86,10 @@ test('while the cloud refuses the key or does not answer, nothing that MetalLB r
 test('the pool of an administrator stays, and an address in it gets no second pool', async () => {
   await metallb.addPool('theirs', '198.51.100.0/24')
   const shown = `${await addressOf('web')}/32`
-  await world.create(loadBalancer('own', { spec: { loadBalancerIP: '198.51.100.7' } }))
+  await stage.create(loadBalancer('own', { spec: { loadBalancerIP: '198.51.100.7' } }))
   await sleep(1_000)
   assert.equal(await metallb.pools(), ['198.51.100.0/24', shown].toSorted())
-  await world.must('delete', 'service', 'own')
+  await stage.run('delete', 'service', 'own')
   assert.equal(await metallb.pools(), ['198.51.100.0/24', shown].toSorted())
   await metallb.removePool('theirs')
 })
@@ -97,20 +97,20 @@ test('the pool of an administrator stays, and an address in it gets no second po
 // A document is taken as a whole or not at all.
 if (metallb.hasObjects) {
   test('a pool that the API server refuses is reported on its Service, and other pools are written', async () => {
-    for (const object of noNewPools()) await world.send(['create'], object)
+    for (const object of noNewPools()) await stage.send(['create'], object)
     await eventually('the policy is in force', async () => {
       const dryRun = ['create', '--dry-run=server', '-f', '-']
-      const { stderr } = await world.kubectl(dryRun, poolManifest('probe', '192.0.2.0/24'))
+      const { stderr } = await stage.kubectl(dryRun, poolManifest('probe', '192.0.2.0/24'))
       return stderr.includes('no new pools') || undefined
     })
-    const refused = await world.create(loadBalancer('refused'))
+    const refused = await stage.create(loadBalancer('refused'))
     await eventually(
       'its Service says why',
       async () => (await events('refused')).includes('no new pools') || undefined,
     )
-    await world.must('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', 'no-new-pools')
+    await stage.run('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', 'no-new-pools')
     await arePools(`${await addressOf('web')}/32`, `${refused.spec.loadBalancerIP}/32`)
-    await world.must('delete', 'service', 'refused')
+    await stage.run('delete', 'service', 'refused')
   })
 }
 
@@ -127,47 +127,47 @@ test('pools that a broken webhook of MetalLB blocks are written when the webhook
     admissionReviewVersions: ['v1'],
   }
   const metadata = { name: 'metallb-webhook-configuration' }
-  await world.send(['create'], {
+  await stage.send(['create'], {
     apiVersion: admission,
     kind: 'ValidatingWebhookConfiguration',
     metadata,
     webhooks: [webhook],
   })
-  const { spec } = await world.create(loadBalancer('patient'))
+  const { spec } = await stage.create(loadBalancer('patient'))
   await sleep(2_000)
   await arePools(`${await addressOf('web')}/32`)
-  await world.must('delete', 'validatingwebhookconfiguration', metadata.name)
+  await stage.run('delete', 'validatingwebhookconfiguration', metadata.name)
   await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
-  await world.must('delete', 'service', 'patient')
+  await stage.run('delete', 'service', 'patient')
 })
 
 test('an address is released only when no pool has it', async () => {
-  const { spec } = await world.create(loadBalancer('gone'))
+  const { spec } = await stage.create(loadBalancer('gone'))
   await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
   latency.set({ ms: 300 })
   calls.clear()
-  await world.must('delete', 'service', 'gone', '--wait=false')
+  await stage.run('delete', 'service', 'gone', '--wait=false')
   await eventually('its pool is gone', async () => {
-    const wasAsked = world.calls(routes.release) > 0
+    const wasAsked = stage.calls(routes.release) > 0
     const has = (await metallb.pools()).includes(`${spec.loadBalancerIP}/32`)
     assert.not(has && wasAsked, 'the address was given back while a pool had it')
     return !has || undefined
   })
-  await world.gone('gone')
+  await stage.gone('gone')
   latency.set({ ms: 0 })
 })
 
 test('after the last Service is deleted nothing of ours is left in what MetalLB reads', async () => {
-  await world.must('delete', 'service', 'web')
+  await stage.run('delete', 'service', 'web')
   await arePools()
   await arePeers()
   assert.equal(await metallb.left(), [])
   // The addresses that machines are managed by have none.
-  const ordered = world.reserved().filter(({ tags }) => tags.length > 0)
+  const ordered = stage.reserved().filter(({ tags }) => tags.length > 0)
   assert.equal(ordered, [])
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()
 

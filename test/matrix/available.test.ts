@@ -10,47 +10,47 @@ import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const running = (size: number) => ({
   env: { ...dialect.here, EIP_WARM_POOL: String(size) },
   flags: ['--unbound-grace=5s', '--sweep-interval=2s'],
 })
-let product = await world.startSwept(running(0))
-const { calls, faults } = world.cloud.door
-const { kubectl } = world
+let product = await stage.startSwept(running(0))
+const { calls, faults } = stage.cloud.door
+const { kubectl } = stage
 
-const eip = (name: string) => world.client.get(elasticIPs, { name })
+const eip = (name: string) => stage.client.get(elasticIPs, { name })
 const available = (name: string) =>
-  eventually(`${name} is Available`, async (see) => {
-    const { spec, status } = see(await eip(name)) ?? {}
+  eventually(`${name} is Available`, async (observe) => {
+    const { spec, status } = observe(await eip(name)) ?? {}
     return status?.phase === 'Available' && !spec?.claimRef ? status.address : undefined
   })
 const message = (name: string, words: RegExp) =>
   eventually(
     `${name} says ${words}`,
-    async (see) => words.test(see((await eip(name))?.status?.message) ?? '') || undefined,
+    async (observe) => words.test(observe((await eip(name))?.status?.message) ?? '') || undefined,
   )
 const apply = (object: KubeObject | object) => kubectl(['apply', '-f', '-'], object)
 const named = (name: string, elasticIP: string, more: Record<string, string> = {}) =>
   loadBalancer(name, { annotations: { [chosen]: elasticIP, ...more } })
-const reserved = (address: string | undefined) => world.reserved().some((one) => one.address === address)
+const reserved = (address: string | undefined) => stage.reserved().some((one) => one.address === address)
 const refused = async (manifest: object, flags: string[] = []) => {
   const { code, stderr } = await kubectl(['create', ...flags, '-f', '-'], manifest)
   assert.is(code, 1)
   return stderr
 }
 const warm = async () =>
-  (await listAll(world.client, elasticIPs))
+  (await listAll(stage.client, elasticIPs))
     .filter(({ metadata, status }) => metadata.labels?.['eip-admission.dev/warm-pool'] && status?.phase === 'Available')
     .map(({ metadata }) => metadata.name)
 const nameOf = (tag: string) => tag.split('=')[0]
 const filled = (size: number) =>
-  eventually(`${size} addresses are warm`, async (see) => see(await warm()).length === size || undefined)
+  eventually(`${size} addresses are warm`, async (observe) => observe(await warm()).length === size || undefined)
 
-const own = await world.order()
+const own = await stage.order()
 const ofThree = warmNames(dialect.place, 3)
 
 test('a provisioned ElasticIP becomes Available with its address and location', async () => {
@@ -59,21 +59,21 @@ test('a provisioned ElasticIP becomes Available with its address and location', 
   const { spec, metadata } = (await eip('office')) ?? {}
   assert.equal([spec?.location, spec?.reclaimPolicy], [dialect.place, 'Retain'])
   assert.equal(metadata?.finalizers, ['eip-admission.dev/reservation-cleanup'])
-  assert.equal(world.reserved()[0]?.tags, [], 'the reservation is left as the person made it')
+  assert.equal(stage.reserved()[0]?.tags, [], 'the reservation is left as the person made it')
 })
 
 test('a Service that names an ElasticIP gets its address in kubectl create, without a call to the cloud', async () => {
   calls.clear()
-  const dry = await world.send(['create', '--dry-run=server'], named('web', 'office'))
+  const dry = await stage.send(['create', '--dry-run=server'], named('web', 'office'))
   assert.is(dry.spec.loadBalancerIP, own.address)
-  const { spec } = await world.create(named('web', 'office'))
+  const { spec } = await stage.create(named('web', 'office'))
   assert.is(spec.loadBalancerIP, own.address)
-  assert.is(await world.settled('web'), own.address)
+  assert.is(await stage.settled('web'), own.address)
   const writes = calls.all().filter(({ method }) => method !== 'GET')
   assert.equal(writes, [], 'the sweep may have read')
   await eventually('it is Bound', async () => (await eip('office'))?.status?.phase === 'Bound' || undefined)
   const line = new RegExp(`^office +${own.address} +${dialect.place} +Bound +default +web `, 'm')
-  assert.match(await world.must('get', 'eip', 'office'), line)
+  assert.match(await stage.run('get', 'eip', 'office'), line)
 })
 
 test('a Service that names an ElasticIP that it cannot have is refused, with what to do', async () => {
@@ -93,13 +93,13 @@ test('other annotations about the address are ignored with a warning when an Ela
   const { elsewhere } = dialect
   const overruled = { [reclaim]: 'Retain', ...(elsewhere && { [elsewhere.annotation]: elsewhere.place }) }
   assert.match(await refused(named('x', 'nowhere', overruled), ['--dry-run=server']), 'does not exist')
-  await world.must('delete', 'service', 'web')
+  await stage.run('delete', 'service', 'web')
   await available('office')
   const { stderr } = await kubectl(['create', '-f', '-'], named('web', 'office', overruled))
   for (const [annotation, value] of Object.entries(overruled)) {
     assert.match(stderr, `annotation ${annotation}: "${value}" is ignored, ElasticIP office decides`)
   }
-  assert.is(await world.settled('web'), own.address)
+  assert.is(await stage.settled('web'), own.address)
 })
 
 test('the chosen ElasticIP cannot be changed while the Service has its address', async () => {
@@ -110,11 +110,11 @@ test('the chosen ElasticIP cannot be changed while the Service has its address',
 })
 
 test('an ElasticIP that is deleted under its Service stays until the Service is deleted, and the reservation stays', async () => {
-  await world.must('delete', 'eip', 'office', '--wait=false')
-  await world.must('label', 'service', 'web', 'tier=front')
-  assert.is(await world.settled('web'), own.address)
-  await world.must('delete', 'service', 'web')
-  await world.gone('web')
+  await stage.run('delete', 'eip', 'office', '--wait=false')
+  await stage.run('label', 'service', 'web', 'tier=front')
+  assert.is(await stage.settled('web'), own.address)
+  await stage.run('delete', 'service', 'web')
+  await stage.gone('web')
   await eventually('it is gone', async () => (await eip('office')) === undefined || undefined)
   assert.ok(reserved(own.address), 'the reservation stays with the person')
 })
@@ -125,22 +125,22 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
   await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${nobodys}`))
   await eventually(
     'an Event says so',
-    async (see) =>
-      see(await world.must('get', 'events', '--field-selector=involvedObject.name=wrong')).includes(nobodys) ||
+    async (observe) =>
+      observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=wrong')).includes(nobodys) ||
       undefined,
   )
   const why = `ElasticIP wrong is not Available: ${dialect.cloudName} has no reservation`
   assert.match(await refused(named('x', 'wrong')), why)
-  await world.must('delete', 'eip', 'wrong', '--timeout=10s')
+  await stage.run('delete', 'eip', 'wrong', '--timeout=10s')
   const both = [provisioned('office', own.id), named('together', 'office')]
   const said = await apply({ apiVersion: 'v1', kind: 'List', items: both })
   assert.is(said.code, 0, said.stderr)
-  assert.is(await world.settled('together'), own.address)
-  await world.must('delete', 'service', 'together')
+  assert.is(await stage.settled('together'), own.address)
+  await stage.run('delete', 'service', 'together')
   await available('office')
   await apply(provisioned('double', own.id))
   await message('double', /belongs to ElasticIP office already/)
-  await world.must('delete', 'eip', 'double', '--timeout=10s')
+  await stage.run('delete', 'eip', 'double', '--timeout=10s')
   const { stderr } = await apply(provisioned('default.web', own.id))
   assert.match(stderr, 'a name of two parts, <namespace>.<service>, is the record of that Service')
   assert.ok(reserved(own.address))
@@ -154,119 +154,126 @@ test('of two simultaneous Services that name one ElasticIP one gets it, and the 
   )
   const winner = said[0]?.code === 0 ? 'one' : 'two'
   assert.match(said.find(({ code }) => code === 1)?.stderr ?? '', `is held by Service default/${winner}`)
-  assert.is(await world.settled(winner), own.address)
-  await world.must('delete', 'service', winner)
+  assert.is(await stage.settled(winner), own.address)
+  await stage.run('delete', 'service', winner)
   await available('office')
 })
 
 test('a provisioned address with reclaimPolicy Delete is deleted with its Service', async () => {
-  const lost = await world.order()
+  const lost = await stage.order()
   await apply(provisioned('once', lost.id, 'Delete'))
   await available('once')
-  await world.create(named('uses', 'once'))
-  assert.is(await world.settled('uses'), lost.address)
-  await world.must('delete', 'service', 'uses')
+  await stage.create(named('uses', 'once'))
+  assert.is(await stage.settled('uses'), lost.address)
+  await stage.run('delete', 'service', 'uses')
   await eventually('both are gone', async () => (!reserved(lost.address) && !(await eip('once'))) || undefined)
 })
 
 test('a Service stops showing a provisioned address whose reservation vanished', async () => {
-  const lost = await world.order()
+  const lost = await stage.order()
   await apply(provisioned('fleeting', lost.id))
   await available('fleeting')
-  await world.create(named('loses', 'fleeting'))
-  await world.settled('loses')
-  world.cloud.door.reservations.vanish(lost.id)
+  await stage.create(named('loses', 'fleeting'))
+  await stage.settled('loses')
+  stage.cloud.door.reservations.vanish(lost.id)
   await message('fleeting', /no longer has|has no reservation/)
   await eventually(
     'nothing is shown',
-    async (see) => see((await world.service('loses'))?.status?.loadBalancer?.ingress) === undefined || undefined,
+    async (observe) =>
+      observe((await stage.service('loses'))?.status?.loadBalancer?.ingress) === undefined || undefined,
   )
-  await world.must('delete', 'service', 'loses')
-  await world.must('delete', 'eip', 'fleeting', '--timeout=10s')
+  await stage.run('delete', 'service', 'loses')
+  await stage.run('delete', 'eip', 'fleeting', '--timeout=10s')
 })
 
 test('the warm pool is filled, and a create takes an address from it without a call to the cloud', async () => {
   await product.stop()
-  product = await world.startSwept(running(3))
+  product = await stage.startSwept(running(3))
   await filled(3)
   assert.equal((await warm()).toSorted(), ofThree)
-  for (const { tags } of world.reserved().filter(({ address }) => address !== own.address)) {
+  for (const { tags } of stage.reserved().filter(({ address }) => address !== own.address)) {
     assert.equal(tags.map(nameOf), ['usage', 'cluster', 'elastic-ip'])
   }
   faults.add({ on: routes.reserve, answer: 500 })
-  const { spec } = await world.create(loadBalancer('quick'))
+  const { spec } = await stage.create(loadBalancer('quick'))
   assert.ok(reserved(spec.loadBalancerIP))
   faults.clear()
-  assert.is(await world.settled('quick'), spec.loadBalancerIP)
+  assert.is(await stage.settled('quick'), spec.loadBalancerIP)
 })
 
 test('a warm address is transferred to its Service, and the pool is filled again', async () => {
   await eventually(
     'it is handed over',
-    async (see) => see(await world.record('quick'))?.spec.source === undefined || undefined,
+    async (observe) => observe(await stage.record('quick'))?.spec.source === undefined || undefined,
   )
-  const address = (await world.service('quick'))?.spec.loadBalancerIP
-  const held = world.reserved().find((one) => one.address === address)
+  const address = (await stage.service('quick'))?.spec.loadBalancerIP
+  const held = stage.reserved().find((one) => one.address === address)
   assert.equal(held?.tags.map(nameOf).toSorted(), ['cluster', 'service', 'usage'])
   await filled(3)
-  assert.is(world.reserved().length, 5)
+  assert.is(stage.reserved().length, 5)
 })
 
 test('when many Services are created over three warm addresses, each gets an address of its own', async () => {
   // Each of them is given back here as well, which costs three calls more.
   const names = Array.from({ length: Math.min(30, dialect.burst / 4) }, (_, n) => `many-${n}`)
   await Promise.all(
-    names.map((name) => world.client.create(services, loadBalancer(name, { namespace: 'default' }) as Service)),
+    names.map((name) => stage.client.create(services, loadBalancer(name, { namespace: 'default' }) as Service)),
   )
   const shown = new Set<string>()
-  for (const name of names) shown.add(await world.settled(name))
+  for (const name of names) shown.add(await stage.settled(name))
   assert.is(shown.size, names.length)
   await filled(3)
   // Besides: the first one's, three that are warm, and a person's.
   const most = names.length + 1 + 3 + 1
-  await eventually('nothing else is paid for', (see) => see(world.reserved()).length === most || undefined)
-  await Promise.all(names.map((name) => world.client.remove(services, { namespace: 'default', name })))
-  for (const name of names) await world.gone(name)
+  await eventually('nothing else is paid for', (observe) => observe(stage.reserved()).length === most || undefined)
+  await Promise.all(names.map((name) => stage.client.remove(services, { namespace: 'default', name })))
+  for (const name of names) await stage.gone(name)
 })
 
 test('at the quota the product limits its calls for the warm pool and for Services', async () => {
   await product.stop()
-  await world.must('create', 'service', 'loadbalancer', 'waits', '--tcp=80')
-  await world.must('create', 'service', 'loadbalancer', 'waits-too', '--tcp=80')
-  await world.must('label', 'eip', '-l', 'eip-admission.dev/warm-pool', 'eip-admission.dev/warm-pool-')
-  world.cloud.door.quota.set(world.reserved().length)
+  await stage.run('create', 'service', 'loadbalancer', 'waits', '--tcp=80')
+  await stage.run('create', 'service', 'loadbalancer', 'waits-too', '--tcp=80')
+  await stage.run('label', 'eip', '-l', 'eip-admission.dev/warm-pool', 'eip-admission.dev/warm-pool-')
+  stage.cloud.door.quota.set(stage.reserved().length)
   calls.clear()
-  product = await world.start(running(3))
+  product = await stage.start(running(3))
   await sleep(5_000)
   const asked = calls.count(routes.reserve)
   assert.ok(asked > 1 && asked <= 18, `it was asked ${asked} times in five seconds`)
-  world.cloud.door.quota.set(1000)
-  await world.must('delete', 'service', 'waits', 'waits-too')
-  await world.must('delete', 'eip', ...ofThree, '--timeout=20s')
+  stage.cloud.door.quota.set(1000)
+  await stage.run('delete', 'service', 'waits', 'waits-too')
+  await stage.run('delete', 'eip', ...ofThree, '--timeout=20s')
   await filled(3)
 })
 
 test('a smaller warm pool releases the surplus, and an empty one every warm address', async () => {
   await product.stop()
-  product = await world.startSwept(running(1))
+  product = await stage.startSwept(running(1))
   await filled(1)
-  await eventually('two are left, and what a person made', (see) => see(world.reserved()).length === 3 || undefined)
+  await eventually(
+    'two are left, and what a person made',
+    (observe) => observe(stage.reserved()).length === 3 || undefined,
+  )
   await product.stop()
-  product = await world.startSwept(running(0))
+  product = await stage.startSwept(running(0))
   await filled(0)
-  await eventually('one is left, and what a person made', (see) => see(world.reserved()).length === 2 || undefined)
+  await eventually(
+    'one is left, and what a person made',
+    (observe) => observe(stage.reserved()).length === 2 || undefined,
+  )
 })
 
 test('a deleted Service takes its warm address with it, and the administrator keeps the provisioned one', async () => {
-  await world.must('delete', 'service', 'quick')
-  await world.gone('quick')
-  await world.must('delete', 'eip', 'office', '--timeout=10s')
+  await stage.run('delete', 'service', 'quick')
+  await stage.gone('quick')
+  await stage.run('delete', 'eip', 'office', '--timeout=10s')
   assert.equal(
-    world.reserved().map(({ address }) => address),
+    stage.reserved().map(({ address }) => address),
     [own.address],
   )
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -6,13 +6,13 @@ import { names as installed } from '../../manifests/names.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 // A call whose answer is lost may be under way for two of these; then the cloud is asked again.
 const quick = { env: dialect.here, flags: ['--cloud-timeout=2s'] }
-const { cloud, kubectl } = world
+const { cloud, kubectl } = stage
 const { calls, faults, latency } = cloud.door
 const { cloudName, setGrants } = dialect
 
@@ -29,29 +29,29 @@ async function createPending(name: string): Promise<string> {
 
 /** In the end each Service has one address, and nothing else is paid for. */
 async function endWithOne(...names: string[]): Promise<void> {
-  const addresses = await Promise.all(names.map((name) => world.settled(name)))
-  assert.equal(new Set(world.reserved().map(({ address }) => address)), new Set(addresses))
-  assert.is(world.reserved().length, names.length)
-  await world.must('delete', 'service', ...names, '--timeout=30s')
-  for (const name of names) await world.gone(name)
-  assert.equal(world.reserved(), [])
+  const addresses = await Promise.all(names.map((name) => stage.settled(name)))
+  assert.equal(new Set(stage.reserved().map(({ address }) => address)), new Set(addresses))
+  assert.is(stage.reserved().length, names.length)
+  await stage.run('delete', 'service', ...names, '--timeout=30s')
+  for (const name of names) await stage.gone(name)
+  assert.equal(stage.reserved(), [])
 }
 
 faults.add({ answer: 503 })
-let product = await world.serve(quick)
+let product = await stage.serve(quick)
 
 test('the product starts while the cloud is down, and a new Service says why its address is pending', async () => {
   await createPending('early')
-  const said = await eventually('an Event says why', async (see) => {
-    const events = see(await world.must('get', 'events', '--field-selector=involvedObject.name=early'))
+  const said = await eventually('an Event says why', async (observe) => {
+    const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=early'))
     return /Warning .*SyncLoadBalancerFailed.*Address pending/.test(events) ? events : undefined
   })
   assert.match(said, 'EnsuringLoadBalancer')
   const line = new RegExp(`${dialect.place} +Requested .*(answered 503|did not answer)`)
-  assert.match(await world.must('get', 'eip', 'default.early', '-o', 'wide'), line)
+  assert.match(await stage.run('get', 'eip', 'default.early', '-o', 'wide'), line)
   faults.clear()
   const mark = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
-  await eventually('the cloud is read when it is well', () => world.client.get(configMaps, mark))
+  await eventually('the cloud is read when it is well', () => stage.client.get(configMaps, mark))
 })
 
 const strike = (fault: Fault) => () => faults.add(fault)
@@ -104,13 +104,13 @@ test('a Service whose address is pending can be deleted', async () => {
   faults.add({ on: routes.reserve, answer: 'reset', done: true })
   faults.add({ on: routes.list, answer: 500 })
   await createPending('unwanted')
-  await world.must('delete', 'service', 'unwanted', '--wait=false')
+  await stage.run('delete', 'service', 'unwanted', '--wait=false')
   faults.clear()
 })
 
 // All of them wait at the same time, until the cloud is asked again by itself.
 test('after the outage each pending Service has one address, and a deleted one leaves no reservation', async () => {
-  await world.gone('unwanted')
+  await stage.gone('unwanted')
   await endWithOne('early', ...troubles.map(({ name }) => name), ...many)
 })
 
@@ -119,9 +119,9 @@ for (const answer of [500, 'reset'] as const) {
     faults.add({ on: routes.reserve, answer, done: true, times: 1 })
     calls.clear()
     const name = `lost-${answer}`
-    const { spec } = await world.create(loadBalancer(name))
+    const { spec } = await stage.create(loadBalancer(name))
     assert.equal(
-      [world.reserved().map(({ address }) => address), world.calls(routes.reserve)],
+      [stage.reserved().map(({ address }) => address), stage.calls(routes.reserve)],
       [[spec.loadBalancerIP], 1],
     )
     await endWithOne(name)
@@ -130,33 +130,33 @@ for (const answer of [500, 'reset'] as const) {
 
 test('with --on-cloud-failure=deny the create is refused, and the next one has the one address', async () => {
   await product.stop()
-  product = await world.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
+  product = await stage.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
   faults.add({ on: routes.reserve, answer: 'reset', times: 1 })
   const { code, stderr } = await kubectl(['create', '-f', '-'], loadBalancer('strict'))
   assert.is(code, 1)
   assert.match(stderr, `Service default/strict gets no address now: ${cloudName} broke off POST`)
-  await world.create(loadBalancer('strict'))
+  await stage.create(loadBalancer('strict'))
   await endWithOne('strict')
 })
 
 test('a Service that was created while the product was down gets its address at the next start', async () => {
   await product.stop()
-  const created = await world.create(loadBalancer('missed'))
+  const created = await stage.create(loadBalancer('missed'))
   assert.equal([created.spec.loadBalancerIP, created.metadata.finalizers], [undefined, undefined])
-  product = await world.startSwept(quick)
-  const address = await world.settled('missed')
-  const { metadata } = (await world.service('missed')) ?? {}
+  product = await stage.startSwept(quick)
+  const address = await stage.settled('missed')
+  const { metadata } = (await stage.service('missed')) ?? {}
   assert.equal([metadata?.annotations?.[shown], metadata?.finalizers], [address, [finalizer]])
   await endWithOne('missed')
 })
 
 test('a Service that admission missed gets an Event when the quota refuses it, and its address when the quota allows', async () => {
   await product.stop()
-  await world.create(loadBalancer('crowded'))
+  await stage.create(loadBalancer('crowded'))
   cloud.door.quota.set(0)
-  product = await world.startSwept(quick)
-  await eventually('an Event says why', async (see) => {
-    const events = see(await world.must('get', 'events', '--field-selector=involvedObject.name=crowded'))
+  product = await stage.startSwept(quick)
+  await eventually('an Event says why', async (observe) => {
+    const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=crowded'))
     return new RegExp(`SyncLoadBalancerFailed.*${dialect.words.quota}`).test(events) || undefined
   })
   cloud.door.quota.set(256)
@@ -166,14 +166,14 @@ test('a Service that admission missed gets an Event when the quota refuses it, a
 test('a reserve call that outlasts the webhook time-out ends in one address after one call', async () => {
   await product.stop()
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
-  await world.must('patch', 'mutatingwebhookconfiguration', 'zz-eip-admission', '--type=json', '-p', patience)
-  product = await world.startSwept({ ...quick, flags: ['--cloud-timeout=4s'] })
+  await stage.run('patch', 'mutatingwebhookconfiguration', 'zz-eip-admission', '--type=json', '-p', patience)
+  product = await stage.startSwept({ ...quick, flags: ['--cloud-timeout=4s'] })
   latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('slow')
   const answered = calls.all(routes.reserve).map(({ status }) => status)
   assert.equal(answered, [undefined], 'the terminal did not wait for the cloud')
-  await world.settled('slow')
-  assert.is(world.calls(routes.reserve), 1)
+  await stage.settled('slow')
+  assert.is(stage.calls(routes.reserve), 1)
   latency.clear()
   await endWithOne('slow')
 })
@@ -181,22 +181,22 @@ test('a reserve call that outlasts the webhook time-out ends in one address afte
 test('a reserve call that is never answered ends in one address', async () => {
   faults.add({ on: routes.reserve, answer: 'hang', done: true, times: 1 })
   await createPending('hangs')
-  await world.settled('hangs')
-  assert.is(world.calls(routes.reserve), 1)
+  await stage.settled('hangs')
+  assert.is(stage.calls(routes.reserve), 1)
   await endWithOne('hangs')
 })
 
 test('a Service that is deleted during its reserve call leaves no reservation', async () => {
   latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('impatient')
-  await world.must('delete', 'service', 'impatient', '--timeout=20s')
-  await world.gone('impatient')
+  await stage.run('delete', 'service', 'impatient', '--timeout=20s')
+  await stage.gone('impatient')
   latency.clear()
   // The answer comes after the Service went.
   await eventually('the call is answered', () => calls.all(routes.reserve).every(({ status }) => status) || undefined)
-  await eventually('nothing is reserved', () => world.reserved().length === 0 || undefined)
+  await eventually('nothing is reserved', () => stage.reserved().length === 0 || undefined)
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -2,16 +2,16 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadBalancer, reclaim } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-await world.startSwept({ env: dialect.here, flags: ['--max-addresses-per-namespace=3'] })
-const { kubectl } = world
-const must = (...args: string[]) => world.must(...args)
+const stage = await openStage()
+await stage.startSwept({ env: dialect.here, flags: ['--max-addresses-per-namespace=3'] })
+const { kubectl } = stage
+const run = (...args: string[]) => stage.run(...args)
 const protect = 'eip-admission.dev/protect'
 
-await must('create', 'namespace', 'crowd')
+await run('create', 'namespace', 'crowd')
 
 test('of many simultaneous creates in a namespace no more succeed than its limit allows', async () => {
   const names = Array.from({ length: 12 }, (_, n) => `racer-${n}`)
@@ -20,7 +20,7 @@ test('of many simultaneous creates in a namespace no more succeed than its limit
   )
   const admitted = said.filter(({ code }) => code === 0).length
   assert.ok(admitted <= 3, `${admitted} were admitted`)
-  assert.is(world.reserved().length, admitted)
+  assert.is(stage.reserved().length, admitted)
   for (const { code, stderr } of said)
     if (code !== 0) assert.match(stderr, 'the limit of 3 addresses in namespace crowd')
 })
@@ -29,7 +29,7 @@ test('a refusal at the limit of a namespace names the holders, also in a dry run
   for (let n = 0; n < 3; n += 1) {
     await kubectl(['create', '-f', '-'], loadBalancer(`filler-${n}`, { namespace: 'crowd' }))
   }
-  assert.is(world.reserved().length, 3)
+  assert.is(stage.reserved().length, 3)
   for (const flags of [[], ['--dry-run=server']]) {
     const { code, stderr } = await kubectl(
       ['create', ...flags, '-f', '-'],
@@ -39,40 +39,40 @@ test('a refusal at the limit of a namespace names the holders, also in a dry run
     assert.match(stderr, 'Service crowd/late gets no address: the limit of 3 addresses in namespace crowd is reached')
     assert.match(stderr, /they are held by crowd\/\S+, crowd\/\S+, crowd\/\S+/)
   }
-  assert.is(world.reserved().length, 3)
+  assert.is(stage.reserved().length, 3)
 })
 
 test('a deleted Service makes room below the limit of its namespace', async () => {
-  const holder = await must('get', 'services', '-n', 'crowd', '-o', 'jsonpath={.items[0].metadata.name}')
-  await must('delete', 'service', '-n', 'crowd', holder)
-  await world.gone(holder, 'crowd')
-  await world.create(loadBalancer('late', { namespace: 'crowd' }))
-  assert.is(world.reserved().length, 3)
+  const holder = await run('get', 'services', '-n', 'crowd', '-o', 'jsonpath={.items[0].metadata.name}')
+  await run('delete', 'service', '-n', 'crowd', holder)
+  await stage.gone(holder, 'crowd')
+  await stage.create(loadBalancer('late', { namespace: 'crowd' }))
+  assert.is(stage.reserved().length, 3)
 })
 
 test('deleting a protected Service is refused, with the command that removes the protection', async () => {
-  const { spec } = await world.create(loadBalancer('dear', { annotations: { [protect]: 'true' } }))
-  await world.settled('dear')
+  const { spec } = await stage.create(loadBalancer('dear', { annotations: { [protect]: 'true' } }))
+  await stage.settled('dear')
   const refused = await kubectl(['delete', 'service', 'dear'])
   assert.is(refused.code, 1)
   assert.match(refused.stderr, 'kubectl annotate service -n default dear eip-admission.dev/protect=false --overwrite')
   assert.is((await kubectl(['delete', 'service', 'dear', '--dry-run=server'])).code, 1)
-  assert.is((await world.service('dear'))?.metadata.deletionTimestamp, undefined)
+  assert.is((await stage.service('dear'))?.metadata.deletionTimestamp, undefined)
 
   const turned = await kubectl(['patch', 'service', 'dear', '-p', '{"spec":{"type":"ClusterIP"}}'])
   assert.match(turned.stderr, 'as ClusterIP it would lose it')
   const both = JSON.stringify({ metadata: { annotations: { [protect]: 'false' } }, spec: { type: 'ClusterIP' } })
   assert.is((await kubectl(['patch', 'service', 'dear', '-p', both])).code, 1)
 
-  await must('annotate', 'service', 'dear', `${protect}=false`, '--overwrite')
-  await must('delete', 'service', 'dear')
-  await world.gone('dear')
-  assert.not(world.reserved().some(({ address }) => address === spec.loadBalancerIP))
+  await run('annotate', 'service', 'dear', `${protect}=false`, '--overwrite')
+  await run('delete', 'service', 'dear')
+  await stage.gone('dear')
+  assert.not(stage.reserved().some(({ address }) => address === spec.loadBalancerIP))
 })
 
 test('a status write cannot change annotations of ours, and can change others', async () => {
-  await world.create(loadBalancer('status'))
-  await world.settled('status')
+  await stage.create(loadBalancer('status'))
+  await stage.settled('status')
   const write = (annotations: Record<string, string>) =>
     kubectl(['patch', 'service', 'status', '--subresource=status', '-p', JSON.stringify({ metadata: { annotations } })])
   const forged = await write({ 'eip-admission.dev/address': '192.0.2.1' })
@@ -87,16 +87,16 @@ test('a status write cannot change annotations of ours, and can change others', 
 })
 
 test('exchanging the address of a live Service is refused, and the cloud is not called', async () => {
-  const { spec } = await world.create(loadBalancer('fixed'))
-  await world.settled('fixed')
-  world.cloud.door.calls.clear()
+  const { spec } = await stage.create(loadBalancer('fixed'))
+  await stage.settled('fixed')
+  stage.cloud.door.calls.clear()
   const exchanged = await kubectl(['patch', 'service', 'fixed', '-p', '{"spec":{"loadBalancerIP":"198.51.100.9"}}'])
   assert.is(exchanged.code, 1)
   assert.match(exchanged.stderr, `"198.51.100.9" cannot take the place of ${spec.loadBalancerIP}`)
-  assert.is((await world.service('fixed'))?.spec.loadBalancerIP, spec.loadBalancerIP)
-  assert.is(world.calls(routes.reserve), 0)
+  assert.is((await stage.service('fixed'))?.spec.loadBalancerIP, spec.loadBalancerIP)
+  assert.is(stage.calls(routes.reserve), 0)
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -4,19 +4,19 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const most = 5
-let product = await world.startSwept({
+let product = await stage.startSwept({
   env: dialect.here,
   flags: [`--max-unbound=${most}`, '--unbound-grace=3s', '--sweep-interval=1s'],
 })
-const { calls } = world.cloud.door
+const { calls } = stage.cloud.door
 
 const url = new URL(
-  await world.must(
+  await stage.run(
     'get',
     'mutatingwebhookconfiguration',
     'zz-eip-admission',
@@ -86,22 +86,22 @@ test('a flood of reviews for an unknown namespace reserves few addresses, and th
   const bought = calls.count(routes.reserve)
   assert.ok(bought <= most + 5, `${bought} addresses were bought`)
 
-  const real = await world.create(loadBalancer('real'))
+  const real = await stage.create(loadBalancer('real'))
   assert.is(real.metadata.name, 'real')
-  await world.settled('real')
-  await eventually('the flood has run off', () => world.reserved().length === 1 || undefined, 40_000)
+  await stage.settled('real')
+  await eventually('the flood has run off', () => stage.reserved().length === 1 || undefined, 40_000)
   assert.ok(await isAlive())
 })
 
 test('stored Services that wait for the controller do not count as unbound', async () => {
   await product.stop()
-  product = await world.start({ env: dialect.here, flags: ['--only=webhooks', `--max-unbound=${most}`] })
+  product = await stage.start({ env: dialect.here, flags: ['--only=webhooks', `--max-unbound=${most}`] })
   for (let n = 0; n < 2 * most; n += 1) {
-    const { spec } = await world.create(loadBalancer(`stored-${n}`))
+    const { spec } = await stage.create(loadBalancer(`stored-${n}`))
     assert.ok(spec.loadBalancerIP, `Service stored-${n} has its address`)
   }
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

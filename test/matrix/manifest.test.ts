@@ -7,10 +7,10 @@ import { stringify } from 'yaml'
 import { dialects } from '../../sandbox/dialects.ts'
 import { typed } from '../whole/command-line.ts'
 import { eventually } from '../whole/eventually.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const file = join(world.dir, 'announcer.yaml')
+const stage = await openStage()
+const file = join(stage.dir, 'announcer.yaml')
 const flag = `--load-balancer-manifest=${file}`
 
 const definition = {
@@ -45,12 +45,12 @@ const objects = [
   { apiVersion: 'policy/v1beta1', kind: 'PodSecurityPolicy', metadata: { name: 'speaker' } },
 ]
 const write = (all: object[]) => writeFileSync(file, all.map((object) => stringify(object)).join('---\n'))
-const log = () => readFileSync(world.logOf('eip-admission'), 'utf8')
+const log = () => readFileSync(stage.logOf('eip-admission'), 'utf8')
 
 test('a manifest file that is not YAML is refused at the start, with its name', async () => {
   writeFileSync(file, 'kind: [')
   const { provider, env } = dialects[dialect.name]
-  const access = { url: world.cloud.url, project: world.project, token: world.token }
+  const access = { url: stage.cloud.url, project: stage.project, token: stage.token }
   const { code, stderr } = await typed(['serve', `--cloud-provider=${provider}`, flag], env(access))
   assert.is(code, 1)
   for (const word of ['load balancer manifest', file, 'is not YAML (line', 'kubectl apply']) assert.match(stderr, word)
@@ -58,7 +58,7 @@ test('a manifest file that is not YAML is refused at the start, with its name', 
 
 test('objects that our roles do not allow are logged with the command that grants them, and the product runs', async () => {
   write(objects)
-  const product = await world.start({ env: dialect.here, flags: [flag] })
+  const product = await stage.start({ env: dialect.here, flags: [flag] })
   await eventually('it is told', () => log().includes('objects are not applied') || undefined)
   assert.match(log(), 'kubectl create clusterrolebinding eip-admission-manifest --clusterrole=cluster-admin')
   assert.match(log(), '--serviceaccount=eip-admission:eip-admission')
@@ -67,13 +67,13 @@ test('objects that our roles do not allow are logged with the command that grant
 
 test('with the rights every object of the manifest is applied whose kind exists, new kinds included', async () => {
   const account = '--serviceaccount=eip-admission:eip-admission'
-  await world.must('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
-  const product = await world.start({ env: dialect.here, flags: [flag] })
+  await stage.run('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
+  const product = await stage.start({ env: dialect.here, flags: [flag] })
   await eventually('the last object is there', async () => {
-    const { code } = await world.kubectl(['get', 'pools.example.com', 'first', '-n', namespace])
+    const { code } = await stage.kubectl(['get', 'pools.example.com', 'first', '-n', namespace])
     return code === 0 || undefined
   })
-  assert.match(await world.must('get', 'clusterrole', 'announcer', '-o', 'name'), 'announcer')
+  assert.match(await stage.run('get', 'clusterrole', 'announcer', '-o', 'name'), 'announcer')
   await eventually(
     'only the policy is left',
     () => /1 of 5 objects are not applied: PodSecurityPolicy speaker/.test(log()) || undefined,
@@ -82,7 +82,7 @@ test('with the rights every object of the manifest is applied whose kind exists,
 })
 
 test('a restart with a corrected manifest applies it, and restores fields that an administrator changed', async () => {
-  await world.must(
+  await stage.run(
     'patch',
     'pools.example.com',
     'first',
@@ -93,14 +93,14 @@ test('a restart with a corrected manifest applies it, and restores fields that a
     '{"spec":{"size":7,"mine":1}}',
   )
   write(objects.slice(0, -1))
-  const product = await world.start({ env: dialect.here, flags: [flag] })
+  const product = await stage.start({ env: dialect.here, flags: [flag] })
   await eventually('it is applied', () => log().includes('manifest applied') || undefined)
   assert.is(
-    await world.must('get', 'pools.example.com', 'first', '-n', namespace, '-o', 'jsonpath={.spec}'),
+    await stage.run('get', 'pools.example.com', 'first', '-n', namespace, '-o', 'jsonpath={.spec}'),
     '{"mine":1,"size":1}',
   )
   await product.stop()
-  await world.stop()
+  await stage.stop()
 })
 
 test.run()

@@ -3,13 +3,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const ours = await openWorld()
-const theirs = await openWorld({ account: ours })
+const ours = await openStage()
+const theirs = await openStage({ account: ours })
 const running = { env: dialect.here, flags: ['--sweep-interval=1s', '--unbound-grace=1s'] }
-await Promise.all([ours, theirs].map((world) => world.startSwept(running)))
+await Promise.all([ours, theirs].map((stage) => stage.startSwept(running)))
 
 const addresses = () => ours.reserved().map(({ address }) => address ?? '')
 const sweeps = async (count: number) => {
@@ -19,9 +19,9 @@ const sweeps = async (count: number) => {
 
 test('Services of one name in two clusters have one address each', async () => {
   const [here = '', there = ''] = await Promise.all(
-    [ours, theirs].map(async (world) => {
-      await world.create(loadBalancer('web'))
-      return world.settled('web')
+    [ours, theirs].map(async (stage) => {
+      await stage.create(loadBalancer('web'))
+      return stage.settled('web')
     }),
   )
   assert.is.not(here, there)
@@ -36,7 +36,7 @@ test("the sweeps of two clusters leave each other's addresses alone", async () =
 
 test('a sweep leaves the addresses of the other cluster alone after a Service of one name was deleted there', async () => {
   const before = addresses()
-  await theirs.must('delete', 'service', 'web', '--timeout=20s')
+  await theirs.run('delete', 'service', 'web', '--timeout=20s')
   await theirs.gone('web')
   const [left] = addresses()
   assert.equal(addresses(), [left])

@@ -7,26 +7,26 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
-import { type Device, type Started, ipOf, machineRoom } from '../whole/kubelet.ts'
+import { type Device, type Started, ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { peersKept } from '../whole/peers-kept.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const { device, register, say, seen, node, events } = machineRoom(world)
-const { devices, faults, calls } = world.cloud.door
-const { secret, kept, keeps, damage } = peersKept(world)
+const stage = await openStage()
+const { device, register, say, seen, node, events } = simulatedNodes(stage)
+const { devices, faults, calls } = stage.cloud.door
+const { secret, kept, keeps, damage } = peersKept(stage)
 const { bgp, scheme } = dialect
 const settings = { ...dialect.here, [dialect.loadBalancer]: 'empty://' }
 
 let product: Product | undefined
 async function run(env: Record<string, string> = {}, ...flags: string[]): Promise<void> {
   await product?.stop()
-  product = await world.start({ env: { ...settings, ...env }, flags })
+  product = await stage.start({ env: { ...settings, ...env }, flags })
 }
 
 /** A machine and its node, as they come up. */
 const machines = new Map<string, Device>()
-async function comesUp(name: string, started: Started = {}): Promise<Device> {
+async function startNode(name: string, started: Started = {}): Promise<Device> {
   const machine = device(name)
   machines.set(name, machine)
   await register(name, started)
@@ -72,12 +72,12 @@ test('a replica with --only=webhooks does not enable BGP', async () => {
   await register('early', { providerID: `${scheme}://${device('early').id}` })
   await sleep(1000)
   assert.equal(bgpCalls(), [])
-  await world.must('delete', 'node', 'early')
+  await stage.run('delete', 'node', 'early')
 })
 
 test('without a load balancer there is no BGP', async () => {
   await run({ [dialect.loadBalancer]: 'none' })
-  await comesUp('off')
+  await startNode('off')
   await seen('it is initialized', 'off', (one) => one?.spec.providerID)
   await sleep(1000)
   assert.equal([bgpCalls(), await annotations('off')], [[], {}])
@@ -85,7 +85,7 @@ test('without a load balancer there is no BGP', async () => {
 
 test('BGP is enabled for the project and a node before any Service exists, and the node shows its peers', async () => {
   await run()
-  await comesUp('first')
+  await startNode('first')
   await saysPeers('first')
   const { [bgp.networkAnnotation ?? '']: network } = await annotations('first')
   if (bgp.networkAnnotation !== undefined) assert.match(network ?? '', /^10\.[\d.]+\/\d+$/)
@@ -94,7 +94,7 @@ test('BGP is enabled for the project and a node before any Service exists, and t
 })
 
 test('a field manager of its own applies the peer annotations and nothing else', async () => {
-  const text = await world.must('get', 'node', 'first', '-o', 'json', '--show-managed-fields')
+  const text = await stage.run('get', 'node', 'first', '-o', 'json', '--show-managed-fields')
   const { metadata } = JSON.parse(text) as {
     metadata: { managedFields: { manager: string; operation: string; fieldsV1: object }[] }
   }
@@ -113,8 +113,8 @@ test('edited and removed annotations are restored and stray ones removed, withou
   const strays = Object.keys(before).flatMap((name) => (/-1-/.test(name) ? [name.replace('-1-', '-7-')] : []))
   calls.clear()
   const edits = [edited, ...strays].map((name) => `${name}=192.0.2.1`)
-  await world.must('annotate', '--overwrite', 'node', 'first', ...edits, 'mine=kept')
-  await world.must('annotate', 'node', 'first', `${last}-`)
+  await stage.run('annotate', '--overwrite', 'node', 'first', ...edits, 'mine=kept')
+  await stage.run('annotate', 'node', 'first', `${last}-`)
   await says('first', (said) => isDeepStrictEqual(said, before))
   assert.is((await node('first'))?.metadata.annotations?.['mine'], 'kept')
   assert.equal(bgpCalls(), [])
@@ -131,19 +131,19 @@ test('a node that changes its readiness causes no call to the cloud', async () =
 
 test("another cloud's node is never touched", async () => {
   await register('foreign', { providerID: 'aws:///eu-west-1a/i-0123456789' })
-  await world.must('annotate', 'node', 'foreign', `${edited}=192.0.2.1`)
-  await comesUp('after-foreign')
+  await stage.run('annotate', 'node', 'foreign', `${edited}=192.0.2.1`)
+  await startNode('after-foreign')
   await saysPeers('after-foreign')
   assert.equal(await annotations('foreign'), { [edited]: '192.0.2.1' })
 })
 
 test('nothing is kept of the peers of a deleted node', async () => {
-  const { id } = await comesUp('mortal')
+  const { id } = await startNode('mortal')
   await saysPeers('mortal')
   await keeps('mortal')
   devices.remove(id)
   machines.delete('mortal')
-  await world.must('delete', 'node', 'mortal')
+  await stage.run('delete', 'node', 'mortal')
   await keeps('mortal', false)
 })
 
@@ -154,10 +154,10 @@ if (nodeSelector !== undefined) {
     for (const name of ['first', 'off', 'after-foreign']) await saysNothing(name)
     await keeps('first', false)
     assert.is((await node('first'))?.metadata.annotations?.['mine'], 'kept')
-    await world.must('label', 'node', 'first', 'role=edge')
+    await stage.run('label', 'node', 'first', 'role=edge')
     await saysPeers('first')
     assert.equal(await annotations('off'), {})
-    await world.must('label', 'node', 'first', 'role-')
+    await stage.run('label', 'node', 'first', 'role-')
     await saysNothing('first')
     await run()
     for (const name of ['first', 'off', 'after-foreign']) await saysPeers(name)
@@ -169,7 +169,7 @@ const quick = ['--peer-refresh-interval=1s', '--cloud-timeout=2s']
 test('BGP that another tool disabled on a machine is enabled again', async () => {
   await run({}, ...quick)
   calls.clear()
-  await bgp.takeAway(world, String(machines.get('first')?.id))
+  await bgp.takeAway(stage, String(machines.get('first')?.id))
   await eventually('it is made again', () => calls.count(bgp.enabling) || undefined)
   await saysPeers('first')
 })
@@ -203,7 +203,7 @@ for (const { what, answer } of troubles) {
     await sleep(2500)
     assert.equal([await annotations('first'), await kept()], before)
     assert.is((await secret())?.metadata.resourceVersion, resourceVersion)
-    await world.must('annotate', '--overwrite', 'node', 'first', `${edited}=192.0.2.1`)
+    await stage.run('annotate', '--overwrite', 'node', 'first', `${edited}=192.0.2.1`)
     await says('first', (said) => said[edited] === sessionsOf('first')[edited])
     faults.clear()
   })
@@ -231,13 +231,13 @@ const { localAsn } = bgp
 if (localAsn !== undefined) {
   test('a project that has BGP keeps its ASN, and the log warns once of a differing setting', async () => {
     await run({ [localAsn]: '65001' })
-    const found = () => readFileSync(world.logOf('eip-admission'), 'utf8').match(/its ASN is 65000 and not 65001/g)
+    const found = () => readFileSync(stage.logOf('eip-admission'), 'utf8').match(/its ASN is 65000 and not 65001/g)
     await eventually('it is said', () => found() !== null || undefined)
     await saysPeers('first')
     assert.is(found()?.length, 1)
   })
 }
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -11,16 +11,16 @@ import { runProduct } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { roundRobin } from '../whole/round-robin.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const { client } = world
+const stage = await openStage()
+const { client } = stage
 const [first = 0, second = 0] = await freePorts(2)
 const door = await roundRobin([first, second])
 await runProduct([
   'install',
-  `--kubeconfig=${world.controlPlane.kubeconfig}`,
+  `--kubeconfig=${stage.controlPlane.kubeconfig}`,
   `--webhook-url=https://127.0.0.1:${door.port}`,
 ])
 const replica = (port: number) => ({
@@ -35,10 +35,10 @@ const replica = (port: number) => ({
     '--unbound-grace=5s',
   ],
 })
-await dialect.callFrom?.(world.cloud.controlUrl, 2)
-const leader = await world.startSwept(replica(first))
-const other = await world.start(replica(second))
-const { calls, latency } = world.cloud.door
+await dialect.callFrom?.(stage.cloud.controlUrl, 2)
+const leader = await stage.startSwept(replica(first))
+const other = await stage.start(replica(second))
+const { calls, latency } = stage.cloud.door
 
 const create = (name: string) =>
   client.create(services, { ...loadBalancer(name), metadata: { namespace: 'default', name } } as Service)
@@ -57,10 +57,10 @@ async function unlessTaken(made: Promise<unknown>): Promise<boolean> {
 function atRest(): Promise<true> {
   return eventually(
     'as many reservations as Services, each on its own',
-    async (see) => {
+    async (observe) => {
       const live = (await listAll(client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
-      const shown = see(live.map(({ status }) => status?.loadBalancer?.ingress?.[0]?.ip))
-      const reserved = see(world.reserved().map(({ address }) => address))
+      const shown = observe(live.map(({ status }) => status?.loadBalancer?.ingress?.[0]?.ip))
+      const reserved = observe(stage.reserved().map(({ address }) => address))
       const isWhole = new Set(shown).size === live.length && shown.every((address) => reserved.includes(address ?? ''))
       return (isWhole && reserved.length === live.length) || undefined
     },
@@ -109,7 +109,7 @@ test('a leader that was frozen past its lease changes nothing against the new le
   // Every review that a frozen replica gets is waited for: not as long as usual.
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
   for (const kind of ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'])
-    await world.must('patch', kind, 'zz-eip-admission', '--type=json', '-p', patience)
+    await stage.run('patch', kind, 'zz-eip-admission', '--type=json', '-p', patience)
   leader.signal('SIGSTOP')
   await eventually(
     'the other leads',
@@ -117,7 +117,7 @@ test('a leader that was frozen past its lease changes nothing against the new le
   )
   const names = Array.from({ length: 5 }, (_, n) => `frozen-${n}`)
   await Promise.all(names.map((name) => create(name)))
-  const losses = () => readFileSync(world.logOf('eip-admission'), 'utf8').split('lease lost').length
+  const losses = () => readFileSync(stage.logOf('eip-admission'), 'utf8').split('lease lost').length
   const before = losses()
   leader.signal('SIGCONT')
   await client.remove(services, { namespace: 'default', name: 'frozen-0' })
@@ -125,6 +125,6 @@ test('a leader that was frozen past its lease changes nothing against the new le
   assert.ok(losses() > before, 'it has noticed that it leads no more')
 })
 
-test.after(() => world.close(door))
+test.after(() => stage.close(door))
 
 test.run()

@@ -6,18 +6,18 @@ import * as assert from 'uvu/assert'
 import { dialects } from '../../sandbox/dialects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { type Facts, loadBalancer, reclaim } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
 const { here, place, placeSetting, misspelt, elsewhere } = dialect
 /** Without a place, where a Service can say one. */
 const nowhere = {}
 const readOnly = randomBytes(16).toString('hex')
 const account = await dialects[dialect.name].open({ readOnly })
-const world = await openWorld({ account })
-const { calls, faults, quota } = world.cloud.door
+const stage = await openStage({ account })
+const { calls, faults, quota } = stage.cloud.door
 // A call that looks whether an address is gone yet would be taken for one that a refusal has cost.
-world.cloud.door.setDeletion({ reservationsMs: 0 })
+stage.cloud.door.setDeletion({ reservationsMs: 0 })
 
 let product: Product | undefined
 let settings: Record<string, string> | undefined
@@ -26,30 +26,30 @@ let settings: Record<string, string> | undefined
 async function running(env: Record<string, string>): Promise<void> {
   if (isDeepStrictEqual(env, settings)) return
   await product?.stop()
-  product = await world.startSwept({ env })
+  product = await stage.startSwept({ env })
   settings = env
 }
 
 const refused = 'admission webhook "reserve.eip-admission.dev" denied the request: '
-const create = (manifest: object) => world.kubectl(['create', '-f', '-'], manifest)
+const create = (manifest: object) => stage.kubectl(['create', '-f', '-'], manifest)
 
 /** What the terminal says when a Service is refused; it must be the same in a dry run, and cost nothing. */
 async function refusal(name: string, facts: Facts = {}, verb = ['create']): Promise<string> {
   const manifest = loadBalancer(name, facts)
   calls.clear()
-  const dry = await world.kubectl([...verb, '--dry-run=server', '-f', '-'], manifest)
-  const wet = await world.kubectl([...verb, '-f', '-'], manifest)
+  const dry = await stage.kubectl([...verb, '--dry-run=server', '-f', '-'], manifest)
+  const wet = await stage.kubectl([...verb, '-f', '-'], manifest)
   assert.equal([dry.code, wet.code], [1, 1])
   assert.is(dry.stderr, wet.stderr, 'a dry run refuses in the same words')
   assert.equal([wet.stdout, calls.all()], ['', []])
-  assert.equal([await world.service(name), await world.record(name)], [undefined, undefined])
+  assert.equal([await stage.service(name), await stage.record(name)], [undefined, undefined])
   assert.match(wet.stderr, refused)
   return wet.stderr.slice(wet.stderr.indexOf(refused) + refused.length)
 }
 
 async function deleted(name: string): Promise<void> {
-  await world.must('delete', 'service', name)
-  await world.gone(name)
+  await stage.run('delete', 'service', name)
+  await stage.gone(name)
 }
 
 const placed = elsewhere ? { [elsewhere.annotation]: place } : {}
@@ -60,15 +60,15 @@ const mistakes = [
 test('a stored Service with a mistake can be labelled, corrected and deleted', async () => {
   await running({ ...here, [dialect.loadBalancer]: 'none' })
   for (const [n, { annotation, wrong }] of mistakes.entries())
-    await world.create(loadBalancer(`old-${n}`, { annotations: { ...placed, [annotation]: wrong } }))
+    await stage.create(loadBalancer(`old-${n}`, { annotations: { ...placed, [annotation]: wrong } }))
   await running(elsewhere ? nowhere : here)
   for (const [n, { annotation, other, right }] of mistakes.entries()) {
     const name = `old-${n}`
     const annotate = (value: string) => ['annotate', '--overwrite', 'service', name, `${annotation}=${value}`]
-    await world.must('label', 'service', name, 'team=web')
-    assert.is((await world.kubectl(annotate(other))).code, 1)
-    await world.must(...annotate(right))
-    await world.settled(name)
+    await stage.run('label', 'service', name, 'team=web')
+    assert.is((await stage.kubectl(annotate(other))).code, 1)
+    await stage.run(...annotate(right))
+    await stage.settled(name)
     await deleted(name)
   }
 })
@@ -93,7 +93,7 @@ if (elsewhere) {
       const said = await refusal('nowhere', {}, verb)
       for (const name of [annotation, placeSetting.name]) assert.match(said, name)
     }
-    const diff = await world.kubectl(['diff', '-f', '-'], loadBalancer('nowhere'))
+    const diff = await stage.kubectl(['diff', '-f', '-'], loadBalancer('nowhere'))
     assert.ok(diff.code > 0)
     for (const name of [annotation, placeSetting.name]) assert.match(diff.stderr, name)
   })
@@ -105,22 +105,22 @@ if (elsewhere) {
       assert.match(said, words)
     // One that the same cluster knows is taken, however it is written.
     const spelt = { [annotation]: elsewhere.place.toUpperCase() }
-    const { spec } = await world.create(loadBalancer('spelt', { annotations: spelt }))
-    const held = world.reserved().find(({ address }) => address === spec.loadBalancerIP)
+    const { spec } = await stage.create(loadBalancer('spelt', { annotations: spelt }))
+    const held = stage.reserved().find(({ address }) => address === spec.loadBalancerIP)
     assert.is(held?.place, elsewhere.place)
     await deleted('spelt')
   })
 
   test('moving a Service with an address to another location is refused, and other changes are allowed', async () => {
     await running(nowhere)
-    await world.create(loadBalancer('fixed', { annotations: { [annotation]: place } }))
-    const address = await world.settled('fixed')
+    await stage.create(loadBalancer('fixed', { annotations: { [annotation]: place } }))
+    const address = await stage.settled('fixed')
     const move = ['annotate', '--overwrite', 'service', 'fixed', `${annotation}=${elsewhere.place}`]
-    const { code, stderr } = await world.kubectl(move)
+    const { code, stderr } = await stage.kubectl(move)
     assert.is(code, 1)
     assert.match(stderr, `its address ${address} is in ${place} and cannot move to ${elsewhere.place}`)
-    await world.must('label', 'service', 'fixed', 'team=web')
-    assert.is(await world.settled('fixed'), address)
+    await stage.run('label', 'service', 'fixed', 'team=web')
+    assert.is(await stage.settled('fixed'), address)
     await deleted('fixed')
   })
 }
@@ -145,12 +145,12 @@ for (const { by, from, to } of moves) {
   test(`when ${by} name another location, an address that is kept in the first one is not used`, async () => {
     const { annotations } = from
     await running(from.env)
-    await world.create(loadBalancer('kept', { annotations: { ...annotations, [reclaim]: 'Retain' } }))
-    const keptThere = await world.settled('kept')
-    await world.must('delete', 'service', 'kept')
+    await stage.create(loadBalancer('kept', { annotations: { ...annotations, [reclaim]: 'Retain' } }))
+    const keptThere = await stage.settled('kept')
+    await stage.run('delete', 'service', 'kept')
     const broken = loadBalancer('moves', { annotations, spec: { ports: [{ port: 70_000 }] } })
     assert.match((await create(broken)).stderr, 'Invalid value: 70000')
-    const { address: reservedThere = '' } = (await world.record('moves'))?.status ?? {}
+    const { address: reservedThere = '' } = (await stage.record('moves'))?.status ?? {}
     assert.ok(reservedThere)
 
     await running(to.env)
@@ -162,9 +162,9 @@ for (const { by, from, to } of moves) {
       assert.match(stderr, `${address} is kept for it in ${place}, and it is to have one in ${placeSetting.other}`)
       // Who does what it says is let in.
       const [, ...command] = /kubectl delete eip \S+/.exec(stderr)?.[0].split(' ') ?? []
-      await world.must(...command, '--timeout=20s')
-      const { spec } = await world.create(manifest)
-      assert.is(world.reserved().find((one) => one.address === spec.loadBalancerIP)?.place, placeSetting.other)
+      await stage.run(...command, '--timeout=20s')
+      const { spec } = await stage.create(manifest)
+      assert.is(stage.reserved().find((one) => one.address === spec.loadBalancerIP)?.place, placeSetting.other)
       await deleted(name)
     }
   })
@@ -195,14 +195,14 @@ test("in a project at its limit the create is refused with the cloud's words and
   assert.match(stderr, refused)
   assert.match(stderr, `: ${dialect.words.quota}; `)
   assert.match(stderr, /release addresses that nobody needs, or have the limit [a-z ]*raised/)
-  assert.is(world.calls(routes.reserve), 1)
-  assert.equal([await world.service('too-many'), await world.record('too-many')], [undefined, undefined])
+  assert.is(stage.calls(routes.reserve), 1)
+  assert.equal([await stage.service('too-many'), await stage.record('too-many')], [undefined, undefined])
   // Nothing stays in the way of the next attempt.
-  await world.create(loadBalancer('too-many'))
+  await stage.create(loadBalancer('too-many'))
   await deleted('too-many')
 })
 
-const checkTheKey = `check that the API key is valid and may read and write in project ${world.project}`
+const checkTheKey = `check that the API key is valid and may read and write in project ${stage.project}`
 
 test("with a revoked token the create is refused with the cloud's words and what to do", async () => {
   await running(here)
@@ -211,7 +211,7 @@ test("with a revoked token the create is refused with the cloud's words and what
   faults.clear()
   assert.is(code, 1)
   assert.match(stderr, `: ${dialect.words.unauthorized}; ${checkTheKey}`)
-  assert.is(await world.record('no-rights'), undefined)
+  assert.is(await stage.record('no-rights'), undefined)
 })
 
 if (elsewhere) {
@@ -231,7 +231,7 @@ if (elsewhere) {
       const { code, stderr } = await create(loadBalancer('placed', { annotations }))
       const warning = `annotation ${annotation}: "${elsewhere.place}" is ignored, ${placeSetting.name} says "${place}"`
       assert.equal([code, stderr.includes(`Warning: ${warning}`)], [0, said === place])
-      assert.ok(world.reserved().some((one) => one.place === said))
+      assert.ok(stage.reserved().some((one) => one.place === said))
       await deleted('placed')
     })
   }
@@ -252,9 +252,9 @@ test("with a read-only token the create is refused with the cloud's words and wh
   assert.match(stderr, `${dialect.cloudName} answered 403`)
   assert.match(stderr, checkTheKey)
   assert.not.match(stderr, readOnly)
-  assert.equal([await world.service('no-rights'), await world.record('no-rights')], [undefined, undefined])
+  assert.equal([await stage.service('no-rights'), await stage.record('no-rights')], [undefined, undefined])
 })
 
-test.after(() => world.close(account.cloud))
+test.after(() => stage.close(account.cloud))
 
 test.run()

@@ -14,7 +14,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { aPeer, aPool, inherited, marks, peoples } from '../announcers/cluster.ts'
 import { states } from '../announcers/states.ts'
-import { type Context, onGround } from './stage.ts'
+import { type Context, withRig } from './stage.ts'
 
 const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements]
 
@@ -79,9 +79,9 @@ async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<
 for (const [version, count] of Object.entries(rounds) as [keyof typeof rounds, number][]) {
   for (const mode of ['native', 'frr'] as const) {
     test(`MetalLB ${version} accepts all that we write for ${mode}, in ${count} states beside objects of others`, () =>
-      onGround({ version, mode, webhooks: true }, async (ground) => {
-        await joinNodes(ground)
-        const client = connect(kubeconfig({ file: ground.controlPlane.kubeconfig }), { userAgent: 'rig' })
+      withRig({ version, mode, webhooks: true }, async (context) => {
+        await joinNodes(context)
+        const client = connect(kubeconfig({ file: context.controlPlane.kubeconfig }), { userAgent: 'rig' })
         const configuration = metallbObjects({ ...marks, peerMode: mode })
         const { refused, changed } = await carryOutAll({ client, configuration }, samples(count))
         assert.equal(refused, [])

@@ -5,23 +5,23 @@ import { bgpPeers } from '../../announcers/metallb/resources.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { dialectOf } from './dialects.ts'
 import { eventually } from './eventually.ts'
-import { type Device, ipOf, machineRoom } from './kubelet.ts'
+import { type Device, ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
 import { metallbView, sessionText } from './metallb-view.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld({ dialect: 'cherry-servers' })
-const { door } = world.cloud
-const { register, settled, node } = machineRoom(world)
+const stage = await openStage({ dialect: 'cherry-servers' })
+const { door } = stage.cloud
+const { register, settled, node } = simulatedNodes(stage)
 const { here, loadBalancer: setting, prefix } = dialectOf('cherry-servers')
-const metallb = metallbView(world, '0.16.1')
+const metallb = metallbView(stage, '0.16.1')
 const namespace = 'metallb-system'
 
 let product: Product | undefined
 async function run(url: string): Promise<void> {
   await product?.stop()
   const env = { ...here, [setting]: url, EIP_PEER_REFRESH_INTERVAL: '1s' }
-  product = await world.serve({ env })
+  product = await stage.serve({ env })
 }
 
 const sources = new Map<string, string>()
@@ -43,15 +43,15 @@ const expected = (name: string, { asn: routerAsn, routers }: { asn: number; rout
 
 test('while the project has no ASN a node shows no peers and MetalLB has no sessions', async () => {
   door.setLocalAsn({ afterMs: 6_000 })
-  await world.must('create', 'namespace', namespace)
+  await stage.run('create', 'namespace', namespace)
   await metallb.install()
   await run('metallb:///metallb-system/')
   await joins('lithuania', 'LT-Siauliai')
-  const { spec } = await world.create(loadBalancer('web'))
+  const { spec } = await stage.create(loadBalancer('web'))
   const asnOf = () => door.projects.all().map(({ bgp }) => (bgp as { local_asn: number }).local_asn)
-  await eventually('BGP is on for the machine', () => world.calls('PUT /servers/{id}') > 0 || undefined)
-  await eventually('the address is told', async (see) => {
-    return see(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
+  await eventually('BGP is on for the machine', () => stage.calls('PUT /servers/{id}') > 0 || undefined)
+  await eventually('the address is told', async (observe) => {
+    return observe(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
   })
   let looks = 0
   await eventually('the project has its ASN', async () => {
@@ -65,8 +65,8 @@ test('while the project has no ASN a node shows no peers and MetalLB has no sess
 })
 
 test('when the project gets its ASN the node and MetalLB get it', async () => {
-  await eventually('the sessions are told', async (see) => {
-    return see(await metallb.sessions()).join() === expected('lithuania', routersOf.lithuania).join() || undefined
+  await eventually('the sessions are told', async (observe) => {
+    return observe(await metallb.sessions()).join() === expected('lithuania', routersOf.lithuania).join() || undefined
   })
   await eventually('the node says it', async () => {
     return (await fact('lithuania', 'bgp-peers-0-node-asn')) === String(asn) || undefined
@@ -79,11 +79,13 @@ test('a machine in another region gets sessions with the routers of that region'
     ...expected('lithuania', routersOf.lithuania),
     ...expected('netherlands', routersOf.netherlands),
   ].toSorted()
-  await eventually('the sessions are told', async (see) => {
-    return see(await metallb.sessions()).join() === wanted.join() || undefined
+  await eventually('the sessions are told', async (observe) => {
+    return observe(await metallb.sessions()).join() === wanted.join() || undefined
   })
-  await eventually('the node says so', async (see) => {
-    const said = see(await Promise.all(['ip', 'asn'].map((datum) => fact('netherlands', `bgp-peers-1-peer-${datum}`))))
+  await eventually('the node says so', async (observe) => {
+    const said = observe(
+      await Promise.all(['ip', 'asn'].map((datum) => fact('netherlands', `bgp-peers-1-peer-${datum}`))),
+    )
     return said.join() === '192.0.2.22,64992' || undefined
   })
 })
@@ -106,8 +108,8 @@ test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of i
   const wanted = Object.entries(routersOf).flatMap(([name, { asn: routerAsn, routers }]) =>
     routers.map((router) => ({ nodes: [name], router, routerAsn, asn, isMultihop: true, source: undefined })),
   )
-  await eventually('the peers are so', async (see) => {
-    const { items } = await world.client.list(bgpPeers, { namespace })
+  await eventually('the peers are so', async (observe) => {
+    const { items } = await stage.client.list(bgpPeers, { namespace })
     const told = items.map(({ spec: { myASN, peerASN, peerAddress, ebgpMultiHop, sourceAddress, nodeSelectors } }) => ({
       nodes: nodeSelectors?.flatMap(({ matchExpressions = [] }) => matchExpressions.flatMap(({ values }) => values)),
       router: peerAddress,
@@ -118,17 +120,17 @@ test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of i
     }))
     const inOrder = (peers: { router?: string | undefined }[]) =>
       JSON.stringify(peers.toSorted((one, two) => (one.router ?? '').localeCompare(two.router ?? '')))
-    return inOrder(see(told)) === inOrder(wanted) || undefined
+    return inOrder(observe(told)) === inOrder(wanted) || undefined
   })
 })
 
 test('with bgp-peer-mode=none our peers are removed, and the pools stay', async () => {
   const before = await metallb.pools()
   await run('metallb:///metallb-system/?bgp-peer-mode=none')
-  await eventually('the peers are gone', async (see) => see(await metallb.sessions()).length === 0 || undefined)
+  await eventually('the peers are gone', async (observe) => observe(await metallb.sessions()).length === 0 || undefined)
   assert.equal(await metallb.pools(), before)
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

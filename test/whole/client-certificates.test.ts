@@ -8,7 +8,7 @@ import type { KeyPair } from '../../certs/cert-source.ts'
 import { issueClient } from '../fakes/client-certificate.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
 const name = 'kube-apiserver'
 const newAuthority = (commonName: string) => issueAuthority({ commonName, now: Date.now(), lifetimeMs: 86_400_000 })
@@ -17,16 +17,16 @@ const worker = issueClient({ authority: ours, name: 'system:node:worker-1' })
 const stranger = issueClient({ authority: theirs, name })
 
 const webhookClient = issueClient({ authority: ours, name })
-const world = await openWorld({ webhookClient })
-const file = `${world.dir}/clients.crt`
+const stage = await openStage({ webhookClient })
+const file = `${stage.dir}/clients.crt`
 writeFileSync(file, ours.cert)
-const product = await world.startSwept({
+const product = await stage.startSwept({
   env: { METAL_METRO_NAME: 'da' },
   flags: [`--webhook-client-ca-file=${file}`, `--webhook-client-allowed-names=${name}`],
 })
-const { calls } = world.cloud.door
+const { calls } = stage.cloud.door
 const path = '-o=jsonpath={.webhooks[0].clientConfig.url}'
-const url = await world.must('get', 'mutatingwebhookconfiguration', 'zz-eip-admission', path)
+const url = await stage.run('get', 'mutatingwebhookconfiguration', 'zz-eip-admission', path)
 
 /** What somebody hears who knows the path and sends a review. */
 function send(client: KeyPair | undefined): Promise<{ status: number; text: string }> {
@@ -59,12 +59,15 @@ const review = JSON.stringify({
 })
 
 const answersUnderNewFile = (client: KeyPair, status: number) =>
-  eventually(`the file counts: ${status}`, async (see) => see(await send(client)).status === status || undefined)
+  eventually(
+    `the file counts: ${status}`,
+    async (observe) => observe(await send(client)).status === status || undefined,
+  )
 
 test('the API server with its client certificate gets the address in the create', async () => {
-  const { spec } = await world.create(loadBalancer('web'))
+  const { spec } = await stage.create(loadBalancer('web'))
   assert.ok(spec.loadBalancerIP)
-  assert.is(await world.settled('web'), spec.loadBalancerIP)
+  assert.is(await stage.settled('web'), spec.loadBalancerIP)
 })
 
 for (const { who, client, said } of [
@@ -97,20 +100,20 @@ test('the product reads a changed client CA file', async () => {
 test('an API server with an untrusted certificate still creates Services, and the controller adds their addresses', async () => {
   // The connections that were open are closed with their next answer.
   await eventually('a Service comes without an address', async () => {
-    const { spec } = await world.create({ ...loadBalancer(''), metadata: { generateName: 'unknown-' } })
+    const { spec } = await stage.create({ ...loadBalancer(''), metadata: { generateName: 'unknown-' } })
     return spec.loadBalancerIP === undefined || undefined
   })
-  const names = (await world.must('get', 'services', '-o=jsonpath={.items[*].metadata.name}')).split(' ')
-  for (const one of names.filter((each) => each.startsWith('unknown-'))) await world.settled(one)
-  assert.match(readFileSync(world.logOf('eip-admission'), 'utf8'), 'caller of a webhook turned away')
+  const names = (await stage.run('get', 'services', '-o=jsonpath={.items[*].metadata.name}')).split(' ')
+  for (const one of names.filter((each) => each.startsWith('unknown-'))) await stage.settled(one)
+  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'caller of a webhook turned away')
 })
 
 test('an API server that is trusted again gets addresses in the create', async () => {
   writeFileSync(file, ours.cert + theirs.cert)
   await answersUnderNewFile(webhookClient, 200)
-  assert.ok((await world.create(loadBalancer('again'))).spec.loadBalancerIP)
+  assert.ok((await stage.create(loadBalancer('again'))).spec.loadBalancerIP)
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

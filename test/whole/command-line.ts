@@ -4,7 +4,7 @@ import type { Said } from '../../sandbox/kubectl.ts'
 
 const entry = join(import.meta.dirname, '..', '..', 'server', 'main.ts')
 
-/** Types a command of the product, Ctrl-C at a word that it says if one is given, and answers what the terminal shows. */
+/** Runs a command of the product, with Ctrl-C when it prints `stopAt`, and returns what it prints. */
 export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<Said> {
   const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
   const said = { stdout: '', stderr: '' }

@@ -4,7 +4,7 @@ import type { Key } from '../../kube/objects.ts'
 import type { AccountDoor, Json } from '../../sandbox/clouds/door.ts'
 import { type Access, type DialectName, dialects } from '../../sandbox/dialects.ts'
 import { type BgpFacts, bgpFacts } from './dialect-bgp.ts'
-import { type Ordered, command, orderFrom } from './vendor-door.ts'
+import { type Ordered, command, orderFrom } from './vendor-api.ts'
 
 /** An address that the project pays for, as its owner sees it. */
 export type Reservation = { id: string; address: string | null; state: string; place: string; tags: string[] }

@@ -3,13 +3,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import { facility, loadBalancer, metro } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
-let product: Product = await world.startSwept()
+const stage = await openStage()
+let product: Product = await stage.startSwept()
 
 const create = (annotations: Record<string, string>) =>
-  world.kubectl(['create', '-f', '-'], loadBalancer('placed', { annotations }))
+  stage.kubectl(['create', '-f', '-'], loadBalancer('placed', { annotations }))
 
 test('a refusal for a missing location names every annotation and setting that sets one', async () => {
   const { code, stderr } = await create({})
@@ -47,19 +47,19 @@ const orders = [
 for (const { name, env, annotations, warning } of orders) {
   test(name, async () => {
     await product.stop()
-    product = await world.startSwept({ env })
+    product = await stage.startSwept({ env })
     const { code, stderr } = await create(annotations)
     assert.is(code, 0)
     assert.match(stderr, `Warning: ${warning}`)
     assert.equal(
-      world.reserved().map(({ place }) => place),
+      stage.reserved().map(({ place }) => place),
       ['ny5'],
     )
-    await world.must('delete', 'service', 'placed')
-    await world.gone('placed')
+    await stage.run('delete', 'service', 'placed')
+    await stage.gone('placed')
   })
 }
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

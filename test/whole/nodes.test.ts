@@ -7,24 +7,24 @@ import { uninitialized } from '../../controllers/nodes/taints.ts'
 import type { Node } from '../../kube/objects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
-import { cloudTaints, ipOf, machineRoom } from './kubelet.ts'
+import { cloudTaints, ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
-const { register, settled, comesUp, device, node, events } = machineRoom(world)
-const { devices, calls } = world.cloud.door
+const stage = await openStage()
+const { register, settled, startNode, device, node, events } = simulatedNodes(stage)
+const { devices, calls } = stage.cloud.door
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
 const addressesOf = ({ status }: Node) => status?.addresses?.map(({ type, address }) => `${type} ${address}`)
 
 test('a replica with --only=webhooks does not watch nodes', async () => {
-  const replica = await world.start({ env, flags: ['--only=webhooks'] })
+  const replica = await stage.start({ env, flags: ['--only=webhooks'] })
   try {
     device('early')
     await register('early')
     await sleep(1000)
     assert.equal(cloudTaints(await node('early')), [`${uninitialized}:NoSchedule`])
-    assert.not.match(readFileSync(world.logOf('eip-admission'), 'utf8'), '"kind":"Node"')
+    assert.not.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), '"kind":"Node"')
   } finally {
     await replica.stop()
   }
@@ -32,7 +32,7 @@ test('a replica with --only=webhooks does not watch nodes', async () => {
 
 let product: Product | undefined
 test('without a load balancer, starting the controllers initializes a node that waited', async () => {
-  product = await world.start({ env, flags: ['--node-monitor-period=1s'] })
+  product = await stage.start({ env, flags: ['--node-monitor-period=1s'] })
   await settled('early')
 })
 
@@ -112,7 +112,7 @@ test('a node whose name two machines have is not initialized, and an Event says 
   devices.remove(other.id)
   // Whoever changes something on the node need not wait for the next look.
   await sleep(2000)
-  await world.must('annotate', 'node', 'twin', 'example.com/one=left')
+  await stage.run('annotate', 'node', 'twin', 'example.com/one=left')
   assert.is((await settled('twin')).spec.providerID, `equinixmetal://${one.id}`)
 })
 
@@ -127,7 +127,7 @@ for (const [whose, started] of Object.entries(foreigners)) {
     await register(name, { nodeIp: '192.0.2.9', ...started })
     const before = await node(name)
     devices.remove(id)
-    await comesUp(`after-${name}`)
+    await startNode(`after-${name}`)
     await sleep(1000)
     assert.equal(await node(name), before)
   })
@@ -144,18 +144,18 @@ test('fifty nodes that come up at once cost a list, not a call each', async () =
 })
 
 test('without the right to read nodes Services still get their addresses', async () => {
-  world.checkLog()
-  const role = JSON.parse(await world.must('get', 'clusterrole', 'eip-admission', '-o', 'json')) as {
+  stage.checkLog()
+  const role = JSON.parse(await stage.run('get', 'clusterrole', 'eip-admission', '-o', 'json')) as {
     rules: { resources: string[] }[]
   }
   const rules = role.rules.filter(({ resources }) => !resources.some((one) => one.startsWith('nodes')))
-  await world.must('patch', 'clusterrole', 'eip-admission', '--type=merge', '-p', JSON.stringify({ rules }))
+  await stage.run('patch', 'clusterrole', 'eip-admission', '--type=merge', '-p', JSON.stringify({ rules }))
   await product?.stop()
-  await world.start({ env: { METAL_METRO_NAME: 'da' } })
-  await world.create(loadBalancer('web'))
-  await world.settled('web')
+  await stage.start({ env: { METAL_METRO_NAME: 'da' } })
+  await stage.create(loadBalancer('web'))
+  await stage.settled('web')
 })
 
-test.after(() => world.stop())
+test.after(() => stage.stop())
 
 test.run()

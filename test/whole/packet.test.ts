@@ -5,9 +5,9 @@ import { configMaps } from '../../kube/resource.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { typed } from './command-line.ts'
 import { eventually } from './eventually.ts'
-import { machineRoom } from './kubelet.ts'
+import { simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
 test('without a facility and without a metadata service the product ends with what to set', async () => {
   const { code, stderr } = await typed(
@@ -19,19 +19,19 @@ test('without a facility and without a metadata service the product ends with wh
   assert.not.match(stderr, /\n\s+at |a-secret-token/)
 })
 
-const world = await openWorld({ dialect: 'packet' })
-const { comesUp, device, node } = machineRoom(world)
+const stage = await openStage({ dialect: 'packet' })
+const { startNode, device, node } = simulatedNodes(stage)
 const host = device('host')
 const env = {
   PACKET_FACILITY_NAME: '',
-  EIP_METADATA_URL: `${world.cloud.controlUrl}/devices/${host.id}/metadata-service`,
+  EIP_METADATA_URL: `${stage.cloud.controlUrl}/devices/${host.id}/metadata-service`,
 }
 let product: Product | undefined
 
 test('addresses come from the facility of the host', async () => {
-  product = await world.startSwept({ env })
-  const { spec } = await world.create(loadBalancer('web'))
-  assert.is(world.reserved().find(({ address }) => address === spec.loadBalancerIP)?.place, 'da11')
+  product = await stage.startSwept({ env })
+  const { spec } = await stage.create(loadBalancer('web'))
+  assert.is(stage.reserved().find(({ address }) => address === spec.loadBalancerIP)?.place, 'da11')
 })
 
 test('without a setting addresses go to the ConfigMap of MetalLB, and what an administrator wrote there stays', async () => {
@@ -42,11 +42,11 @@ address-pools:
   addresses: [10.0.0.0/24]
 `
   const { name, namespace } = { name: 'config', namespace: 'metallb-system' }
-  await world.must('create', 'namespace', namespace)
-  await world.must('create', 'configmap', name, '-n', namespace, `--from-literal=config=${byHand}`)
-  const address = (await world.service('web'))?.spec.loadBalancerIP
-  const config = await eventually('the address is in the ConfigMap', async (see) => {
-    const text = see(await world.client.get(configMaps, { name, namespace }))?.data?.['config'] ?? ''
+  await stage.run('create', 'namespace', namespace)
+  await stage.run('create', 'configmap', name, '-n', namespace, `--from-literal=config=${byHand}`)
+  const address = (await stage.service('web'))?.spec.loadBalancerIP
+  const config = await eventually('the address is in the ConfigMap', async (observe) => {
+    const text = observe(await stage.client.get(configMaps, { name, namespace }))?.data?.['config'] ?? ''
     return text.includes(`${address}/32`) ? text : undefined
   })
   assert.match(config, byHand.trim())
@@ -54,7 +54,7 @@ address-pools:
 })
 
 test('a node has the providerID of its machine, and its facility as its zone', async () => {
-  const { id } = await comesUp('worker')
+  const { id } = await startNode('worker')
   const { metadata, spec } = (await node('worker')) ?? {}
   assert.is(spec?.providerID, `packet://${id}`)
   assert.is(metadata?.labels?.['topology.kubernetes.io/zone'], 'da11')
@@ -63,12 +63,12 @@ test('a node has the providerID of its machine, and its facility as its zone', a
 
 test('with PACKET_DISABLE_LB nodes are initialized, no Service gets an address, and no facility is needed', async () => {
   await product?.stop()
-  product = await world.start({ env: { ...env, EIP_METADATA_URL: 'http://127.0.0.1:1', PACKET_DISABLE_LB: 'true' } })
-  const { spec } = await world.create(loadBalancer('without'))
+  product = await stage.start({ env: { ...env, EIP_METADATA_URL: 'http://127.0.0.1:1', PACKET_DISABLE_LB: 'true' } })
+  const { spec } = await stage.create(loadBalancer('without'))
   assert.is(spec.loadBalancerIP, undefined)
-  await comesUp('later')
+  await startNode('later')
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

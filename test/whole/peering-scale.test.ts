@@ -6,17 +6,17 @@ import { uninitialized } from '../../controllers/nodes/taints.ts'
 import type { Node } from '../../kube/objects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
 const most = 50
-const world = await openWorld()
-const { devices, calls } = world.cloud.door
+const stage = await openStage()
+const { devices, calls } = stage.cloud.door
 const env = { METAL_METRO_NAME: 'da' }
 
 let product: Product | undefined
 async function run(): Promise<void> {
   await product?.stop()
-  product = await world.startSwept({ env })
+  product = await stage.startSwept({ env })
 }
 
 const names = Array.from({ length: most }, (_, n) => `worker-${n}`)
@@ -29,7 +29,7 @@ const manifest = (name: string): Node => ({
 })
 
 const nodes = async (): Promise<Node[]> => {
-  const { items } = JSON.parse(await world.must('get', 'nodes', '-o', 'json')) as { items: Node[] }
+  const { items } = JSON.parse(await stage.run('get', 'nodes', '-o', 'json')) as { items: Node[] }
   return items
 }
 const count = (method: string) =>
@@ -47,7 +47,7 @@ test(`${most} nodes that come up at once cost at most 3 calls each, and 20 for a
   await run()
   for (const hostname of names) devices.add({ hostname })
   calls.clear()
-  const made = await world.kubectl(['create', '-f', '-'], {
+  const made = await stage.kubectl(['create', '-f', '-'], {
     apiVersion: 'v1',
     kind: 'List',
     items: names.map(manifest),
@@ -83,6 +83,6 @@ test('a restart in a settled cluster reads each node once, and writes nothing', 
   )
 })
 
-test.after(() => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -20,22 +20,22 @@ import { runProduct } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
 import { roundRobin } from './round-robin.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const ports = await freePorts(2)
 const door = await roundRobin(ports)
 await runProduct([
   'install',
-  `--kubeconfig=${world.controlPlane.kubeconfig}`,
+  `--kubeconfig=${stage.controlPlane.kubeconfig}`,
   `--webhook-url=https://127.0.0.1:${door.port}`,
 ])
 const replica = (port: number | undefined, ...flags: string[]) => ({
   env: { METAL_METRO_NAME: 'da' },
   flags: [`--webhook-secure-port=${port}`, '--shutdown-delay-duration=1s', ...flags],
 })
-const replicas = [await world.startSwept(replica(ports[0])), await world.start(replica(ports[1]))]
-const client = connect(kubeconfig({ file: world.controlPlane.kubeconfig }), { userAgent: 'rolling', timeoutMs: 30_000 })
+const replicas = [await stage.startSwept(replica(ports[0])), await stage.start(replica(ports[1]))]
+const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'rolling', timeoutMs: 30_000 })
 const authority = { namespace: 'eip-admission', name: 'eip-admission-ca' }
 
 // With Ignore nobody would notice a review that failed.
@@ -91,7 +91,7 @@ test('a rolling restart of both replicas fails no review', async () => {
     for (const round of [0, 1, 2, 3]) {
       const at = round % 2
       assert.is(await replicas[at]?.stop(), 0)
-      replicas[at] = await world.start(replica(ports[at]))
+      replicas[at] = await stage.start(replica(ports[at]))
     }
   })
   assert.equal(failed, [])
@@ -122,7 +122,7 @@ test('authority and certificates are renewed repeatedly, and no review fails mea
   const shortLived = ['--webhook-ca-lifetime=1m', '--webhook-cert-lifetime=20s']
   for (const [at, port] of ports.entries()) {
     await replicas[at]?.stop()
-    replicas[at] = await world.start(replica(port, ...shortLived))
+    replicas[at] = await stage.start(replica(port, ...shortLived))
   }
   // The one that is there lasts for a year.
   await client.remove(secrets, authority)
@@ -158,6 +158,6 @@ test('authority and certificates are renewed repeatedly, and no review fails mea
   assert.ok(Number(metric) * 1000 < Date.now() + 21_000)
 })
 
-test.after(() => world.close(door))
+test.after(() => stage.close(door))
 
 test.run()
