@@ -60,7 +60,8 @@ test('a reservation that the predecessor did not write on its Service is adopted
   assert.is(stage.calls(routes.reserve), 0)
 })
 
-test('adopted reservations are marked with the cluster', () => {
+test('adopted reservations are marked with the cluster', async () => {
+  for (const name of ['served', 'unfinished']) await stage.settled(name)
   for (const { id } of [served, unfinished]) assert.ok(found(id)?.tags.includes(cluster))
 })
 
@@ -92,6 +93,7 @@ test("after the adoption mark a new Service costs one call, and its reservation 
 })
 
 test('an adopted Service that is deleted releases its address and loses both finalizers', async () => {
+  await stage.settled('served')
   await stage.run('delete', 'service', 'served', '--timeout=20s')
   await stage.gone('served')
   assert.not(found(served.id))

@@ -4,8 +4,11 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { listAll } from '../../kube/list-all.ts'
+import { services } from '../../kube/resource.ts'
 import { serviceAccountUser } from '../../manifests/names.ts'
 import { eventually } from '../whole/eventually.ts'
+import { shownIn } from '../whole/stored.ts'
 import { openTcpProxy } from '../whole/tcp-proxy.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { routes } from '../whole/test-stage.ts'
@@ -67,18 +70,20 @@ for (const kind of ['mutating', 'validating'])
 const leads = async (one: typeof product) => /^eip_admission_leader 1$/m.test((await one.health('/metrics')).text)
 const logSince = (from: number) => readFileSync(stage.logOf('eip-admission'), 'utf8').slice(from)
 
-/** Waits until each of these Services shows its own address and nothing else is reserved. */
-async function converged(...names: string[]): Promise<void> {
-  const addresses = await Promise.all(names.map((name) => stage.settled(name)))
-  await eventually('nothing else is reserved', () => {
-    const reserved = stage.reserved().map(({ address }) => address)
-    return (reserved.length === names.length && addresses.every((one) => reserved.includes(one))) || undefined
+/** Waits until each live Service shows its own address and nothing else is reserved. */
+function converged(): Promise<true> {
+  return eventually('each Service has the one reservation that it shows', async (observe) => {
+    const live = (await listAll(stage.client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
+    const shown = observe(live.map(shownIn))
+    const reserved = observe(stage.reserved().map(({ address }) => address ?? ''))
+    const isWhole = new Set(shown).size === live.length && shown.every((one) => reserved.includes(one ?? ''))
+    return (isWhole && reserved.length === live.length) || undefined
   })
 }
 
 test('the product reads a rotated token from its file when the old one is refused', async () => {
   await stage.create(loadBalancer('first-token'))
-  await converged('first-token')
+  await converged()
   writeKubeconfig(secondToken)
   await stage.run('delete', 'secret', 'first', '-n', 'eip-admission')
   await eventually(
@@ -89,7 +94,7 @@ test('the product reads a rotated token from its file when the old one is refuse
   proxy.cut()
   const { spec } = await stage.create(loadBalancer('second-token'))
   assert.ok(spec.loadBalancerIP)
-  await converged('first-token', 'second-token')
+  await converged()
 })
 
 test('no Service is missed while the watches are cut again and again', async () => {
@@ -101,14 +106,16 @@ test('no Service is missed while the watches are cut again and again', async () 
     proxy.cut()
   }
   for (const name of names) await stage.gone(name)
-  await converged('first-token', 'second-token')
+  await converged()
 })
 
 test('a watch whose resource version is too old lists again, and misses nothing', async () => {
   const from = logSince(0).length
+  await stage.create(loadBalancer('deleted-unseen'))
+  await converged()
   proxy.pause()
   // The product sees none of this.
-  await stage.run('delete', 'service', 'second-token', '--wait=false')
+  await stage.run('delete', 'service', 'deleted-unseen', '--wait=false')
   await stage.kubectl(['create', '-f', '-', '--request-timeout=30s'], loadBalancer('unseen'))
   await compact()
   await controlPlane.apiserver.stop()
@@ -118,8 +125,8 @@ test('a watch whose resource version is too old lists again, and misses nothing'
     async () => (await kubectl(['auth', 'can-i', 'watch', 'services', `--as=${self}`])).code === 0 || undefined,
   )
   proxy.resume()
-  await stage.gone('second-token')
-  await converged('first-token', 'unseen')
+  await stage.gone('deleted-unseen')
+  await converged()
   for (const kind of ['Service', 'ElasticIP']) {
     const tooOld = new RegExp(`watch (ended|broken).*${kind}.*too old resource version`)
     await eventually(`the watch of ${kind} ended with it`, () => tooOld.test(logSince(from)) || undefined)
@@ -137,6 +144,8 @@ async function compact(): Promise<void> {
 }
 
 test('a leader that is cut off loses its lease, and writes nothing when it is connected again', async () => {
+  await stage.create(loadBalancer('released-once'))
+  await converged()
   const other = await stage.serve({ env, flags: ['--only=controllers', '--sweep-interval=2s', ...elected] })
   assert.equal([await leads(product), await leads(other)], [true, false])
   proxy.pause()
@@ -144,13 +153,13 @@ test('a leader that is cut off loses its lease, and writes nothing when it is co
   assert.not(await leads(product))
   calls.clear()
   await stage.kubectl(['create', '-f', '-'], loadBalancer('meanwhile'))
-  await stage.run('delete', 'service', 'unseen', '--timeout=20s')
-  await converged('first-token', 'meanwhile')
+  await stage.run('delete', 'service', 'released-once', '--timeout=20s')
+  await converged()
   assert.is(stage.calls(routes.release), 1)
   proxy.resume()
   const { spec } = await stage.create(loadBalancer('afterwards'))
   assert.ok(spec.loadBalancerIP)
-  await converged('first-token', 'meanwhile', 'afterwards')
+  await converged()
   assert.equal([await leads(product), await leads(other)], [false, true])
   assert.is(stage.calls(routes.release), 1)
 })

@@ -1,4 +1,4 @@
-// Two clusters, one project, the same names: the sweeps of either side must not touch what is the other's.
+// Two clusters share a project and use the same names: neither sweeps the addresses of the other.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
@@ -17,24 +17,31 @@ const sweeps = async (count: number) => {
   await eventually(`${count} sweeps`, () => ours.calls(routes.list) >= before + count || undefined)
 }
 
-test('Services of one name in two clusters have one address each', async () => {
-  const [here = '', there = ''] = await Promise.all(
+/** Both clusters have a Service web with its address. */
+async function haveWeb(): Promise<string[]> {
+  return Promise.all(
     [ours, theirs].map(async (stage) => {
-      await stage.create(loadBalancer('web'))
+      if (!(await stage.service('web'))) await stage.create(loadBalancer('web'))
       return stage.settled('web')
     }),
   )
+}
+
+test('Services of one name in two clusters have one address each', async () => {
+  const [here = '', there = ''] = await haveWeb()
   assert.is.not(here, there)
   assert.equal(new Set(addresses()), new Set([here, there]))
 })
 
 test("the sweeps of two clusters leave each other's addresses alone", async () => {
+  await haveWeb()
   const before = addresses()
   await sweeps(8)
   assert.equal(addresses(), before)
 })
 
 test('a sweep leaves the addresses of the other cluster alone after a Service of one name was deleted there', async () => {
+  await haveWeb()
   const before = addresses()
   await theirs.run('delete', 'service', 'web', '--timeout=20s')
   await theirs.gone('web')
@@ -47,6 +54,9 @@ test('a sweep leaves the addresses of the other cluster alone after a Service of
 
 test("a lost answer in one cluster is not answered with the other's address", async () => {
   const { faults } = ours.cloud.door
+  await haveWeb()
+  await theirs.run('delete', 'service', 'web', '--timeout=20s')
+  await theirs.gone('web')
   faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 1 })
   await theirs.create(loadBalancer('web'))
   const there = await theirs.settled('web')

@@ -7,6 +7,7 @@ import { eventually } from '../whole/eventually.ts'
 import { type Facts, loadBalancer } from '../whole/manifests.ts'
 import { interceptWrites } from '../whole/write-interceptor.ts'
 import { routes } from '../whole/test-stage.ts'
+import { once } from '../whole/once.ts'
 import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
@@ -102,7 +103,8 @@ async function rejected({ attempt, said, namespace = 'default' }: Rejection, nam
   return record?.status?.address ?? ''
 }
 
-test('the ground is laid for what rejects Services', async () => {
+/** Makes the quota, the role and the Service because of which others are rejected. */
+async function prepareRejections(): Promise<void> {
   await run('create', 'namespace', 'poor')
   await run('create', 'quota', 'no-load-balancers', '-n', 'poor', '--hard=services.loadbalancers=0')
   // The controller that would write it does not run.
@@ -119,7 +121,8 @@ test('the ground is laid for what rejects Services', async () => {
     'the role counts',
     async () => (await kubectl(['auth', 'can-i', 'update', 'services', '--as=updater'])).code === 0 || undefined,
   )
-})
+}
+await prepareRejections()
 
 test('nothing is reserved for a headless Service, which the API server rejects', async () => {
   calls.clear()
@@ -127,21 +130,28 @@ test('nothing is reserved for a headless Service, which the API server rejects',
   assert.equal([calls.all(), await stage.record('headless')], [[], undefined])
 })
 
-for (const [n, rejection] of rejections.entries()) {
-  test(`a Service that is rejected because ${rejection.why} gets its reserved address when it is created again`, async () => {
+/** For each rejection a Service `again-N` that was created again, and one `gone-N` that was not. */
+const episodes = rejections.map((rejection, n) =>
+  once(async () => {
     calls.clear()
     const { namespace = 'default' } = rejection
     const [gone, again] = [`gone-${n}`, `again-${n}`]
     await rejected(rejection, gone)
     const address = await rejected(rejection, again)
     await rejection.clear?.()
-    await eventually('it is let in', async () => (await create(again, { namespace })).code === 0 || undefined)
+    await eventually('it is admitted', async () => (await create(again, { namespace })).code === 0 || undefined)
     assert.is(await stage.settled(again, namespace), address)
     assert.is(calls.count(routes.reserve), 2)
-  })
+  }),
+)
+
+for (const [n, { why }] of rejections.entries()) {
+  test(`a Service that is rejected because ${why} gets its reserved address when it is created again`, () =>
+    episodes[n]?.())
 }
 
 test('addresses of rejected Services that are not created again are released after the grace period', async () => {
+  for (const episode of episodes) await episode()
   assert.is(stage.reserved().length, 2 * rejections.length)
   await product.stop()
   product = await stage.startSwept({ env, flags: ['--unbound-grace=1s', '--sweep-interval=1s'] })

@@ -31,7 +31,7 @@ const holder = async () => {
 const leads = async (product: typeof leader) =>
   /^eip_admission_leader 1$/m.test((await product.health('/metrics')).text)
 
-/** A name that twenty people create at the same moment. */
+/** Twenty clients create one name at the same moment. */
 async function stampede(name: string): Promise<void> {
   calls.clear()
   const typed = Array.from({ length: 20 }, () => stage.kubectl(['create', '-f', '-'], loadBalancer(name)))
@@ -78,6 +78,8 @@ test('a stopping leader releases its lease at once, and no review fails meanwhil
 })
 
 test('a replica that returns does not lead until the leader stops', async () => {
+  await leader.stop()
+  await eventually('the other leads', async () => (await leads(other)) || undefined)
   leader = await stage.start(replica(first))
   assert.equal([await leads(leader), await leads(other)], [false, true])
   const from = await holder()

@@ -1,4 +1,4 @@
-// Services that ask the announcing software for an address by annotation, as people do, and as a predecessor did.
+// Services with a request annotation, which users write and which a predecessor wrote.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -7,9 +7,10 @@ import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
 import { metallbView } from '../whole/metallb-view.ts'
 import { routes } from '../whole/test-stage.ts'
+import { once } from '../whole/once.ts'
 import { dialect, openStage } from './dialect.ts'
 
-const [asking, older] = ['metallb.io/loadBalancerIPs', 'metallb.universe.tf/loadBalancerIPs'] as const
+const [annotationName, olderName] = ['metallb.io/loadBalancerIPs', 'metallb.universe.tf/loadBalancerIPs'] as const
 const theirs = '198.51.100.7'
 
 const stage = await openStage()
@@ -19,16 +20,18 @@ const setting = 'metallb:///metallb-system?crdConfiguration=true'
 await stage.run('create', 'namespace', 'metallb-system')
 await metallb.install()
 
-const asks = (name: string, address: string, annotation: string = asking) =>
+const requesting = (name: string, address: string, annotation: string = annotationName) =>
   loadBalancer(name, { annotations: { [annotation]: address } })
 const hasPool = async (address: string) => (await metallb.pools()).includes(`${address}/32`)
 
 const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
 const served = await stage.order([dialect.usage, serviceTag(dialect, 'default/served'), cluster])
-await stage.create(asks('served', served.address))
+await stage.create(requesting('served', served.address))
 const status = { loadBalancer: { ingress: [{ ip: served.address }] } }
 await stage.run('patch', 'service', 'served', '--subresource=status', '-p', JSON.stringify({ status }))
 await metallb.addPool('served', `${served.address}/32`)
+
+const isStarted = once(() => stage.startSwept({ env: { ...dialect.here, [dialect.loadBalancer]: setting } }))
 
 test('a Service of a predecessor is announced throughout the adoption, and requests its address once afterwards', async () => {
   let missing = 0
@@ -36,7 +39,7 @@ test('a Service of a predecessor is announced throughout the adoption, and reque
   const watching = (async () => {
     for (; !over.signal.aborted; await sleep(20)) if (!(await hasPool(served.address))) missing += 1
   })()
-  await stage.startSwept({ env: { ...dialect.here, [dialect.loadBalancer]: setting } })
+  await isStarted()
   const { metadata, spec } = await eventually('it is ours', async (observe) => {
     const [service, record] = observe([await stage.service('served'), await stage.record('served')])
     return record?.status?.phase === 'Bound' ? service : undefined
@@ -49,10 +52,11 @@ test('a Service of a predecessor is announced throughout the adoption, and reque
   assert.is(stage.reserved().length, 1)
 })
 
-for (const annotation of [asking, older]) {
+for (const annotation of [annotationName, olderName]) {
   test(`a Service that requests an own address by ${annotation} gets it, and nothing is reserved`, async () => {
+    await isStarted()
     calls.clear()
-    const { metadata, spec } = await stage.create(asks('own', theirs, annotation))
+    const { metadata, spec } = await stage.create(requesting('own', theirs, annotation))
     assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, [finalizer]])
     assert.equal(metadata.annotations, { [annotation]: theirs })
     await eventually('MetalLB may give it', async () => (await hasPool(theirs)) || undefined)
@@ -64,28 +68,34 @@ for (const annotation of [asking, older]) {
 }
 
 test('a Service that requests several addresses is left alone', async () => {
+  await isStarted()
   calls.clear()
-  const { metadata, spec } = await stage.create(asks('several', `${theirs},2001:db8::7`))
+  const { metadata, spec } = await stage.create(requesting('several', `${theirs},2001:db8::7`))
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, undefined])
   assert.is(stage.calls(routes.reserve), 0)
 })
 
 test('a request annotation that is not an IP address is refused', async () => {
-  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], asks('wrong', 'web.example.com'))
+  await isStarted()
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], requesting('wrong', 'web.example.com'))
   assert.is(code, 1)
-  assert.match(stderr, `Service default/wrong: annotation ${asking}: "web.example.com" is not an IP address`)
+  assert.match(stderr, `Service default/wrong: annotation ${annotationName}: "web.example.com" is not an IP address`)
 })
 
 test('a Service with a reserved address cannot request another one from MetalLB, and a second request for the same is removed', async () => {
+  await isStarted()
   const { spec } = await stage.create(loadBalancer('ours'))
   const annotate = (address: string) =>
-    stage.kubectl(['annotate', '--overwrite', 'service', 'ours', `${asking}=${address}`])
+    stage.kubectl(['annotate', '--overwrite', 'service', 'ours', `${annotationName}=${address}`])
   const { code, stderr } = await annotate(theirs)
   assert.is(code, 1)
-  assert.match(stderr, `annotation ${asking}: "${theirs}" cannot take the place of ${spec.loadBalancerIP}`)
+  assert.match(stderr, `annotation ${annotationName}: "${theirs}" cannot take the place of ${spec.loadBalancerIP}`)
   assert.is((await annotate(spec.loadBalancerIP ?? '')).code, 0)
   const after = await stage.service('ours')
-  assert.equal([after?.spec.loadBalancerIP, after?.metadata.annotations?.[asking]], [spec.loadBalancerIP, undefined])
+  assert.equal(
+    [after?.spec.loadBalancerIP, after?.metadata.annotations?.[annotationName]],
+    [spec.loadBalancerIP, undefined],
+  )
 })
 
 test.after(() => stage.close())

@@ -1,9 +1,10 @@
-// What the cloud has and nobody holds, and what somebody holds and the cloud has no more.
+// Reservations that no Service needs, and addresses whose reservation vanished.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
+import { once } from '../whole/once.ts'
 import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
@@ -11,7 +12,7 @@ const { here: env, usage } = dialect
 const quick = ['--sweep-interval=1s', '--unbound-grace=2s']
 const has = (id: string) => stage.reserved().some((one) => one.id === id)
 
-// As a cluster before it might have ordered them, or a person.
+// Reservations of this cluster, of others and of an administrator.
 const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
 const orphan = await stage.order([usage, cluster, 'service=nobody'])
 const foreign = [
@@ -20,24 +21,29 @@ const foreign = [
   await stage.order(['usage=web', cluster]),
   await stage.order(),
 ]
-let product = await stage.start({ env, flags: [...quick, '--sweep=report'] })
+const product = await stage.start({ env, flags: [...quick, '--sweep=report'] })
 
 test('with --sweep=report an orphan is logged and stays', async () => {
-  await eventually('the log tells of the orphan', () => {
+  await eventually('the log names the orphan', () => {
     const log = readFileSync(stage.logOf('eip-admission'), 'utf8').split('\n')
     return log.some((line) => line.includes('nobody wants this address') && line.includes(orphan.id)) || undefined
   })
   assert.ok(has(orphan.id))
 })
 
-test('the sweep releases an orphan, and no reservation without our marks', async () => {
+const sweeps = once(async () => {
   await product.stop()
-  product = await stage.start({ env, flags: quick })
+  await stage.start({ env, flags: quick })
+})
+
+test('the sweep releases an orphan, and no reservation without our marks', async () => {
+  await sweeps()
   await eventually('the orphan is gone', () => !has(orphan.id) || undefined)
   assert.ok(foreign.every(({ id }) => has(id)))
 })
 
 test('a Service whose reservation vanished at the cloud gets another address and an Event', async () => {
+  await sweeps()
   await stage.create(loadBalancer('unlucky'))
   const lost = await stage.settled('unlucky')
   const { id = '' } = stage.reserved().find(({ address }) => address === lost) ?? {}

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
 import { shownIn } from '../whole/stored.ts'
+import { once } from '../whole/once.ts'
 import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
@@ -65,11 +66,17 @@ for (const { name, namespace = 'default', spec } of others) {
   })
 }
 
-test('with load balancing off new Services are left alone, and others keep their addresses', async () => {
-  const address = (await stage.create(loadBalancer('before'))).spec.loadBalancerIP
-  await stage.settled('before')
+/** Service `before` has its address, then load balancing is switched off. */
+const isSwitchedOff = once(async () => {
+  await stage.create(loadBalancer('before'))
+  const address = await stage.settled('before')
   await product.stop()
   product = await stage.startSwept({ env: { ...settings, [dialect.loadBalancer]: 'none' }, flags })
+  return address
+})
+
+test('with load balancing off new Services are left alone, and others keep their addresses', async () => {
+  const address = await isSwitchedOff()
   calls.clear()
   const created = await stage.create(loadBalancer('during'))
   assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
@@ -80,17 +87,19 @@ test('with load balancing off new Services are left alone, and others keep their
 })
 
 test('with load balancing off a deleted Service releases its address', async () => {
-  const address = (await stage.service('before'))?.spec.loadBalancerIP
+  const address = await isSwitchedOff()
   await stage.run('delete', 'service', 'before')
   await stage.gone('before')
   assert.not(stage.reserved().some((one) => one.address === address))
 })
 
 test('with load balancing on again waiting Services get their addresses', async () => {
+  await isSwitchedOff()
+  await stage.create(loadBalancer('waiting'))
   await product.stop()
   product = await stage.startSwept({ env: settings, flags })
-  const address = await stage.settled('during')
-  assert.is((await stage.service('during'))?.metadata.annotations?.[shown], address)
+  const address = await stage.settled('waiting')
+  assert.is((await stage.service('waiting'))?.metadata.annotations?.[shown], address)
 })
 
 test.after(() => stage.close())
