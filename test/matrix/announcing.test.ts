@@ -54,7 +54,7 @@ const events = (name: string) =>
 const admission = 'admissionregistration.k8s.io/v1'
 
 /** The product runs with node-a and Service web; MetalLB is installed afterwards and has its pool and sessions. */
-const isAnnounced = once(async () => {
+const announceWeb = once(async () => {
   await stage.run('create', 'namespace', namespace)
   product = await stage.startSwept({ env: settings })
   await joins('node-a')
@@ -65,10 +65,10 @@ const isAnnounced = once(async () => {
   await arePeers('node-a')
 })
 
-test('MetalLB that is installed after the product gets the pools and sessions that exist', isAnnounced)
+test('MetalLB that is installed after the product gets the pools and sessions that exist', announceWeb)
 
 test('a node that joins gets its sessions, and a deleted node loses them', async () => {
-  await isAnnounced()
+  await announceWeb()
   await joins('node-b')
   await arePeers('node-a', 'node-b')
   await stage.run('delete', 'node', 'node-b')
@@ -76,7 +76,7 @@ test('a node that joins gets its sessions, and a deleted node loses them', async
 })
 
 test('while the cloud refuses the key or does not answer, nothing that MetalLB reads changes, even after a restart', async () => {
-  await isAnnounced()
+  await announceWeb()
   const before = await metallb.versions()
   for (const answer of [401, 500, 'reset', 'empty-list'] as const) {
     faults.add({ answer })
@@ -90,7 +90,7 @@ test('while the cloud refuses the key or does not answer, nothing that MetalLB r
 })
 
 test('the pool of an administrator stays, and an address in it gets no second pool', async () => {
-  await isAnnounced()
+  await announceWeb()
   await metallb.addPool('theirs', '198.51.100.0/24')
   const shown = `${await addressOf('web')}/32`
   await stage.create(loadBalancer('own', { spec: { loadBalancerIP: '198.51.100.7' } }))
@@ -104,7 +104,7 @@ test('the pool of an administrator stays, and an address in it gets no second po
 // A document is taken as a whole or not at all.
 if (metallb.hasObjects) {
   test('a pool that the API server refuses is reported on its Service, and other pools are written', async () => {
-    await isAnnounced()
+    await announceWeb()
     for (const object of noNewPools()) await stage.send(['create'], object)
     await eventually('the policy is in force', async () => {
       const dryRun = ['create', '--dry-run=server', '-f', '-']
@@ -123,7 +123,7 @@ if (metallb.hasObjects) {
 }
 
 test('pools that a broken webhook of MetalLB blocks are written when the webhook is gone', async () => {
-  await isAnnounced()
+  await announceWeb()
   const webhook = {
     name: 'guard.metallb.io',
     clientConfig: { url: 'https://127.0.0.1:1/validate' },
@@ -151,7 +151,7 @@ test('pools that a broken webhook of MetalLB blocks are written when the webhook
 })
 
 test('an address is released only when no pool has it', async () => {
-  await isAnnounced()
+  await announceWeb()
   const { spec } = await stage.create(loadBalancer('gone'))
   await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
   latency.set({ ms: 300 })
@@ -168,7 +168,7 @@ test('an address is released only when no pool has it', async () => {
 })
 
 test('after the last Service is deleted nothing of ours is left in what MetalLB reads', async () => {
-  await isAnnounced()
+  await announceWeb()
   await stage.run('delete', 'service', 'web')
   await arePools()
   await arePeers()

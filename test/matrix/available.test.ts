@@ -1,4 +1,4 @@
-// Addresses that are there before their Services: provisioned by a person, or kept warm.
+// Available addresses: provisioned by an administrator, or warm.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -10,6 +10,7 @@ import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
+import { once } from '../whole/once.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
@@ -19,6 +20,7 @@ const running = (size: number) => ({
   flags: ['--unbound-grace=5s', '--sweep-interval=2s'],
 })
 let product = await stage.startSwept(running(0))
+let poolSize = 0
 const { calls, faults } = stage.cloud.door
 const { kubectl } = stage
 
@@ -51,18 +53,62 @@ const filled = (size: number) =>
   eventually(`${size} addresses are warm`, async (observe) => observe(await warm()).length === size || undefined)
 
 const own = await stage.order()
+
+/** Runs the product with a warm pool of this size. */
+async function runWithPool(size: number): Promise<void> {
+  if (size === poolSize) return
+  await product.stop()
+  product = await stage.startSwept(running(size))
+  poolSize = size
+}
+
+/** Provisions ElasticIP `office`. */
+async function provisionOffice(): Promise<void> {
+  assert.is((await apply(provisioned('office', own.id))).code, 0)
+  assert.is(await available('office'), own.address)
+}
+
+/** Creates Service `web` with the address of `office`. */
+async function createWeb(): Promise<void> {
+  if (await stage.service('web')) return
+  await provisionOffice()
+  await stage.create(named('web', 'office'))
+  assert.is(await stage.settled('web'), own.address)
+}
+
+/** Deletes Service `web` where there is one, so that `office` is Available. */
+async function freeOffice(): Promise<void> {
+  await stage.run('delete', 'service', 'web', '--ignore-not-found')
+  await stage.gone('web')
+  await provisionOffice()
+}
+
+/** Fills a warm pool of three, and creates Service `quick` with an address from it. */
+const createQuick = once(async () => {
+  await runWithPool(3)
+  await filled(3)
+  assert.equal((await warm()).toSorted(), ofThree)
+  for (const { tags } of stage.reserved().filter(({ address }) => address !== own.address)) {
+    assert.equal(tags.map(nameOf), ['usage', 'cluster', 'elastic-ip'])
+  }
+  faults.add({ on: routes.reserve, answer: 500 })
+  const { spec } = await stage.create(loadBalancer('quick'))
+  assert.ok(reserved(spec.loadBalancerIP))
+  faults.clear()
+  assert.is(await stage.settled('quick'), spec.loadBalancerIP)
+})
 const ofThree = warmNames(dialect.place, 3)
 
 test('a provisioned ElasticIP becomes Available with its address and location', async () => {
-  assert.is((await apply(provisioned('office', own.id))).code, 0)
-  assert.is(await available('office'), own.address)
+  await provisionOffice()
   const { spec, metadata } = (await eip('office')) ?? {}
   assert.equal([spec?.location, spec?.reclaimPolicy], [dialect.place, 'Retain'])
   assert.equal(metadata?.finalizers, ['eip-admission.dev/reservation-cleanup'])
-  assert.equal(stage.reserved()[0]?.tags, [], 'the reservation is left as the person made it')
+  assert.equal(stage.reserved()[0]?.tags, [], 'the reservation has no marks of ours')
 })
 
 test('a Service that names an ElasticIP gets its address in kubectl create, without a call to the cloud', async () => {
+  await provisionOffice()
   calls.clear()
   const dry = await stage.send(['create', '--dry-run=server'], named('web', 'office'))
   assert.is(dry.spec.loadBalancerIP, own.address)
@@ -77,6 +123,7 @@ test('a Service that names an ElasticIP gets its address in kubectl create, with
 })
 
 test('a Service that names an ElasticIP that it cannot have is refused, with what to do', async () => {
+  await createWeb()
   assert.match(
     await refused(named('x', 'nowhere')),
     'Service default/x gets no address: ElasticIP nowhere does not exist',
@@ -93,8 +140,7 @@ test('other annotations about the address are ignored with a warning when an Ela
   const { elsewhere } = dialect
   const overruled = { [reclaim]: 'Retain', ...(elsewhere && { [elsewhere.annotation]: elsewhere.place }) }
   assert.match(await refused(named('x', 'nowhere', overruled), ['--dry-run=server']), 'does not exist')
-  await stage.run('delete', 'service', 'web')
-  await available('office')
+  await freeOffice()
   const { stderr } = await kubectl(['create', '-f', '-'], named('web', 'office', overruled))
   for (const [annotation, value] of Object.entries(overruled)) {
     assert.match(stderr, `annotation ${annotation}: "${value}" is ignored, ElasticIP office decides`)
@@ -103,6 +149,7 @@ test('other annotations about the address are ignored with a warning when an Ela
 })
 
 test('the chosen ElasticIP cannot be changed while the Service has its address', async () => {
+  await createWeb()
   const said = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
   assert.match(said.stderr, `its address ${own.address} is of ElasticIP office and cannot be exchanged`)
   assert.is((await kubectl(['annotate', 'service', 'web', `${chosen}-`])).code, 1)
@@ -110,28 +157,30 @@ test('the chosen ElasticIP cannot be changed while the Service has its address',
 })
 
 test('an ElasticIP that is deleted under its Service stays until the Service is deleted, and the reservation stays', async () => {
+  await createWeb()
   await stage.run('delete', 'eip', 'office', '--wait=false')
   await stage.run('label', 'service', 'web', 'tier=front')
   assert.is(await stage.settled('web'), own.address)
   await stage.run('delete', 'service', 'web')
   await stage.gone('web')
   await eventually('it is gone', async () => (await eip('office')) === undefined || undefined)
-  assert.ok(reserved(own.address), 'the reservation stays with the person')
+  assert.ok(reserved(own.address), 'the reservation stays with the administrator')
 })
 
 test('an ElasticIP that cannot be provisioned says why in its status and in an Event', async () => {
-  const nobodys = randomUUID()
-  await apply(provisioned('wrong', nobodys))
-  await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${nobodys}`))
+  const unknown = randomUUID()
+  await apply(provisioned('wrong', unknown))
+  await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${unknown}`))
   await eventually(
     'an Event says so',
     async (observe) =>
-      observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=wrong')).includes(nobodys) ||
+      observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=wrong')).includes(unknown) ||
       undefined,
   )
   const why = `ElasticIP wrong is not Available: ${dialect.cloudName} has no reservation`
   assert.match(await refused(named('x', 'wrong')), why)
   await stage.run('delete', 'eip', 'wrong', '--timeout=10s')
+  await stage.run('delete', 'service', 'web', '--ignore-not-found')
   const both = [provisioned('office', own.id), named('together', 'office')]
   const said = await apply({ apiVersion: 'v1', kind: 'List', items: both })
   assert.is(said.code, 0, said.stderr)
@@ -147,6 +196,7 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
 })
 
 test('of two simultaneous Services that name one ElasticIP one gets it, and the refusal of the other names the holder', async () => {
+  await freeOffice()
   const said = await Promise.all(['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))))
   assert.equal(
     said.map(({ code }) => code).toSorted((a, b) => a - b),
@@ -186,35 +236,26 @@ test('a Service stops showing a provisioned address whose reservation vanished',
   await stage.run('delete', 'eip', 'fleeting', '--timeout=10s')
 })
 
-test('the warm pool is filled, and a create takes an address from it without a call to the cloud', async () => {
-  await product.stop()
-  product = await stage.startSwept(running(3))
-  await filled(3)
-  assert.equal((await warm()).toSorted(), ofThree)
-  for (const { tags } of stage.reserved().filter(({ address }) => address !== own.address)) {
-    assert.equal(tags.map(nameOf), ['usage', 'cluster', 'elastic-ip'])
-  }
-  faults.add({ on: routes.reserve, answer: 500 })
-  const { spec } = await stage.create(loadBalancer('quick'))
-  assert.ok(reserved(spec.loadBalancerIP))
-  faults.clear()
-  assert.is(await stage.settled('quick'), spec.loadBalancerIP)
-})
+test('the warm pool is filled, and a create takes an address from it without a call to the cloud', createQuick)
 
 test('a warm address is transferred to its Service, and the pool is filled again', async () => {
+  await createQuick()
   await eventually(
-    'it is handed over',
+    'it is transferred',
     async (observe) => observe(await stage.record('quick'))?.spec.source === undefined || undefined,
   )
   const address = (await stage.service('quick'))?.spec.loadBalancerIP
   const held = stage.reserved().find((one) => one.address === address)
   assert.equal(held?.tags.map(nameOf).toSorted(), ['cluster', 'service', 'usage'])
   await filled(3)
+  // Service quick's, three warm ones, the administrator's.
   assert.is(stage.reserved().length, 5)
 })
 
 test('when many Services are created over three warm addresses, each gets an address of its own', async () => {
-  // Each of them is given back here as well, which costs three calls more.
+  await createQuick()
+  await filled(3)
+  // Each of them is released here as well, which costs three calls more.
   const names = Array.from({ length: Math.min(30, dialect.burst / 4) }, (_, n) => `many-${n}`)
   await Promise.all(
     names.map((name) => stage.client.create(services, loadBalancer(name, { namespace: 'default' }) as Service)),
@@ -223,7 +264,7 @@ test('when many Services are created over three warm addresses, each gets an add
   for (const name of names) shown.add(await stage.settled(name))
   assert.is(shown.size, names.length)
   await filled(3)
-  // Besides: the first one's, three that are warm, and a person's.
+  // Besides: Service quick's, three warm ones, the administrator's.
   const most = names.length + 1 + 3 + 1
   await eventually('nothing else is paid for', (observe) => observe(stage.reserved()).length === most || undefined)
   await Promise.all(names.map((name) => stage.client.remove(services, { namespace: 'default', name })))
@@ -231,6 +272,8 @@ test('when many Services are created over three warm addresses, each gets an add
 })
 
 test('at the quota the product limits its calls for the warm pool and for Services', async () => {
+  await createQuick()
+  await filled(3)
   await product.stop()
   await stage.run('create', 'service', 'loadbalancer', 'waits', '--tcp=80')
   await stage.run('create', 'service', 'loadbalancer', 'waits-too', '--tcp=80')
@@ -248,23 +291,26 @@ test('at the quota the product limits its calls for the warm pool and for Servic
 })
 
 test('a smaller warm pool releases the surplus, and an empty one every warm address', async () => {
-  await product.stop()
-  product = await stage.startSwept(running(1))
+  await createQuick()
+  await runWithPool(1)
   await filled(1)
   await eventually(
-    'two are left, and what a person made',
+    'two are left, and the provisioned one',
     (observe) => observe(stage.reserved()).length === 3 || undefined,
   )
-  await product.stop()
-  product = await stage.startSwept(running(0))
+  await runWithPool(0)
   await filled(0)
   await eventually(
-    'one is left, and what a person made',
+    'one is left, and the provisioned one',
     (observe) => observe(stage.reserved()).length === 2 || undefined,
   )
 })
 
 test('a deleted Service takes its warm address with it, and the administrator keeps the provisioned one', async () => {
+  await createQuick()
+  await runWithPool(0)
+  await filled(0)
+  await provisionOffice()
   await stage.run('delete', 'service', 'quick')
   await stage.gone('quick')
   await stage.run('delete', 'eip', 'office', '--timeout=10s')

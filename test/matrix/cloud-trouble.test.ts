@@ -4,19 +4,21 @@ import type { Service } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { names as installed } from '../../manifests/names.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
+import type { Product } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
+import { once } from '../whole/once.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
-// A call whose answer is lost may be under way for two of these; then the cloud is asked again.
+// A request with a lost answer may be in flight for twice this time; then the product calls the cloud again.
 const quick = { env: dialect.here, flags: ['--cloud-timeout=2s'] }
 const { cloud, kubectl } = stage
 const { calls, faults, latency } = cloud.door
 const { cloudName, setGrants } = dialect
 
-/** Creates a Service while the cloud has trouble: stored without an address, with a word of why in the terminal. */
+/** Creates a Service during trouble of the cloud: it is stored without an address, and a warning says why. */
 async function createPending(name: string): Promise<string> {
   calls.clear()
   const { code, stdout, stderr } = await kubectl(['create', '-f', '-', '-o', 'json'], loadBalancer(name))
@@ -27,7 +29,7 @@ async function createPending(name: string): Promise<string> {
   return stderr
 }
 
-/** In the end each Service has one address, and nothing else is paid for. */
+/** Waits until each Service has one address and nothing else is reserved, and deletes them. */
 async function endWithOne(...names: string[]): Promise<void> {
   const addresses = await Promise.all(names.map((name) => stage.settled(name)))
   assert.equal(new Set(stage.reserved().map(({ address }) => address)), new Set(addresses))
@@ -37,10 +39,12 @@ async function endWithOne(...names: string[]): Promise<void> {
   assert.equal(stage.reserved(), [])
 }
 
-faults.add({ answer: 503 })
-let product = await stage.serve(quick)
+let product: Product
 
-test('the product starts while the cloud is down, and a new Service says why its address is pending', async () => {
+/** The product starts while the cloud is down, with Service `early`; afterwards the cloud answers. */
+const startProduct = once(async () => {
+  faults.add({ answer: 503 })
+  product = await stage.serve(quick)
   await createPending('early')
   const said = await eventually('an Event says why', async (observe) => {
     const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=early'))
@@ -51,8 +55,10 @@ test('the product starts while the cloud is down, and a new Service says why its
   assert.match(await stage.run('get', 'eip', 'default.early', '-o', 'wide'), line)
   faults.clear()
   const mark = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
-  await eventually('the cloud is read when it is well', () => stage.client.get(configMaps, mark))
+  await eventually('the cloud is read when it answers', () => stage.client.get(configMaps, mark))
 })
+
+test('the product starts while the cloud is down, and a new Service says why its address is pending', startProduct)
 
 const strike = (fault: Fault) => () => faults.add(fault)
 const troubles: { name: string; begin: () => unknown; end?: () => unknown; said: string }[] = [
@@ -78,16 +84,22 @@ if (setGrants) {
     said: `${cloudName} has not granted the address yet`,
   })
 }
-for (const { name, begin, end = () => faults.clear(), said } of troubles) {
-  test(`a create during trouble of the cloud (${name}) succeeds with a warning that the address is pending`, async () => {
+const createInTrouble = troubles.map(({ begin, end = () => faults.clear(), name, said }) =>
+  once(async () => {
+    await startProduct()
     await begin()
     assert.match(await createPending(name), said)
     await end()
-  })
+  }),
+)
+for (const [n, { name }] of troubles.entries()) {
+  test(`a create during trouble of the cloud (${name}) succeeds with a warning that the address is pending`, () =>
+    createInTrouble[n]?.())
 }
 
 const many = Array.from({ length: Math.min(8, dialect.burst / 10) }, (_, n) => `many-${n}`)
-test('during an outage each new Service has its address or a warning that it is pending', async () => {
+const createMany = once(async () => {
+  await startProduct()
   faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 3 })
   faults.add({ on: routes.reserve, answer: 500, times: 3 })
   const created = await Promise.all(
@@ -99,23 +111,35 @@ test('during an outage each new Service has its address or a warning that it is 
     assert.is(stderr.startsWith('Warning: address pending'), loadBalancerIP === undefined)
   }
 })
+test('during an outage each new Service has its address or a warning that it is pending', createMany)
 
-test('a Service whose address is pending can be deleted', async () => {
+const deletePending = once(async () => {
+  await startProduct()
   faults.add({ on: routes.reserve, answer: 'reset', done: true })
   faults.add({ on: routes.list, answer: 500 })
   await createPending('unwanted')
   await stage.run('delete', 'service', 'unwanted', '--wait=false')
   faults.clear()
 })
+test('a Service whose address is pending can be deleted', deletePending)
 
-// All of them wait at the same time, until the cloud is asked again by itself.
-test('after the outage each pending Service has one address, and a deleted one leaves no reservation', async () => {
+/** All of them wait at the same time, until the product calls the cloud again by itself; then they are deleted. */
+const settleAll = once(async () => {
+  for (const create of [...createInTrouble, createMany, deletePending]) await create()
   await stage.gone('unwanted')
   await endWithOne('early', ...troubles.map(({ name }) => name), ...many)
+})
+test('after the outage each pending Service has one address, and a deleted one leaves no reservation', settleAll)
+
+/** The product runs, and no Service of the outage is left. */
+const endOutage = once(async () => {
+  await startProduct()
+  if (stage.reserved().length > 0 || (await stage.service('early'))) await endWithOne('early')
 })
 
 for (const answer of [500, 'reset'] as const) {
   test(`an address whose reserve answer was lost (${answer}) is found and returned by the create`, async () => {
+    await endOutage()
     faults.add({ on: routes.reserve, answer, done: true, times: 1 })
     calls.clear()
     const name = `lost-${answer}`
@@ -129,6 +153,7 @@ for (const answer of [500, 'reset'] as const) {
 }
 
 test('with --on-cloud-failure=deny the create is refused, and the next one has the one address', async () => {
+  await endOutage()
   await product.stop()
   product = await stage.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
   faults.add({ on: routes.reserve, answer: 'reset', times: 1 })
@@ -140,6 +165,7 @@ test('with --on-cloud-failure=deny the create is refused, and the next one has t
 })
 
 test('a Service that was created while the product was down gets its address at the next start', async () => {
+  await endOutage()
   await product.stop()
   const created = await stage.create(loadBalancer('missed'))
   assert.equal([created.spec.loadBalancerIP, created.metadata.finalizers], [undefined, undefined])
@@ -151,6 +177,7 @@ test('a Service that was created while the product was down gets its address at 
 })
 
 test('a Service that admission missed gets an Event when the quota refuses it, and its address when the quota allows', async () => {
+  await endOutage()
   await product.stop()
   await stage.create(loadBalancer('crowded'))
   cloud.door.quota.set(0)
@@ -164,6 +191,7 @@ test('a Service that admission missed gets an Event when the quota refuses it, a
 })
 
 test('a reserve call that outlasts the webhook time-out ends in one address after one call', async () => {
+  await endOutage()
   await product.stop()
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
   await stage.run('patch', 'mutatingwebhookconfiguration', 'zz-eip-admission', '--type=json', '-p', patience)
@@ -179,6 +207,7 @@ test('a reserve call that outlasts the webhook time-out ends in one address afte
 })
 
 test('a reserve call that is never answered ends in one address', async () => {
+  await endOutage()
   faults.add({ on: routes.reserve, answer: 'hang', done: true, times: 1 })
   await createPending('hangs')
   await stage.settled('hangs')
@@ -187,6 +216,7 @@ test('a reserve call that is never answered ends in one address', async () => {
 })
 
 test('a Service that is deleted during its reserve call leaves no reservation', async () => {
+  await endOutage()
   latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('impatient')
   await stage.run('delete', 'service', 'impatient', '--timeout=20s')

@@ -66,7 +66,7 @@ test('objects that our roles do not allow are logged with the command that grant
   await product.stop()
 })
 
-const isApplied = once(async () => {
+const applyManifest = once(async () => {
   write(objects)
   const account = '--serviceaccount=eip-admission:eip-admission'
   await stage.run('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
@@ -83,10 +83,10 @@ const isApplied = once(async () => {
   await product.stop()
 })
 
-test('with the rights every object of the manifest is applied whose kind exists, new kinds included', isApplied)
+test('with the rights every object of the manifest is applied whose kind exists, new kinds included', applyManifest)
 
 test('a restart with a corrected manifest applies it, and restores fields that an administrator changed', async () => {
-  await isApplied()
+  await applyManifest()
   await stage.run(
     'patch',
     'pools.example.com',

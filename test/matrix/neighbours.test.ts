@@ -18,7 +18,7 @@ const sweeps = async (count: number) => {
 }
 
 /** Both clusters have a Service web with its address. */
-async function haveWeb(): Promise<string[]> {
+async function createWeb(): Promise<string[]> {
   return Promise.all(
     [ours, theirs].map(async (stage) => {
       if (!(await stage.service('web'))) await stage.create(loadBalancer('web'))
@@ -28,20 +28,20 @@ async function haveWeb(): Promise<string[]> {
 }
 
 test('Services of one name in two clusters have one address each', async () => {
-  const [here = '', there = ''] = await haveWeb()
+  const [here = '', there = ''] = await createWeb()
   assert.is.not(here, there)
   assert.equal(new Set(addresses()), new Set([here, there]))
 })
 
 test("the sweeps of two clusters leave each other's addresses alone", async () => {
-  await haveWeb()
+  await createWeb()
   const before = addresses()
   await sweeps(8)
   assert.equal(addresses(), before)
 })
 
 test('a sweep leaves the addresses of the other cluster alone after a Service of one name was deleted there', async () => {
-  await haveWeb()
+  await createWeb()
   const before = addresses()
   await theirs.run('delete', 'service', 'web', '--timeout=20s')
   await theirs.gone('web')
@@ -54,7 +54,7 @@ test('a sweep leaves the addresses of the other cluster alone after a Service of
 
 test("a lost answer in one cluster is not answered with the other's address", async () => {
   const { faults } = ours.cloud.door
-  await haveWeb()
+  await createWeb()
   await theirs.run('delete', 'service', 'web', '--timeout=20s')
   await theirs.gone('web')
   faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 1 })

@@ -31,7 +31,7 @@ const status = { loadBalancer: { ingress: [{ ip: served.address }] } }
 await stage.run('patch', 'service', 'served', '--subresource=status', '-p', JSON.stringify({ status }))
 await metallb.addPool('served', `${served.address}/32`)
 
-const isStarted = once(() => stage.startSwept({ env: { ...dialect.here, [dialect.loadBalancer]: setting } }))
+const startProduct = once(() => stage.startSwept({ env: { ...dialect.here, [dialect.loadBalancer]: setting } }))
 
 test('a Service of a predecessor is announced throughout the adoption, and requests its address once afterwards', async () => {
   let missing = 0
@@ -39,7 +39,7 @@ test('a Service of a predecessor is announced throughout the adoption, and reque
   const watching = (async () => {
     for (; !over.signal.aborted; await sleep(20)) if (!(await hasPool(served.address))) missing += 1
   })()
-  await isStarted()
+  await startProduct()
   const { metadata, spec } = await eventually('it is ours', async (observe) => {
     const [service, record] = observe([await stage.service('served'), await stage.record('served')])
     return record?.status?.phase === 'Bound' ? service : undefined
@@ -54,7 +54,7 @@ test('a Service of a predecessor is announced throughout the adoption, and reque
 
 for (const annotation of [annotationName, olderName]) {
   test(`a Service that requests an own address by ${annotation} gets it, and nothing is reserved`, async () => {
-    await isStarted()
+    await startProduct()
     calls.clear()
     const { metadata, spec } = await stage.create(requesting('own', theirs, annotation))
     assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, [finalizer]])
@@ -68,7 +68,7 @@ for (const annotation of [annotationName, olderName]) {
 }
 
 test('a Service that requests several addresses is left alone', async () => {
-  await isStarted()
+  await startProduct()
   calls.clear()
   const { metadata, spec } = await stage.create(requesting('several', `${theirs},2001:db8::7`))
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, undefined])
@@ -76,14 +76,14 @@ test('a Service that requests several addresses is left alone', async () => {
 })
 
 test('a request annotation that is not an IP address is refused', async () => {
-  await isStarted()
+  await startProduct()
   const { code, stderr } = await stage.kubectl(['create', '-f', '-'], requesting('wrong', 'web.example.com'))
   assert.is(code, 1)
   assert.match(stderr, `Service default/wrong: annotation ${annotationName}: "web.example.com" is not an IP address`)
 })
 
 test('a Service with a reserved address cannot request another one from MetalLB, and a second request for the same is removed', async () => {
-  await isStarted()
+  await startProduct()
   const { spec } = await stage.create(loadBalancer('ours'))
   const annotate = (address: string) =>
     stage.kubectl(['annotate', '--overwrite', 'service', 'ours', `${annotationName}=${address}`])

@@ -1,10 +1,11 @@
-// The cluster is set back to what it was a while ago; the cloud is not.
+// The cluster is restored from an older backup; the cloud is not.
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer, reclaim } from '../whole/manifests.ts'
+import { once } from '../whole/once.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
@@ -22,19 +23,19 @@ const create = async (name: string, annotations = {}) => {
   return stage.settled(name)
 }
 
-// What the backup knows.
+// In the backup.
 const stays = await create('stays')
 const kept = await create('kept', { [reclaim]: 'Retain' })
 await stage.run('delete', 'service', 'kept', '--timeout=20s')
 const goes = await create('goes')
 const halfway = await create('halfway')
 await product.stop()
-// Nothing of ours runs: its finalizer holds it.
+// The product is down: its finalizer holds the Service.
 await stage.run('delete', 'service', 'halfway', '--wait=false')
 await controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
 product = await stage.startSwept({ env, flags: quick })
 
-// What it does not know.
+// Not in the backup.
 await stage.gone('halfway')
 await stage.run('delete', 'service', 'goes', '--timeout=20s')
 await stage.gone('goes')
@@ -44,7 +45,8 @@ const returns = await create('returns')
 await product.stop()
 const paidFor = stage.reserved()
 
-test('the cluster is set back', async () => {
+/** Restores the backup, and runs the product until it has swept four times without a release. */
+const restoreBackup = once(async () => {
   assert.equal([comes, returns].toSorted(), [goes, halfway].toSorted(), 'the cloud has given the addresses to others')
   await controlPlane.whileDown((data) => {
     rmSync(data, { recursive: true })
@@ -52,25 +54,32 @@ test('the cluster is set back', async () => {
   })
   assert.equal([await stage.service('comes'), await stage.service('returns')], [undefined, undefined])
   assert.ok((await stage.service('goes'))?.spec.loadBalancerIP)
-})
-
-test('after the restore with --sweep=report nothing is released', async () => {
   product = await stage.startSwept({ env, flags: [...quick, '--sweep=report'] })
   cloud.door.calls.clear()
   for (const { id, address } of paidFor.filter(({ address }) => [comes, returns].includes(address ?? '')))
-    await eventually(`the log tells of ${address}`, () => log().includes(`"reservation":"${id}"`) || undefined)
+    await eventually(`the log names ${address}`, () => log().includes(`"reservation":"${id}"`) || undefined)
   await eventually('four sweeps', () => stage.calls(routes.list) >= 4 || undefined)
   assert.is(stage.calls(routes.release), 0)
   for (const { id } of paidFor) assert.ok(stage.reserved().some((one) => one.id === id))
 })
 
+const recreateReturns = once(async () => {
+  await restoreBackup()
+  const { spec } = await stage.create(loadBalancer('returns'))
+  assert.is(await stage.settled('returns'), spec.loadBalancerIP)
+})
+
+test('after the restore with --sweep=report nothing is released', restoreBackup)
+
 test('after the restore a live Service keeps its address, and a retained address stays retained', async () => {
+  await restoreBackup()
   assert.is(await stage.settled('stays'), stays)
   assert.is((await stage.record('kept'))?.status?.phase, 'Released')
   assert.ok([stays, kept].every(isReserved))
 })
 
 test('a restored Service whose address was reserved for another Service gets a new one', async () => {
+  await restoreBackup()
   const address = await eventually('it shows an address that is paid for', async (observe) => {
     const { address, reservationID } = observe(await stage.record('goes'))?.status ?? {}
     return stage.reserved().some((one) => one.id === reservationID) ? address : undefined
@@ -78,14 +87,15 @@ test('a restored Service whose address was reserved for another Service gets a n
   assert.is(await stage.settled('goes'), address)
 })
 
-test('a restored Service with a deletionTimestamp is deleted', () => stage.gone('halfway'))
-
-test('a Service that is created again after the restore has one address', async () => {
-  const { spec } = await stage.create(loadBalancer('returns'))
-  assert.is(await stage.settled('returns'), spec.loadBalancerIP)
+test('a restored Service with a deletionTimestamp is deleted', async () => {
+  await restoreBackup()
+  await stage.gone('halfway')
 })
 
+test('a Service that is created again after the restore has one address', recreateReturns)
+
 test('the sweep after a restore releases the reservations of unknown Services, and no other', async () => {
+  await recreateReturns()
   await product.stop()
   product = await stage.startSwept({ env, flags: quick })
   const wanted = await Promise.all(['stays', 'goes', 'returns'].map((name) => stage.settled(name)))
@@ -99,6 +109,7 @@ test('the sweep after a restore releases the reservations of unknown Services, a
 })
 
 test('after the restore a retained address is bound by a Service of its name', async () => {
+  await restoreBackup()
   await stage.create(loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } }))
   assert.is(await stage.settled('kept'), kept)
 })

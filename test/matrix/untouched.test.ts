@@ -67,7 +67,7 @@ for (const { name, namespace = 'default', spec } of others) {
 }
 
 /** Service `before` has its address, then load balancing is switched off. */
-const isSwitchedOff = once(async () => {
+const switchOff = once(async () => {
   await stage.create(loadBalancer('before'))
   const address = await stage.settled('before')
   await product.stop()
@@ -76,7 +76,7 @@ const isSwitchedOff = once(async () => {
 })
 
 test('with load balancing off new Services are left alone, and others keep their addresses', async () => {
-  const address = await isSwitchedOff()
+  const address = await switchOff()
   calls.clear()
   const created = await stage.create(loadBalancer('during'))
   assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
@@ -87,14 +87,14 @@ test('with load balancing off new Services are left alone, and others keep their
 })
 
 test('with load balancing off a deleted Service releases its address', async () => {
-  const address = await isSwitchedOff()
+  const address = await switchOff()
   await stage.run('delete', 'service', 'before')
   await stage.gone('before')
   assert.not(stage.reserved().some((one) => one.address === address))
 })
 
 test('with load balancing on again waiting Services get their addresses', async () => {
-  await isSwitchedOff()
+  await switchOff()
   await stage.create(loadBalancer('waiting'))
   await product.stop()
   product = await stage.startSwept({ env: settings, flags })
