@@ -8,6 +8,7 @@ import { eventually } from './eventually.ts'
 import { type Device, ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
 import { metallbView, sessionText } from './metallb-view.ts'
+import { once } from './once.ts'
 import { openStage } from './test-stage.ts'
 
 const stage = await openStage({ dialect: 'cherry-servers' })
@@ -41,7 +42,8 @@ const asn = 64_667
 const expected = (name: string, { asn: routerAsn, routers }: { asn: number; routers: string[] }) =>
   routers.map((router) => sessionText({ node: name, source: sources.get(name) ?? '', asn, router, routerAsn }))
 
-test('while the project has no ASN a node shows no peers and MetalLB has no sessions', async () => {
+/** The product runs with node `lithuania`; the project gets its ASN late. */
+const joinLithuania = once(async () => {
   door.setLocalAsn({ afterMs: 6_000 })
   await stage.run('create', 'namespace', namespace)
   await metallb.install()
@@ -50,7 +52,7 @@ test('while the project has no ASN a node shows no peers and MetalLB has no sess
   const { spec } = await stage.create(loadBalancer('web'))
   const asnOf = () => door.projects.all().map(({ bgp }) => (bgp as { local_asn: number }).local_asn)
   await eventually('BGP is on for the machine', () => stage.calls('PUT /servers/{id}') > 0 || undefined)
-  await eventually('the address is told', async (observe) => {
+  await eventually('MetalLB has the pool', async (observe) => {
     return observe(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
   })
   let looks = 0
@@ -61,28 +63,32 @@ test('while the project has no ASN a node shows no peers and MetalLB has no sess
     assert.equal(before, [undefined, []])
     return undefined
   })
-  assert.ok(looks > 5, 'it was long enough without one')
+  assert.ok(looks > 5, 'the project had no ASN for long enough')
 })
 
+test('while the project has no ASN a node shows no peers and MetalLB has no sessions', joinLithuania)
+
 test('when the project gets its ASN the node and MetalLB get it', async () => {
-  await eventually('the sessions are told', async (observe) => {
+  await joinLithuania()
+  await eventually('MetalLB has the sessions', async (observe) => {
     return observe(await metallb.sessions()).join() === expected('lithuania', routersOf.lithuania).join() || undefined
   })
-  await eventually('the node says it', async () => {
+  await eventually('the node shows it', async () => {
     return (await fact('lithuania', 'bgp-peers-0-node-asn')) === String(asn) || undefined
   })
 })
 
-test('a machine in another region gets sessions with the routers of that region', async () => {
+const joinNetherlands = once(async () => {
+  await joinLithuania()
   await joins('netherlands', 'NL-Amsterdam')
   const wanted = [
     ...expected('lithuania', routersOf.lithuania),
     ...expected('netherlands', routersOf.netherlands),
   ].toSorted()
-  await eventually('the sessions are told', async (observe) => {
+  await eventually('MetalLB has the sessions', async (observe) => {
     return observe(await metallb.sessions()).join() === wanted.join() || undefined
   })
-  await eventually('the node says so', async (observe) => {
+  await eventually('the node shows them', async (observe) => {
     const said = observe(
       await Promise.all(['ip', 'asn'].map((datum) => fact('netherlands', `bgp-peers-1-peer-${datum}`))),
     )
@@ -90,7 +96,10 @@ test('a machine in another region gets sessions with the routers of that region'
   })
 })
 
+test('a machine in another region gets sessions with the routers of that region', joinNetherlands)
+
 test('BGP that was disabled for the project and its machines is enabled again, and no session is removed', async () => {
+  await joinNetherlands()
   const before = await metallb.sessions()
   const shows = () => door.devices.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
   const [project] = door.projects.all().map(({ id }) => String(id))
@@ -104,6 +113,7 @@ test('BGP that was disabled for the project and its machines is enabled again, a
 })
 
 test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of its region', async () => {
+  await joinNetherlands()
   await run('metallb:///metallb-system/?bgp-peer-mode=frr')
   const wanted = Object.entries(routersOf).flatMap(([name, { asn: routerAsn, routers }]) =>
     routers.map((router) => ({ nodes: [name], router, routerAsn, asn, isMultihop: true, source: undefined })),
@@ -125,6 +135,7 @@ test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of i
 })
 
 test('with bgp-peer-mode=none our peers are removed, and the pools stay', async () => {
+  await joinNetherlands()
   const before = await metallb.pools()
   await run('metallb:///metallb-system/?bgp-peer-mode=none')
   await eventually('the peers are gone', async (observe) => observe(await metallb.sessions()).length === 0 || undefined)

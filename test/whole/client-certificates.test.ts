@@ -1,4 +1,4 @@
-// Where the API server shows a client certificate, nobody else is answered, not even who knows the path.
+// With a client CA file only the API server is answered; knowing the path is not enough.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { test } from 'uvu'
@@ -28,7 +28,7 @@ const { calls } = stage.cloud.door
 const path = '-o=jsonpath={.webhooks[0].clientConfig.url}'
 const url = await stage.run('get', 'mutatingwebhookconfiguration', 'zz-eip-admission', path)
 
-/** What somebody hears who knows the path and sends a review. */
+/** The answer to a review that a caller with this certificate sends to the right path. */
 function send(client: KeyPair | undefined): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' }
@@ -91,14 +91,18 @@ test('health and metrics are served without a client certificate', async () => {
   for (const at of ['/healthz', '/readyz', '/metrics']) assert.is((await product.health(at)).status, 200)
 })
 
-test('the product reads a changed client CA file', async () => {
+/** The product trusts only the other authority. */
+const distrustApiServer = async () => {
   writeFileSync(file, theirs.cert)
   await answersUnderNewFile(stranger, 200)
   assert.is((await send(webhookClient)).status, 403)
-})
+}
+
+test('the product reads a changed client CA file', distrustApiServer)
 
 test('an API server with an untrusted certificate still creates Services, and the controller adds their addresses', async () => {
-  // The connections that were open are closed with their next answer.
+  await distrustApiServer()
+  // Open connections are closed with their next answer.
   await eventually('a Service comes without an address', async () => {
     const { spec } = await stage.create({ ...loadBalancer(''), metadata: { generateName: 'unknown-' } })
     return spec.loadBalancerIP === undefined || undefined
@@ -109,6 +113,7 @@ test('an API server with an untrusted certificate still creates Services, and th
 })
 
 test('an API server that is trusted again gets addresses in the create', async () => {
+  await distrustApiServer()
   writeFileSync(file, ours.cert + theirs.cert)
   await answersUnderNewFile(webhookClient, 200)
   assert.ok((await stage.create(loadBalancer('again'))).spec.loadBalancerIP)

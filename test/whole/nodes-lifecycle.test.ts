@@ -1,4 +1,4 @@
-// Machines that stop, vanish, and are mistaken for vanished.
+// Machines that are switched off, vanish, or look as if they had vanished.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -16,7 +16,7 @@ const shutdown = 'node.cloudprovider.kubernetes.io/shutdown'
 const gone = (name: string) => seen('it is deleted', name, (one) => one === undefined)
 
 let product = await stage.start({ env, flags: [...quick, '--max-node-removals=100'] })
-// So many that a node that goes is never half of them.
+// Enough nodes that a deleted one is never half of them.
 await Promise.all(Array.from({ length: 15 }, (_, n) => startNode(`bystander-${n}`)))
 
 test('a node has the shutdown taint while its machine is off', async () => {
@@ -65,7 +65,7 @@ for (const [n, doubt] of doubts.entries()) {
     await sleep(4000)
     assert.ok(await node(name))
     faults.clear()
-    // The person who mended it touches the node, so as not to wait.
+    // A change of the node makes the controller look again at once.
     await stage.run('annotate', 'node', name, 'example.com/mended=true')
     await gone(name)
   })
@@ -86,12 +86,12 @@ test('the node of a machine that was replaced under the same name stays, and an 
   devices.remove(id)
   const { id: now } = device('phoenix')
   await say('phoenix', 'Unknown')
-  const told = await eventually('it is said', async (observe) => {
-    const said = observe(await events('phoenix'))
-    return said.includes('NodeNotDeleted') ? said : undefined
+  const message = await eventually('an Event says it', async (observe) => {
+    const text = observe(await events('phoenix'))
+    return text.includes('NodeNotDeleted') ? text : undefined
   })
-  assert.match(told, `machine ${id} does not exist any more, but ${now} has the name phoenix too`)
-  assert.match(told, 'kubectl delete node phoenix')
+  assert.match(message, `machine ${id} does not exist any more, but ${now} has the name phoenix too`)
+  assert.match(message, 'kubectl delete node phoenix')
   await sleep(3000)
   assert.ok(await node('phoenix'))
 })
@@ -103,9 +103,9 @@ test('when many machines vanish at once no node is deleted until an operator int
   const machines = await Promise.all(names.map(startNode))
   for (const { id } of machines) devices.remove(id)
   await Promise.all(names.map((name) => say(name, 'Unknown')))
-  await eventually('it is said on every node', async () => {
-    const said = await Promise.all(names.map(events))
-    return said.every((text) => text.includes('until a person has looked')) || undefined
+  await eventually('an Event on every node says it', async () => {
+    const texts = await Promise.all(names.map(events))
+    return texts.every((text) => text.includes('until a person has looked')) || undefined
   })
   assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'node not deleted')
   const left = await Promise.all(names.map(node))

@@ -1,4 +1,4 @@
-// Nodes as kubelets register them, and what they are told of their machines.
+// Nodes as kubelets register them, and what they get from their machines.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -9,6 +9,7 @@ import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
 import { cloudTaints, ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
+import { once } from './once.ts'
 import { openStage } from './test-stage.ts'
 
 const stage = await openStage()
@@ -31,12 +32,19 @@ test('a replica with --only=webhooks does not watch nodes', async () => {
 })
 
 let product: Product | undefined
-test('without a load balancer, starting the controllers initializes a node that waited', async () => {
+const startControllers = once(async () => {
   product = await stage.start({ env, flags: ['--node-monitor-period=1s'] })
-  await settled('early')
+})
+
+test('without a load balancer, starting the controllers initializes a node that waited', async () => {
+  device('waiting')
+  await register('waiting')
+  await startControllers()
+  await settled('waiting')
 })
 
 test('a node gets its id, labels and addresses, and loses its taint', async () => {
+  await startControllers()
   const machine = device('full')
   await register('full', { nodeIp: ipOf(machine, 4, 'private') })
   const ready = await settled('full')
@@ -54,13 +62,14 @@ test('a node gets its id, labels and addresses, and loses its taint', async () =
     assert.is(labels[name], 'da')
   assert.is(labels['topology.kubernetes.io/zone'], labels['failure-domain.beta.kubernetes.io/zone'])
   await eventually(
-    'it is said',
+    'an Event says so',
     async () =>
       (await events('full')).includes('cloud-node-controller: Normal Synced Node synced successfully') || undefined,
   )
 })
 
 test('a node whose kubelet reports no address is found by its name', async () => {
+  await startControllers()
   const machine = device('silent')
   await register('silent')
   assert.equal(addressesOf(await settled('silent')), [
@@ -72,6 +81,7 @@ test('a node whose kubelet reports no address is found by its name', async () =>
 })
 
 test('an address of a VLAN, which the cloud does not know, comes first and once, in both families', async () => {
+  await startControllers()
   const machine = device('vlan')
   await register('vlan', { nodeIp: '192.168.7.9,fd00:0::9' })
   assert.equal(addressesOf(await settled('vlan')), [
@@ -84,6 +94,7 @@ test('an address of a VLAN, which the cloud does not know, comes first and once,
 })
 
 test('a node that has another name than its machine is found by its address', async () => {
+  await startControllers()
   const machine = device('machine-name')
   await register('node-name', { nodeIp: ipOf(machine, 4, 'private') })
   assert.is((await settled('node-name')).spec.providerID, `equinixmetal://${machine.id}`)
@@ -94,6 +105,7 @@ for (const [form, write] of Object.entries({
   bare: (id: string) => id,
 })) {
   test(`a providerID of a predecessor is understood and kept: ${form}`, async () => {
+    await startControllers()
     const name = `older-${form.replace(/\W/g, '')}`
     const { id } = device(`${name}-machine`)
     await register(name, { providerID: write(id) })
@@ -102,15 +114,16 @@ for (const [form, write] of Object.entries({
 }
 
 test('a node whose name two machines have is not initialized, and an Event says why', async () => {
+  await startControllers()
   const [one, other] = [device('twin'), device('twin')]
   await register('twin')
   await eventually(
-    'it is said',
+    'an Event says so',
     async () => (await events('twin')).includes('2 machines have the name twin') || undefined,
   )
   assert.equal(cloudTaints(await node('twin')), [`${uninitialized}:NoSchedule`])
   devices.remove(other.id)
-  // Whoever changes something on the node need not wait for the next look.
+  // A change of the node makes the controller look again at once.
   await sleep(2000)
   await stage.run('annotate', 'node', 'twin', 'example.com/one=left')
   assert.is((await settled('twin')).spec.providerID, `equinixmetal://${one.id}`)
@@ -122,6 +135,7 @@ const foreigners = {
 } as const
 for (const [whose, started] of Object.entries(foreigners)) {
   test(`a node of ${whose} is never touched, whatever machines are called`, async () => {
+    await startControllers()
     const name = `foreign-${whose.replace(' ', '-')}`
     const { id } = device(name)
     await register(name, { nodeIp: '192.0.2.9', ...started })
@@ -134,6 +148,7 @@ for (const [whose, started] of Object.entries(foreigners)) {
 }
 
 test('fifty nodes that come up at once cost a list, not a call each', async () => {
+  await startControllers()
   const names = Array.from({ length: 50 }, (_, n) => `herd-${n}`)
   for (const name of names) device(name)
   calls.clear()
@@ -144,6 +159,7 @@ test('fifty nodes that come up at once cost a list, not a call each', async () =
 })
 
 test('without the right to read nodes Services still get their addresses', async () => {
+  await startControllers()
   stage.checkLog()
   const role = JSON.parse(await stage.run('get', 'clusterrole', 'eip-admission', '-o', 'json')) as {
     rules: { resources: string[] }[]

@@ -1,4 +1,4 @@
-// What only a cluster of Packet's has: the facility of its host, MetalLB by a ConfigMap unasked, a switch for both.
+// What only a cluster on Packet has: the facility of its host, MetalLB by a ConfigMap by default, a switch for both.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { configMaps } from '../../kube/resource.ts'
@@ -7,6 +7,7 @@ import { typed } from './command-line.ts'
 import { eventually } from './eventually.ts'
 import { simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
+import { once } from './once.ts'
 import { openStage } from './test-stage.ts'
 
 test('without a facility and without a metadata service the product ends with what to set', async () => {
@@ -28,13 +29,18 @@ const env = {
 }
 let product: Product | undefined
 
-test('addresses come from the facility of the host', async () => {
+const startWithWeb = once(async () => {
   product = await stage.startSwept({ env })
-  const { spec } = await stage.create(loadBalancer('web'))
+  return stage.create(loadBalancer('web'))
+})
+
+test('addresses come from the facility of the host', async () => {
+  const { spec } = await startWithWeb()
   assert.is(stage.reserved().find(({ address }) => address === spec.loadBalancerIP)?.place, 'da11')
 })
 
 test('without a setting addresses go to the ConfigMap of MetalLB, and what an administrator wrote there stays', async () => {
+  await startWithWeb()
   const byHand = `# mine
 address-pools:
 - name: by-hand
@@ -54,6 +60,7 @@ address-pools:
 })
 
 test('a node has the providerID of its machine, and its facility as its zone', async () => {
+  await startWithWeb()
   const { id } = await startNode('worker')
   const { metadata, spec } = (await node('worker')) ?? {}
   assert.is(spec?.providerID, `packet://${id}`)
