@@ -1,4 +1,4 @@
-// What a predecessor leaves behind: reservations by their tags, Services without a word of ours.
+// Adoption of what a predecessor left: reservations with its tags, Services without our annotations.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -18,7 +18,7 @@ const tagOf = (name: string) => serviceTag(dialect, `default/${name}`)
 const orderedFor = (name: string) => stage.order([usage, tagOf(name), ...(dialect.adoptsUnmarked ? [] : [cluster])])
 const found = (id: string) => stage.reserved().find((one) => one.id === id)
 
-/** A Service as a predecessor serves it: its finalizer, its address in spec and status. */
+/** Creates a Service as a predecessor leaves it: with its finalizer, its address in spec and status. */
 async function serve(name: string, address: string): Promise<void> {
   await stage.create(loadBalancer(name, { spec: { loadBalancerIP: address } }))
   const finalizers = ['service.kubernetes.io/load-balancer-cleanup']

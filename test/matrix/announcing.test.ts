@@ -1,4 +1,4 @@
-// What MetalLB reads, on a real API server: written, kept through a cloud that cannot be read, and taken back first.
+// What MetalLB reads, on a real API server: written, kept while the cloud cannot be read, withdrawn before the release.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -22,7 +22,7 @@ const metallb = metallbView(stage, version)
 
 let product: Product | undefined
 
-/** What each machine speaks from. */
+/** The source address of each machine. */
 const sources = new Map<string, string>()
 async function joins(name: string): Promise<void> {
   sources.set(name, ipOf(await startNode(name), 4, source))
@@ -101,7 +101,7 @@ test('the pool of an administrator stays, and an address in it gets no second po
   await metallb.removePool('theirs')
 })
 
-// A document is taken as a whole or not at all.
+// The API server cannot refuse single pools of a ConfigMap.
 if (metallb.hasObjects) {
   test('a pool that the API server refuses is reported on its Service, and other pools are written', async () => {
     await announceWeb()
@@ -173,7 +173,7 @@ test('after the last Service is deleted nothing of ours is left in what MetalLB 
   await arePools()
   await arePeers()
   assert.equal(await metallb.left(), [])
-  // The addresses that machines are managed by have none.
+  // Management addresses have no tags.
   const ordered = stage.reserved().filter(({ tags }) => tags.length > 0)
   assert.equal(ordered, [])
 })
@@ -182,7 +182,7 @@ test.after(() => stage.close())
 
 test.run()
 
-/** A policy by which the API server takes no pool that is new. */
+/** A policy by which the API server refuses new pools. */
 function noNewPools(): object[] {
   const metadata = { name: 'no-new-pools' }
   const resourceRules = [

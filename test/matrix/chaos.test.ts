@@ -1,4 +1,4 @@
-// A short walk of `make chaos`, with a seed that was walked before.
+// A short walk of `make chaos` with a fixed seed.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { walk } from '../chaos/walk.ts'

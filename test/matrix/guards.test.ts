@@ -1,4 +1,4 @@
-// What an operator allows, and what an owner protects.
+// The limit of a namespace, protected Services, and fields that users cannot change.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadBalancer, reclaim } from '../whole/manifests.ts'

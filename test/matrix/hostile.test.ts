@@ -1,4 +1,4 @@
-// Somebody who can reach the webhook's port, and somebody who even knows its path.
+// Attackers that can reach the webhook's port, without and with its path.
 import { request } from 'node:https'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -89,7 +89,7 @@ test('a flood of reviews for an unknown namespace reserves few addresses, and th
   const real = await stage.create(loadBalancer('real'))
   assert.is(real.metadata.name, 'real')
   await stage.settled('real')
-  await eventually('the flood has run off', () => stage.reserved().length === 1 || undefined, 40_000)
+  await eventually('the addresses of the flood are released', () => stage.reserved().length === 1 || undefined, 40_000)
   assert.ok(await isAlive())
 })
 

@@ -1,4 +1,4 @@
-// BGP on a project and on nodes as kubelets register them, and a cloud that forgets, refuses, breaks and hangs.
+// BGP of a project and its nodes, also while the cloud loses settings, refuses, fails or hangs.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -24,7 +24,7 @@ async function run(env: Record<string, string> = {}, ...flags: string[]): Promis
   product = await stage.start({ env: { ...settings, ...env }, flags })
 }
 
-/** A machine and its node, as they come up. */
+/** Starts a machine and registers its node. */
 const machines = new Map<string, Device>()
 async function startNode(name: string, started: Started = {}): Promise<Device> {
   const machine = device(name)
@@ -42,12 +42,12 @@ const says = (name: string, is: (said: Said) => boolean) =>
   seen('its annotations are right', name, (one) => one !== undefined && is(ours(one.metadata.annotations)))
 const saysNothing = (name: string) => says(name, (said) => Object.keys(said).length === 0)
 
-/** What it says of its sessions alone. */
+/** The annotations of its sessions alone. */
 const sessionsIn = (said: Said): Said =>
   Object.fromEntries(Object.entries(said).filter(([name]) => name !== bgp.networkAnnotation))
 const sessionsOf = (name: string) => bgp.says(ipOf(machines.get(name) ?? { id: '', ip_addresses: [] }, 4, bgp.source))
 const saysPeers = (name: string) => says(name, (said) => isDeepStrictEqual(sessionsIn(said), sessionsOf(name)))
-/** Every node says all that it is to say, and that is kept. */
+/** Waits until every node shows its peers, and the Secret keeps them. */
 const areSettled = async () => {
   for (const name of machines.keys()) {
     await says(name, (said) => isDeepStrictEqual(sessionsIn(said), sessionsOf(name)) && saysNetwork(said))
@@ -109,7 +109,7 @@ test('a field manager of its own applies the peer annotations and nothing else',
 test('edited and removed annotations are restored and stray ones removed, without a call to the cloud', async () => {
   const before = await annotations('first')
   const [last = ''] = Object.keys(sessionsOf('first')).toReversed()
-  // Where names are numbered: of a session that there is not.
+  // Where names are numbered: those of a session that does not exist.
   const strays = Object.keys(before).flatMap((name) => (/-1-/.test(name) ? [name.replace('-1-', '-7-')] : []))
   calls.clear()
   const edits = [edited, ...strays].map((name) => `${name}=192.0.2.1`)

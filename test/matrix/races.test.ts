@@ -1,4 +1,4 @@
-// Two replicas answer reviews, one of them leads; many people and a clumsy machine are at it.
+// Two replicas answer reviews and one of them leads, while many clients create and delete and a process freezes.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -31,7 +31,7 @@ const replica = (port: number) => ({
     '--leader-elect-lease-duration=2s',
     '--leader-elect-renew-deadline=1500ms',
     '--leader-elect-retry-period=300ms',
-    // A frozen replica reserves, when it wakes, for a review that nobody waits for any more.
+    // When a frozen replica wakes it reserves for reviews that have timed out.
     '--unbound-grace=5s',
   ],
 })
@@ -53,7 +53,7 @@ async function unlessTaken(made: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Every LoadBalancer shows an address that the cloud has reserved, each its own, and the cloud has no other. */
+/** Waits until each LoadBalancer shows its own reserved address and nothing else is reserved. */
 function atRest(): Promise<true> {
   return eventually(
     'as many reservations as Services, each on its own',
@@ -85,7 +85,7 @@ test(`${dialect.burst} Services that twenty clients create at once are as many r
   })
   await Promise.all(people)
   await atRest()
-  // What came too soon for the cloud, or was given up before it answered, bought nothing.
+  // Calls above the cloud's limit, and calls that timed out before it, reserved nothing.
   const bought = calls.all(routes.reserve).filter(({ status }) => status === 201)
   assert.is(bought.length, dialect.burst)
 })
@@ -106,7 +106,7 @@ test('names that are created and deleted without a pause end with one reservatio
 })
 
 test('a leader that was frozen past its lease changes nothing against the new leader when it wakes', async () => {
-  // Every review that a frozen replica gets is waited for: not as long as usual.
+  // The API server waits for each review of a frozen replica; a shorter time-out shortens the test.
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
   for (const kind of ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'])
     await stage.run('patch', kind, 'zz-eip-admission', '--type=json', '-p', patience)
@@ -122,7 +122,7 @@ test('a leader that was frozen past its lease changes nothing against the new le
   leader.signal('SIGCONT')
   await client.remove(services, { namespace: 'default', name: 'frozen-0' })
   await atRest()
-  assert.ok(losses() > before, 'it has noticed that it leads no more')
+  assert.ok(losses() > before, 'it has logged that it lost the lease')
 })
 
 test.after(() => stage.close(door))

@@ -1,4 +1,4 @@
-// What a terminal says to who can have no address, or not the one that they ask for.
+// What kubectl prints when a Service can have no address, or not the one that it requests.
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { test } from 'uvu'
@@ -10,19 +10,19 @@ import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
 const { here, place, placeSetting, misspelt, elsewhere } = dialect
-/** Without a place, where a Service can say one. */
+/** Without a location, where a Service can request one. */
 const nowhere = {}
 const readOnly = randomBytes(16).toString('hex')
 const account = await dialects[dialect.name].open({ readOnly })
 const stage = await openStage({ account })
 const { calls, faults, quota } = stage.cloud.door
-// A call that looks whether an address is gone yet would be taken for one that a refusal has cost.
+// With a slow deletion, calls that poll for its end would be counted as calls of a refusal.
 stage.cloud.door.setDeletion({ reservationsMs: 0 })
 
 let product: Product | undefined
 let settings: Record<string, string> | undefined
 
-/** Runs the product with these settings; where it has them already it goes on. */
+/** Runs the product with these settings; it is not restarted where it has them. */
 async function running(env: Record<string, string>): Promise<void> {
   if (isDeepStrictEqual(env, settings)) return
   await product?.stop()
@@ -33,7 +33,7 @@ async function running(env: Record<string, string>): Promise<void> {
 const refused = 'admission webhook "reserve.eip-admission.dev" denied the request: '
 const create = (manifest: object) => stage.kubectl(['create', '-f', '-'], manifest)
 
-/** What the terminal says when a Service is refused; it must be the same in a dry run, and cost nothing. */
+/** The refusal of a Service, which is the same in a dry run and makes no call to the cloud. */
 async function refusal(name: string, facts: Facts = {}, verb = ['create']): Promise<string> {
   const manifest = loadBalancer(name, facts)
   calls.clear()
@@ -101,9 +101,9 @@ if (elsewhere) {
   test('an unknown location is refused with the annotation, its value, the nearest one and the known ones', async () => {
     await running(nowhere)
     const said = await refusal('typo', { annotations: { [annotation]: misspelt.place } })
-    for (const words of [`Service default/typo: annotation ${annotation}: `, ...misspelt.said])
+    for (const words of [`Service default/typo: annotation ${annotation}: `, ...misspelt.expected])
       assert.match(said, words)
-    // One that the same cluster knows is taken, however it is written.
+    // A known location is accepted in upper case too.
     const spelt = { [annotation]: elsewhere.place.toUpperCase() }
     const { spec } = await stage.create(loadBalancer('spelt', { annotations: spelt }))
     const held = stage.reserved().find(({ address }) => address === spec.loadBalancerIP)
@@ -160,7 +160,7 @@ for (const { by, from, to } of moves) {
       const { code, stderr } = await create(manifest)
       assert.is(code, 1)
       assert.match(stderr, `${address} is kept for it in ${place}, and it is to have one in ${placeSetting.other}`)
-      // Who does what it says is let in.
+      // The command in the message helps.
       const [, ...command] = /kubectl delete eip \S+/.exec(stderr)?.[0].split(' ') ?? []
       await stage.run(...command, '--timeout=20s')
       const { spec } = await stage.create(manifest)
@@ -197,7 +197,7 @@ test("in a project at its limit the create is refused with the cloud's words and
   assert.match(stderr, /release addresses that nobody needs, or have the limit [a-z ]*raised/)
   assert.is(stage.calls(routes.reserve), 1)
   assert.equal([await stage.service('too-many'), await stage.record('too-many')], [undefined, undefined])
-  // Nothing stays in the way of the next attempt.
+  // The next attempt succeeds.
   await stage.create(loadBalancer('too-many'))
   await deleted('too-many')
 })
@@ -241,7 +241,7 @@ test('a misspelt location in the settings refuses each create with the location 
   await running({ ...here, [placeSetting.name]: misspelt.place })
   const annotations = elsewhere ? { [elsewhere.annotation]: elsewhere.place } : {}
   const said = await refusal('victim', { annotations })
-  for (const words of [`setting ${placeSetting.name}: `, ...misspelt.said]) assert.match(said, words)
+  for (const words of [`setting ${placeSetting.name}: `, ...misspelt.expected]) assert.match(said, words)
 })
 
 test("with a read-only token the create is refused with the cloud's words and what to do", async () => {

@@ -1,4 +1,4 @@
-// We admit a Service, its address is reserved, and then something after us rejects it.
+// A Service is admitted by us, its address is reserved, and then it is rejected by something that runs after us.
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { test } from 'uvu'
@@ -24,10 +24,10 @@ const create = (name: string, facts?: Facts) => kubectl(['create', '-f', '-'], l
 type Rejection = {
   why: string
   namespace?: string
-  /** Tries to create the Service; answers what the terminal says. */
+  /** Tries to create the Service; returns the error. */
   attempt: (name: string) => Promise<string>
   said: string
-  /** Takes away what was in the way. */
+  /** Removes the reason of the rejection. */
   clear?: () => Promise<unknown>
 }
 
@@ -71,7 +71,7 @@ const rejections: Rejection[] = [
   { why: 'its author hangs up', attempt: hangUp, said: 'socket hang up' },
 ]
 
-/** Creates a Service and leaves while the cloud is still thinking. */
+/** Creates a Service and closes the connection before the cloud answers. */
 async function hangUp(name: string): Promise<string> {
   latency.set({ on: routes.reserve, ms: 1_000 })
   const { url, dir } = stage.controlPlane
@@ -92,7 +92,7 @@ async function hangUp(name: string): Promise<string> {
   return words
 }
 
-/** A Service that we admitted and that is not there: its reservation waits. Answers the address. */
+/** Attempts a create that is rejected after our webhook; returns the address that stays reserved. */
 async function rejected({ attempt, said, namespace = 'default' }: Rejection, name: string): Promise<string> {
   const before = stage.reserved().length
   assert.match(await attempt(name), said)
@@ -107,7 +107,7 @@ async function rejected({ attempt, said, namespace = 'default' }: Rejection, nam
 async function prepareRejections(): Promise<void> {
   await run('create', 'namespace', 'poor')
   await run('create', 'quota', 'no-load-balancers', '-n', 'poor', '--hard=services.loadbalancers=0')
-  // The controller that would write it does not run.
+  // The quota controller, which would write it, does not run.
   const status = '{"status":{"hard":{"services.loadbalancers":"0"},"used":{"services.loadbalancers":"0"}}}'
   await run('patch', 'quota', 'no-load-balancers', '-n', 'poor', '--subresource=status', '--type=merge', '-p', status)
   await run('create', 'clusterrole', 'updater', '--verb=get,update', '--resource=services')

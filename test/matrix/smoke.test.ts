@@ -182,7 +182,7 @@ test('a misspelt location in the settings is refused with the one that was meant
   await runWith({ ...here, [placeSetting.name]: misspelt.place })
   const { code, stderr } = await create(loadBalancer('victim'))
   assert.is(code, 1)
-  for (const expected of [`setting ${placeSetting.name}: `, ...misspelt.said]) assert.match(stderr, expected)
+  for (const expected of [`setting ${placeSetting.name}: `, ...misspelt.expected]) assert.match(stderr, expected)
 })
 
 test.after(() => stage.close())
