@@ -82,7 +82,7 @@ test('while the cloud refuses the key or does not answer, nothing that MetalLB r
     faults.add({ answer })
     await product?.stop()
     product = await stage.serve({ env: { ...settings, EIP_PEER_REFRESH_INTERVAL: '1s' } })
-    await eventually('the cloud is asked', () => faults.all().some(({ struck }) => struck > 2) || undefined)
+    await eventually('the cloud is called', () => faults.all().some(({ struck }) => struck > 2) || undefined)
     await sleep(1_500)
     faults.clear()
     assert.equal(await metallb.versions(), before, `nothing was written while the cloud answered ${answer}`)

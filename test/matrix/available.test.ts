@@ -150,8 +150,8 @@ test('other annotations about the address are ignored with a warning when an Ela
 
 test('the chosen ElasticIP cannot be changed while the Service has its address', async () => {
   await createWeb()
-  const said = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
-  assert.match(said.stderr, `its address ${own.address} is of ElasticIP office and cannot be exchanged`)
+  const output = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
+  assert.match(output.stderr, `its address ${own.address} is of ElasticIP office and cannot be exchanged`)
   assert.is((await kubectl(['annotate', 'service', 'web', `${chosen}-`])).code, 1)
   assert.is((await kubectl(['label', 'service', 'web', 'team=web'])).code, 0)
 })
@@ -182,8 +182,8 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
   await stage.run('delete', 'eip', 'wrong', '--timeout=10s')
   await stage.run('delete', 'service', 'web', '--ignore-not-found')
   const both = [provisioned('office', own.id), named('together', 'office')]
-  const said = await apply({ apiVersion: 'v1', kind: 'List', items: both })
-  assert.is(said.code, 0, said.stderr)
+  const output = await apply({ apiVersion: 'v1', kind: 'List', items: both })
+  assert.is(output.code, 0, output.stderr)
   assert.is(await stage.settled('together'), own.address)
   await stage.run('delete', 'service', 'together')
   await available('office')
@@ -197,13 +197,13 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
 
 test('of two simultaneous Services that name one ElasticIP one gets it, and the refusal of the other names the holder', async () => {
   await freeOffice()
-  const said = await Promise.all(['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))))
+  const output = await Promise.all(['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))))
   assert.equal(
-    said.map(({ code }) => code).toSorted((a, b) => a - b),
+    output.map(({ code }) => code).toSorted((a, b) => a - b),
     [0, 1],
   )
-  const winner = said[0]?.code === 0 ? 'one' : 'two'
-  assert.match(said.find(({ code }) => code === 1)?.stderr ?? '', `is held by Service default/${winner}`)
+  const winner = output[0]?.code === 0 ? 'one' : 'two'
+  assert.match(output.find(({ code }) => code === 1)?.stderr ?? '', `is held by Service default/${winner}`)
   assert.is(await stage.settled(winner), own.address)
   await stage.run('delete', 'service', winner)
   await available('office')
@@ -283,7 +283,7 @@ test('at the quota the product limits its calls for the warm pool and for Servic
   product = await stage.start(running(3))
   await sleep(5_000)
   const asked = calls.count(routes.reserve)
-  assert.ok(asked > 1 && asked <= 18, `it was asked ${asked} times in five seconds`)
+  assert.ok(asked > 1 && asked <= 18, `it was called ${asked} times in five seconds`)
   stage.cloud.door.quota.set(1000)
   await stage.run('delete', 'service', 'waits', 'waits-too')
   await stage.run('delete', 'eip', ...ofThree, '--timeout=20s')

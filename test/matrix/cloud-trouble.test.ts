@@ -46,11 +46,11 @@ const startProduct = once(async () => {
   faults.add({ answer: 503 })
   product = await stage.serve(quick)
   await createPending('early')
-  const said = await eventually('an Event says why', async (observe) => {
+  const output = await eventually('an Event says why', async (observe) => {
     const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=early'))
     return /Warning .*SyncLoadBalancerFailed.*Address pending/.test(events) ? events : undefined
   })
-  assert.match(said, 'EnsuringLoadBalancer')
+  assert.match(output, 'EnsuringLoadBalancer')
   const line = new RegExp(`${dialect.place} +Requested .*(answered 503|did not answer)`)
   assert.match(await stage.run('get', 'eip', 'default.early', '-o', 'wide'), line)
   faults.clear()
@@ -61,34 +61,34 @@ const startProduct = once(async () => {
 test('the product starts while the cloud is down, and a new Service says why its address is pending', startProduct)
 
 const strike = (fault: Fault) => () => faults.add(fault)
-const troubles: { name: string; begin: () => unknown; end?: () => unknown; said: string }[] = [
-  { name: 'outage', begin: strike({ answer: 503 }), said: `${cloudName} answered 503` },
-  { name: 'error', begin: strike({ on: routes.reserve, answer: 500 }), said: `${cloudName} answered 500 to POST` },
+const troubles: { name: string; begin: () => unknown; end?: () => unknown; output: string }[] = [
+  { name: 'outage', begin: strike({ answer: 503 }), output: `${cloudName} answered 503` },
+  { name: 'error', begin: strike({ on: routes.reserve, answer: 500 }), output: `${cloudName} answered 500 to POST` },
   {
     name: 'gateway',
     begin: strike({ on: routes.reserve, answer: 502 }),
-    said: `${cloudName} answered 502 with text/html to POST`,
+    output: `${cloudName} answered 502 with text/html to POST`,
   },
   {
     name: 'busy',
     begin: strike({ on: routes.reserve, answer: 429, retryAfterSeconds: 1 }),
-    said: `${cloudName} answered 429 to POST`,
+    output: `${cloudName} answered 429 to POST`,
   },
-  { name: 'reset', begin: strike({ on: routes.reserve, answer: 'reset' }), said: `${cloudName} broke off POST` },
+  { name: 'reset', begin: strike({ on: routes.reserve, answer: 'reset' }), output: `${cloudName} broke off POST` },
 ]
 if (setGrants) {
   troubles.push({
     name: 'late',
     begin: () => setGrants(cloud.controlUrl, { mode: 'late', afterMs: 2000 }),
     end: () => setGrants(cloud.controlUrl, { mode: 'at-once' }),
-    said: `${cloudName} has not granted the address yet`,
+    output: `${cloudName} has not granted the address yet`,
   })
 }
-const createInTrouble = troubles.map(({ begin, end = () => faults.clear(), name, said }) =>
+const createInTrouble = troubles.map(({ begin, end = () => faults.clear(), name, output }) =>
   once(async () => {
     await startProduct()
     await begin()
-    assert.match(await createPending(name), said)
+    assert.match(await createPending(name), output)
     await end()
   }),
 )

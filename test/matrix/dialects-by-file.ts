@@ -23,7 +23,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   hostile: { complete: ['packet'] },
   lifecycle: { complete: ['cherry-servers'] },
   manifest: { complete: ['equinix-metal'] },
-  // A predecessor on Packet did not mark its cluster: here a second cluster is told apart by the least.
+  // A predecessor on Packet did not mark its cluster: here a second cluster has the fewest marks to tell them apart.
   neighbours: { complete: ['packet'] },
   // The two BGP APIs. Packet has the one of Equinix Metal; smoke.test.ts shows its annotations.
   peering: { complete: ['equinix-metal', 'cherry-servers'] },

@@ -19,9 +19,9 @@ const ways = [['create'], ['apply'], ['apply', '--server-side']]
 for (const verb of ways) {
   test(`kubectl ${verb.join(' ')} --dry-run=server warns what would happen, and reserves nothing`, async () => {
     calls.clear()
-    const said = await kubectl([...verb, '--dry-run=server', '-f', '-', '-o', 'json'], loadBalancer('imagined'))
-    assert.equal([said.code, said.stderr], [0, wouldReserve])
-    const { metadata, spec } = JSON.parse(said.stdout) as Service
+    const output = await kubectl([...verb, '--dry-run=server', '-f', '-', '-o', 'json'], loadBalancer('imagined'))
+    assert.equal([output.code, output.stderr], [0, wouldReserve])
+    const { metadata, spec } = JSON.parse(output.stdout) as Service
     assert.equal([metadata.finalizers, spec.loadBalancerIP], [[finalizer], undefined])
     await nothingHappened('imagined')
   })
@@ -29,8 +29,8 @@ for (const verb of ways) {
 
 test('a dry run with generateName warns what would happen, and writes no record', async () => {
   calls.clear()
-  const said = await kubectl(['create', '--dry-run=server', '-f', '-'], unnamed('imagined-'))
-  assert.equal([said.code, said.stderr], [0, wouldReserve])
+  const output = await kubectl(['create', '--dry-run=server', '-f', '-'], unnamed('imagined-'))
+  assert.equal([output.code, output.stderr], [0, wouldReserve])
   assert.equal(calls.all(), [])
   assert.is((await stage.run('get', 'eip', '-o', 'name')).trim(), '')
 })
@@ -88,7 +88,7 @@ test('a dry run of a change to ClusterIP shows what the Service would lose, and 
 test('a dry run of a change to LoadBalancer warns what would happen, and reserves nothing', async () => {
   await stage.create(loadBalancer('plain', { spec: { type: 'ClusterIP' } }))
   calls.clear()
-  const said = await kubectl([
+  const output = await kubectl([
     'patch',
     'service',
     'plain',
@@ -96,7 +96,7 @@ test('a dry run of a change to LoadBalancer warns what would happen, and reserve
     '-p',
     '{"spec":{"type":"LoadBalancer"}}',
   ])
-  assert.equal([said.code, said.stderr], [0, wouldReserve])
+  assert.equal([output.code, output.stderr], [0, wouldReserve])
   assert.equal(calls.all(), [])
   assert.is(await stage.record('plain'), undefined)
 })

@@ -21,13 +21,13 @@ test('of many simultaneous creates in a namespace no more succeed than its limit
   await run('create', 'namespace', 'race')
   const before = stage.reserved().length
   const names = Array.from({ length: 12 }, (_, n) => `racer-${n}`)
-  const said = await Promise.all(
+  const output = await Promise.all(
     names.map((name) => kubectl(['create', '-f', '-'], loadBalancer(name, { namespace: 'race' }))),
   )
-  const admitted = said.filter(({ code }) => code === 0).length
+  const admitted = output.filter(({ code }) => code === 0).length
   assert.ok(admitted <= 3, `${admitted} were admitted`)
   assert.is(stage.reserved().length, before + admitted)
-  for (const { code, stderr } of said)
+  for (const { code, stderr } of output)
     if (code !== 0) assert.match(stderr, 'the limit of 3 addresses in namespace race')
 })
 

@@ -79,7 +79,7 @@ test('a Service that changes its type repeatedly shows the address that its reco
     await stage.run('patch', 'service', 'flutters', '-p', '{"spec":{"type":"ClusterIP"}}')
     const patch = ['patch', 'service', 'flutters', '-p', '{"spec":{"type":"LoadBalancer"}}', '-o', 'json']
     const { spec } = JSON.parse(await stage.run(...patch)) as { spec: { loadBalancerIP?: string } }
-    assert.is(await stage.settled('flutters'), spec.loadBalancerIP, 'the terminal said the truth')
+    assert.is(await stage.settled('flutters'), spec.loadBalancerIP, 'the address in the answer is right')
     assert.equal(
       stage.reserved().map(({ address }) => address),
       [spec.loadBalancerIP],
@@ -109,8 +109,8 @@ for (const wait of [true, false]) {
 test('kubectl replace --force ends with one address', async () => {
   await stage.create(loadBalancer('forced'))
   await stage.run('get', 'service', 'forced')
-  const said = await stage.kubectl(['replace', '--force', '-f', '-'], loadBalancer('forced'))
-  assert.is(said.code, 0)
+  const output = await stage.kubectl(['replace', '--force', '-f', '-'], loadBalancer('forced'))
+  assert.is(output.code, 0)
   const address = await stage.settled('forced')
   assert.equal(
     stage.reserved().map((one) => one.address),
@@ -215,16 +215,16 @@ test('a deletion waits while the product is down, and is carried out at the next
 })
 
 test('Events on a Service have the reasons that dashboards use', async () => {
-  await stage.create(loadBalancer('told'))
-  await stage.settled('told')
-  await deleted('told')
+  await stage.create(loadBalancer('events'))
+  await stage.settled('events')
+  await deleted('events')
   const reasons = await eventually('four Events', async (observe) => {
     const jsonpath = '-o=jsonpath={range .items[*]}{.reason}{"\\n"}{end}'
-    const said = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=told', jsonpath))
-    return said.includes('DeletedLoadBalancer') ? said.trim().split('\n') : undefined
+    const output = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=events', jsonpath))
+    return output.includes('DeletedLoadBalancer') ? output.trim().split('\n') : undefined
   })
   assert.equal(reasons.toSorted(), ['DeletedLoadBalancer', 'DeletingLoadBalancer', 'EnsuredLoadBalancer'])
-  assert.is((await stage.service('told'))?.metadata.annotations?.[shown], undefined)
+  assert.is((await stage.service('events'))?.metadata.annotations?.[shown], undefined)
 })
 
 test.after(async () => {

@@ -60,7 +60,7 @@ test('a manifest file that is not YAML is refused at the start, with its name', 
 test('objects that our roles do not allow are logged with the command that grants them, and the product runs', async () => {
   write(objects)
   const product = await stage.start({ env: dialect.here, flags: [flag] })
-  await eventually('it is told', () => log().includes('objects are not applied') || undefined)
+  await eventually('the log says it', () => log().includes('objects are not applied') || undefined)
   assert.match(log(), 'kubectl create clusterrolebinding eip-admission-manifest --clusterrole=cluster-admin')
   assert.match(log(), '--serviceaccount=eip-admission:eip-admission')
   await product.stop()

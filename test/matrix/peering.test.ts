@@ -33,24 +33,28 @@ async function startNode(name: string, started: Started = {}): Promise<Device> {
   return machine
 }
 
-type Said = Record<string, string>
+type Annotations = Record<string, string>
 
-const ours = (annotations: Said = {}): Said =>
+const ours = (annotations: Annotations = {}): Annotations =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith(dialect.prefix)))
 const annotations = async (name: string) => ours((await node(name))?.metadata.annotations)
-const says = (name: string, is: (said: Said) => boolean) =>
+const waitForAnnotations = (name: string, is: (actual: Annotations) => boolean) =>
   seen('its annotations are right', name, (one) => one !== undefined && is(ours(one.metadata.annotations)))
-const saysNothing = (name: string) => says(name, (said) => Object.keys(said).length === 0)
+const waitForNoAnnotations = (name: string) => waitForAnnotations(name, (actual) => Object.keys(actual).length === 0)
 
 /** The annotations of its sessions alone. */
-const sessionsIn = (said: Said): Said =>
-  Object.fromEntries(Object.entries(said).filter(([name]) => name !== bgp.networkAnnotation))
+const sessionsIn = (actual: Annotations): Annotations =>
+  Object.fromEntries(Object.entries(actual).filter(([name]) => name !== bgp.networkAnnotation))
 const sessionsOf = (name: string) => bgp.says(ipOf(machines.get(name) ?? { id: '', ip_addresses: [] }, 4, bgp.source))
-const saysPeers = (name: string) => says(name, (said) => isDeepStrictEqual(sessionsIn(said), sessionsOf(name)))
+const waitForPeers = (name: string) =>
+  waitForAnnotations(name, (actual) => isDeepStrictEqual(sessionsIn(actual), sessionsOf(name)))
 /** Waits until every node shows its peers, and the Secret keeps them. */
-const areSettled = async () => {
+const waitUntilSettled = async () => {
   for (const name of machines.keys()) {
-    await says(name, (said) => isDeepStrictEqual(sessionsIn(said), sessionsOf(name)) && saysNetwork(said))
+    await waitForAnnotations(
+      name,
+      (actual) => isDeepStrictEqual(sessionsIn(actual), sessionsOf(name)) && hasNetwork(actual),
+    )
     await keeps(name)
   }
   await eventually('so are the networks', async () => {
@@ -58,13 +62,14 @@ const areSettled = async () => {
     return text.split('"node":').length === text.split('"privateNetwork":').length || undefined
   })
 }
-const saysNetwork = (said: Said) => bgp.networkAnnotation === undefined || said[bgp.networkAnnotation] !== undefined
+const hasNetwork = (actual: Annotations) =>
+  bgp.networkAnnotation === undefined || actual[bgp.networkAnnotation] !== undefined
 const [edited = ''] = Object.keys(bgp.says(''))
 
 const bgpCalls = () => Object.entries(calls.counts()).filter(([route]) => bgp.isAbout.test(route))
-const isAsked = (again = '') => {
+const waitForCall = (again = '') => {
   calls.clear()
-  return eventually(`the cloud is asked${again}`, () => bgpCalls().length > 0 || undefined)
+  return eventually(`the cloud is called${again}`, () => bgpCalls().length > 0 || undefined)
 }
 
 test('a replica with --only=webhooks does not enable BGP', async () => {
@@ -86,10 +91,10 @@ test('without a load balancer there is no BGP', async () => {
 test('BGP is enabled for the project and a node before any Service exists, and the node shows its peers', async () => {
   await run()
   await startNode('first')
-  await saysPeers('first')
+  await waitForPeers('first')
   const { [bgp.networkAnnotation ?? '']: network } = await annotations('first')
   if (bgp.networkAnnotation !== undefined) assert.match(network ?? '', /^10\.[\d.]+\/\d+$/)
-  await saysPeers('off')
+  await waitForPeers('off')
   await keeps('first')
 })
 
@@ -115,7 +120,7 @@ test('edited and removed annotations are restored and stray ones removed, withou
   const edits = [edited, ...strays].map((name) => `${name}=192.0.2.1`)
   await stage.run('annotate', '--overwrite', 'node', 'first', ...edits, 'mine=kept')
   await stage.run('annotate', 'node', 'first', `${last}-`)
-  await says('first', (said) => isDeepStrictEqual(said, before))
+  await waitForAnnotations('first', (actual) => isDeepStrictEqual(actual, before))
   assert.is((await node('first'))?.metadata.annotations?.['mine'], 'kept')
   assert.equal(bgpCalls(), [])
 })
@@ -133,13 +138,13 @@ test("another cloud's node is never touched", async () => {
   await register('foreign', { providerID: 'aws:///eu-west-1a/i-0123456789' })
   await stage.run('annotate', 'node', 'foreign', `${edited}=192.0.2.1`)
   await startNode('after-foreign')
-  await saysPeers('after-foreign')
+  await waitForPeers('after-foreign')
   assert.equal(await annotations('foreign'), { [edited]: '192.0.2.1' })
 })
 
 test('nothing is kept of the peers of a deleted node', async () => {
   const { id } = await startNode('mortal')
-  await saysPeers('mortal')
+  await waitForPeers('mortal')
   await keeps('mortal')
   devices.remove(id)
   machines.delete('mortal')
@@ -151,16 +156,16 @@ const { nodeSelector } = bgp
 if (nodeSelector !== undefined) {
   test('the node selector decides which nodes have peers, when it changes and when a label changes', async () => {
     await run({ [nodeSelector]: 'role in (edge)' })
-    for (const name of ['first', 'off', 'after-foreign']) await saysNothing(name)
+    for (const name of ['first', 'off', 'after-foreign']) await waitForNoAnnotations(name)
     await keeps('first', false)
     assert.is((await node('first'))?.metadata.annotations?.['mine'], 'kept')
     await stage.run('label', 'node', 'first', 'role=edge')
-    await saysPeers('first')
+    await waitForPeers('first')
     assert.equal(await annotations('off'), {})
     await stage.run('label', 'node', 'first', 'role-')
-    await saysNothing('first')
+    await waitForNoAnnotations('first')
     await run()
-    for (const name of ['first', 'off', 'after-foreign']) await saysPeers(name)
+    for (const name of ['first', 'off', 'after-foreign']) await waitForPeers(name)
   })
 }
 
@@ -171,17 +176,17 @@ test('BGP that another tool disabled on a machine is enabled again', async () =>
   calls.clear()
   await bgp.takeAway(stage, String(machines.get('first')?.id))
   await eventually('it is made again', () => calls.count(bgp.enabling) || undefined)
-  await saysPeers('first')
+  await waitForPeers('first')
 })
 
 const { noRouters } = bgp
 if (noRouters !== undefined) {
   test('peers that the cloud no longer lists are removed, and added when it lists them again', async () => {
     faults.add(noRouters)
-    await says('first', (said) => Object.keys(sessionsIn(said)).length === 0)
+    await waitForAnnotations('first', (actual) => Object.keys(sessionsIn(actual)).length === 0)
     await eventually('no peers are kept', async () => (await kept()).includes('"peers":[]') || undefined)
     faults.clear()
-    for (const name of machines.keys()) await saysPeers(name)
+    for (const name of machines.keys()) await waitForPeers(name)
     await eventually('they are kept', async () => !(await kept()).includes('"peers":[]') || undefined)
   })
 }
@@ -193,24 +198,24 @@ const troubles: { what: string; answer: Parameters<typeof faults.add>[0]['answer
 ]
 for (const { what, answer } of troubles) {
   test(`a cloud that ${what} has no peer removed, before and after a restart`, async () => {
-    await areSettled()
+    await waitUntilSettled()
     const before = [await annotations('first'), await kept()]
     const { resourceVersion } = (await secret())?.metadata ?? {}
     for (const on of bgp.paths) faults.add({ on, answer })
-    await isAsked()
+    await waitForCall()
     await run({}, ...quick)
-    await isAsked(' again')
+    await waitForCall(' again')
     await sleep(2500)
     assert.equal([await annotations('first'), await kept()], before)
     assert.is((await secret())?.metadata.resourceVersion, resourceVersion)
     await stage.run('annotate', '--overwrite', 'node', 'first', `${edited}=192.0.2.1`)
-    await says('first', (said) => said[edited] === sessionsOf('first')[edited])
+    await waitForAnnotations('first', (actual) => actual[edited] === sessionsOf('first')[edited])
     faults.clear()
   })
 }
 
 test('a damaged Secret is written again, and no annotation is removed meanwhile', async () => {
-  await areSettled()
+  await waitUntilSettled()
   const before = [await annotations('first'), await kept()]
   const damages = [null, Buffer.from('no gzip').toString('base64'), gzipSync('[{"node":1}]').toString('base64')]
   for (const data of damages) {
@@ -223,8 +228,8 @@ test('a damaged Secret is written again, and no annotation is removed meanwhile'
 })
 
 test('a node without a machine gets an Event PeeringFailed', async () => {
-  await register('lost', { providerID: bgp.nobody, cloudProvider: 'internal' })
-  await eventually('it is said', async () => (await events('lost')).includes('PeeringFailed') || undefined)
+  await register('lost', { providerID: bgp.unknownMachine, cloudProvider: 'internal' })
+  await eventually('it is actual', async () => (await events('lost')).includes('PeeringFailed') || undefined)
 })
 
 const { localAsn } = bgp
@@ -232,8 +237,8 @@ if (localAsn !== undefined) {
   test('a project that has BGP keeps its ASN, and the log warns once of a differing setting', async () => {
     await run({ [localAsn]: '65001' })
     const found = () => readFileSync(stage.logOf('eip-admission'), 'utf8').match(/its ASN is 65000 and not 65001/g)
-    await eventually('it is said', () => found() !== null || undefined)
-    await saysPeers('first')
+    await eventually('it is actual', () => found() !== null || undefined)
+    await waitForPeers('first')
     assert.is(found()?.length, 1)
   })
 }

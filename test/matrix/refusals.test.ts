@@ -78,10 +78,10 @@ test('a refusal lists all mistakes of a Service', async () => {
   const wrong = { [reclaim]: 'Keep', 'eip-admission.dev/protct': 'true' }
   const misplaced = elsewhere ? { [elsewhere.annotation]: 'atlantis', [`${dialect.prefix}eip`]: 'any' } : {}
   const annotations = { ...wrong, ...misplaced }
-  const said = await refusal('wrong', { annotations })
+  const output = await refusal('wrong', { annotations })
   const all = Object.entries(annotations)
-  assert.match(said, `Service default/wrong: ${all.length} mistakes:`)
-  for (const [name, value] of all) assert.match(said, `  - annotation ${name}: "${value}" is `)
+  assert.match(output, `Service default/wrong: ${all.length} mistakes:`)
+  for (const [name, value] of all) assert.match(output, `  - annotation ${name}: "${value}" is `)
 })
 
 if (elsewhere) {
@@ -90,8 +90,8 @@ if (elsewhere) {
   test('without a location the refusal names the annotations and settings that set one', async () => {
     await running(nowhere)
     for (const verb of [['create'], ['apply'], ['apply', '--server-side']]) {
-      const said = await refusal('nowhere', {}, verb)
-      for (const name of [annotation, placeSetting.name]) assert.match(said, name)
+      const output = await refusal('nowhere', {}, verb)
+      for (const name of [annotation, placeSetting.name]) assert.match(output, name)
     }
     const diff = await stage.kubectl(['diff', '-f', '-'], loadBalancer('nowhere'))
     assert.ok(diff.code > 0)
@@ -100,9 +100,9 @@ if (elsewhere) {
 
   test('an unknown location is refused with the annotation, its value, the nearest one and the known ones', async () => {
     await running(nowhere)
-    const said = await refusal('typo', { annotations: { [annotation]: misspelt.place } })
+    const output = await refusal('typo', { annotations: { [annotation]: misspelt.place } })
     for (const words of [`Service default/typo: annotation ${annotation}: `, ...misspelt.expected])
-      assert.match(said, words)
+      assert.match(output, words)
     // A known location is accepted in upper case too.
     const spelt = { [annotation]: elsewhere.place.toUpperCase() }
     const { spec } = await stage.create(loadBalancer('spelt', { annotations: spelt }))
@@ -174,15 +174,15 @@ test('an unknown annotation is refused with the one that was meant', async () =>
   await running(here)
   for (const meant of [reclaim, ...(elsewhere ? [elsewhere.annotation] : [])]) {
     const typo = meant.slice(0, -1)
-    const said = await refusal('typo', { annotations: { [typo]: 'any' } })
-    assert.is(said.trim(), `Service default/typo: annotation ${typo}: "any" is not known, did you mean ${meant}?`)
+    const output = await refusal('typo', { annotations: { [typo]: 'any' } })
+    assert.is(output.trim(), `Service default/typo: annotation ${typo}: "any" is not known, did you mean ${meant}?`)
   }
 })
 
 test('an own address that is not an IP address is refused', async () => {
   await running(here)
-  const said = await refusal('own', { spec: { loadBalancerIP: '203.0.113.300' } })
-  assert.match(said, 'spec.loadBalancerIP: "203.0.113.300" is not an IP address')
+  const output = await refusal('own', { spec: { loadBalancerIP: '203.0.113.300' } })
+  assert.match(output, 'spec.loadBalancerIP: "203.0.113.300" is not an IP address')
 })
 
 test("in a project at its limit the create is refused with the cloud's words and what to do", async () => {
@@ -217,21 +217,21 @@ test("with a revoked token the create is refused with the cloud's words and what
 if (elsewhere) {
   const { annotation } = elsewhere
   const orders = [
-    { name: 'the place in the settings goes before annotations', env: here, said: place },
+    { name: 'the place in the settings goes before annotations', env: here, output: place },
     {
       name: 'with EIP_SERVICE_LOCATION_WINS annotations go before the settings',
       env: { ...here, EIP_SERVICE_LOCATION_WINS: 'true' },
-      said: elsewhere.place,
+      output: elsewhere.place,
     },
   ]
-  for (const { name, env, said } of orders) {
+  for (const { name, env, output } of orders) {
     test(name, async () => {
       await running(env)
       const annotations = { [annotation]: elsewhere.place }
       const { code, stderr } = await create(loadBalancer('placed', { annotations }))
       const warning = `annotation ${annotation}: "${elsewhere.place}" is ignored, ${placeSetting.name} says "${place}"`
-      assert.equal([code, stderr.includes(`Warning: ${warning}`)], [0, said === place])
-      assert.ok(stage.reserved().some((one) => one.place === said))
+      assert.equal([code, stderr.includes(`Warning: ${warning}`)], [0, output === place])
+      assert.ok(stage.reserved().some((one) => one.place === output))
       await deleted('placed')
     })
   }
@@ -240,8 +240,8 @@ if (elsewhere) {
 test('a misspelt location in the settings refuses each create with the location that was meant', async () => {
   await running({ ...here, [placeSetting.name]: misspelt.place })
   const annotations = elsewhere ? { [elsewhere.annotation]: elsewhere.place } : {}
-  const said = await refusal('victim', { annotations })
-  for (const words of [`setting ${placeSetting.name}: `, ...misspelt.expected]) assert.match(said, words)
+  const output = await refusal('victim', { annotations })
+  for (const words of [`setting ${placeSetting.name}: `, ...misspelt.expected]) assert.match(output, words)
 })
 
 test("with a read-only token the create is refused with the cloud's words and what to do", async () => {

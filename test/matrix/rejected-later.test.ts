@@ -26,7 +26,7 @@ type Rejection = {
   namespace?: string
   /** Tries to create the Service; returns the error. */
   attempt: (name: string) => Promise<string>
-  said: string
+  output: string
   /** Removes the reason of the rejection. */
   clear?: () => Promise<unknown>
 }
@@ -37,18 +37,18 @@ const rejections: Rejection[] = [
   {
     why: 'its port is none',
     attempt: refusedAs({ spec: { ports: [{ port: 70_000 }] } }),
-    said: 'Invalid value: 70000',
+    output: 'Invalid value: 70000',
   },
   {
     why: 'its nodePort is taken',
     attempt: refusedAs({ spec: { ports: [{ port: 80, nodePort: 30_080 }] } }),
-    said: 'provided port is already allocated',
+    output: 'provided port is already allocated',
   },
   {
     why: "its namespace's quota is used up",
     namespace: 'poor',
     attempt: refusedAs({ namespace: 'poor' }),
-    said: 'exceeded quota: no-load-balancers',
+    output: 'exceeded quota: no-load-balancers',
     clear: () => run('delete', 'resourcequota', '-n', 'poor', 'no-load-balancers'),
   },
   {
@@ -57,7 +57,7 @@ const rejections: Rejection[] = [
       interceptor.refuseNextWrite(({ object }) => object?.metadata.name === name, 'not on a Friday')
       return (await create(name)).stderr
     },
-    said: 'not on a Friday',
+    output: 'not on a Friday',
   },
   {
     why: 'its author may update Services and not create them',
@@ -66,9 +66,9 @@ const rejections: Rejection[] = [
       const manifest = { ...loadBalancer(name), metadata: { name, namespace: 'default' } }
       return (await kubectl(['replace', '--as=updater', `--raw=${path}`, '-f', '-'], manifest)).stderr
     },
-    said: 'cannot create resource "services"',
+    output: 'cannot create resource "services"',
   },
-  { why: 'its author hangs up', attempt: hangUp, said: 'socket hang up' },
+  { why: 'its author hangs up', attempt: hangUp, output: 'socket hang up' },
 ]
 
 /** Creates a Service and closes the connection before the cloud answers. */
@@ -82,20 +82,20 @@ async function hangUp(name: string): Promise<string> {
     rejectUnauthorized: false,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   })
-  const said = new Promise<string>((resolve) => call.on('error', ({ message }) => resolve(message)))
+  const output = new Promise<string>((resolve) => call.on('error', ({ message }) => resolve(message)))
   call.end(JSON.stringify(loadBalancer(name)))
-  await eventually('the cloud is asked', () => calls.count(routes.reserve) > before || undefined)
+  await eventually('the cloud is called', () => calls.count(routes.reserve) > before || undefined)
   call.destroy()
-  const words = await said
+  const words = await output
   await eventually('the cloud has answered', async () => (await stage.record(name))?.status?.address)
   latency.clear()
   return words
 }
 
 /** Attempts a create that is rejected after our webhook; returns the address that stays reserved. */
-async function rejected({ attempt, said, namespace = 'default' }: Rejection, name: string): Promise<string> {
+async function rejected({ attempt, output, namespace = 'default' }: Rejection, name: string): Promise<string> {
   const before = stage.reserved().length
-  assert.match(await attempt(name), said)
+  assert.match(await attempt(name), output)
   assert.is(await stage.service(name, namespace), undefined)
   const record = await stage.record(name, namespace)
   assert.is(record?.status?.phase, 'Reserved')

@@ -35,9 +35,9 @@ const leads = async (product: typeof leader) =>
 async function stampede(name: string): Promise<void> {
   calls.clear()
   const typed = Array.from({ length: 20 }, () => stage.kubectl(['create', '-f', '-'], loadBalancer(name)))
-  const said = await Promise.all(typed)
-  assert.is(said.filter(({ code }) => code === 0).length, 1)
-  for (const { code, stderr } of said) if (code !== 0) assert.match(stderr, `services "${name}" already exists`)
+  const output = await Promise.all(typed)
+  assert.is(output.filter(({ code }) => code === 0).length, 1)
+  for (const { code, stderr } of output) if (code !== 0) assert.match(stderr, `services "${name}" already exists`)
   const address = await stage.settled(name)
   assert.is(stage.calls(routes.reserve), 1)
   assert.ok(stage.reserved().some((one) => one.address === address))

@@ -14,10 +14,10 @@ const has = (id: string) => stage.reserved().some((one) => one.id === id)
 
 // Reservations of this cluster, of others and of an administrator.
 const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
-const orphan = await stage.order([usage, cluster, 'service=nobody'])
+const orphan = await stage.order([usage, cluster, 'service=unknown'])
 const foreign = [
-  await stage.order([usage, 'cluster=another', 'service=nobody']),
-  await stage.order([usage, 'service=nobody']),
+  await stage.order([usage, 'cluster=another', 'service=unknown']),
+  await stage.order([usage, 'service=unknown']),
   await stage.order(['usage=web', cluster]),
   await stage.order(),
 ]

@@ -61,7 +61,7 @@ for (const version of metallbVersions) {
       await announced(context, second, machines)
       assert.is(shownIn(await context.service('web')), first)
 
-      // Deleted, but held by a finalizer: until it is told otherwise MetalLB goes on.
+      // Deleted, but held by a finalizer: MetalLB announces until the product withdraws.
       await run(['delete', 'service', 'leaving', '--wait=false'])
       await run(['patch', 'service', 'web', '--type=merge', '-p', withdrawalPatch])
       await withdrawal(context, 'web', first)

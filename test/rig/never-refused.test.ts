@@ -41,7 +41,7 @@ async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
   const resource = kinds.find(({ kind }) => kind === object.kind)
   if (!resource) throw new Error(`no resource for ${object.kind}`)
   try {
-    await client.apply(resource, object, { fieldManager: 'somebody' })
+    await client.apply(resource, object, { fieldManager: 'other' })
     return true
   } catch (error) {
     if (error instanceof KubeError && error.status === 403) return false
@@ -51,7 +51,7 @@ async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
 
 type Deps = { client: KubeClient; configuration: ObjectConfiguration }
 
-/** Carries states out one after the other, over what the one before left, and answers what was said against them. */
+/** Carries states out one after the other, over what the one before left, and answers what was output against them. */
 async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<typeof samples>) {
   const foreseen: Problem[] = []
   const objects: ObjectConfiguration['objects'] = (...seen) => {

@@ -89,10 +89,10 @@ const joinNetherlands = once(async () => {
     return observe(await metallb.sessions()).join() === wanted.join() || undefined
   })
   await eventually('the node shows them', async (observe) => {
-    const said = observe(
+    const output = observe(
       await Promise.all(['ip', 'asn'].map((datum) => fact('netherlands', `bgp-peers-1-peer-${datum}`))),
     )
-    return said.join() === '192.0.2.22,64992' || undefined
+    return output.join() === '192.0.2.22,64992' || undefined
   })
 })
 
@@ -120,17 +120,19 @@ test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of i
   )
   await eventually('the peers are so', async (observe) => {
     const { items } = await stage.client.list(bgpPeers, { namespace })
-    const told = items.map(({ spec: { myASN, peerASN, peerAddress, ebgpMultiHop, sourceAddress, nodeSelectors } }) => ({
-      nodes: nodeSelectors?.flatMap(({ matchExpressions = [] }) => matchExpressions.flatMap(({ values }) => values)),
-      router: peerAddress,
-      routerAsn: peerASN,
-      asn: myASN,
-      isMultihop: ebgpMultiHop,
-      source: sourceAddress,
-    }))
+    const peers = items.map(
+      ({ spec: { myASN, peerASN, peerAddress, ebgpMultiHop, sourceAddress, nodeSelectors } }) => ({
+        nodes: nodeSelectors?.flatMap(({ matchExpressions = [] }) => matchExpressions.flatMap(({ values }) => values)),
+        router: peerAddress,
+        routerAsn: peerASN,
+        asn: myASN,
+        isMultihop: ebgpMultiHop,
+        source: sourceAddress,
+      }),
+    )
     const inOrder = (peers: { router?: string | undefined }[]) =>
       JSON.stringify(peers.toSorted((one, two) => (one.router ?? '').localeCompare(two.router ?? '')))
-    return inOrder(observe(told)) === inOrder(wanted) || undefined
+    return inOrder(observe(peers)) === inOrder(wanted) || undefined
   })
 })
 

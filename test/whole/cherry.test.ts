@@ -1,4 +1,4 @@
-// What only a cluster on Cherry Servers has: regions by many names, old ones among them, and Services of somebody else.
+// What only a cluster on Cherry Servers has: regions with several names, old ones too, and Services of other managers.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -15,9 +15,9 @@ const managed = 'cherryservers.com/loadbalancer-managed'
 const placeOf = (address: string | undefined) => stage.reserved().find((one) => one.address === address)?.place
 
 test('the old name of a region in the settings is accepted, and the log says what to write', async () => {
-  const said = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is what region LT-Siauliai was called before'
+  const output = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is what region LT-Siauliai was called before'
   await eventually('the log says it', () => {
-    return readFileSync(stage.logOf('eip-admission'), 'utf8').includes(said) || undefined
+    return readFileSync(stage.logOf('eip-admission'), 'utf8').includes(output) || undefined
   })
   const { spec } = await stage.create(loadBalancer('web'))
   assert.is(placeOf(spec.loadBalancerIP), 'LT-Siauliai')

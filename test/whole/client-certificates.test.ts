@@ -70,16 +70,16 @@ test('the API server with its client certificate gets the address in the create'
   assert.is(await stage.settled('web'), spec.loadBalancerIP)
 })
 
-for (const { who, client, said } of [
-  { who: 'nothing', client: undefined, said: 'no client certificate was shown' },
-  { who: "another authority's certificate", client: stranger, said: 'the client certificate cannot be used' },
-  { who: 'the certificate of a machine of the cluster', client: worker, said: 'system:node:worker-1' },
+for (const { who, client, output } of [
+  { who: 'nothing', client: undefined, output: 'no client certificate was shown' },
+  { who: "another authority's certificate", client: stranger, output: 'the client certificate cannot be used' },
+  { who: 'the certificate of a machine of the cluster', client: worker, output: 'system:node:worker-1' },
 ]) {
   test(`a caller with ${who} gets 403`, async () => {
     calls.clear()
     const { status, text } = await send(client)
     assert.is(status, 403)
-    assert.match(text, said)
+    assert.match(text, output)
     assert.equal(calls.all(), [])
   })
 }

@@ -29,7 +29,7 @@ export type BgpFacts = {
   /** Disables BGP for a machine, as another tool does. */
   takeAway(account: Account, machine: string): Promise<void>
   /** A well-formed providerID without a machine. */
-  nobody: string
+  unknownMachine: string
   metallb: MetallbSetup[]
   kubeVip: KubeVipSetup
 }
@@ -46,7 +46,7 @@ export type KubeVipSetup = {
   byHand(source: string): Record<string, string>
 }
 
-const nobody = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
+const unknownMachine = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
 const customResources = 'metallb:///metallb-system?crdConfiguration=true'
 const configMap = 'metallb:///metallb-system/config'
 
@@ -77,7 +77,7 @@ const facts: Record<DialectName, BgpFacts> = {
     password: { setting: 'METAL_BGP_PASS', value: 'Secret12345abc' },
     nodeSelector: 'METAL_BGP_NODE_SELECTOR',
     localAsn: 'METAL_LOCAL_ASN',
-    nobody: `equinixmetal://${nobody}`,
+    unknownMachine: `equinixmetal://${unknownMachine}`,
     metallb: [
       { version: '0.16.1', setting: customResources },
       { version: '0.14.9', setting: customResources },
@@ -94,7 +94,7 @@ const facts: Record<DialectName, BgpFacts> = {
       'packet.com/peer.ips': providers.packet.routers.join(),
     }),
     localAsn: 'PACKET_LOCAL_ASN',
-    nobody: `packet://${nobody}`,
+    unknownMachine: `packet://${unknownMachine}`,
     // Packet is older than the custom resources; some of its users have moved to them since.
     metallb: [
       { version: '0.11.0', setting: configMap },
@@ -125,7 +125,7 @@ const facts: Record<DialectName, BgpFacts> = {
       const { ok } = await fetch(`${cloud.controlUrl}/devices/${machine}/bgp/off`, { method: 'POST' })
       if (!ok) throw new Error(`BGP stays on for server ${machine}`)
     },
-    nobody: 'cherryservers://999999',
+    unknownMachine: 'cherryservers://999999',
     metallb: [
       { version: '0.13.12', setting: 'metallb:///metallb-system/' },
       { version: '0.16.1', setting: 'metallb:///metallb-system/?bgp-peer-mode=frr', mode: 'frr' },
@@ -141,9 +141,9 @@ export function bgpFacts(name: DialectName): BgpFacts {
 
 /** One annotation for each fact of each session. */
 function numbered(prefix: string, { routers, asn, machines }: Provider, others: Record<string, string>) {
-  const said = routers.flatMap((router, n) => {
+  const output = routers.flatMap((router, n) => {
     const each = { 'node-asn': String(machines.asn), 'peer-asn': String(asn), 'peer-ip': router, ...others }
     return Object.entries(each).map(([datum, value]) => [`${prefix}/bgp-peers-${n}-${datum}`, value] as const)
   })
-  return Object.fromEntries(said)
+  return Object.fromEntries(output)
 }

@@ -49,8 +49,8 @@ test('metrics count reviews and calls to the cloud, and show the leader and the 
 test('a second install keeps URL and caBundle', async () => {
   const url = await webhookField('mutatingwebhookconfiguration', 'url')
   const bundles = await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle')))
-  const said = await runProduct(['install', cluster, `--webhook-url=${new URL(url).origin}`])
-  assert.match(said, 'MutatingWebhookConfiguration zz-eip-admission applied')
+  const output = await runProduct(['install', cluster, `--webhook-url=${new URL(url).origin}`])
+  assert.match(output, 'MutatingWebhookConfiguration zz-eip-admission applied')
   assert.ok(bundles.every((bundle) => bundle.length > 100))
   assert.equal(await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle'))), bundles)
   assert.is(await webhookField('mutatingwebhookconfiguration', 'url'), url)
@@ -78,9 +78,9 @@ test('install --dry-run prints YAML that the API server accepts, and changes not
   const { code, stdout, stderr } = await typed(['install', '--dry-run', `--webhook-url=${new URL(url).origin}`])
   assert.equal([code, stderr], [0, ''])
   const verb = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-']
-  const said = await stage.kubectl(verb, stdout)
-  assert.equal([said.code, said.stderr], [0, ''])
-  const applied = said.stdout.trim().split('\n')
+  const output = await stage.kubectl(verb, stdout)
+  assert.equal([output.code, output.stderr], [0, ''])
+  const applied = output.stdout.trim().split('\n')
   assert.is(applied.length, stdout.split('\n---\n').length)
   for (const line of applied) assert.match(line, / serverside-applied \(server dry run\)$/)
   assert.is(await stage.run('get', configurations.join(), '-o', 'yaml'), before)

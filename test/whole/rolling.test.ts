@@ -38,14 +38,14 @@ const replicas = [await stage.startSwept(replica(ports[0])), await stage.start(r
 const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'rolling', timeoutMs: 30_000 })
 const authority = { namespace: 'eip-admission', name: 'eip-admission-ca' }
 
-// With Ignore nobody would notice a review that failed.
+// With Ignore a failed review would pass unnoticed.
 for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigurations]) {
   const stored = await client.get(resource, { name: 'zz-eip-admission' })
   const webhooks = (stored?.webhooks ?? []).map((webhook) => ({ ...webhook, failurePolicy: 'Fail' }))
   await client.patch(resource, { name: 'zz-eip-admission', patch: { merge: { webhooks } } })
 }
 
-/** Reviews all the time while `act` goes on; answers how many passed and what the others said. */
+/** Reviews all the time while `act` goes on; answers how many passed and what the others output. */
 async function underLoad(act: () => Promise<void>, people = 4): Promise<{ passed: number; failed: string[] }> {
   const result = { passed: 0, failed: [] as string[] }
   const over = new AbortController()
@@ -133,7 +133,7 @@ test('authority and certificates are renewed repeatedly, and no review fails mea
     for (const port of ports) {
       const leaf = await shown(port)
       const signer = authorities.find(({ publicKey }) => leaf.verify(publicKey))
-      assert.ok(signer, 'whoever signed what is shown is trusted')
+      assert.ok(signer, 'the signer of the certificate is trusted')
       signers.add(signer.fingerprint256)
       leaves.add(leaf.fingerprint256)
     }

@@ -25,9 +25,9 @@ async function inFolder(play: (dir: string) => Promise<void>): Promise<void> {
 test('an error lists every mistake in the settings, with what would be right', async () => {
   const args = ['serve', cloud, '--secure-port=99999', '--base-url=http://metal.example.com', '--only=everything']
   const env = { METAL_LOAD_BALANCER: 'metallb://system', EIP_UNBOUND_GRACE: 'soon' }
-  const said = await typed(args, env)
-  refused(said, 'METAL_API_KEY', 'METAL_PROJECT_ID', '--secure-port', '99999', '--base-url', '--only', '"everything"')
-  refused(said, 'METAL_LOAD_BALANCER', 'metallb:///', 'EIP_UNBOUND_GRACE', '"soon"')
+  const output = await typed(args, env)
+  refused(output, 'METAL_API_KEY', 'METAL_PROJECT_ID', '--secure-port', '99999', '--base-url', '--only', '"everything"')
+  refused(output, 'METAL_LOAD_BALANCER', 'metallb:///', 'EIP_UNBOUND_GRACE', '"soon"')
 })
 
 test('without a cloud provider the error names the flag that sets it', async () =>
@@ -70,9 +70,9 @@ test('install and cleanup name a kubeconfig that does not exist', async () => {
 })
 
 test('an error does not repeat a secret in an unknown flag', async () => {
-  const said = await typed(['serve', cloud, '--api-key=a-secret-token'], right)
-  refused(said, '--api-key')
-  assert.not.match(said.stderr, 'a-secret-token')
+  const output = await typed(['serve', cloud, '--api-key=a-secret-token'], right)
+  refused(output, '--api-key')
+  assert.not.match(output.stderr, 'a-secret-token')
 })
 
 test('a process that is stopped before it reaches the cluster ends with exit code 0', () =>
@@ -82,8 +82,8 @@ test('a process that is stopped before it reaches the cluster ends with exit cod
       file,
       kubeconfig({ url: 'https://127.0.0.1:1', authority: '', user: { name: 'nobody', groups: [], token: 't' } }),
     )
-    const said = await typed(['serve', cloud, `--kubeconfig=${file}`], right, 'waiting for the API server')
-    assert.equal([said.code, said.stderr], [0, ''])
+    const output = await typed(['serve', cloud, `--kubeconfig=${file}`], right, 'waiting for the API server')
+    assert.equal([output.code, output.stderr], [0, ''])
   }))
 
 test('version and help are printed with exit code 0', async () => {

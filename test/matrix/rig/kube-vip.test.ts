@@ -10,7 +10,7 @@ import { loadBalancer } from '../../whole/manifests.ts'
 import type { TestStage } from '../../whole/test-stage.ts'
 import { dialect, openStage } from '../dialect.ts'
 
-const { kubeVip: said, password, provider, source } = dialect.bgp
+const { kubeVip: output, password, provider, source } = dialect.bgp
 const program = process.env.KUBE_VIP_BIN
 const what = program === undefined ? 'what reads as kube-vip does' : 'the real kube-vip'
 if (program === undefined) console.log('NOT RUN the real kube-vip  KUBE_VIP_BIN names no program (1.2 or later)')
@@ -33,7 +33,7 @@ test(`${what}: routers have a route to a Service over its node as long as the Se
   const routers = await startRouters({ dir: stage.dir, provider, password: password?.value })
   const settings = {
     ...dialect.here,
-    ...said.env,
+    ...output.env,
     [dialect.loadBalancer]: 'kube-vip://',
     ...(password && { [password.setting]: password.value }),
   }
@@ -41,14 +41,14 @@ test(`${what}: routers have a route to a Service over its node as long as the Se
   try {
     await stage.startSwept({ env: settings })
     const machine = ipOf(await simulatedNodes(stage).startNode('node-a'), 4, source)
-    for (const [name, value] of Object.entries(said.byHand(machine)))
+    for (const [name, value] of Object.entries(output.byHand(machine)))
       await stage.run('annotate', 'node', 'node-a', `${name}=${value}`)
     await network.addMachine(machine)
     const { spec } = await stage.create(loadBalancer('web', { spec: { selector: null } }))
     await serves(stage, 'web', { name: 'node-a', address: machine })
     const prefix = `${spec.loadBalancerIP}/32`
 
-    const reading = { node: 'node-a', prefix: said.prefix }
+    const reading = { node: 'node-a', prefix: output.prefix }
     const kubeVip = await (program === undefined
       ? startStandIn(reading, stage.controlPlane)
       : startKubeVip(program, reading, stage.controlPlane))
