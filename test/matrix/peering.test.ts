@@ -229,7 +229,7 @@ test('a damaged Secret is written again, and no annotation is removed meanwhile'
 
 test('a node without a machine gets an Event PeeringFailed', async () => {
   await register('lost', { providerID: bgp.unknownMachine, cloudProvider: 'internal' })
-  await eventually('it is actual', async () => (await events('lost')).includes('PeeringFailed') || undefined)
+  await eventually('an Event says it', async () => (await events('lost')).includes('PeeringFailed') || undefined)
 })
 
 const { localAsn } = bgp
@@ -237,7 +237,7 @@ if (localAsn !== undefined) {
   test('a project that has BGP keeps its ASN, and the log warns once of a differing setting', async () => {
     await run({ [localAsn]: '65001' })
     const found = () => readFileSync(stage.logOf('eip-admission'), 'utf8').match(/its ASN is 65000 and not 65001/g)
-    await eventually('it is actual', () => found() !== null || undefined)
+    await eventually('the log says it', () => found() !== null || undefined)
     await waitForPeers('first')
     assert.is(found()?.length, 1)
   })

@@ -45,7 +45,7 @@ for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigur
   await client.patch(resource, { name: 'zz-eip-admission', patch: { merge: { webhooks } } })
 }
 
-/** Reviews all the time while `act` goes on; answers how many passed and what the others output. */
+/** Reviews all the time while `act` goes on; returns how many passed and why the others failed. */
 async function underLoad(act: () => Promise<void>, people = 4): Promise<{ passed: number; failed: string[] }> {
   const result = { passed: 0, failed: [] as string[] }
   const over = new AbortController()
