@@ -1,6 +1,6 @@
-# What npm scripts do, with the set-up that a fresh machine needs before them.
+# The npm scripts, with the set-up that a fresh machine needs before them.
 
-# Node comes with `npm ci` (package.json, optionalDependencies), so that an older one on the machine will do.
+# Node 24 comes with `npm ci` (package.json, optionalDependencies), so that the machine may have an older one.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 installed := node_modules/.package-lock.json
@@ -10,10 +10,10 @@ installed := node_modules/.package-lock.json
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(installed) ## shows it on a real API server with a simulated cloud, and ends by itself; CLOUD=cherry-servers
+demo: $(installed) ## runs the product on a real API server with a simulated cloud, and ends by itself; CLOUD=cherry-servers
 	@npm run --silent demo -- $(if $(CLOUD),--cloud $(CLOUD))
 
-sandbox: $(installed) ## the same, but it stays up for you to try
+sandbox: $(installed) ## the same, but it runs until you stop it
 	@npm run --silent sandbox -- $(if $(CLOUD),--cloud $(CLOUD))
 
 test: $(installed) control-plane rig ## runs every test
@@ -22,19 +22,19 @@ test: $(installed) control-plane rig ## runs every test
 check: $(installed) ## types, lint, format, import law, dead code, generated files
 	@npm run --silent check
 
-chaos: $(installed) ## walks at random through everything that can happen; SEED=7 STEPS=1000 CLOUD=packet choose
+chaos: $(installed) ## random creates, deletes, faults and kills; options: SEED=7 STEPS=1000 CLOUD=packet
 	@npm run --silent chaos -- $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS))
 
 bench: $(installed) ## measures, and prints the figures beside their goals
 	@npm run --silent bench
 
-generate: $(installed) ## writes the generated files anew
+generate: $(installed) ## writes the generated files
 	@npm run --silent generate
 
 control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-manager and kubectl, and prints where they are
 	@npm run --silent control-plane
 
-rig: $(installed) ## builds MetalLB in several versions too, and gets BIRD: for the tests that look at real routers
+rig: $(installed) ## builds several versions of MetalLB and gets BIRD, for the tests with real routers
 	@node sandbox/rig/prepare.ts
 
 $(installed): package.json package-lock.json

@@ -8,7 +8,7 @@ const nodes = 50
 const rounds = 5
 const latencyMs = 250
 
-/** How soon MetalLB knows the address of a new Service, in a cluster of many nodes and a cloud that takes its time. */
+/** The time until MetalLB has the pool of a new Service, with many nodes and a slow cloud. */
 export function announce(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     await installMetallb(stage, admin)
@@ -26,7 +26,7 @@ export function announce(): Promise<Row[]> {
         await time(async () => {
           await createWithAddress(admin, `web-${round}`)
           const isThere = async () => (await admin.list(ipAddressPools)).items.length === round + 1
-          await until('its pool is there', isThere, 10)
+          await until('its pool exists', isThere, 10)
         }),
       )
     }

@@ -1,6 +1,6 @@
 import type { Stage } from '../sandbox/stage.ts'
 
-/** Reserves an address at the simulated cloud with nothing around it: the least that a new address can cost. */
+/** Reserves an address at the simulated cloud directly: the least that a new address can cost. */
 export async function bareReserve({ cloud, project, token }: Stage): Promise<void> {
   const answer = await fetch(`${cloud.url}/projects/${project}/ips`, {
     method: 'POST',

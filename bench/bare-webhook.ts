@@ -1,4 +1,4 @@
-// The least that a webhook can cost: node:https, one parse, one patch in base64. Prints its port and runs until it is ended.
+// The least that a webhook can cost: node:https, one parse, one patch in base64. Prints its port and runs until it is stopped.
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { issueAuthority, issueLeaf } from '../certs/authority.ts'

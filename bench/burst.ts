@@ -4,7 +4,7 @@ import { inFlight } from './in-flight.ts'
 import { time } from './samples.ts'
 import { type Admin, bound, createWithAddress, env, onStage, swept } from './stage.ts'
 
-/** What the product allows itself at one cloud. */
+/** The product's maximum of calls in flight to one cloud. */
 const callsInFlight = 4
 
 type Size = {
@@ -17,11 +17,11 @@ type Size = {
 
 const sizes: Size[] = [
   { count: 100, clients: 10, latencyMs: 250, goal: { of: 'ours', atMost: 7000 } },
-  // As fast as the API server takes them.
+  // As fast as the API server accepts them.
   { count: 500, clients: 32, latencyMs: 50 },
 ]
 
-/** Many Services at once: the cloud sets the pace, and we should add little to it. */
+/** Many Services at once: the cloud sets the pace, and the product should add little. */
 export async function burst(): Promise<Row[]> {
   const rows: Row[] = []
   for (const size of sizes) rows.push(...(await burstOf(size)))

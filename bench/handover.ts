@@ -30,7 +30,7 @@ export function handover(): Promise<Row[]> {
   })
 }
 
-/** One more replica on the same machine needs a webhook port of its own; reviews go to the first. */
+/** Starts one more replica with a webhook port of its own; reviews still go to the first one. */
 async function serveBeside(stage: Stage): Promise<Product> {
   const [port = 0] = await freePorts(1)
   return stage.serve({ env, flags: [`--webhook-secure-port=${port}`] })

@@ -1,4 +1,4 @@
-/** Does `count` things with so many of them under way at most. */
+/** Runs `count` calls, with a maximum of calls in flight. */
 export async function inFlight(most: number, count: number, work: (place: number) => Promise<void>): Promise<void> {
   const places = Array.from({ length: count }, (_, place) => place).values()
   const worker = async () => {

@@ -50,7 +50,7 @@ function requestOf(path: string, body: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** The answers of a connection, one after the other; throws at one that does not allow. */
+/** The answers of a connection, one after the other; throws at one that denies. */
 async function* answersOf(socket: TLSSocket): AsyncGenerator<string> {
   let text = ''
   for await (const chunk of socket as AsyncIterable<Buffer>) {
@@ -65,7 +65,7 @@ async function* answersOf(socket: TLSSocket): AsyncGenerator<string> {
   throw new Error('the connection was closed under load')
 }
 
-/** Where an answer ends, as soon as its headers are in. */
+/** The end of an answer, as soon as its headers have arrived. */
 function endOf(text: string): number | undefined {
   const head = text.indexOf('\r\n\r\n')
   const length = /content-length: (\d+)/i.exec(text)?.[1]

@@ -1,9 +1,9 @@
 export type Unit = 'ms' | 'MiB' | 'calls' | 'Services' | 'objects' | 'per s'
 
-/** What a figure should be: the ratio to what it was measured beside, or the figure itself. */
+/** A goal for a figure, or for its ratio to the reference. */
 export type Goal = { of: 'ratio' | 'ours' } & ({ atMost: number } | { atLeast: number })
 
-/** One line of the table. Samples of the same round stand at the same place: ratios are made within a round. */
+/** One line of the table. Samples of one round have the same index, because ratios are taken within a round. */
 export type Row = {
   measure: string
   unit: Unit
@@ -12,5 +12,5 @@ export type Row = {
   goal?: Goal
 }
 
-/** Measures and says what it saw; it leaves nothing running. */
+/** Measures and returns the rows; leaves nothing running. */
 export type Measure = () => Promise<Row[]>

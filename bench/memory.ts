@@ -8,10 +8,10 @@ import { bound, createWithAddress, onStage, swept } from './stage.ts'
 const count = 1000
 const nodeCount = 200
 const clients = 8
-/** After so long without work the heap has shrunk as far as it will by itself. */
+/** After this time without work the heap shrinks no more. */
 const restMs = 10_000
 
-/** What the product holds in memory with many settled Services and nodes. */
+/** The product's memory with many settled Services and nodes. */
 export function memory(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     await installMetallb(stage, admin)

@@ -8,7 +8,7 @@ import type { Stage } from '../sandbox/stage.ts'
 import { inFlight } from './in-flight.ts'
 import { type Admin, env, until } from './stage.ts'
 
-/** The settings under which MetalLB is told what to do by its custom resources. */
+/** The settings with which the product writes custom resources for MetalLB. */
 export const metallbEnv = { ...env, METAL_LOAD_BALANCER: 'metallb:///metallb-system?crdConfiguration=true' }
 
 const peersOfNode = 2
@@ -18,7 +18,7 @@ const uninitialized = {
   effect: 'NoSchedule',
 } as const
 
-/** The custom resources of the newest MetalLB; what it would do with them is not measured here. */
+/** Installs the custom resource definitions of the newest MetalLB; MetalLB itself does not run. */
 export async function installMetallb({ kubectl }: Stage, admin: Admin): Promise<void> {
   const { crds } = await metallbPrograms('0.16.1')
   await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'metallb-system' } })
@@ -28,7 +28,7 @@ export async function installMetallb({ kubectl }: Stage, admin: Admin): Promise<
   }
 }
 
-/** So many machines, and their nodes as kubelets register them. */
+/** Adds machines, and their nodes as kubelets register them. */
 export async function joinNodes({ cloud, project }: Stage, admin: Admin, names: string[]): Promise<void> {
   await inFlight(8, names.length, async (place) => {
     const name = names[place] ?? ''
@@ -37,12 +37,12 @@ export async function joinNodes({ cloud, project }: Stage, admin: Admin, names: 
   })
 }
 
-/** Names of nodes, from one number on. */
+/** Names of nodes, numbered from a start. */
 export function nodeNames(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, place) => `node-${from + place}`)
 }
 
-/** Waits until MetalLB has been told of the addresses and of the peers of all nodes. */
+/** Waits until MetalLB has the pools of all addresses and the peers of all nodes. */
 export function announced(admin: Admin, counts: { addresses: number; nodes: number }): Promise<void> {
   return until(`${counts.addresses} addresses and the peers of ${counts.nodes} nodes are announced`, async () => {
     const [pools, peers] = await Promise.all([admin.list(ipAddressPools), admin.list(bgpPeers)])

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Service } from '../kube/objects.ts'
 
-/** What the API server sends when a settled Service is written again: as it is, without what we gave it, or as another's. */
+/** Reviews of an update of a settled Service: unchanged, without what we wrote, or with another class. */
 export function reviewsOf(stored: Service): Record<'no-op' | 'restore' | 'ignored', string> {
   const { finalizers: _finalizers, annotations: _annotations, ...metadata } = stored.metadata
   const { loadBalancerIP: _address, ...spec } = stored.spec

@@ -1,4 +1,4 @@
-// node bench/run.ts [measure...]: measures the product on this machine, and prints every figure beside its goal.
+// node bench/run.ts [measure...]: measures the product on this machine, and prints each figure beside its goal.
 import { announce } from './announce.ts'
 import { burst } from './burst.ts'
 import { create } from './create.ts'

@@ -1,4 +1,4 @@
-/** The middle one of some samples, or the mean of the two in the middle. */
+/** The median of samples. */
 export function median(samples: number[]): number {
   const sorted = samples.toSorted((a, b) => a - b)
   const half = sorted.length / 2
@@ -6,14 +6,14 @@ export function median(samples: number[]): number {
   return middle.reduce((sum, sample) => sum + sample, 0) / middle.length
 }
 
-/** How long work takes. */
+/** The time that work takes, in milliseconds. */
 export async function time(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now()
   await work()
   return performance.now() - started
 }
 
-/** Runs contenders round by round, each round in another order: a machine that slows down slows all of them. */
+/** Runs contenders round by round in changing order, so that a slow machine slows all of them. */
 export async function inRounds<Name extends string>(
   rounds: number,
   contenders: Record<Name, (round: number) => Promise<void>>,

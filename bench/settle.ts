@@ -12,10 +12,10 @@ import { type Admin, bound, createWithAddress, onStage, swept } from './stage.ts
 
 const count = { services: 500, nodes: 50 }
 const clients = 8
-/** Longer than any wait between two looks that a change brings about. */
+/** Longer than any wait of a controller after a change. */
 const restMs = 5_000
 
-/** What the cloud is asked until a cluster has settled, and when something small happens in it afterwards. */
+/** The calls to the cloud until a cluster has settled, and after small changes in it. */
 export function settle(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     const { quota, calls } = stage.cloud.door
@@ -67,14 +67,14 @@ async function settled(admin: Admin, nodeCount: number): Promise<void> {
   await sleep(restMs)
 }
 
-/** Every object that we write for a Service or a node, as it is stored. */
+/** Every stored object that we write for a Service or a node. */
 async function versions(admin: Admin): Promise<string[]> {
   const kinds = [services, nodes, elasticIPs, ipAddressPools, bgpPeers, bgpAdvertisements]
   const lists = await Promise.all(kinds.map((kind) => listAll<KubeObject>(admin, kind)))
   return lists.flat().map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
 }
 
-/** A handful of calls each, whatever the size of the cluster. */
+/** Small changes: a few calls each, whatever the size of the cluster. */
 async function smallThings(stage: Stage, admin: Admin): Promise<Row[]> {
   const things: Record<string, () => Promise<unknown>> = {
     'a node goes NotReady and comes back': async () => {

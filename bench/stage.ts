@@ -15,13 +15,13 @@ import { type Stage, setStage } from '../sandbox/stage.ts'
 /** The product's namespace on a stage. */
 export const namespace = 'eip-admission'
 
-/** Where addresses come from in every measurement. */
+/** The location of all addresses in every measurement. */
 export const env = { METAL_METRO_NAME: 'da' }
 
-/** A client of the API server without kubectl's time to start, and without the limits of the product's rights. */
+/** A client of the API server with all rights, without the start time of kubectl. */
 export type Admin = KubeClient & Watcher
 
-/** Sets a stage, runs work on it and takes it down, also when the work fails or a person interrupts it. */
+/** Runs work on a stage and stops everything, also when the work fails or is interrupted. */
 export async function onStage<T>(work: (stage: Stage, admin: Admin) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bench-'))
   let stage: Stage | undefined
@@ -38,7 +38,7 @@ export async function onStage<T>(work: (stage: Stage, admin: Admin) => Promise<T
     const admin = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'eip-admission-bench' })
     return await work(stage, admin)
   } catch (error) {
-    // The directory goes, and with it the product's side of what went wrong.
+    // The folder is deleted, and with it the product's log of what went wrong.
     const log = stage?.logOf('eip-admission') ?? ''
     if (existsSync(log)) console.error(readFileSync(log, 'utf8'))
     throw error
@@ -48,7 +48,7 @@ export async function onStage<T>(work: (stage: Stage, admin: Admin) => Promise<T
   }
 }
 
-/** A LoadBalancer Service as a person would write it. */
+/** A LoadBalancer Service as a user writes it. */
 export function loadBalancer(name: string): Service {
   return {
     apiVersion: 'v1',
@@ -58,7 +58,7 @@ export function loadBalancer(name: string): Service {
   }
 }
 
-/** Creates a Service and says whether it came back with its address. */
+/** Creates a Service and returns whether the answer has its address. */
 export async function createWithAddress(admin: Admin, name: string): Promise<boolean> {
   const created = await admin.create(services, loadBalancer(name), { timeoutMs: 30_000 })
   return created.spec.loadBalancerIP !== undefined
@@ -73,7 +73,7 @@ export function swept(admin: Admin): Promise<void> {
   )
 }
 
-/** Waits until so many Services hold their addresses and the controller has nothing left to do for them. */
+/** Waits until this many records are bound, so that the controller has nothing left to do for them. */
 export function bound(admin: Admin, count: number): Promise<void> {
   return until(`${count} addresses are bound`, async () => {
     const { items } = await admin.list(elasticIPs)
@@ -81,7 +81,7 @@ export function bound(admin: Admin, count: number): Promise<void> {
   })
 }
 
-/** Asks again and again until the answer is yes; throws after two minutes. */
+/** Waits until `isSo` returns true; throws after two minutes. */
 export async function until(what: string, isSo: () => Promise<boolean>, periodMs = 100): Promise<void> {
   const deadlineMs = performance.now() + 120_000
   while (!(await isSo())) {

@@ -15,10 +15,10 @@ const rounds = 5
 
 type Figures = Record<'ready' | 'address', number[]>
 
-/** From the start of the process until it is ready, and until a Service that waited for it has its address. */
+/** The time from the start of the process until it is ready, and until a waiting Service has its address. */
 export function start(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
-    // The authority is made once in the life of a cluster, and the first sweep is made once.
+    // The authority is issued once in the life of a cluster, and the first sweep runs once.
     const first = await stage.serve({ env })
     await swept(admin)
     await first.stop()
@@ -56,7 +56,7 @@ function noFigures(): Figures {
   return { ready: [], address: [] }
 }
 
-/** Starts the product with a Service waiting, and stops it again when that is gone. */
+/** Starts the product while a Service waits, deletes the Service and stops the product. */
 async function comeUp(at: { stage: Stage; admin: Admin }, more: Record<string, string>, seen: Figures): Promise<void> {
   const { stage, admin } = at
   const waiting = await admin.create(services, loadBalancer('waiting'))

@@ -4,7 +4,7 @@ import { median } from './samples.ts'
 
 const heads = ['measure', 'ours', 'beside', 'ratio [min-max]', 'goal', 'met']
 
-/** The rows as a table for a terminal. Nothing passes or fails: a goal is met in this run or it is not. */
+/** The rows as a table for a terminal. Nothing fails: the table says which goals this run met. */
 export function table(rows: Row[]): string {
   const cells = [heads, ...rows.map(cellsOf)]
   const widths = heads.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))

@@ -10,7 +10,7 @@ const rounds = 15
 const latencyMs = 250
 const size = 2
 
-/** The same as `create`, with an address that waits; beside a Service of another class, of which no webhook is told. */
+/** The same as `create` with a warm address; beside a Service of another class, for which no webhook is called. */
 export function warm(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     await stage.serve({ env: { ...env, EIP_WARM_POOL: String(size) } })
@@ -36,7 +36,7 @@ export function warm(): Promise<Row[]> {
   })
 }
 
-/** Nobody is at work for an earlier round any more. */
+/** Waits until all work of the earlier round is done. */
 function filled(admin: Admin): Promise<void> {
   return until('the warm pool is full', async () => {
     const { items } = await admin.list(elasticIPs)

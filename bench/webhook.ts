@@ -17,11 +17,11 @@ const crowd = { connections: 8, requests: 4000 }
 type Server = { pid: number; port: number; path: string }
 type Figures = Record<'p50' | 'perSecond' | 'cpu', number[]>
 
-/** What a review costs in the whole product, over the least that one can cost with node:https. */
+/** The cost of a review in the whole product, beside the least that one can cost with node:https. */
 export function webhook(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     const { pid } = await stage.serve({ env })
-    const ours = { pid, ...(await doorOf(admin)) }
+    const ours = { pid, ...(await listenerOf(admin)) }
     const { bare, child } = await startBare()
     try {
       await swept(admin)
@@ -41,10 +41,10 @@ export function webhook(): Promise<Row[]> {
   })
 }
 
-async function doorOf(admin: Admin): Promise<{ port: number; path: string }> {
+async function listenerOf(admin: Admin): Promise<{ port: number; path: string }> {
   const stored = await admin.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration })
   const url = new URL(stored?.webhooks?.[0]?.clientConfig.url ?? '')
-  // The API server says how long it waits.
+  // The API server sends its time-out.
   return { port: Number(url.port), path: `${url.pathname}?timeout=10s` }
 }
 
@@ -84,7 +84,7 @@ function noFigures(): Figures {
   return { p50: [], perSecond: [], cpu: [] }
 }
 
-/** One connection says how long a review takes; eight keep the server busy and say what it costs. */
+/** One connection measures how long a review takes; eight keep the server busy and measure its cost. */
 async function observe(server: Server, body: string, figures: Figures): Promise<void> {
   const one: Seen = await load({ ...server, body, ...alone })
   const before = cpuMs(server.pid)

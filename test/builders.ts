@@ -5,7 +5,7 @@ import type { Policy } from '../ledger/want/want.ts'
 
 type ServiceFacts = Partial<Service['metadata']> & Partial<Service['spec']> & { status?: Service['status'] }
 
-/** A LoadBalancer Service default/web with one port; any fact of it can be said otherwise. */
+/** A LoadBalancer Service default/web with one port, in which the given facts differ. */
 export function makeService(facts: ServiceFacts = {}): Service {
   const { type, clusterIP, loadBalancerIP, loadBalancerClass, ports, status, ...metadata } = facts
   return {
@@ -23,7 +23,7 @@ export function makeService(facts: ServiceFacts = {}): Service {
   }
 }
 
-/** The record of default/web in da, as its status says. */
+/** The record of default/web in da with this status. */
 export function makeRecord(status?: ElasticIPStatus, facts: Partial<ElasticIP['spec']> = {}): ElasticIP {
   return {
     apiVersion: 'eip-admission.dev/v1alpha1',
@@ -86,7 +86,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
   }
 }
 
-/** An address in stock, as whoever provisions it writes it. */
+/** A provisioned ElasticIP as an administrator writes it. */
 export function makeLot(name: string, spec: ElasticIP['spec'], status?: ElasticIPStatus): ElasticIP {
   return {
     apiVersion: 'eip-admission.dev/v1alpha1',

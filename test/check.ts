@@ -1,4 +1,4 @@
-// Everything that can be judged without running the product. Each check is a command that a person can repeat.
+// Every check that does not run the product. Each is a command that you can also run alone.
 import { spawnSync } from 'node:child_process'
 
 const checks = [

@@ -1,4 +1,5 @@
-// One test file, counted by ourselves: what uvu declares is compared with what ran.
+// Runs one test file, all of its tests or those whose names contain the given phrases, and reports what ran. uvu counts
+// only what it ran, so we compare that with what the file declared.
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
@@ -7,13 +8,14 @@ export type FileReport = { passed: number; failed: number }
 
 type Body = (context: unknown) => unknown
 type Declare = (name: string, body: Body) => void
-type Hook = ((body: Body) => void) & { each: (body: Body) => void }
-type Uvu = Declare & { only: Declare; skip: () => void; run: () => void; before: Hook; after: Hook }
+type Uvu = Declare & { run: () => void }
 type RunSuite = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>
 
+const [file, ...phrases] = process.argv.slice(2)
 const testTimeoutMs = 200_000
 const group: RunSuite[] = []
-let declared = 0
+/** Tests that are to run, closings among them, and tests that the phrases leave out. */
+const declared = { tests: 0, closings: 0, leftOut: 0 }
 
 async function guarded(body: Body, context: unknown): Promise<void> {
   const late = Promise.withResolvers<never>()
@@ -33,18 +35,33 @@ function forbidden(what: string): () => never {
   }
 }
 
-/** Counts what is declared, and forbids what lets a run pass without its tests. */
+/**
+ * Counts what is declared, and forbids what lets a run pass without its tests. `after` closes what the file opened: it is
+ * counted as a test, because uvu passes a run whose hook throws, and it also runs when only some tests are selected.
+ */
 function guard(test: Uvu): object {
+  const closings: Body[] = []
   const declare: Declare = (name, body) => {
-    declared += 1
+    if (!phrases.every((phrase) => name.includes(phrase))) {
+      declared.leftOut += 1
+      return
+    }
+    declared.tests += 1
     test(name, (context) => guarded(body, context))
   }
   return Object.assign(declare, {
-    run: test.run,
+    run() {
+      for (const closing of closings) {
+        declared.closings += 1
+        test('after the tests, what the file opened closes and its last checks hold', (context) =>
+          guarded(closing, context))
+      }
+      test.run()
+    },
+    after: (body: Body) => void closings.push(body),
     only: forbidden('test.only'),
     skip: forbidden('test.skip'),
     before: forbidden('a before hook'),
-    after: forbidden('an after hook'),
   })
 }
 
@@ -58,8 +75,7 @@ registerHooks({
       : next(name, context),
 })
 
-const file = process.argv[2]
-if (file === undefined) throw new Error('usage: run-file.ts FILE')
+if (file === undefined) throw new Error('usage: run-file.ts FILE [PHRASE...]')
 const report: FileReport = { passed: 0, failed: 0 }
 let ran = 0
 await import(pathToFileURL(file).href)
@@ -70,9 +86,12 @@ for (const run of group) {
   report.failed += total - passed
   ran += total + skipped
 }
-if (declared !== ran || declared === 0) {
+const missing = declared.tests + declared.closings - ran
+if (missing !== 0 || declared.tests + declared.leftOut === 0) {
   report.failed += 1
-  console.error(declared === 0 ? 'no test was declared' : `${declared - ran} tests never ran: is a test.run() missing?`)
+  console.error(missing === 0 ? 'no test was declared' : `${missing} tests never ran: is a test.run() missing?`)
 }
+// A closing alone shows nothing.
+if (declared.tests === 0) report.passed = 0
 process.exitCode = report.failed > 0 ? 1 : 0
 process.send?.(report)

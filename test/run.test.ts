@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { dialects } from '../sandbox/dialects.ts'
+import { dialectsByFile } from './matrix/dialects-by-file.ts'
 
 const good = "test('good', () => {})\n"
 
@@ -15,11 +16,12 @@ const traps: { name: string; body: string }[] = [
   { name: 'a file without test.run()', body: '' },
   { name: 'a second suite that never runs', body: "suite('more')('x', () => {})\ntest.run()" },
   { name: 'a skipped test', body: "test.skip('bad', () => {})\ntest.run()" },
-  { name: 'a test that wants to be the only one', body: "test.only('bad', () => {})\ntest.run()" },
-  { name: 'a hook', body: 'test.before(() => {})\ntest.run()' },
+  { name: 'a test that excludes the others with only', body: "test.only('bad', () => {})\ntest.run()" },
+  { name: 'a before hook', body: 'test.before(() => {})\ntest.run()' },
+  { name: 'an after hook that throws', body: "test.after(() => { throw 'no' })\ntest.run()" },
   { name: 'an exit in the middle', body: "test('bad', () => process.exit(0))\ntest.run()" },
   {
-    name: 'a rejection that nobody handles',
+    name: 'an unhandled rejection',
     body: "test('bad', () => void Promise.reject(new Error('no')))\ntest.run()",
   },
   { name: 'a file that cannot be loaded', body: "import './nowhere.ts'\ntest.run()" },
@@ -29,13 +31,13 @@ const traps: { name: string; body: string }[] = [
 
 function run(
   files: Record<string, string>,
-  env: NodeJS.ProcessEnv = process.env,
+  { env = process.env, select = [] }: { env?: NodeJS.ProcessEnv; select?: string[] } = {},
 ): { status: number | null; stdout: string; verdict: string | undefined } {
   const dir = mkdtempSync(join(tmpdir(), 'runner-'))
   try {
     for (const folder of ['rig', 'matrix']) mkdirSync(join(dir, folder))
     for (const [name, body] of Object.entries(files)) writeFileSync(join(dir, name), body)
-    const args = [join(import.meta.dirname, 'run.ts'), '--dir', dir, '--file-timeout', '2']
+    const args = [join(import.meta.dirname, 'run.ts'), '--dir', dir, '--file-timeout', '2', ...select]
     const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
     return { status, stdout, verdict: stdout.trim().split('\n').at(-1) }
   } finally {
@@ -54,14 +56,51 @@ for (const { name, body } of traps) {
   })
 }
 
-test('a file of the matrix runs once in each dialect, and says so', () => {
-  const body = "test(process.env.DIALECT ?? '', () => { if (!process.env.DIALECT) throw new Error('none') })\n"
+const dialectFile = `${head}test(process.env.DIALECT ?? '', () => { if (!process.env.DIALECT) throw new Error('none') })
+test.run()`
+
+test('a file of the matrix that is not in the table runs once in each dialect, and the terminal names the dialect', () => {
   const { stdout, verdict } = run({
-    'matrix/a.test.ts': `${head}${body}test.run()`,
+    'matrix/a.test.ts': dialectFile,
     'b.test.ts': `${head}${good}test.run()`,
   })
   assert.is(verdict, '4 passed, 0 failed')
   for (const name of Object.keys(dialects)) assert.match(stdout, `matrix/a.test.ts ${name}`)
+})
+
+test('a file of the matrix that is in the table runs in those dialects, and in another one that a word names', () => {
+  const files = { 'matrix/create.test.ts': dialectFile, 'matrix/races.test.ts': dialectFile }
+  assert.is(run(files).verdict, '3 passed, 0 failed')
+  const named = run(files, { select: ['matrix/create', 'packet'] })
+  assert.match(named.stdout, 'matrix/create.test.ts packet')
+  assert.is(named.verdict, '1 passed, 0 failed')
+})
+
+test('every row of the table of dialects is a file of the matrix', () => {
+  for (const name of Object.keys(dialectsByFile))
+    assert.ok(existsSync(join(import.meta.dirname, 'matrix', `${name}.test.ts`)), name)
+})
+
+const named = `${head}
+test('a node keeps its address', () => {})
+test('a node loses its address', () => { throw new Error('not selected') })
+test.after(() => console.log('\\nNOT RUN closed'))
+test.run()`
+
+for (const { how, select } of [
+  { how: 'a phrase in quotes', select: ['a.test', 'keeps its address'] },
+  { how: '--test', select: ['a.test', '--test=keeps'] },
+]) {
+  test(`${how} selects tests by name, and what the file opened is closed`, () => {
+    const { verdict, stdout } = run({ 'a.test.ts': named, 'b.test.ts': `${head}${good}test.run()` }, { select })
+    assert.is(verdict, '2 passed, 0 failed', stdout)
+    assert.match(stdout, 'closed')
+  })
+}
+
+test('a phrase that is in the name of no test fails the run', () => {
+  const { status, verdict } = run({ 'a.test.ts': named }, { select: ['gains an address'] })
+  assert.equal([status, verdict], [1, '0 passed, 0 failed'])
 })
 
 test('good files pass', () => {
@@ -70,7 +109,7 @@ test('good files pass', () => {
   assert.is(verdict, '2 passed, 0 failed')
 })
 
-test('no file at all is no pass', () => assert.is(run({}).status, 1))
+test('a run without any file fails', () => assert.is(run({}).status, 1))
 
 const rigged = {
   'rig/a.test.ts': `${head}import * as os from 'node:os'
@@ -88,15 +127,15 @@ test('a file in a folder rig has a network of its own', () => {
   assert.is(verdict, '2 passed, 0 failed')
 })
 
-test('where there are no namespaces it is said what was not run, and CI fails for it', () => {
+test('without user namespaces the terminal lists what did not run, and CI fails', () => {
   const { CI: _ours, ...env } = process.env
-  const person = run(rigged, { ...env, PATH: '/nowhere' })
+  const person = run(rigged, { env: { ...env, PATH: '/nowhere' } })
   assert.match(
     person.stdout,
     /^NOT RUN rig\/a\.test\.ts {2}user namespaces, unshare \(util-linux\) and ip \(iproute2\) are required/m,
   )
   assert.is(person.verdict, '1 passed, 0 failed')
-  const ci = run(rigged, { ...env, PATH: '/nowhere', CI: 'true' })
+  const ci = run(rigged, { env: { ...env, PATH: '/nowhere', CI: 'true' } })
   assert.is(ci.verdict, '1 passed, 1 failed')
   assert.is(ci.status, 1)
 })

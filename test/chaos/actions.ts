@@ -10,7 +10,7 @@ export type Tally = { steps: number; faults: number; kills: number; refusals: nu
 type Action = {
   often: number
   name: string
-  /** It cannot overlap itself: the next step waits. */
+  /** The next step waits until it is over. */
   isAlone?: true
   run: (arena: Arena, random: Random, tally: Tally) => Promise<void>
 }
@@ -22,7 +22,7 @@ const reserve = 'POST /projects/*/ips'
 const list = 'GET /projects/*/ips'
 const release = 'DELETE /ips/*'
 
-/** What the cloud does to us; each strikes a few calls and is over. */
+/** Faults of the cloud; each hits a few calls. */
 const faults: Fault[] = [
   { on: reserve, answer: 'reset' },
   { on: reserve, answer: 'reset', done: true },
@@ -61,7 +61,7 @@ function manifest(at: { namespace: string; name: string }, type: 'LoadBalancer' 
   }
 }
 
-/** Changes a Service that may be gone, or be changed by others at the same time. */
+/** Changes a Service that may be deleted, or changed by another step at the same time. */
 async function change({ client }: Arena, random: Random, merge: object): Promise<void> {
   await client.patch(services, { ...place(random), patch: { merge } })
 }
@@ -138,13 +138,13 @@ const actions: Action[] = [
 
 const total = actions.reduce((sum, { often }) => sum + often, 0)
 
-/** An action, each as often as it says. */
+/** Picks an action by its weight `often`. */
 export function nextAction(random: Random): Action {
   let left = random.whole(total)
   return actions.find(({ often }) => (left -= often) < 0) ?? random.pick(actions)
 }
 
-/** Namespaces that went are made anew, as soon as the API server lets us. */
+/** Creates deleted namespaces again, as soon as the API server allows it. */
 export async function ensureNamespaces({ client }: Arena): Promise<void> {
   for (const name of chaosNamespaces) {
     if (await client.get(namespaces, { name })) continue
@@ -152,7 +152,7 @@ export async function ensureNamespaces({ client }: Arena): Promise<void> {
   }
 }
 
-/** What may become of a step: it is refused for a reason, or its object is gone, taken or changed. */
+/** Whether a step may fail so: it is refused with a reason, or its object is deleted, exists or was changed. */
 export function isUsual(error: unknown): boolean {
   if (isNotFound(error) || isConflict(error)) return true
   return error instanceof KubeError && (error.reason === 'AlreadyExists' || isRefusal(error) || isTerminating(error))

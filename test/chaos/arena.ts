@@ -9,7 +9,7 @@ import type { Product } from '../../sandbox/product.ts'
 import { type Stage, setStage } from '../../sandbox/stage.ts'
 import { dialectOf } from '../whole/dialects.ts'
 
-/** One of the processes: whether it runs, and how to start and kill it. */
+/** One process of the product, which a step starts or kills. */
 export type Replica = { name: string; start(): Promise<void>; kill(): Promise<void>; isRunning(): boolean }
 
 export type Arena = {
@@ -20,7 +20,7 @@ export type Arena = {
   close(isGood: boolean): Promise<void>
 }
 
-// Short enough that whatever waits for a dead process, or for a Service that never came, waits seconds.
+// So short that a wait for a killed process, or for a Service that is never stored, takes seconds.
 const flags = [
   '--cloud-timeout=1s',
   '--unbound-grace=3s',

@@ -6,7 +6,7 @@ import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { reservationsIn } from '../whole/dialects.ts'
 import type { Arena } from './arena.ts'
 
-/** What is wrong with the world now; some of it only because it is still moving. */
+/** What is wrong now; some of it only because something is still in progress. */
 async function violations({ client, stage }: Arena): Promise<string[]> {
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
   const reserved = reservationsIn(stage.dialect, stage.cloud.door)
@@ -19,7 +19,7 @@ async function violations({ client, stage }: Arena): Promise<string[]> {
     const address = service.status?.loadBalancer?.ingress?.[0]?.ip
     if (address === undefined) wrong.push(`${key} shows no address`)
     else if (address !== service.spec.loadBalancerIP) wrong.push(`${key} shows another address than it asks for`)
-    else if (!byAddress.has(address)) wrong.push(`${key} shows ${address}, which the cloud does not have`)
+    else if (!byAddress.has(address)) wrong.push(`${key} shows ${address}, which is not reserved`)
     else if (shown.has(address)) wrong.push(`${key} and ${shown.get(address)} both show ${address}`)
     if (address !== undefined) shown.set(address, key)
   }
@@ -36,7 +36,7 @@ async function violations({ client, stage }: Arena): Promise<string[]> {
   return wrong
 }
 
-/** Lets the world come to rest, and answers what is still wrong with it after `withinMs`. */
+/** Ends all trouble and waits; returns what is still wrong after `withinMs`. */
 export async function atRest(arena: Arena, withinMs: number): Promise<string[]> {
   const { faults, latency } = arena.stage.cloud.door
   faults.clear()

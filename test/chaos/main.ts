@@ -1,5 +1,5 @@
 // node test/chaos/main.ts [--cloud NAME] [--seed N] [--steps N]
-// A seeded walk through everything that can happen to addresses.
+// Random actions on Services, the cloud and the processes; a seed repeats them.
 import { parseArgs } from 'node:util'
 import { dialectNamed } from '../../sandbox/dialects.ts'
 import { walk } from './walk.ts'
@@ -15,8 +15,8 @@ const dialect = dialectNamed(values.cloud)
 const seed = Number(values.seed)
 const steps = Number(values.steps)
 const started = performance.now()
-console.log(`the same again: node test/chaos/main.ts --cloud ${dialect} --seed ${seed} --steps ${steps}`)
-const tally = await walk({ dialect, seed, steps, tell: (text) => console.log(text) })
+console.log(`to repeat this walk: node test/chaos/main.ts --cloud ${dialect} --seed ${seed} --steps ${steps}`)
+const tally = await walk({ dialect, seed, steps, report: (text) => console.log(text) })
 for (const violation of tally.violations) console.log(`VIOLATION ${violation}`)
 const seconds = Math.round((performance.now() - started) / 1000)
 console.log(

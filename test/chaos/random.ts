@@ -2,11 +2,11 @@ export type Random = {
   /** From 0 up to, and without, `below`. */
   whole(below: number): number
   pick<T>(from: readonly T[]): T
-  /** True so often, of 1. */
+  /** True with this probability. */
   happens(often: number): boolean
 }
 
-/** A sequence that a seed repeats (mulberry32). */
+/** Random values that a seed repeats (mulberry32). */
 export function random(seed: number): Random {
   let state = seed
   const next = () => {

@@ -8,34 +8,36 @@ export type WalkOptions = {
   dialect: DialectName
   seed: number
   steps: number
-  /** Steps between two rests. */
+  /** Steps between two checks. */
   leg?: number
-  tell?: (text: string) => void
+  report?: (text: string) => void
 }
 
-/** How long the world may take to come to rest: leases, questions and grace periods of dead processes run out in it. */
+/** How long everything may take to settle: leases, requests in flight and grace periods of killed processes end in it. */
 const restMs = 60_000
 
-/** Walks at random through everything that can happen, and checks at every rest that nothing was lost or doubled. */
-export async function walk({ dialect, seed, steps, leg = 50, tell = () => undefined }: WalkOptions): Promise<Tally> {
+/** Does random actions, and checks after each leg that no address is lost and none has two holders. */
+export async function walk({ dialect, seed, steps, leg = 50, report = () => undefined }: WalkOptions): Promise<Tally> {
   const arena = await openArena(dialect)
   const dice = random(seed)
   const tally: Tally = { steps: 0, faults: 0, kills: 0, refusals: 0, violations: [] }
   try {
     while (tally.steps < steps && tally.violations.length === 0) {
-      await goOn(arena, dice, { tally, until: Math.min(steps, tally.steps + leg) })
+      await runLeg(arena, dice, { tally, until: Math.min(steps, tally.steps + leg) })
       const wrong = await atRest(arena, restMs)
       tally.violations.push(...wrong.map((text) => `after step ${tally.steps}: ${text}`))
-      tell(`${tally.steps} steps, ${tally.faults} faults, ${tally.kills} kills, ${tally.violations.length} violations`)
+      report(
+        `${tally.steps} steps, ${tally.faults} faults, ${tally.kills} kills, ${tally.violations.length} violations`,
+      )
     }
-    if (tally.violations.length > 0) tell(`the logs are in ${arena.logs}`)
+    if (tally.violations.length > 0) report(`the logs are in ${arena.logs}`)
     return tally
   } finally {
     await arena.close(tally.violations.length === 0)
   }
 }
 
-async function goOn(arena: Arena, dice: Random, { tally, until }: { tally: Tally; until: number }): Promise<void> {
+async function runLeg(arena: Arena, dice: Random, { tally, until }: { tally: Tally; until: number }): Promise<void> {
   const under: Promise<void>[] = []
   for (; tally.steps < until; tally.steps += 1) {
     const { name, run, isAlone } = nextAction(dice)
@@ -43,7 +45,7 @@ async function goOn(arena: Arena, dice: Random, { tally, until }: { tally: Tally
       if (name === 'create') await ensureNamespaces(arena)
       await run(arena, dice, tally)
     })
-    // Some steps overlap the next ones, as those of several people do.
+    // Some steps overlap the next ones, as those of several users do.
     if (isAlone || dice.happens(0.6)) await step
     else under.push(step)
   }
@@ -59,7 +61,7 @@ async function attempt(name: string, tally: Tally, act: () => Promise<void>): Pr
   }
 }
 
-/** We stopped the API server ourselves: calls that met it are nobody's fault. */
+/** The walk restarts the API server itself, so calls may fail meanwhile. */
 function isOutage(error: unknown): boolean {
   return (
     error instanceof Error && 'status' in error && (error.status === 0 || error.status === 503 || error.status === 500)

@@ -1,4 +1,4 @@
-// What a predecessor leaves behind: reservations by their tags, Services without a word of ours.
+// Adoption of what a predecessor left: reservations with its tags, Services without our annotations.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -7,123 +7,125 @@ import { serviceTag } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
 import { shownIn } from '../whole/stored.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
 const { here: env, usage } = dialect
-const world = await openWorld()
-const { calls, faults } = world.cloud.door
-const cluster = `cluster=${await world.must('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
+const stage = await openStage()
+const { calls, faults } = stage.cloud.door
+const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
 const tagOf = (name: string) => serviceTag(dialect, `default/${name}`)
-const orderedFor = (name: string) => world.order([usage, tagOf(name), ...(dialect.adoptsUnmarked ? [] : [cluster])])
-const found = (id: string) => world.reserved().find((one) => one.id === id)
+const orderedFor = (name: string) => stage.order([usage, tagOf(name), ...(dialect.adoptsUnmarked ? [] : [cluster])])
+const found = (id: string) => stage.reserved().find((one) => one.id === id)
 
-/** A Service as a predecessor serves it: its finalizer, its address in spec and status. */
+/** Creates a Service as a predecessor leaves it: with its finalizer, its address in spec and status. */
 async function serve(name: string, address: string): Promise<void> {
-  await world.create(loadBalancer(name, { spec: { loadBalancerIP: address } }))
+  await stage.create(loadBalancer(name, { spec: { loadBalancerIP: address } }))
   const finalizers = ['service.kubernetes.io/load-balancer-cleanup']
-  await world.must('patch', 'service', name, '-p', JSON.stringify({ metadata: { finalizers } }))
+  await stage.run('patch', 'service', name, '-p', JSON.stringify({ metadata: { finalizers } }))
   const status = { loadBalancer: { ingress: [{ ip: address }] } }
-  await world.must('patch', 'service', name, '--subresource=status', '-p', JSON.stringify({ status }))
+  await stage.run('patch', 'service', name, '--subresource=status', '-p', JSON.stringify({ status }))
 }
 
 const served = await orderedFor('served')
 await serve('served', served.address)
 const unfinished = await orderedFor('unfinished')
-await world.create(loadBalancer('unfinished'))
-const untagged = await world.order(['cluster-api'])
-await world.create(loadBalancer('brought', { spec: { loadBalancerIP: untagged.address } }))
-const deletedMeanwhile = await world.order([usage, tagOf('deleted-meanwhile'), cluster])
+await stage.create(loadBalancer('unfinished'))
+const untagged = await stage.order(['cluster-api'])
+await stage.create(loadBalancer('brought', { spec: { loadBalancerIP: untagged.address } }))
+const deletedMeanwhile = await stage.order([usage, tagOf('deleted-meanwhile'), cluster])
 const others = [
   untagged,
-  await world.order([usage, tagOf('served'), 'cluster=another-cluster']),
-  await world.order([usage, tagOf('in-another-cluster')]),
-  await world.order([usage, tagOf('brought')]),
+  await stage.order([usage, tagOf('served'), 'cluster=another-cluster']),
+  await stage.order([usage, tagOf('in-another-cluster')]),
+  await stage.order([usage, tagOf('brought')]),
 ]
 const tagsOfOthers = () => others.map(({ id }) => found(id)?.tags)
 const before = tagsOfOthers()
 calls.clear()
 const flags = ['--sweep-interval=1s', '--unbound-grace=1s']
-let product = await world.start({ env, flags })
+let product = await stage.start({ env, flags })
 
 test("a predecessor's Service keeps its address and becomes ours", async () => {
-  assert.is(await world.settled('served'), served.address)
-  const { metadata } = (await world.service('served')) ?? {}
+  assert.is(await stage.settled('served'), served.address)
+  const { metadata } = (await stage.service('served')) ?? {}
   assert.is(metadata?.annotations?.[shown], served.address)
   assert.ok(metadata?.finalizers?.includes(finalizer))
-  const record = await world.record('served')
+  const record = await stage.record('served')
   assert.equal([record?.status?.reservationID, record?.spec.location], [served.id, dialect.place])
 })
 
-test('a reservation that the predecessor made and did not write down is used, not doubled', async () => {
-  assert.is(await world.settled('unfinished'), unfinished.address)
-  assert.is(world.calls(routes.reserve), 0)
+test('a reservation that the predecessor did not write on its Service is adopted, and no second one is made', async () => {
+  assert.is(await stage.settled('unfinished'), unfinished.address)
+  assert.is(stage.calls(routes.reserve), 0)
 })
 
-test('what is adopted says whose it is', () => {
+test('adopted reservations are marked with the cluster', async () => {
+  for (const name of ['served', 'unfinished']) await stage.settled(name)
   for (const { id } of [served, unfinished]) assert.ok(found(id)?.tags.includes(cluster))
 })
 
-test('a Service whose address a person had brought stays theirs', async () => {
-  await eventually('it is looked at', async () => (await world.service('brought'))?.metadata.finalizers)
-  assert.equal([shownIn(await world.service('brought')), await world.record('brought')], [untagged.address, undefined])
+test('a Service with an own address is not adopted', async () => {
+  await eventually('it is looked at', async () => (await stage.service('brought'))?.metadata.finalizers)
+  assert.equal([shownIn(await stage.service('brought')), await stage.record('brought')], [untagged.address, undefined])
 })
 
-test("the reservation of a Service that went meanwhile is given back; nobody else's ever is, nor touched", async () => {
+test('the sweep releases the reservation of a Service that was deleted meanwhile, and changes no reservation of others', async () => {
   await eventually('the orphan is gone', () => !found(deletedMeanwhile.id) || undefined)
-  const swept = world.calls(routes.list)
-  await eventually('two more sweeps', () => world.calls(routes.list) > swept + 2 || undefined)
+  const swept = stage.calls(routes.list)
+  await eventually('two more sweeps', () => stage.calls(routes.list) > swept + 2 || undefined)
   assert.equal(tagsOfOthers(), before)
   assert.ok([served, unfinished].every(({ id }) => found(id)))
 })
 
-test('then the mark is set, and a new Service costs one call, with the tags of old', async () => {
+test("after the adoption mark a new Service costs one call, and its reservation has the predecessor's tags", async () => {
   const ledger = { namespace: 'eip-admission', name: 'eip-admission-ledger' }
-  await eventually('the mark', async (see) => {
-    return see(await world.client.get(configMaps, ledger))?.data?.['adopted'] === world.project || undefined
+  await eventually('the mark', async (observe) => {
+    return observe(await stage.client.get(configMaps, ledger))?.data?.['adopted'] === stage.project || undefined
   })
   await product.stop()
-  product = await world.startSwept({ env })
+  product = await stage.startSwept({ env })
   calls.clear()
-  const { spec } = await world.create(loadBalancer('new'))
-  assert.equal([world.calls(routes.list), world.calls(routes.reserve)], [0, 1])
-  const held = world.reserved().find(({ address }) => address === spec.loadBalancerIP)
+  const { spec } = await stage.create(loadBalancer('new'))
+  assert.equal([stage.calls(routes.list), stage.calls(routes.reserve)], [0, 1])
+  const held = stage.reserved().find(({ address }) => address === spec.loadBalancerIP)
   assert.equal(held?.tags.toSorted(), [usage, tagOf('new'), cluster].toSorted())
 })
 
-test('an adopted Service that is deleted gives its address back and loses both finalizers', async () => {
-  await world.must('delete', 'service', 'served', '--timeout=20s')
-  await world.gone('served')
+test('an adopted Service that is deleted releases its address and loses both finalizers', async () => {
+  await stage.settled('served')
+  await stage.run('delete', 'service', 'served', '--timeout=20s')
+  await stage.gone('served')
   assert.not(found(served.id))
 })
 
-test('an address that was kept for longer than the grace period is not given back under its new Service', async () => {
+test('an address that was retained longer than the grace period is not released under its new Service', async () => {
   await product.stop()
-  product = await world.startSwept({ env, flags })
+  product = await stage.startSwept({ env, flags })
   const manifest = loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } })
-  const { spec } = await world.create(manifest)
+  const { spec } = await stage.create(manifest)
   for (let n = 0; n < 2; n += 1) {
-    await world.settled('kept')
-    await world.must('delete', 'service', 'kept')
-    await eventually('it is kept', async () => (await world.record('kept'))?.status?.phase === 'Released' || undefined)
+    await stage.settled('kept')
+    await stage.run('delete', 'service', 'kept')
+    await eventually('it is kept', async () => (await stage.record('kept'))?.status?.phase === 'Released' || undefined)
     await sleep(1500)
-    await world.create(manifest)
-    assert.is(await world.settled('kept'), spec.loadBalancerIP)
+    await stage.create(manifest)
+    assert.is(await stage.settled('kept'), spec.loadBalancerIP)
   }
 })
 
-test('while the cloud cannot be read nothing is given back', async () => {
-  const paidFor = world.reserved()
+test('while the cloud cannot be read nothing is released', async () => {
+  const paidFor = stage.reserved()
   faults.add({ on: routes.list, answer: 'empty-list', times: 3 })
   // As often as the client tries.
   faults.add({ on: routes.list, answer: 500, times: 4 })
   calls.clear()
-  await eventually('a good sweep after them', () => world.calls(routes.list) > 8 || undefined)
+  await eventually('a good sweep after them', () => stage.calls(routes.list) > 8 || undefined)
   faults.clear()
-  assert.equal(world.reserved(), paidFor)
-  assert.is(world.calls(routes.release), 0)
+  assert.equal(stage.reserved(), paidFor)
+  assert.is(stage.calls(routes.release), 0)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -1,38 +1,39 @@
-// What MetalLB reads, on a real API server: written, kept through a cloud that cannot be read, and taken back first.
+// What MetalLB reads, on a real API server: written, kept while the cloud cannot be read, withdrawn before the release.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
-import { ipOf, machineRoom } from '../whole/kubelet.ts'
+import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { loadBalancer } from '../whole/manifests.ts'
+import { once } from '../whole/once.ts'
 import { metallbView, poolManifest, sessionText } from '../whole/metallb-view.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const { comesUp } = machineRoom(world)
-const { faults, calls, latency } = world.cloud.door
+const stage = await openStage()
+const { startNode } = simulatedNodes(stage)
+const { faults, calls, latency } = stage.cloud.door
 const namespace = 'metallb-system'
 const { provider, source } = dialect.bgp
 const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = dialect.bgp.metallb
 const settings = { ...dialect.here, [dialect.loadBalancer]: setting }
-const metallb = metallbView(world, version)
+const metallb = metallbView(stage, version)
 
 let product: Product | undefined
 
-/** What each machine speaks from. */
+/** The source address of each machine. */
 const sources = new Map<string, string>()
 async function joins(name: string): Promise<void> {
-  sources.set(name, ipOf(await comesUp(name), 4, source))
+  sources.set(name, ipOf(await startNode(name), 4, source))
 }
 
 const arePools = (...wanted: string[]) =>
-  eventually(`the pools are ${wanted.join()}`, async (see) => {
-    return see(await metallb.pools()).join() === wanted.toSorted().join() || undefined
+  eventually(`the pools are ${wanted.join()}`, async (observe) => {
+    return observe(await metallb.pools()).join() === wanted.toSorted().join() || undefined
   })
 const arePeers = (...nodes: string[]) =>
-  eventually(`the peers are those of ${nodes.join()}`, async (see) => {
+  eventually(`the peers are those of ${nodes.join()}`, async (observe) => {
     const wanted = nodes.flatMap((node) =>
       provider.routers.map((router) =>
         sessionText({
@@ -44,77 +45,85 @@ const arePeers = (...nodes: string[]) =>
         }),
       ),
     )
-    return see(await metallb.sessions()).join() === wanted.toSorted().join() || undefined
+    return observe(await metallb.sessions()).join() === wanted.toSorted().join() || undefined
   })
-const addressOf = async (name: string) => (await world.service(name))?.spec.loadBalancerIP ?? ''
+const addressOf = async (name: string) => (await stage.service(name))?.spec.loadBalancerIP ?? ''
 const events = (name: string) =>
-  world.must('get', 'events', `--field-selector=involvedObject.name=${name}`, '-o', 'jsonpath={.items[*].message}')
+  stage.run('get', 'events', `--field-selector=involvedObject.name=${name}`, '-o', 'jsonpath={.items[*].message}')
 
 const admission = 'admissionregistration.k8s.io/v1'
 
-test('MetalLB that is installed later learns what was there before it', async () => {
-  await world.must('create', 'namespace', namespace)
-  product = await world.startSwept({ env: settings })
+/** The product runs with node-a and Service web; MetalLB is installed afterwards and has its pool and sessions. */
+const announceWeb = once(async () => {
+  await stage.run('create', 'namespace', namespace)
+  product = await stage.startSwept({ env: settings })
   await joins('node-a')
-  const created = await world.create(loadBalancer('web'))
+  const created = await stage.create(loadBalancer('web'))
   assert.ok(created.spec.loadBalancerIP)
   await metallb.install()
   await arePools(`${created.spec.loadBalancerIP}/32`)
   await arePeers('node-a')
 })
 
-test('a node that comes up later gets its sessions, and one that goes takes them along', async () => {
+test('MetalLB that is installed after the product gets the pools and sessions that exist', announceWeb)
+
+test('a node that joins gets its sessions, and a deleted node loses them', async () => {
+  await announceWeb()
   await joins('node-b')
   await arePeers('node-a', 'node-b')
-  await world.must('delete', 'node', 'node-b')
+  await stage.run('delete', 'node', 'node-b')
   await arePeers('node-a')
 })
 
-test('a cloud that refuses our key, or does not answer, takes nothing away, through a restart neither', async () => {
+test('while the cloud refuses the key or does not answer, nothing that MetalLB reads changes, even after a restart', async () => {
+  await announceWeb()
   const before = await metallb.versions()
   for (const answer of [401, 500, 'reset', 'empty-list'] as const) {
     faults.add({ answer })
     await product?.stop()
-    product = await world.serve({ env: { ...settings, EIP_PEER_REFRESH_INTERVAL: '1s' } })
-    await eventually('the cloud is asked', () => faults.all().some(({ struck }) => struck > 2) || undefined)
+    product = await stage.serve({ env: { ...settings, EIP_PEER_REFRESH_INTERVAL: '1s' } })
+    await eventually('the cloud is called', () => faults.all().some(({ struck }) => struck > 2) || undefined)
     await sleep(1_500)
     faults.clear()
     assert.equal(await metallb.versions(), before, `nothing was written while the cloud answered ${answer}`)
   }
 })
 
-test("a person's own pool is not touched, and an address in it is not given a second one", async () => {
+test('the pool of an administrator stays, and an address in it gets no second pool', async () => {
+  await announceWeb()
   await metallb.addPool('theirs', '198.51.100.0/24')
   const shown = `${await addressOf('web')}/32`
-  await world.create(loadBalancer('own', { spec: { loadBalancerIP: '198.51.100.7' } }))
+  await stage.create(loadBalancer('own', { spec: { loadBalancerIP: '198.51.100.7' } }))
   await sleep(1_000)
   assert.equal(await metallb.pools(), ['198.51.100.0/24', shown].toSorted())
-  await world.must('delete', 'service', 'own')
+  await stage.run('delete', 'service', 'own')
   assert.equal(await metallb.pools(), ['198.51.100.0/24', shown].toSorted())
   await metallb.removePool('theirs')
 })
 
-// A document is taken as a whole or not at all.
+// The API server cannot refuse single pools of a ConfigMap.
 if (metallb.hasObjects) {
-  test('what the API server refuses is told on the Service, and holds up no other', async () => {
-    for (const object of noNewPools()) await world.send(['create'], object)
+  test('a pool that the API server refuses is reported on its Service, and other pools are written', async () => {
+    await announceWeb()
+    for (const object of noNewPools()) await stage.send(['create'], object)
     await eventually('the policy is in force', async () => {
       const dryRun = ['create', '--dry-run=server', '-f', '-']
-      const { stderr } = await world.kubectl(dryRun, poolManifest('probe', '192.0.2.0/24'))
+      const { stderr } = await stage.kubectl(dryRun, poolManifest('probe', '192.0.2.0/24'))
       return stderr.includes('no new pools') || undefined
     })
-    const refused = await world.create(loadBalancer('refused'))
+    const refused = await stage.create(loadBalancer('refused'))
     await eventually(
       'its Service says why',
       async () => (await events('refused')).includes('no new pools') || undefined,
     )
-    await world.must('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', 'no-new-pools')
+    await stage.run('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', 'no-new-pools')
     await arePools(`${await addressOf('web')}/32`, `${refused.spec.loadBalancerIP}/32`)
-    await world.must('delete', 'service', 'refused')
+    await stage.run('delete', 'service', 'refused')
   })
 }
 
-test('a webhook that guards what MetalLB reads and does not answer is outlasted: it is written when it is back', async () => {
+test('pools that a broken webhook of MetalLB blocks are written when the webhook is gone', async () => {
+  await announceWeb()
   const webhook = {
     name: 'guard.metallb.io',
     clientConfig: { url: 'https://127.0.0.1:1/validate' },
@@ -127,51 +136,53 @@ test('a webhook that guards what MetalLB reads and does not answer is outlasted:
     admissionReviewVersions: ['v1'],
   }
   const metadata = { name: 'metallb-webhook-configuration' }
-  await world.send(['create'], {
+  await stage.send(['create'], {
     apiVersion: admission,
     kind: 'ValidatingWebhookConfiguration',
     metadata,
     webhooks: [webhook],
   })
-  const { spec } = await world.create(loadBalancer('patient'))
+  const { spec } = await stage.create(loadBalancer('patient'))
   await sleep(2_000)
   await arePools(`${await addressOf('web')}/32`)
-  await world.must('delete', 'validatingwebhookconfiguration', metadata.name)
+  await stage.run('delete', 'validatingwebhookconfiguration', metadata.name)
   await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
-  await world.must('delete', 'service', 'patient')
+  await stage.run('delete', 'service', 'patient')
 })
 
-test('an address goes back only when no pool has it any more', async () => {
-  const { spec } = await world.create(loadBalancer('gone'))
+test('an address is released only when no pool has it', async () => {
+  await announceWeb()
+  const { spec } = await stage.create(loadBalancer('gone'))
   await arePools(`${await addressOf('web')}/32`, `${spec.loadBalancerIP}/32`)
   latency.set({ ms: 300 })
   calls.clear()
-  await world.must('delete', 'service', 'gone', '--wait=false')
+  await stage.run('delete', 'service', 'gone', '--wait=false')
   await eventually('its pool is gone', async () => {
-    const wasAsked = world.calls(routes.release) > 0
+    const wasAsked = stage.calls(routes.release) > 0
     const has = (await metallb.pools()).includes(`${spec.loadBalancerIP}/32`)
     assert.not(has && wasAsked, 'the address was given back while a pool had it')
     return !has || undefined
   })
-  await world.gone('gone')
+  await stage.gone('gone')
   latency.set({ ms: 0 })
 })
 
-test('after the last Service everything of ours goes', async () => {
-  await world.must('delete', 'service', 'web')
+test('after the last Service is deleted nothing of ours is left in what MetalLB reads', async () => {
+  await announceWeb()
+  await stage.run('delete', 'service', 'web')
   await arePools()
   await arePeers()
   assert.equal(await metallb.left(), [])
-  // The addresses that machines are managed by have none.
-  const ordered = world.reserved().filter(({ tags }) => tags.length > 0)
+  // Management addresses have no tags.
+  const ordered = stage.reserved().filter(({ tags }) => tags.length > 0)
   assert.equal(ordered, [])
 })
 
-test('the roles were enough, and no secret was told', () => world.close())
+test.after(() => stage.close())
 
 test.run()
 
-/** A policy by which the API server takes no pool that is new. */
+/** A policy by which the API server refuses new pools. */
 function noNewPools(): object[] {
   const metadata = { name: 'no-new-pools' }
   const resourceRules = [

@@ -1,44 +1,47 @@
-// The way to the API server breaks, what was known of it grows too old, and so do our credentials and our lease.
+// The connection to the API server breaks, resource versions grow too old, a token is replaced, a lease is lost.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { listAll } from '../../kube/list-all.ts'
+import { services } from '../../kube/resource.ts'
 import { serviceAccountUser } from '../../manifests/names.ts'
 import { eventually } from '../whole/eventually.ts'
-import { layLine } from '../whole/line.ts'
+import { shownIn } from '../whole/stored.ts'
+import { openTcpProxy } from '../whole/tcp-proxy.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const { controlPlane, kubectl } = world
-const { calls } = world.cloud.door
-const line = await layLine(Number(new URL(controlPlane.url).port))
+const stage = await openStage()
+const { controlPlane, kubectl } = stage
+const { calls } = stage.cloud.door
+const proxy = await openTcpProxy(Number(new URL(controlPlane.url).port))
 const self = serviceAccountUser('eip-admission')
 
-/** The product's kubeconfig, which leads by way of the line; with another token where one is given. */
+/** Writes the product's kubeconfig, which leads through the proxy; with another token where one is given. */
 function writeKubeconfig(token?: string): string {
   const text = readFileSync(controlPlane.kubeconfigFor(self), 'utf8')
-  const config = JSON.parse(text.replace(controlPlane.url, `https://127.0.0.1:${line.port}`)) as {
+  const config = JSON.parse(text.replace(controlPlane.url, `https://127.0.0.1:${proxy.port}`)) as {
     users: { user: { token: string } }[]
   }
   if (token) config.users[0]!.user.token = token
-  const file = join(world.dir, 'by-way-of-the-line.kubeconfig')
+  const file = join(stage.dir, 'by-way-of-the-proxy.kubeconfig')
   writeFileSync(file, JSON.stringify(config))
   return file
 }
 
-/** A token of the product's ServiceAccount that is good for as long as a Secret of that name is there. */
+/** Issues a token of the product's ServiceAccount that is valid while a Secret of that name exists. */
 async function issueToken(name: string): Promise<string> {
   const inNamespace = ['-n', 'eip-admission']
-  await world.must('create', 'secret', 'generic', name, ...inNamespace)
-  const uid = await world.must('get', 'secret', name, ...inNamespace, '-o=jsonpath={.metadata.uid}')
+  await stage.run('create', 'secret', 'generic', name, ...inNamespace)
+  const uid = await stage.run('get', 'secret', name, ...inNamespace, '-o=jsonpath={.metadata.uid}')
   const bound = ['--bound-object-kind=Secret', `--bound-object-name=${name}`, `--bound-object-uid=${uid}`]
-  return (await world.must('create', 'token', 'eip-admission', ...inNamespace, ...bound)).trim()
+  return (await stage.run('create', 'token', 'eip-admission', ...inNamespace, ...bound)).trim()
 }
 
-/** What the API server answers to who comes with a token. */
+/** The status with which the API server answers a request with this token. */
 function statusFor(token: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` }
@@ -58,72 +61,79 @@ const elected = election.map((time) => `--leader-elect-${time}`)
 const tokens = [await issueToken('first'), await issueToken('second')]
 const [firstToken = '', secondToken = ''] = tokens
 const flags = [`--kubeconfig=${writeKubeconfig(firstToken)}`, '--sweep-interval=2s', '--unbound-grace=5s', ...elected]
-const product = await world.startSwept({ env, flags })
-// Who creates a Service while we cannot be asked does not wait for long.
+const product = await stage.startSwept({ env, flags })
+// A create does not wait long for a webhook that cannot answer.
 const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
 for (const kind of ['mutating', 'validating'])
-  await world.must('patch', `${kind}webhookconfiguration`, 'zz-eip-admission', '--type=json', '-p', patience)
+  await stage.run('patch', `${kind}webhookconfiguration`, 'zz-eip-admission', '--type=json', '-p', patience)
 
 const leads = async (one: typeof product) => /^eip_admission_leader 1$/m.test((await one.health('/metrics')).text)
-const logSince = (from: number) => readFileSync(world.logOf('eip-admission'), 'utf8').slice(from)
+const logSince = (from: number) => readFileSync(stage.logOf('eip-admission'), 'utf8').slice(from)
 
-/** All of these show their addresses, each its own, and nothing else is paid for. */
-async function converged(...names: string[]): Promise<void> {
-  const addresses = await Promise.all(names.map((name) => world.settled(name)))
-  await eventually('nothing else is reserved', () => {
-    const reserved = world.reserved().map(({ address }) => address)
-    return (reserved.length === names.length && addresses.every((one) => reserved.includes(one))) || undefined
+/** Waits until each live Service shows its own address and nothing else is reserved. */
+function converged(): Promise<true> {
+  return eventually('each Service has the one reservation that it shows', async (observe) => {
+    const live = (await listAll(stage.client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
+    const shown = observe(live.map(shownIn))
+    const reserved = observe(stage.reserved().map(({ address }) => address ?? ''))
+    const isWhole = new Set(shown).size === live.length && shown.every((one) => reserved.includes(one ?? ''))
+    return (isWhole && reserved.length === live.length) || undefined
   })
 }
 
-test('a token that is replaced, and of which the old one is refused, is not missed', async () => {
-  await world.create(loadBalancer('first-token'))
-  await converged('first-token')
+test('the product reads a rotated token from its file when the old one is refused', async () => {
+  await stage.create(loadBalancer('first-token'))
+  await converged()
   writeKubeconfig(secondToken)
-  await world.must('delete', 'secret', 'first', '-n', 'eip-admission')
-  await eventually('the old token is refused', async (see) => see(await statusFor(firstToken)) === 401 || undefined)
-  // Watches that are open outlive their token: new ones have to be asked for.
-  line.cut()
-  const { spec } = await world.create(loadBalancer('second-token'))
+  await stage.run('delete', 'secret', 'first', '-n', 'eip-admission')
+  await eventually(
+    'the old token is refused',
+    async (observe) => observe(await statusFor(firstToken)) === 401 || undefined,
+  )
+  // Open watches outlive their token, so they have to be opened again.
+  proxy.cut()
+  const { spec } = await stage.create(loadBalancer('second-token'))
   assert.ok(spec.loadBalancerIP)
-  await converged('first-token', 'second-token')
+  await converged()
 })
 
-test('a watch that is cut again and again while Services come and go misses none of them', async () => {
+test('no Service is missed while the watches are cut again and again', async () => {
   const names = Array.from({ length: Math.min(12, dialect.burst / 5) }, (_, n) => `cut-${n}`)
   for (const name of names) {
-    await world.kubectl(['create', '-f', '-'], loadBalancer(name))
-    line.cut()
-    await world.must('delete', 'service', name, '--wait=false')
-    line.cut()
+    await stage.kubectl(['create', '-f', '-'], loadBalancer(name))
+    proxy.cut()
+    await stage.run('delete', 'service', name, '--wait=false')
+    proxy.cut()
   }
-  for (const name of names) await world.gone(name)
-  await converged('first-token', 'second-token')
+  for (const name of names) await stage.gone(name)
+  await converged()
 })
 
-test('who comes back with a resource version that is too old lists anew, and misses nothing', async () => {
+test('a watch whose resource version is too old lists again, and misses nothing', async () => {
   const from = logSince(0).length
-  line.hold()
-  // Nobody of ours sees any of this.
-  await world.must('delete', 'service', 'second-token', '--wait=false')
-  await world.kubectl(['create', '-f', '-', '--request-timeout=30s'], loadBalancer('unseen'))
+  await stage.create(loadBalancer('deleted-unseen'))
+  await converged()
+  proxy.pause()
+  // The product sees none of this.
+  await stage.run('delete', 'service', 'deleted-unseen', '--wait=false')
+  await stage.kubectl(['create', '-f', '-', '--request-timeout=30s'], loadBalancer('unseen'))
   await compact()
   await controlPlane.apiserver.stop()
   await controlPlane.apiserver.start()
   await eventually(
-    'roles are known',
+    'the API server knows the roles',
     async () => (await kubectl(['auth', 'can-i', 'watch', 'services', `--as=${self}`])).code === 0 || undefined,
   )
-  line.release()
-  await world.gone('second-token')
-  await converged('first-token', 'unseen')
+  proxy.resume()
+  await stage.gone('deleted-unseen')
+  await converged()
   for (const kind of ['Service', 'ElasticIP']) {
     const tooOld = new RegExp(`watch (ended|broken).*${kind}.*too old resource version`)
-    await eventually(`the watch of ${kind} is told so`, () => tooOld.test(logSince(from)) || undefined)
+    await eventually(`the watch of ${kind} ended with it`, () => tooOld.test(logSince(from)) || undefined)
   }
 })
 
-/** Has etcd forget everything but what is there now. */
+/** Compacts etcd: only the current revision is left. */
 async function compact(): Promise<void> {
   const ask = async (path: string, body: object) =>
     (await fetch(`${controlPlane.etcdUrl}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) })).json()
@@ -133,28 +143,30 @@ async function compact(): Promise<void> {
   await ask('kv/compaction', { revision: header.revision, physical: true })
 }
 
-test('a leader that loses its lease because nothing passes any more gives way, and writes nothing when it is back', async () => {
-  const other = await world.serve({ env, flags: ['--only=controllers', '--sweep-interval=2s', ...elected] })
+test('a leader that is cut off loses its lease, and writes nothing when it is connected again', async () => {
+  await stage.create(loadBalancer('released-once'))
+  await converged()
+  const other = await stage.serve({ env, flags: ['--only=controllers', '--sweep-interval=2s', ...elected] })
   assert.equal([await leads(product), await leads(other)], [true, false])
-  line.hold()
+  proxy.pause()
   await eventually('the other leads', async () => (await leads(other)) || undefined)
   assert.not(await leads(product))
   calls.clear()
-  await world.kubectl(['create', '-f', '-'], loadBalancer('meanwhile'))
-  await world.must('delete', 'service', 'unseen', '--timeout=20s')
-  await converged('first-token', 'meanwhile')
-  assert.is(world.calls(routes.release), 1)
-  line.release()
-  const { spec } = await world.create(loadBalancer('afterwards'))
+  await stage.kubectl(['create', '-f', '-'], loadBalancer('meanwhile'))
+  await stage.run('delete', 'service', 'released-once', '--timeout=20s')
+  await converged()
+  assert.is(stage.calls(routes.release), 1)
+  proxy.resume()
+  const { spec } = await stage.create(loadBalancer('afterwards'))
   assert.ok(spec.loadBalancerIP)
-  await converged('first-token', 'meanwhile', 'afterwards')
+  await converged()
   assert.equal([await leads(product), await leads(other)], [false, true])
-  assert.is(world.calls(routes.release), 1)
+  assert.is(stage.calls(routes.release), 1)
 })
 
-test('the log shows no missing right and no secret', async () => {
+test.after(async () => {
   for (const token of tokens) assert.not(logSince(0).includes(token))
-  await world.close(line)
+  await stage.close(proxy)
 })
 
 test.run()

@@ -1,96 +1,104 @@
-// The process is killed at every step that an address in stock goes through; the next one finishes the work.
+// The process is killed at each step of an available address; the next process finishes the work.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { listAll } from '../../kube/list-all.ts'
 import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
-import { type Moment, deaths, enters, onRecord, onRecordStatus, statusOf } from '../whole/deaths.ts'
+import { type Moment, processKiller, enters, onRecord, onRecordStatus, statusOf } from '../whole/kill-at.ts'
 import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
-import { type Write, stretchTripwire } from '../whole/tripwire.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { type Write, interceptWrites } from '../whole/write-interceptor.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, isCloudOnly, openStage } from './dialect.ts'
 
-const world = await openWorld()
-// Whoever comes after a killed process waits until its questions to the cloud have run out, twice the time-out of one, and
-// looks again when the grace of an unbound record is over; a lease would be one wait more.
+const stage = await openStage()
+// The next process waits until the requests in flight of the killed one have timed out, twice the time-out, and looks
+// again after the grace period of an unbound record; a lease would be one wait more.
 const running = {
   env: { ...dialect.here, EIP_WARM_POOL: '1' },
   flags: ['--cloud-timeout=1s', '--leader-elect=false', '--unbound-grace=3s'],
 }
-const product = await world.startSwept(running)
-const tripwire = await stretchTripwire(world)
-const dieAt = deaths({ world, tripwire, running, product })
+const product = await stage.startSwept(running)
+const interceptor = await interceptWrites(stage)
+const killAt = processKiller({ stage, interceptor, running, product })
 
 const [warmName = ''] = warmNames(dialect.place, 1)
 const recordIn = ({ object, oldObject }: Write) => (object ?? oldObject) as ElasticIP
 const isOf = (name: string) => (write: Write) => recordIn(write).metadata.name.startsWith(name)
 const onWarm = (write: Write) => onRecord(write) && isOf(warmName)(write)
-const onLent = (write: Write) => onRecord(write) && isOf('office')(write)
+const onProvisioned = (write: Write) => onRecord(write) && isOf('office')(write)
 const onOwn = (write: Write) => onRecord(write) && isOf('default.')(write)
 const losesFinalizer = ({ operation, object }: Write) => operation === 'UPDATE' && !object?.metadata.finalizers?.length
 const sourceIn = (object: Write['object']) => (object as ElasticIP | null)?.spec.source
-const takerIn = ({ object }: Write) => (object as ElasticIP | null)?.spec.claimRef?.elasticIPUID
+const claimerIn = ({ object }: Write) => (object as ElasticIP | null)?.spec.claimRef?.elasticIPUID
 const { mark } = dialect
 
 const ofWarm: Moment[] = [
   {
-    name: 'the record says which warm address it takes',
+    name: 'the record names its warm source',
     write: (write) => onOwn(write) && write.operation === 'CREATE',
   },
-  { name: 'the warm address says who takes it', write: (write) => onWarm(write) && takerIn(write) !== undefined },
+  { name: 'the warm record names its claimer', write: (write) => onWarm(write) && claimerIn(write) !== undefined },
   { name: 'the record has the address', write: enters('Reserved') },
-  { name: 'the cloud is told whose it is', call: mark, done: false },
-  { name: 'the cloud was told whose it is, and nobody heard so', call: mark, done: true },
-  { name: 'the stock lets go of the address', write: (write) => onWarm(write) && losesFinalizer(write) },
-  { name: 'the stock forgets the address', write: (write) => onWarm(write) && write.operation === 'DELETE' },
+  { name: 'the cloud gets the request to change the marks', call: mark, done: false },
+  { name: 'the cloud has changed the marks and not answered', call: mark, done: true },
+  { name: 'the warm record loses its finalizer', write: (write) => onWarm(write) && losesFinalizer(write) },
+  { name: 'the warm record is deleted', write: (write) => onWarm(write) && write.operation === 'DELETE' },
   {
-    name: 'the record forgets the stock',
+    name: 'the record drops its source',
     write: (write) => onOwn(write) && sourceIn(write.oldObject) !== undefined && sourceIn(write.object) === undefined,
   },
-  { name: 'the next warm address is written down', write: (write) => onWarm(write) && write.operation === 'CREATE' },
+  { name: 'the next warm record is written', write: (write) => onWarm(write) && write.operation === 'CREATE' },
   {
-    name: 'it is about to be asked for',
+    name: 'the next warm record has a request in flight',
     write: (write) => onRecordStatus(write) && isOf('warm')(write) && statusOf(write)?.requestInFlight !== undefined,
   },
-  { name: 'the cloud is asked for it', call: routes.reserve, done: false },
-  { name: 'the cloud has reserved it, and nobody was told', call: routes.reserve, done: true },
-  { name: 'it is there', write: enters('Available') },
+  { name: 'the cloud gets the reserve request of the pool', call: routes.reserve, done: false },
+  { name: 'the cloud has reserved an address for the pool and not answered', call: routes.reserve, done: true },
+  { name: 'the next warm address is Available', write: enters('Available') },
 ]
 
-const whileLending: Moment[] = [
-  { name: 'the record says who lends to it', write: (write) => onOwn(write) && write.operation === 'CREATE' },
-  { name: 'the lender says whom it lends to', write: (write) => onLent(write) && takerIn(write) !== undefined },
-  { name: 'the record has the lent address', write: enters('Reserved') },
-  { name: 'the lender sees it used', write: (write) => enters('Bound')(write) && isOf('office')(write) },
-]
-
-const whileReturning: Moment[] = [
-  { name: 'the lent address is to go back', write: enters('Releasing') },
-  { name: 'the record of the Service is let go', write: (write) => onOwn(write) && losesFinalizer(write) },
-  { name: 'the record of the Service is deleted', write: (write) => onOwn(write) && write.operation === 'DELETE' },
-  { name: 'the lender has it again', write: (write) => enters('Available')(write) && isOf('office')(write) },
+const whileClaimingProvisioned: Moment[] = [
+  { name: 'the record names its provisioned source', write: (write) => onOwn(write) && write.operation === 'CREATE' },
   {
-    name: 'the lender may lend it again',
-    write: (write) => onLent(write) && write.operation === 'UPDATE' && takerIn(write) === undefined,
+    name: 'the provisioned record names its claimer',
+    write: (write) => onProvisioned(write) && claimerIn(write) !== undefined,
+  },
+  { name: 'the record has the provisioned address', write: enters('Reserved') },
+  { name: 'the provisioned record is Bound', write: (write) => enters('Bound')(write) && isOf('office')(write) },
+]
+
+const whileReleasingProvisioned: Moment[] = [
+  { name: 'the record of the Service enters Releasing', write: enters('Releasing') },
+  { name: 'the record of the Service loses its finalizer', write: (write) => onOwn(write) && losesFinalizer(write) },
+  { name: 'the record of the Service is deleted', write: (write) => onOwn(write) && write.operation === 'DELETE' },
+  {
+    name: 'the provisioned record is Available',
+    write: (write) => enters('Available')(write) && isOf('office')(write),
+  },
+  {
+    name: 'the provisioned record drops its claimer',
+    write: (write) => onProvisioned(write) && write.operation === 'UPDATE' && claimerIn(write) === undefined,
   },
 ]
 
-const records = () => listAll(world.client, elasticIPs)
+const ofThisRun = (moments: Moment[]) => moments.filter((moment) => !isCloudOnly || 'call' in moment)
+
+const records = () => listAll(stage.client, elasticIPs)
 const liveServices = async () =>
-  (await listAll(world.client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
+  (await listAll(stage.client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
 
-const own = await world.order()
+const own = await stage.order()
 
-/** Every Service has an address of its own, one waits, the person has theirs, and nothing else is paid for or written down. */
+/** Waits until each Service has its own address, one is warm, one is provisioned, and nothing else is reserved or recorded. */
 function atRest(): Promise<true> {
-  return eventually('each address is in one place', async (see) => {
-    const [all, live] = [see(await records()), await liveServices()]
+  return eventually('each address has one holder', async (observe) => {
+    const [all, live] = [observe(await records()), await liveServices()]
     const mine = all.filter(({ metadata }) => metadata.name.startsWith('default.'))
     const [warm] = all.filter(({ metadata }) => metadata.name.startsWith('warm-'))
     const plain = mine.filter(({ spec }) => spec.source?.type !== 'Provisioned')
-    const paid = see(world.reserved().map(({ address }) => address))
+    const paid = observe(stage.reserved().map(({ address }) => address))
     const isWhole =
       mine.length === live.length && plain.every(({ spec, status }) => !spec.source && status?.phase === 'Bound')
     const isWarm = warm?.status?.phase === 'Available' && !warm.spec.claimRef
@@ -99,55 +107,53 @@ function atRest(): Promise<true> {
   })
 }
 
-test('the stock is there', async () => {
-  await world.kubectl(['apply', '-f', '-'], provisioned('office', own.id))
-  await atRest()
-})
+await stage.kubectl(['apply', '-f', '-'], provisioned('office', own.id))
+await atRest()
 
-for (const [n, moment] of ofWarm.entries()) {
-  test(`killed when ${moment.name}: the Service has it, the pool is full, and nothing is doubled`, async () => {
+for (const [n, moment] of ofThisRun(ofWarm).entries()) {
+  test(`killed when ${moment.name}: the Service has a warm address, the pool is full, and no address has two holders`, async () => {
     const name = `web-${n}`
-    await dieAt(moment, () => world.kubectl(['create', '-f', '-'], loadBalancer(name)))
-    await world.settled(name)
+    await killAt(moment, () => stage.kubectl(['create', '-f', '-'], loadBalancer(name)))
+    await stage.settled(name)
     await atRest()
   })
 }
 
-for (const [n, moment] of whileLending.entries()) {
-  test(`killed when ${moment.name}: the Service that named it has it`, async () => {
-    const name = `lent-${n}`
+for (const [n, moment] of ofThisRun(whileClaimingProvisioned).entries()) {
+  test(`killed when ${moment.name}: the Service has the provisioned address that it named`, async () => {
+    const name = `claims-${n}`
     const manifest = loadBalancer(name, { annotations: { [chosen]: 'office' } })
-    await dieAt(moment, () => world.kubectl(['create', '-f', '-'], manifest))
-    assert.is(await world.settled(name), own.address)
+    await killAt(moment, () => stage.kubectl(['create', '-f', '-'], manifest))
+    assert.is(await stage.settled(name), own.address)
     await atRest()
-    await world.must('delete', 'service', name)
-    await world.gone(name)
+    await stage.run('delete', 'service', name)
+    await stage.gone(name)
   })
 }
 
-for (const [n, moment] of whileReturning.entries()) {
-  test(`killed when ${moment.name}: the person has it back, and can lend it again`, async () => {
-    const name = `back-${n}`
+for (const [n, moment] of ofThisRun(whileReleasingProvisioned).entries()) {
+  test(`killed when ${moment.name}: the provisioned address is available again`, async () => {
+    const name = `releases-${n}`
     const manifest = loadBalancer(name, { annotations: { [chosen]: 'office' } })
     await eventually(
-      'it can be lent',
-      async () => (await world.kubectl(['create', '-f', '-'], manifest)).code === 0 || undefined,
+      'the Service is admitted',
+      async () => (await stage.kubectl(['create', '-f', '-'], manifest)).code === 0 || undefined,
     )
-    await world.settled(name)
-    await dieAt(moment, () => world.kubectl(['delete', 'service', name, '--wait=false']))
-    await world.gone(name)
-    await eventually('it is Available', async (see) => {
-      const office = see((await records()).find(({ metadata }) => metadata.name === 'office'))
+    await stage.settled(name)
+    await killAt(moment, () => stage.kubectl(['delete', 'service', name, '--wait=false']))
+    await stage.gone(name)
+    await eventually('it is Available', async (observe) => {
+      const office = observe((await records()).find(({ metadata }) => metadata.name === 'office'))
       return (office?.status?.phase === 'Available' && !office.spec.claimRef) || undefined
     })
     await atRest()
   })
 }
 
-test('what was run is taken down', async () => {
-  await tripwire.close()
-  await world.must('delete', 'validatingwebhookconfiguration', 'tripwire')
-  await world.close()
+test.after(async () => {
+  await interceptor.close()
+  await stage.run('delete', 'validatingwebhookconfiguration', 'write-interceptor')
+  await stage.close()
 })
 
 test.run()

@@ -1,4 +1,4 @@
-// Addresses that are there before their Services: provisioned by a person, or kept warm.
+// Available addresses: provisioned by an administrator, or warm.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -10,73 +10,120 @@ import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { eventually } from '../whole/eventually.ts'
 import { chosen, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { provisioned, warmNames } from '../whole/available-view.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { once } from '../whole/once.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const running = (size: number) => ({
   env: { ...dialect.here, EIP_WARM_POOL: String(size) },
   flags: ['--unbound-grace=5s', '--sweep-interval=2s'],
 })
-let product = await world.startSwept(running(0))
-const { calls, faults } = world.cloud.door
-const { kubectl } = world
+let product = await stage.startSwept(running(0))
+let poolSize = 0
+const { calls, faults } = stage.cloud.door
+const { kubectl } = stage
 
-const eip = (name: string) => world.client.get(elasticIPs, { name })
+const eip = (name: string) => stage.client.get(elasticIPs, { name })
 const available = (name: string) =>
-  eventually(`${name} is Available`, async (see) => {
-    const { spec, status } = see(await eip(name)) ?? {}
+  eventually(`${name} is Available`, async (observe) => {
+    const { spec, status } = observe(await eip(name)) ?? {}
     return status?.phase === 'Available' && !spec?.claimRef ? status.address : undefined
   })
 const message = (name: string, words: RegExp) =>
   eventually(
     `${name} says ${words}`,
-    async (see) => words.test(see((await eip(name))?.status?.message) ?? '') || undefined,
+    async (observe) => words.test(observe((await eip(name))?.status?.message) ?? '') || undefined,
   )
 const apply = (object: KubeObject | object) => kubectl(['apply', '-f', '-'], object)
 const named = (name: string, elasticIP: string, more: Record<string, string> = {}) =>
   loadBalancer(name, { annotations: { [chosen]: elasticIP, ...more } })
-const reserved = (address: string | undefined) => world.reserved().some((one) => one.address === address)
+const reserved = (address: string | undefined) => stage.reserved().some((one) => one.address === address)
 const refused = async (manifest: object, flags: string[] = []) => {
   const { code, stderr } = await kubectl(['create', ...flags, '-f', '-'], manifest)
   assert.is(code, 1)
   return stderr
 }
 const warm = async () =>
-  (await listAll(world.client, elasticIPs))
+  (await listAll(stage.client, elasticIPs))
     .filter(({ metadata, status }) => metadata.labels?.['eip-admission.dev/warm-pool'] && status?.phase === 'Available')
     .map(({ metadata }) => metadata.name)
 const nameOf = (tag: string) => tag.split('=')[0]
 const filled = (size: number) =>
-  eventually(`${size} addresses are warm`, async (see) => see(await warm()).length === size || undefined)
+  eventually(`${size} addresses are warm`, async (observe) => observe(await warm()).length === size || undefined)
 
-const own = await world.order()
-const ofThree = warmNames(dialect.place, 3)
+const own = await stage.order()
 
-test('an ElasticIP by hand is looked up, and becomes Available with its address and location', async () => {
+/** Runs the product with a warm pool of this size. */
+async function runWithPool(size: number): Promise<void> {
+  if (size === poolSize) return
+  await product.stop()
+  product = await stage.startSwept(running(size))
+  poolSize = size
+}
+
+/** Provisions ElasticIP `office`. */
+async function provisionOffice(): Promise<void> {
   assert.is((await apply(provisioned('office', own.id))).code, 0)
   assert.is(await available('office'), own.address)
+}
+
+/** Creates Service `web` with the address of `office`. */
+async function createWeb(): Promise<void> {
+  if (await stage.service('web')) return
+  await provisionOffice()
+  await stage.create(named('web', 'office'))
+  assert.is(await stage.settled('web'), own.address)
+}
+
+/** Deletes Service `web` where there is one, so that `office` is Available. */
+async function freeOffice(): Promise<void> {
+  await stage.run('delete', 'service', 'web', '--ignore-not-found')
+  await stage.gone('web')
+  await provisionOffice()
+}
+
+/** Fills a warm pool of three, and creates Service `quick` with an address from it. */
+const createQuick = once(async () => {
+  await runWithPool(3)
+  await filled(3)
+  assert.equal((await warm()).toSorted(), ofThree)
+  for (const { tags } of stage.reserved().filter(({ address }) => address !== own.address)) {
+    assert.equal(tags.map(nameOf), ['usage', 'cluster', 'elastic-ip'])
+  }
+  faults.add({ on: routes.reserve, answer: 500 })
+  const { spec } = await stage.create(loadBalancer('quick'))
+  assert.ok(reserved(spec.loadBalancerIP))
+  faults.clear()
+  assert.is(await stage.settled('quick'), spec.loadBalancerIP)
+})
+const ofThree = warmNames(dialect.place, 3)
+
+test('a provisioned ElasticIP becomes Available with its address and location', async () => {
+  await provisionOffice()
   const { spec, metadata } = (await eip('office')) ?? {}
   assert.equal([spec?.location, spec?.reclaimPolicy], [dialect.place, 'Retain'])
   assert.equal(metadata?.finalizers, ['eip-admission.dev/reservation-cleanup'])
-  assert.equal(world.reserved()[0]?.tags, [], 'the reservation is left as the person made it')
+  assert.equal(stage.reserved()[0]?.tags, [], 'the reservation has no marks of ours')
 })
 
-test('a Service that names it gets exactly that address inside kubectl create, without a call to the cloud', async () => {
+test('a Service that names an ElasticIP gets its address in kubectl create, without a call to the cloud', async () => {
+  await provisionOffice()
   calls.clear()
-  const dry = await world.send(['create', '--dry-run=server'], named('web', 'office'))
+  const dry = await stage.send(['create', '--dry-run=server'], named('web', 'office'))
   assert.is(dry.spec.loadBalancerIP, own.address)
-  const { spec } = await world.create(named('web', 'office'))
+  const { spec } = await stage.create(named('web', 'office'))
   assert.is(spec.loadBalancerIP, own.address)
-  assert.is(await world.settled('web'), own.address)
+  assert.is(await stage.settled('web'), own.address)
   const writes = calls.all().filter(({ method }) => method !== 'GET')
   assert.equal(writes, [], 'the sweep may have read')
   await eventually('it is Bound', async () => (await eip('office'))?.status?.phase === 'Bound' || undefined)
   const line = new RegExp(`^office +${own.address} +${dialect.place} +Bound +default +web `, 'm')
-  assert.match(await world.must('get', 'eip', 'office'), line)
+  assert.match(await stage.run('get', 'eip', 'office'), line)
 })
 
-test('what cannot be had by name is refused in the terminal, and says what to do', async () => {
+test('a Service that names an ElasticIP that it cannot have is refused, with what to do', async () => {
+  await createWeb()
   assert.match(
     await refused(named('x', 'nowhere')),
     'Service default/x gets no address: ElasticIP nowhere does not exist',
@@ -89,184 +136,190 @@ test('what cannot be had by name is refused in the terminal, and says what to do
   assert.match(await refused(typo), `did you mean ${chosen}?`)
 })
 
-test('what else says where the address comes from is ignored, with a warning', async () => {
+test('other annotations about the address are ignored with a warning when an ElasticIP is named', async () => {
   const { elsewhere } = dialect
   const overruled = { [reclaim]: 'Retain', ...(elsewhere && { [elsewhere.annotation]: elsewhere.place }) }
   assert.match(await refused(named('x', 'nowhere', overruled), ['--dry-run=server']), 'does not exist')
-  await world.must('delete', 'service', 'web')
-  await available('office')
+  await freeOffice()
   const { stderr } = await kubectl(['create', '-f', '-'], named('web', 'office', overruled))
   for (const [annotation, value] of Object.entries(overruled)) {
     assert.match(stderr, `annotation ${annotation}: "${value}" is ignored, ElasticIP office decides`)
   }
-  assert.is(await world.settled('web'), own.address)
+  assert.is(await stage.settled('web'), own.address)
 })
 
-test('the choice is fixed while the Service has the address', async () => {
-  const said = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
-  assert.match(said.stderr, `its address ${own.address} comes from ElasticIP office and cannot be exchanged`)
+test('the chosen ElasticIP cannot be changed while the Service has its address', async () => {
+  await createWeb()
+  const output = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
+  assert.match(output.stderr, `its address ${own.address} comes from ElasticIP office and cannot be exchanged`)
   assert.is((await kubectl(['annotate', 'service', 'web', `${chosen}-`])).code, 1)
   assert.is((await kubectl(['label', 'service', 'web', 'team=web'])).code, 0)
 })
 
-test('an ElasticIP that is deleted while a Service holds it takes nothing from it, and goes with it', async () => {
-  await world.must('delete', 'eip', 'office', '--wait=false')
-  await world.must('label', 'service', 'web', 'tier=front')
-  assert.is(await world.settled('web'), own.address)
-  await world.must('delete', 'service', 'web')
-  await world.gone('web')
+test('an ElasticIP that is deleted under its Service stays until the Service is deleted, and the reservation stays', async () => {
+  await createWeb()
+  await stage.run('delete', 'eip', 'office', '--wait=false')
+  await stage.run('label', 'service', 'web', 'tier=front')
+  assert.is(await stage.settled('web'), own.address)
+  await stage.run('delete', 'service', 'web')
+  await stage.gone('web')
   await eventually('it is gone', async () => (await eip('office')) === undefined || undefined)
-  assert.ok(reserved(own.address), 'the reservation stays with the person')
+  assert.ok(reserved(own.address), 'the reservation stays with the administrator')
 })
 
-test('a record that cannot be provisioned says why, in its status and an Event', async () => {
-  const nobodys = randomUUID()
-  await apply(provisioned('wrong', nobodys))
-  await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${nobodys}`))
+test('an ElasticIP that cannot be provisioned says why in its status and in an Event', async () => {
+  const unknown = randomUUID()
+  await apply(provisioned('wrong', unknown))
+  await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${unknown}`))
   await eventually(
     'an Event says so',
-    async (see) =>
-      see(await world.must('get', 'events', '--field-selector=involvedObject.name=wrong')).includes(nobodys) ||
+    async (observe) =>
+      observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=wrong')).includes(unknown) ||
       undefined,
   )
   const why = `ElasticIP wrong is not Available: ${dialect.cloudName} has no reservation`
   assert.match(await refused(named('x', 'wrong')), why)
-  await world.must('delete', 'eip', 'wrong', '--timeout=10s')
+  await stage.run('delete', 'eip', 'wrong', '--timeout=10s')
+  await stage.run('delete', 'service', 'web', '--ignore-not-found')
   const both = [provisioned('office', own.id), named('together', 'office')]
-  const said = await apply({ apiVersion: 'v1', kind: 'List', items: both })
-  assert.is(said.code, 0, said.stderr)
-  assert.is(await world.settled('together'), own.address)
-  await world.must('delete', 'service', 'together')
+  const output = await apply({ apiVersion: 'v1', kind: 'List', items: both })
+  assert.is(output.code, 0, output.stderr)
+  assert.is(await stage.settled('together'), own.address)
+  await stage.run('delete', 'service', 'together')
   await available('office')
   await apply(provisioned('double', own.id))
   await message('double', /belongs to ElasticIP office already/)
-  await world.must('delete', 'eip', 'double', '--timeout=10s')
+  await stage.run('delete', 'eip', 'double', '--timeout=10s')
   const { stderr } = await apply(provisioned('default.web', own.id))
   assert.match(stderr, 'a name of two parts, <namespace>.<service>, is the record of that Service')
   assert.ok(reserved(own.address))
 })
 
-test('of two Services that name one ElasticIP at once one gets it, and the other is told who', async () => {
-  const said = await Promise.all(['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))))
+test('of two simultaneous Services that name one ElasticIP one gets it, and the refusal of the other names the holder', async () => {
+  await freeOffice()
+  const output = await Promise.all(['one', 'two'].map((name) => kubectl(['create', '-f', '-'], named(name, 'office'))))
   assert.equal(
-    said.map(({ code }) => code).toSorted((a, b) => a - b),
+    output.map(({ code }) => code).toSorted((a, b) => a - b),
     [0, 1],
   )
-  const winner = said[0]?.code === 0 ? 'one' : 'two'
-  assert.match(said.find(({ code }) => code === 1)?.stderr ?? '', `is held by Service default/${winner}`)
-  assert.is(await world.settled(winner), own.address)
-  await world.must('delete', 'service', winner)
+  const winner = output[0]?.code === 0 ? 'one' : 'two'
+  assert.match(output.find(({ code }) => code === 1)?.stderr ?? '', `is held by Service default/${winner}`)
+  assert.is(await stage.settled(winner), own.address)
+  await stage.run('delete', 'service', winner)
   await available('office')
 })
 
-test('with reclaimPolicy Delete it goes back to the cloud when the Service that had it is gone', async () => {
-  const lost = await world.order()
+test('a provisioned address with reclaimPolicy Delete is deleted with its Service', async () => {
+  const lost = await stage.order()
   await apply(provisioned('once', lost.id, 'Delete'))
   await available('once')
-  await world.create(named('uses', 'once'))
-  assert.is(await world.settled('uses'), lost.address)
-  await world.must('delete', 'service', 'uses')
+  await stage.create(named('uses', 'once'))
+  assert.is(await stage.settled('uses'), lost.address)
+  await stage.run('delete', 'service', 'uses')
   await eventually('both are gone', async () => (!reserved(lost.address) && !(await eip('once'))) || undefined)
 })
 
-test('one that the cloud has lost is no longer shown by its Service', async () => {
-  const lost = await world.order()
+test('a Service stops showing a provisioned address whose reservation vanished', async () => {
+  const lost = await stage.order()
   await apply(provisioned('fleeting', lost.id))
   await available('fleeting')
-  await world.create(named('loses', 'fleeting'))
-  await world.settled('loses')
-  world.cloud.door.reservations.vanish(lost.id)
+  await stage.create(named('loses', 'fleeting'))
+  await stage.settled('loses')
+  stage.cloud.door.reservations.vanish(lost.id)
   await message('fleeting', /no longer has|has no reservation/)
   await eventually(
     'nothing is shown',
-    async (see) => see((await world.service('loses'))?.status?.loadBalancer?.ingress) === undefined || undefined,
+    async (observe) =>
+      observe((await stage.service('loses'))?.status?.loadBalancer?.ingress) === undefined || undefined,
   )
-  await world.must('delete', 'service', 'loses')
-  await world.must('delete', 'eip', 'fleeting', '--timeout=10s')
+  await stage.run('delete', 'service', 'loses')
+  await stage.run('delete', 'eip', 'fleeting', '--timeout=10s')
 })
 
-test('a warm pool is filled, and serves Services without a call to the cloud inside create', async () => {
-  await product.stop()
-  product = await world.startSwept(running(3))
-  await filled(3)
-  assert.equal((await warm()).toSorted(), ofThree)
-  for (const { tags } of world.reserved().filter(({ address }) => address !== own.address)) {
-    assert.equal(tags.map(nameOf), ['usage', 'cluster', 'elastic-ip'])
-  }
-  faults.add({ on: routes.reserve, answer: 500 })
-  const { spec } = await world.create(loadBalancer('quick'))
-  assert.ok(reserved(spec.loadBalancerIP))
-  faults.clear()
-  assert.is(await world.settled('quick'), spec.loadBalancerIP)
-})
+test('the warm pool is filled, and a create takes an address from it without a call to the cloud', createQuick)
 
-test('then the cloud is told whose it is, and the pool is filled up again', async () => {
+test('a warm address is transferred to its Service, and the pool is filled again', async () => {
+  await createQuick()
   await eventually(
-    'it is handed over',
-    async (see) => see(await world.record('quick'))?.spec.source === undefined || undefined,
+    'it is transferred',
+    async (observe) => observe(await stage.record('quick'))?.spec.source === undefined || undefined,
   )
-  const address = (await world.service('quick'))?.spec.loadBalancerIP
-  const held = world.reserved().find((one) => one.address === address)
+  const address = (await stage.service('quick'))?.spec.loadBalancerIP
+  const held = stage.reserved().find((one) => one.address === address)
   assert.equal(held?.tags.map(nameOf).toSorted(), ['cluster', 'service', 'usage'])
   await filled(3)
-  assert.is(world.reserved().length, 5)
+  // Service quick's, three warm ones, the administrator's.
+  assert.is(stage.reserved().length, 5)
 })
 
-test('many Services at once for three warm addresses: everyone has one, and its own', async () => {
-  // Each of them is given back here as well, which costs three calls more.
+test('when many Services are created over three warm addresses, each gets an address of its own', async () => {
+  await createQuick()
+  await filled(3)
+  // Each of them is released here as well, which costs three calls more.
   const names = Array.from({ length: Math.min(30, dialect.burst / 4) }, (_, n) => `many-${n}`)
   await Promise.all(
-    names.map((name) => world.client.create(services, loadBalancer(name, { namespace: 'default' }) as Service)),
+    names.map((name) => stage.client.create(services, loadBalancer(name, { namespace: 'default' }) as Service)),
   )
   const shown = new Set<string>()
-  for (const name of names) shown.add(await world.settled(name))
+  for (const name of names) shown.add(await stage.settled(name))
   assert.is(shown.size, names.length)
   await filled(3)
-  // Besides: the first one's, three that are warm, and a person's.
+  // Besides: Service quick's, three warm ones, the administrator's.
   const most = names.length + 1 + 3 + 1
-  await eventually('nothing else is paid for', (see) => see(world.reserved()).length === most || undefined)
-  await Promise.all(names.map((name) => world.client.remove(services, { namespace: 'default', name })))
-  for (const name of names) await world.gone(name)
+  await eventually('nothing else is paid for', (observe) => observe(stage.reserved()).length === most || undefined)
+  await Promise.all(names.map((name) => stage.client.remove(services, { namespace: 'default', name })))
+  for (const name of names) await stage.gone(name)
 })
 
-test('a cloud that has no more is not asked without end, neither for the pool nor for a Service', async () => {
+test('at the quota the product limits its calls for the warm pool and for Services', async () => {
+  await createQuick()
+  await filled(3)
   await product.stop()
-  await world.must('create', 'service', 'loadbalancer', 'waits', '--tcp=80')
-  await world.must('create', 'service', 'loadbalancer', 'waits-too', '--tcp=80')
-  await world.must('label', 'eip', '-l', 'eip-admission.dev/warm-pool', 'eip-admission.dev/warm-pool-')
-  world.cloud.door.quota.set(world.reserved().length)
+  await stage.run('create', 'service', 'loadbalancer', 'waits', '--tcp=80')
+  await stage.run('create', 'service', 'loadbalancer', 'waits-too', '--tcp=80')
+  await stage.run('label', 'eip', '-l', 'eip-admission.dev/warm-pool', 'eip-admission.dev/warm-pool-')
+  stage.cloud.door.quota.set(stage.reserved().length)
   calls.clear()
-  product = await world.start(running(3))
+  product = await stage.start(running(3))
   await sleep(5_000)
   const asked = calls.count(routes.reserve)
-  assert.ok(asked > 1 && asked <= 18, `it was asked ${asked} times in five seconds`)
-  world.cloud.door.quota.set(1000)
-  await world.must('delete', 'service', 'waits', 'waits-too')
-  await world.must('delete', 'eip', ...ofThree, '--timeout=20s')
+  assert.ok(asked > 1 && asked <= 18, `it was called ${asked} times in five seconds`)
+  stage.cloud.door.quota.set(1000)
+  await stage.run('delete', 'service', 'waits', 'waits-too')
+  await stage.run('delete', 'eip', ...ofThree, '--timeout=20s')
   await filled(3)
 })
 
-test('a smaller pool gives back what is too much, and none at all everything', async () => {
-  await product.stop()
-  product = await world.startSwept(running(1))
+test('a smaller warm pool releases the surplus, and an empty one every warm address', async () => {
+  await createQuick()
+  await runWithPool(1)
   await filled(1)
-  await eventually('two are left, and what a person made', (see) => see(world.reserved()).length === 3 || undefined)
-  await product.stop()
-  product = await world.startSwept(running(0))
+  await eventually(
+    'two are left, and the provisioned one',
+    (observe) => observe(stage.reserved()).length === 3 || undefined,
+  )
+  await runWithPool(0)
   await filled(0)
-  await eventually('one is left, and what a person made', (see) => see(world.reserved()).length === 2 || undefined)
+  await eventually(
+    'one is left, and the provisioned one',
+    (observe) => observe(stage.reserved()).length === 2 || undefined,
+  )
 })
 
-test('a deleted Service takes a warm address with it, and a person keeps theirs', async () => {
-  await world.must('delete', 'service', 'quick')
-  await world.gone('quick')
-  await world.must('delete', 'eip', 'office', '--timeout=10s')
+test('a deleted Service takes its warm address with it, and the administrator keeps the provisioned one', async () => {
+  await createQuick()
+  await runWithPool(0)
+  await filled(0)
+  await provisionOffice()
+  await stage.run('delete', 'service', 'quick')
+  await stage.gone('quick')
+  await stage.run('delete', 'eip', 'office', '--timeout=10s')
   assert.equal(
-    world.reserved().map(({ address }) => address),
+    stage.reserved().map(({ address }) => address),
     [own.address],
   )
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

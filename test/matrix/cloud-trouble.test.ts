@@ -4,19 +4,21 @@ import type { Service } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { names as installed } from '../../manifests/names.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
+import type { Product } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { once } from '../whole/once.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-// A call whose answer is lost may be under way for two of these; then the cloud is asked again.
+const stage = await openStage()
+// A request with a lost answer may be in flight for twice this time; then the product calls the cloud again.
 const quick = { env: dialect.here, flags: ['--cloud-timeout=2s'] }
-const { cloud, kubectl } = world
+const { cloud, kubectl } = stage
 const { calls, faults, latency } = cloud.door
 const { cloudName, setGrants } = dialect
 
-/** Creates a Service while the cloud has trouble: stored without an address, with a word of why in the terminal. */
+/** Creates a Service during trouble of the cloud: it is stored without an address, and a warning says why. */
 async function createPending(name: string): Promise<string> {
   calls.clear()
   const { code, stdout, stderr } = await kubectl(['create', '-f', '-', '-o', 'json'], loadBalancer(name))
@@ -27,67 +29,77 @@ async function createPending(name: string): Promise<string> {
   return stderr
 }
 
-/** In the end each Service has one address, and nothing else is paid for. */
+/** Waits until each Service has one address and nothing else is reserved, and deletes them. */
 async function endWithOne(...names: string[]): Promise<void> {
-  const addresses = await Promise.all(names.map((name) => world.settled(name)))
-  assert.equal(new Set(world.reserved().map(({ address }) => address)), new Set(addresses))
-  assert.is(world.reserved().length, names.length)
-  await world.must('delete', 'service', ...names, '--timeout=30s')
-  for (const name of names) await world.gone(name)
-  assert.equal(world.reserved(), [])
+  const addresses = await Promise.all(names.map((name) => stage.settled(name)))
+  assert.equal(new Set(stage.reserved().map(({ address }) => address)), new Set(addresses))
+  assert.is(stage.reserved().length, names.length)
+  await stage.run('delete', 'service', ...names, '--timeout=30s')
+  for (const name of names) await stage.gone(name)
+  assert.equal(stage.reserved(), [])
 }
 
-faults.add({ answer: 503 })
-let product = await world.serve(quick)
+let product: Product
 
-test('a start while the cloud is down is a start all the same, and who creates a Service then is told why it waits', async () => {
+/** The product starts while the cloud is down, with Service `early`; afterwards the cloud answers. */
+const startProduct = once(async () => {
+  faults.add({ answer: 503 })
+  product = await stage.serve(quick)
   await createPending('early')
-  const said = await eventually('an Event says why', async (see) => {
-    const events = see(await world.must('get', 'events', '--field-selector=involvedObject.name=early'))
+  const output = await eventually('an Event says why', async (observe) => {
+    const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=early'))
     return /Warning .*SyncLoadBalancerFailed.*Address pending/.test(events) ? events : undefined
   })
-  assert.match(said, 'EnsuringLoadBalancer')
+  assert.match(output, 'EnsuringLoadBalancer')
   const line = new RegExp(`${dialect.place} +Requested .*(answered 503|did not answer)`)
-  assert.match(await world.must('get', 'eip', 'default.early', '-o', 'wide'), line)
+  assert.match(await stage.run('get', 'eip', 'default.early', '-o', 'wide'), line)
   faults.clear()
   const mark = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
-  await eventually('the cloud is read when it is well', () => world.client.get(configMaps, mark))
+  await eventually('the cloud is read when it answers', () => stage.client.get(configMaps, mark))
 })
 
+test('the product starts while the cloud is down, and a new Service says why its address is pending', startProduct)
+
 const strike = (fault: Fault) => () => faults.add(fault)
-const troubles: { name: string; begin: () => unknown; end?: () => unknown; said: string }[] = [
-  { name: 'outage', begin: strike({ answer: 503 }), said: `${cloudName} answered 503` },
-  { name: 'error', begin: strike({ on: routes.reserve, answer: 500 }), said: `${cloudName} answered 500 to POST` },
+const troubles: { name: string; begin: () => unknown; end?: () => unknown; output: string }[] = [
+  { name: 'outage', begin: strike({ answer: 503 }), output: `${cloudName} answered 503` },
+  { name: 'error', begin: strike({ on: routes.reserve, answer: 500 }), output: `${cloudName} answered 500 to POST` },
   {
     name: 'gateway',
     begin: strike({ on: routes.reserve, answer: 502 }),
-    said: `${cloudName} answered 502 with text/html to POST`,
+    output: `${cloudName} answered 502 with text/html to POST`,
   },
   {
     name: 'busy',
     begin: strike({ on: routes.reserve, answer: 429, retryAfterSeconds: 1 }),
-    said: `${cloudName} answered 429 to POST`,
+    output: `${cloudName} answered 429 to POST`,
   },
-  { name: 'reset', begin: strike({ on: routes.reserve, answer: 'reset' }), said: `${cloudName} broke off POST` },
+  { name: 'reset', begin: strike({ on: routes.reserve, answer: 'reset' }), output: `${cloudName} broke off POST` },
 ]
 if (setGrants) {
   troubles.push({
     name: 'late',
     begin: () => setGrants(cloud.controlUrl, { mode: 'late', afterMs: 2000 }),
     end: () => setGrants(cloud.controlUrl, { mode: 'at-once' }),
-    said: `${cloudName} has not granted the address yet`,
+    output: `${cloudName} has not granted the address yet`,
   })
 }
-for (const { name, begin, end = () => faults.clear(), said } of troubles) {
-  test(`a Service is created while the cloud has trouble (${name}), and the terminal says that its address follows`, async () => {
+const createInTrouble = troubles.map(({ begin, end = () => faults.clear(), name, output }) =>
+  once(async () => {
+    await startProduct()
     await begin()
-    assert.match(await createPending(name), said)
+    assert.match(await createPending(name), output)
     await end()
-  })
+  }),
+)
+for (const [n, { name }] of troubles.entries()) {
+  test(`a create during trouble of the cloud (${name}) succeeds with a warning that the address is pending`, () =>
+    createInTrouble[n]?.())
 }
 
 const many = Array.from({ length: Math.min(8, dialect.burst / 10) }, (_, n) => `many-${n}`)
-test('many Services are created during an outage, each with its address or a word that it follows', async () => {
+const createMany = once(async () => {
+  await startProduct()
   faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 3 })
   faults.add({ on: routes.reserve, answer: 500, times: 3 })
   const created = await Promise.all(
@@ -99,104 +111,122 @@ test('many Services are created during an outage, each with its address or a wor
     assert.is(stderr.startsWith('Warning: address pending'), loadBalancerIP === undefined)
   }
 })
+test('during an outage each new Service has its address or a warning that it is pending', createMany)
 
-test('a Service whose address is still to come can be deleted', async () => {
+const deletePending = once(async () => {
+  await startProduct()
   faults.add({ on: routes.reserve, answer: 'reset', done: true })
   faults.add({ on: routes.list, answer: 500 })
   await createPending('unwanted')
-  await world.must('delete', 'service', 'unwanted', '--wait=false')
+  await stage.run('delete', 'service', 'unwanted', '--wait=false')
   faults.clear()
 })
+test('a Service whose address is pending can be deleted', deletePending)
 
-// All of them wait at the same time, until the cloud is asked again by itself.
-test('when the cloud is well again each of them has one address, and who was deleted has left nothing behind', async () => {
-  await world.gone('unwanted')
+/** All of them wait at the same time, until the product calls the cloud again by itself; then they are deleted. */
+const settleAll = once(async () => {
+  for (const create of [...createInTrouble, createMany, deletePending]) await create()
+  await stage.gone('unwanted')
   await endWithOne('early', ...troubles.map(({ name }) => name), ...many)
+})
+test('after the outage each pending Service has one address, and a deleted one leaves no reservation', settleAll)
+
+/** The product runs, and no Service of the outage is left. */
+const endOutage = once(async () => {
+  await startProduct()
+  if (stage.reserved().length > 0 || (await stage.service('early'))) await endWithOne('early')
 })
 
 for (const answer of [500, 'reset'] as const) {
-  test(`an address that was reserved although the answer was lost (${answer}) is found and in the terminal`, async () => {
+  test(`an address whose reserve answer was lost (${answer}) is found and returned by the create`, async () => {
+    await endOutage()
     faults.add({ on: routes.reserve, answer, done: true, times: 1 })
     calls.clear()
     const name = `lost-${answer}`
-    const { spec } = await world.create(loadBalancer(name))
+    const { spec } = await stage.create(loadBalancer(name))
     assert.equal(
-      [world.reserved().map(({ address }) => address), world.calls(routes.reserve)],
+      [stage.reserved().map(({ address }) => address), stage.calls(routes.reserve)],
       [[spec.loadBalancerIP], 1],
     )
     await endWithOne(name)
   })
 }
 
-test('with --on-cloud-failure=deny the Service is refused instead, and the next attempt has the one address', async () => {
+test('with --on-cloud-failure=deny the create is refused, and the next one has the one address', async () => {
+  await endOutage()
   await product.stop()
-  product = await world.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
+  product = await stage.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
   faults.add({ on: routes.reserve, answer: 'reset', times: 1 })
   const { code, stderr } = await kubectl(['create', '-f', '-'], loadBalancer('strict'))
   assert.is(code, 1)
   assert.match(stderr, `Service default/strict gets no address now: ${cloudName} broke off POST`)
-  await world.create(loadBalancer('strict'))
+  await stage.create(loadBalancer('strict'))
   await endWithOne('strict')
 })
 
-test('a Service that is created while nothing of ours runs is completed at the next start', async () => {
+test('a Service that was created while the product was down gets its address at the next start', async () => {
+  await endOutage()
   await product.stop()
-  const created = await world.create(loadBalancer('missed'))
+  const created = await stage.create(loadBalancer('missed'))
   assert.equal([created.spec.loadBalancerIP, created.metadata.finalizers], [undefined, undefined])
-  product = await world.startSwept(quick)
-  const address = await world.settled('missed')
-  const { metadata } = (await world.service('missed')) ?? {}
+  product = await stage.startSwept(quick)
+  const address = await stage.settled('missed')
+  const { metadata } = (await stage.service('missed')) ?? {}
   assert.equal([metadata?.annotations?.[shown], metadata?.finalizers], [address, [finalizer]])
   await endWithOne('missed')
 })
 
-test('a Service that admission missed and the quota refuses says so in an Event, and is completed when there is room', async () => {
+test('a Service that admission missed gets an Event when the quota refuses it, and its address when the quota allows', async () => {
+  await endOutage()
   await product.stop()
-  await world.create(loadBalancer('crowded'))
+  await stage.create(loadBalancer('crowded'))
   cloud.door.quota.set(0)
-  product = await world.startSwept(quick)
-  await eventually('an Event says why', async (see) => {
-    const events = see(await world.must('get', 'events', '--field-selector=involvedObject.name=crowded'))
+  product = await stage.startSwept(quick)
+  await eventually('an Event says why', async (observe) => {
+    const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=crowded'))
     return new RegExp(`SyncLoadBalancerFailed.*${dialect.words.quota}`).test(events) || undefined
   })
   cloud.door.quota.set(256)
   await endWithOne('crowded')
 })
 
-test('a cloud that is slower than the API server waits is waited for in the background: one call, one address', async () => {
+test('a reserve call that outlasts the webhook time-out ends in one address after one call', async () => {
+  await endOutage()
   await product.stop()
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
-  await world.must('patch', 'mutatingwebhookconfiguration', 'zz-eip-admission', '--type=json', '-p', patience)
-  product = await world.startSwept({ ...quick, flags: ['--cloud-timeout=4s'] })
+  await stage.run('patch', 'mutatingwebhookconfiguration', 'zz-eip-admission', '--type=json', '-p', patience)
+  product = await stage.startSwept({ ...quick, flags: ['--cloud-timeout=4s'] })
   latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('slow')
   const answered = calls.all(routes.reserve).map(({ status }) => status)
   assert.equal(answered, [undefined], 'the terminal did not wait for the cloud')
-  await world.settled('slow')
-  assert.is(world.calls(routes.reserve), 1)
+  await stage.settled('slow')
+  assert.is(stage.calls(routes.reserve), 1)
   latency.clear()
   await endWithOne('slow')
 })
 
-test('an answer that is held back for ever ends in one address', async () => {
+test('a reserve call that is never answered ends in one address', async () => {
+  await endOutage()
   faults.add({ on: routes.reserve, answer: 'hang', done: true, times: 1 })
   await createPending('hangs')
-  await world.settled('hangs')
-  assert.is(world.calls(routes.reserve), 1)
+  await stage.settled('hangs')
+  assert.is(stage.calls(routes.reserve), 1)
   await endWithOne('hangs')
 })
 
-test('who deletes a Service while the cloud is still thinking leaves nothing behind', async () => {
+test('a Service that is deleted during its reserve call leaves no reservation', async () => {
+  await endOutage()
   latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('impatient')
-  await world.must('delete', 'service', 'impatient', '--timeout=20s')
-  await world.gone('impatient')
+  await stage.run('delete', 'service', 'impatient', '--timeout=20s')
+  await stage.gone('impatient')
   latency.clear()
   // The answer comes after the Service went.
   await eventually('the call is answered', () => calls.all(routes.reserve).every(({ status }) => status) || undefined)
-  await eventually('nothing is reserved', () => world.reserved().length === 0 || undefined)
+  await eventually('nothing is reserved', () => stage.reserved().length === 0 || undefined)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -2,24 +2,24 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
 import { finalizer, loadBalancer, shown, unnamed } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-await world.startSwept({ env: dialect.here })
-const { calls } = world.cloud.door
+const stage = await openStage()
+await stage.startSwept({ env: dialect.here })
+const { calls } = stage.cloud.door
 
 /** What a Service must look like the moment that the terminal has it, and what it may have cost. */
 function hasAddress(service: Service): void {
   const { loadBalancerIP } = service.spec
   const { annotations, finalizers } = service.metadata
   assert.ok(
-    world.reserved().some(({ address }) => address === loadBalancerIP),
+    stage.reserved().some(({ address }) => address === loadBalancerIP),
     `${loadBalancerIP} is reserved`,
   )
   assert.equal(annotations?.[shown], loadBalancerIP)
   assert.equal(finalizers, [finalizer])
-  assert.equal([world.calls(routes.list), world.calls(routes.reserve)], [0, 1], 'one call to the cloud, no list')
+  assert.equal([stage.calls(routes.list), stage.calls(routes.reserve)], [0, 1], 'one call to the cloud, no list')
 }
 
 const ways = [
@@ -30,98 +30,98 @@ const ways = [
 for (const { name, verb } of ways) {
   test(`the address is in what kubectl ${verb.join(' ')} returns`, async () => {
     calls.clear()
-    hasAddress(await world.send(verb, loadBalancer(name)))
-    await world.settled(name)
-    assert.is(world.calls(routes.reserve), 1)
+    hasAddress(await stage.send(verb, loadBalancer(name)))
+    await stage.settled(name)
+    assert.is(stage.calls(routes.reserve), 1)
   })
 }
 
-test('a Service that becomes a LoadBalancer by patch has its address in the answer', async () => {
-  await world.create(loadBalancer('patched', { spec: { type: 'ClusterIP' } }))
+test('kubectl patch to type LoadBalancer returns the Service with its address', async () => {
+  await stage.create(loadBalancer('patched', { spec: { type: 'ClusterIP' } }))
   calls.clear()
   const patch = ['patch', 'service', 'patched', '-p', '{"spec":{"type":"LoadBalancer"}}', '-o', 'json']
-  hasAddress(JSON.parse(await world.must(...patch)) as Service)
-  await world.settled('patched')
+  hasAddress(JSON.parse(await stage.run(...patch)) as Service)
+  await stage.settled('patched')
 })
 
-test('a Service that becomes a LoadBalancer by replace has its address in the answer', async () => {
-  await world.create(loadBalancer('replaced', { spec: { type: 'ClusterIP' } }))
+test('kubectl replace to type LoadBalancer returns the Service with its address', async () => {
+  await stage.create(loadBalancer('replaced', { spec: { type: 'ClusterIP' } }))
   calls.clear()
-  hasAddress(await world.send(['replace'], loadBalancer('replaced')))
-  await world.settled('replaced')
+  hasAddress(await stage.send(['replace'], loadBalancer('replaced')))
+  await stage.settled('replaced')
 })
 
-test('replace with the original manifest keeps address, annotation and finalizer, and asks the cloud nothing', async () => {
-  const { spec } = await world.create(loadBalancer('kept'))
-  const address = await world.settled('kept')
+test('kubectl replace with the original manifest keeps address, annotation and finalizer, and the cloud is not called', async () => {
+  const { spec } = await stage.create(loadBalancer('kept'))
+  const address = await stage.settled('kept')
   calls.clear()
-  const { metadata, ...after } = await world.send(['replace'], loadBalancer('kept'))
+  const { metadata, ...after } = await stage.send(['replace'], loadBalancer('kept'))
   assert.equal([after.spec.loadBalancerIP, spec.loadBalancerIP], [address, address])
   assert.equal([metadata.annotations?.[shown], metadata.finalizers], [address, [finalizer]])
-  await world.settled('kept')
+  await stage.settled('kept')
   assert.equal(calls.all(), [])
 })
 
-test('what an edit takes off is put back', async () => {
-  const address = (await world.create(loadBalancer('edited'))).spec.loadBalancerIP
-  await world.settled('edited')
+test('an edit that removes finalizer, address and annotation is undone', async () => {
+  const address = (await stage.create(loadBalancer('edited'))).spec.loadBalancerIP
+  await stage.settled('edited')
   calls.clear()
-  await world.must('patch', 'service', 'edited', '--type=json', '-p', '[{"op":"remove","path":"/metadata/finalizers"}]')
-  await world.must('patch', 'service', 'edited', '-p', '{"spec":{"loadBalancerIP":null}}')
-  await world.must('annotate', 'service', 'edited', `${shown}-`)
-  assert.is(await world.settled('edited'), address)
-  const { metadata } = (await world.service('edited')) ?? {}
+  await stage.run('patch', 'service', 'edited', '--type=json', '-p', '[{"op":"remove","path":"/metadata/finalizers"}]')
+  await stage.run('patch', 'service', 'edited', '-p', '{"spec":{"loadBalancerIP":null}}')
+  await stage.run('annotate', 'service', 'edited', `${shown}-`)
+  assert.is(await stage.settled('edited'), address)
+  const { metadata } = (await stage.service('edited')) ?? {}
   assert.equal([metadata?.finalizers, metadata?.annotations?.[shown]], [[finalizer], address])
   assert.equal(calls.all(), [])
 })
 
-test('with generateName the Service is stored under the name that its address was reserved for', async () => {
+test('with generateName the Service is stored under the name of its record', async () => {
   calls.clear()
-  const service = await world.create(unnamed('many-'))
+  const service = await stage.create(unnamed('many-'))
   const { name } = service.metadata
   assert.match(name, /^many-[a-z0-9]{5}$/)
   hasAddress(service)
-  assert.is(await world.settled(name), service.spec.loadBalancerIP)
+  assert.is(await stage.settled(name), service.spec.loadBalancerIP)
 })
 
-test('the same name in two namespaces is two Services with an address each', async () => {
-  await world.must('create', 'namespace', 'other')
-  const here = await world.create(loadBalancer('twin'))
-  const there = await world.create(loadBalancer('twin', { namespace: 'other' }))
+test('Services of one name in two namespaces have one address each', async () => {
+  await stage.run('create', 'namespace', 'other')
+  const here = await stage.create(loadBalancer('twin'))
+  const there = await stage.create(loadBalancer('twin', { namespace: 'other' }))
   assert.is.not(here.spec.loadBalancerIP, there.spec.loadBalancerIP)
-  await world.must('delete', 'service', 'twin')
-  await world.gone('twin')
-  assert.is(await world.settled('twin', 'other'), there.spec.loadBalancerIP)
+  await stage.run('delete', 'service', 'twin')
+  await stage.gone('twin')
+  assert.is(await stage.settled('twin', 'other'), there.spec.loadBalancerIP)
 })
 
 test('kubectl get eip shows address, location, phase, Service and age', async () => {
-  const { spec } = await world.create(loadBalancer('listed'))
-  await world.settled('listed')
-  const [header = '', line = ''] = (await world.must('get', 'eip', 'default.listed')).trim().split('\n')
+  const { spec } = await stage.create(loadBalancer('listed'))
+  await stage.settled('listed')
+  const [header = '', line = ''] = (await stage.run('get', 'eip', 'default.listed')).trim().split('\n')
   assert.equal(header.split(/\s{2,}/), ['NAME', 'ADDRESS', 'LOCATION', 'PHASE', 'NAMESPACE', 'SERVICE', 'AGE'])
   const [, ...columns] = line.split(/\s{2,}/)
   assert.equal(columns.slice(0, -1), [spec.loadBalancerIP, dialect.place, 'Bound', 'default', 'listed'])
 })
 
-test('kubectl create of a name that is taken says so, and costs nothing', async () => {
-  const address = (await world.create(loadBalancer('taken'))).spec.loadBalancerIP
-  await world.settled('taken')
+test('kubectl create of an existing name fails as usual, and the cloud is not called', async () => {
+  const address = (await stage.create(loadBalancer('taken'))).spec.loadBalancerIP
+  await stage.settled('taken')
   calls.clear()
-  const { code, stderr } = await world.kubectl(['create', '-f', '-'], loadBalancer('taken'))
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer('taken'))
   assert.is(code, 1)
   assert.match(stderr, 'services "taken" already exists')
   assert.equal(calls.all(), [])
-  assert.is(await world.settled('taken'), address)
+  assert.is(await stage.settled('taken'), address)
 })
 
 test('a copy of a stored Service under another name gets an address of its own', async () => {
-  const original = await world.create(loadBalancer('original'))
+  const original = await stage.create(loadBalancer('original'))
   const { annotations } = original.metadata
   const { loadBalancerIP } = original.spec
-  const copy = await world.create(loadBalancer('copy', { annotations: { ...annotations }, spec: { loadBalancerIP } }))
+  const copy = await stage.create(loadBalancer('copy', { annotations: { ...annotations }, spec: { loadBalancerIP } }))
   assert.is.not(copy.spec.loadBalancerIP, loadBalancerIP)
-  assert.is(await world.settled('copy'), copy.spec.loadBalancerIP)
-  assert.is(await world.settled('original'), loadBalancerIP)
+  assert.is(await stage.settled('copy'), copy.spec.loadBalancerIP)
+  assert.is(await stage.settled('original'), loadBalancerIP)
 })
 
 const doomed = [
@@ -130,16 +130,16 @@ const doomed = [
   { name: 'dot.ted', spec: {} },
 ]
 for (const { name, spec } of doomed) {
-  test(`what the API server refuses anyway (${name}) costs nothing and is refused in its words`, async () => {
+  test(`a Service that the API server refuses (${name}) is refused in its words, and nothing is reserved`, async () => {
     calls.clear()
-    const { code, stderr } = await world.kubectl(['create', '-f', '-'], loadBalancer(name, { spec }))
+    const { code, stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer(name, { spec }))
     assert.is(code, 1)
     assert.match(stderr, /The Service "[a-z.]+" is invalid/)
     assert.equal(calls.all(), [])
-    assert.is(await world.record(name), undefined)
+    assert.is(await stage.record(name), undefined)
   })
 }
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

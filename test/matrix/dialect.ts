@@ -1,12 +1,15 @@
 import { type DialectName, dialectNamed } from '../../sandbox/dialects.ts'
 import type { StageOptions } from '../../sandbox/stage.ts'
 import { dialectOf } from '../whole/dialects.ts'
-import * as whole from '../whole/world.ts'
+import * as whole from '../whole/test-stage.ts'
 
-/** The dialect that this process tests: test/run.ts runs every file of this folder once for each. */
+/** The dialect that this process tests. test/run.ts sets it, by dialects-by-file.ts or by a word. */
 export const dialect = dialectOf(dialectNamed(process.env['DIALECT'] ?? 'equinix-metal'))
 
-/** A world in that dialect. */
-export function openWorld(options: Omit<StageOptions<DialectName>, 'dir' | 'dialect'> = {}): Promise<whole.World> {
-  return whole.openWorld({ dialect: dialect.name, ...options })
+/** Whether only those tests run in which the vendor's API has a part. */
+export const isCloudOnly = process.env['CLOUD_ONLY'] === 'true'
+
+/** Opens a stage in that dialect. */
+export function openStage(options: Omit<StageOptions<DialectName>, 'dir' | 'dialect'> = {}): Promise<whole.TestStage> {
+  return whole.openStage({ dialect: dialect.name, ...options })
 }

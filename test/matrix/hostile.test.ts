@@ -1,22 +1,22 @@
-// Somebody who can reach the webhook's port, and somebody who even knows its path.
+// Attackers that can reach the webhook's port, without and with its path.
 import { request } from 'node:https'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const most = 5
-let product = await world.startSwept({
+let product = await stage.startSwept({
   env: dialect.here,
   flags: [`--max-unbound=${most}`, '--unbound-grace=3s', '--sweep-interval=1s'],
 })
-const { calls } = world.cloud.door
+const { calls } = stage.cloud.door
 
 const url = new URL(
-  await world.must(
+  await stage.run(
     'get',
     'mutatingwebhookconfiguration',
     'zz-eip-admission',
@@ -53,7 +53,7 @@ function review(name: string): string {
 
 const isAlive = async () => (await product.health('/readyz')).status === 200
 
-test('who does not know the path reaches nothing, however large the body', async () => {
+test('a request to an unknown path gets 404, however large its body', async () => {
   calls.clear()
   const large = Buffer.alloc(8 * 2 ** 20, ' ')
   for (const path of ['/', '/mutate-services', `/${'0'.repeat(32)}/mutate-services`, '/metrics', '/../../etc/passwd']) {
@@ -64,7 +64,7 @@ test('who does not know the path reaches nothing, however large the body', async
   assert.ok(await isAlive())
 })
 
-test('garbage is refused, and a body over the limit is not read to its end', async () => {
+test('bodies that are no review, and bodies over the limit, are refused', async () => {
   for (const body of ['', '{', 'null', '[]', '{"apiVersion":"v1"}', '\u0000'.repeat(1000), review('x').slice(0, -40)]) {
     assert.is(await send(url.pathname, body), 400)
   }
@@ -77,7 +77,7 @@ test('garbage is refused, and a body over the limit is not read to its end', asy
   assert.ok(await isAlive())
 })
 
-test('a flood of reviews for a namespace that is not there buys few addresses, and they go back', async () => {
+test('a flood of reviews for an unknown namespace reserves few addresses, and the sweep releases them', async () => {
   calls.clear()
   const floods = Array.from({ length: 20 }, async (_, flood) => {
     for (let n = 0; n < 10; n += 1) assert.is(await send(url.pathname, review(`flood-${flood}-${n}`)), 200)
@@ -86,22 +86,22 @@ test('a flood of reviews for a namespace that is not there buys few addresses, a
   const bought = calls.count(routes.reserve)
   assert.ok(bought <= most + 5, `${bought} addresses were bought`)
 
-  const real = await world.create(loadBalancer('real'))
+  const real = await stage.create(loadBalancer('real'))
   assert.is(real.metadata.name, 'real')
-  await world.settled('real')
-  await eventually('the flood has run off', () => world.reserved().length === 1 || undefined, 40_000)
+  await stage.settled('real')
+  await eventually('the addresses of the flood are released', () => stage.reserved().length === 1 || undefined, 40_000)
   assert.ok(await isAlive())
 })
 
-test('Services that are stored are no flood, however many wait for their controller', async () => {
+test('stored Services that wait for the controller do not count as unbound', async () => {
   await product.stop()
-  product = await world.start({ env: dialect.here, flags: ['--only=webhooks', `--max-unbound=${most}`] })
+  product = await stage.start({ env: dialect.here, flags: ['--only=webhooks', `--max-unbound=${most}`] })
   for (let n = 0; n < 2 * most; n += 1) {
-    const { spec } = await world.create(loadBalancer(`stored-${n}`))
+    const { spec } = await stage.create(loadBalancer(`stored-${n}`))
     assert.ok(spec.loadBalancerIP, `Service stored-${n} has its address`)
   }
 })
 
-test('what was run is taken down', () => world.close())
+test.after(() => stage.close())
 
 test.run()

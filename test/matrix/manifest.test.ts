@@ -1,4 +1,4 @@
-// The manifest that installs the announcing software, applied by whoever leads.
+// The leader applies the manifest that installs the announcing software.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -7,10 +7,11 @@ import { stringify } from 'yaml'
 import { dialects } from '../../sandbox/dialects.ts'
 import { typed } from '../whole/command-line.ts'
 import { eventually } from '../whole/eventually.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { once } from '../whole/once.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const file = join(world.dir, 'announcer.yaml')
+const stage = await openStage()
+const file = join(stage.dir, 'announcer.yaml')
 const flag = `--load-balancer-manifest=${file}`
 
 const definition = {
@@ -45,35 +46,36 @@ const objects = [
   { apiVersion: 'policy/v1beta1', kind: 'PodSecurityPolicy', metadata: { name: 'speaker' } },
 ]
 const write = (all: object[]) => writeFileSync(file, all.map((object) => stringify(object)).join('---\n'))
-const log = () => readFileSync(world.logOf('eip-admission'), 'utf8')
+const log = () => readFileSync(stage.logOf('eip-admission'), 'utf8')
 
-test('a file that is no manifest is refused at once, with its name', async () => {
+test('a manifest file that is not YAML is refused at the start, with its name', async () => {
   writeFileSync(file, 'kind: [')
   const { provider, env } = dialects[dialect.name]
-  const access = { url: world.cloud.url, project: world.project, token: world.token }
+  const access = { url: stage.cloud.url, project: stage.project, token: stage.token }
   const { code, stderr } = await typed(['serve', `--cloud-provider=${provider}`, flag], env(access))
   assert.is(code, 1)
   for (const word of ['load balancer manifest', file, 'is not YAML (line', 'kubectl apply']) assert.match(stderr, word)
 })
 
-test('what our roles do not allow is told with what to grant, and everything else goes on', async () => {
+test('objects that our roles do not allow are logged with the command that grants them, and the product runs', async () => {
   write(objects)
-  const product = await world.start({ env: dialect.here, flags: [flag] })
-  await eventually('it is told', () => log().includes('objects are not applied') || undefined)
+  const product = await stage.start({ env: dialect.here, flags: [flag] })
+  await eventually('the log says it', () => log().includes('objects are not applied') || undefined)
   assert.match(log(), 'kubectl create clusterrolebinding eip-admission-manifest --clusterrole=cluster-admin')
   assert.match(log(), '--serviceaccount=eip-admission:eip-admission')
   await product.stop()
 })
 
-test('with those rights all is applied that the API server knows, kinds that come with it too', async () => {
+const applyManifest = once(async () => {
+  write(objects)
   const account = '--serviceaccount=eip-admission:eip-admission'
-  await world.must('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
-  const product = await world.start({ env: dialect.here, flags: [flag] })
+  await stage.run('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
+  const product = await stage.start({ env: dialect.here, flags: [flag] })
   await eventually('the last object is there', async () => {
-    const { code } = await world.kubectl(['get', 'pools.example.com', 'first', '-n', namespace])
+    const { code } = await stage.kubectl(['get', 'pools.example.com', 'first', '-n', namespace])
     return code === 0 || undefined
   })
-  assert.match(await world.must('get', 'clusterrole', 'announcer', '-o', 'name'), 'announcer')
+  assert.match(await stage.run('get', 'clusterrole', 'announcer', '-o', 'name'), 'announcer')
   await eventually(
     'only the policy is left',
     () => /1 of 5 objects are not applied: PodSecurityPolicy speaker/.test(log()) || undefined,
@@ -81,8 +83,11 @@ test('with those rights all is applied that the API server knows, kinds that com
   await product.stop()
 })
 
-test('a start with a mended file settles it, and what a person changed is as the file says again', async () => {
-  await world.must(
+test('with the rights every object of the manifest is applied whose kind exists, new kinds included', applyManifest)
+
+test('a restart with a corrected manifest applies it, and restores fields that an administrator changed', async () => {
+  await applyManifest()
+  await stage.run(
     'patch',
     'pools.example.com',
     'first',
@@ -93,14 +98,15 @@ test('a start with a mended file settles it, and what a person changed is as the
     '{"spec":{"size":7,"mine":1}}',
   )
   write(objects.slice(0, -1))
-  const product = await world.start({ env: dialect.here, flags: [flag] })
+  const product = await stage.start({ env: dialect.here, flags: [flag] })
   await eventually('it is applied', () => log().includes('manifest applied') || undefined)
   assert.is(
-    await world.must('get', 'pools.example.com', 'first', '-n', namespace, '-o', 'jsonpath={.spec}'),
+    await stage.run('get', 'pools.example.com', 'first', '-n', namespace, '-o', 'jsonpath={.spec}'),
     '{"mine":1,"size":1}',
   )
   await product.stop()
-  await world.stop()
 })
+
+test.after(() => stage.stop())
 
 test.run()

@@ -1,15 +1,15 @@
-// Two clusters, one project, the same names: the sweeps of either side must not touch what is the other's.
+// Two clusters share a project and use the same names: neither sweeps the addresses of the other.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const ours = await openWorld()
-const theirs = await openWorld({ account: ours })
+const ours = await openStage()
+const theirs = await openStage({ account: ours })
 const running = { env: dialect.here, flags: ['--sweep-interval=1s', '--unbound-grace=1s'] }
-await Promise.all([ours, theirs].map((world) => world.startSwept(running)))
+await Promise.all([ours, theirs].map((stage) => stage.startSwept(running)))
 
 const addresses = () => ours.reserved().map(({ address }) => address ?? '')
 const sweeps = async (count: number) => {
@@ -17,26 +17,33 @@ const sweeps = async (count: number) => {
   await eventually(`${count} sweeps`, () => ours.calls(routes.list) >= before + count || undefined)
 }
 
-test('Services of one name in two clusters have an address each', async () => {
-  const [here = '', there = ''] = await Promise.all(
-    [ours, theirs].map(async (world) => {
-      await world.create(loadBalancer('web'))
-      return world.settled('web')
+/** Both clusters have a Service web with its address. */
+async function createWeb(): Promise<string[]> {
+  return Promise.all(
+    [ours, theirs].map(async (stage) => {
+      if (!(await stage.service('web'))) await stage.create(loadBalancer('web'))
+      return stage.settled('web')
     }),
   )
+}
+
+test('Services of one name in two clusters have one address each', async () => {
+  const [here = '', there = ''] = await createWeb()
   assert.is.not(here, there)
   assert.equal(new Set(addresses()), new Set([here, there]))
 })
 
-test('the sweeps of both leave the address of the other alone', async () => {
+test("the sweeps of two clusters leave each other's addresses alone", async () => {
+  await createWeb()
   const before = addresses()
   await sweeps(8)
   assert.equal(addresses(), before)
 })
 
-test('while one cluster has nothing running the other sweeps on and leaves it alone', async () => {
+test('a sweep leaves the addresses of the other cluster alone after a Service of one name was deleted there', async () => {
+  await createWeb()
   const before = addresses()
-  await theirs.must('delete', 'service', 'web', '--timeout=20s')
+  await theirs.run('delete', 'service', 'web', '--timeout=20s')
   await theirs.gone('web')
   const [left] = addresses()
   assert.equal(addresses(), [left])
@@ -47,12 +54,15 @@ test('while one cluster has nothing running the other sweeps on and leaves it al
 
 test("a lost answer in one cluster is not answered with the other's address", async () => {
   const { faults } = ours.cloud.door
+  await createWeb()
+  await theirs.run('delete', 'service', 'web', '--timeout=20s')
+  await theirs.gone('web')
   faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 1 })
   await theirs.create(loadBalancer('web'))
   const there = await theirs.settled('web')
   assert.equal(addresses(), [await ours.settled('web'), there])
 })
 
-test('the logs show no missing right and no secret', () => theirs.close(ours))
+test.after(() => theirs.close(ours))
 
 test.run()

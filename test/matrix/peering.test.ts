@@ -1,4 +1,4 @@
-// BGP on a project and on nodes as kubelets register them, and a cloud that forgets, refuses, breaks and hangs.
+// BGP of a project and its nodes, also while the cloud loses settings, refuses, fails or hangs.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -7,50 +7,54 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
-import { type Device, type Started, ipOf, machineRoom } from '../whole/kubelet.ts'
+import { type Device, type Started, ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { peersKept } from '../whole/peers-kept.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const { device, register, say, seen, node, events } = machineRoom(world)
-const { devices, faults, calls } = world.cloud.door
-const { secret, kept, keeps, damage } = peersKept(world)
+const stage = await openStage()
+const { device, register, say, seen, node, events } = simulatedNodes(stage)
+const { devices, faults, calls } = stage.cloud.door
+const { secret, kept, keeps, damage } = peersKept(stage)
 const { bgp, scheme } = dialect
 const settings = { ...dialect.here, [dialect.loadBalancer]: 'empty://' }
 
 let product: Product | undefined
 async function run(env: Record<string, string> = {}, ...flags: string[]): Promise<void> {
   await product?.stop()
-  product = await world.start({ env: { ...settings, ...env }, flags })
+  product = await stage.start({ env: { ...settings, ...env }, flags })
 }
 
-/** A machine and its node, as they come up. */
+/** Starts a machine and registers its node. */
 const machines = new Map<string, Device>()
-async function comesUp(name: string, started: Started = {}): Promise<Device> {
+async function startNode(name: string, started: Started = {}): Promise<Device> {
   const machine = device(name)
   machines.set(name, machine)
   await register(name, started)
   return machine
 }
 
-type Said = Record<string, string>
+type Annotations = Record<string, string>
 
-const ours = (annotations: Said = {}): Said =>
+const ours = (annotations: Annotations = {}): Annotations =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith(dialect.prefix)))
 const annotations = async (name: string) => ours((await node(name))?.metadata.annotations)
-const says = (name: string, is: (said: Said) => boolean) =>
+const waitForAnnotations = (name: string, is: (actual: Annotations) => boolean) =>
   seen('its annotations are right', name, (one) => one !== undefined && is(ours(one.metadata.annotations)))
-const saysNothing = (name: string) => says(name, (said) => Object.keys(said).length === 0)
+const waitForNoAnnotations = (name: string) => waitForAnnotations(name, (actual) => Object.keys(actual).length === 0)
 
-/** What it says of its sessions alone. */
-const sessionsIn = (said: Said): Said =>
-  Object.fromEntries(Object.entries(said).filter(([name]) => name !== bgp.networkAnnotation))
+/** The annotations of its sessions alone. */
+const sessionsIn = (actual: Annotations): Annotations =>
+  Object.fromEntries(Object.entries(actual).filter(([name]) => name !== bgp.networkAnnotation))
 const sessionsOf = (name: string) => bgp.says(ipOf(machines.get(name) ?? { id: '', ip_addresses: [] }, 4, bgp.source))
-const saysPeers = (name: string) => says(name, (said) => isDeepStrictEqual(sessionsIn(said), sessionsOf(name)))
-/** Every node says all that it is to say, and that is kept. */
-const areSettled = async () => {
+const waitForPeers = (name: string) =>
+  waitForAnnotations(name, (actual) => isDeepStrictEqual(sessionsIn(actual), sessionsOf(name)))
+/** Waits until every node shows its peers, and the Secret keeps them. */
+const waitUntilSettled = async () => {
   for (const name of machines.keys()) {
-    await says(name, (said) => isDeepStrictEqual(sessionsIn(said), sessionsOf(name)) && saysNetwork(said))
+    await waitForAnnotations(
+      name,
+      (actual) => isDeepStrictEqual(sessionsIn(actual), sessionsOf(name)) && hasNetwork(actual),
+    )
     await keeps(name)
   }
   await eventually('so are the networks', async () => {
@@ -58,43 +62,44 @@ const areSettled = async () => {
     return text.split('"node":').length === text.split('"privateNetwork":').length || undefined
   })
 }
-const saysNetwork = (said: Said) => bgp.networkAnnotation === undefined || said[bgp.networkAnnotation] !== undefined
+const hasNetwork = (actual: Annotations) =>
+  bgp.networkAnnotation === undefined || actual[bgp.networkAnnotation] !== undefined
 const [edited = ''] = Object.keys(bgp.says(''))
 
 const bgpCalls = () => Object.entries(calls.counts()).filter(([route]) => bgp.isAbout.test(route))
-const isAsked = (again = '') => {
+const waitForCall = (again = '') => {
   calls.clear()
-  return eventually(`the cloud is asked${again}`, () => bgpCalls().length > 0 || undefined)
+  return eventually(`the cloud is called${again}`, () => bgpCalls().length > 0 || undefined)
 }
 
-test('a replica that only answers reviews turns nothing on', async () => {
+test('a replica with --only=webhooks does not enable BGP', async () => {
   await run({}, '--only=webhooks')
   await register('early', { providerID: `${scheme}://${device('early').id}` })
   await sleep(1000)
   assert.equal(bgpCalls(), [])
-  await world.must('delete', 'node', 'early')
+  await stage.run('delete', 'node', 'early')
 })
 
 test('without a load balancer there is no BGP', async () => {
   await run({ [dialect.loadBalancer]: 'none' })
-  await comesUp('off')
+  await startNode('off')
   await seen('it is initialized', 'off', (one) => one?.spec.providerID)
   await sleep(1000)
   assert.equal([bgpCalls(), await annotations('off')], [[], {}])
 })
 
-test('BGP is on for the project and for a node before there is any Service, and the node says its peers', async () => {
+test('BGP is enabled for the project and a node before any Service exists, and the node shows its peers', async () => {
   await run()
-  await comesUp('first')
-  await saysPeers('first')
+  await startNode('first')
+  await waitForPeers('first')
   const { [bgp.networkAnnotation ?? '']: network } = await annotations('first')
   if (bgp.networkAnnotation !== undefined) assert.match(network ?? '', /^10\.[\d.]+\/\d+$/)
-  await saysPeers('off')
+  await waitForPeers('off')
   await keeps('first')
 })
 
-test('our annotations are applied by a manager of their own, and nothing else is', async () => {
-  const text = await world.must('get', 'node', 'first', '-o', 'json', '--show-managed-fields')
+test('a field manager of its own applies the peer annotations and nothing else', async () => {
+  const text = await stage.run('get', 'node', 'first', '-o', 'json', '--show-managed-fields')
   const { metadata } = JSON.parse(text) as {
     metadata: { managedFields: { manager: string; operation: string; fieldsV1: object }[] }
   }
@@ -106,21 +111,21 @@ test('our annotations are applied by a manager of their own, and nothing else is
   assert.equal(Object.keys(owned['f:metadata']['f:annotations']).toSorted(), names.toSorted())
 })
 
-test('an edited annotation and one that was taken away come back, and a stray one goes, without a call', async () => {
+test('edited and removed annotations are restored and stray ones removed, without a call to the cloud', async () => {
   const before = await annotations('first')
   const [last = ''] = Object.keys(sessionsOf('first')).toReversed()
-  // Where names are numbered: of a session that there is not.
+  // Where names are numbered: those of a session that does not exist.
   const strays = Object.keys(before).flatMap((name) => (/-1-/.test(name) ? [name.replace('-1-', '-7-')] : []))
   calls.clear()
   const edits = [edited, ...strays].map((name) => `${name}=192.0.2.1`)
-  await world.must('annotate', '--overwrite', 'node', 'first', ...edits, 'mine=kept')
-  await world.must('annotate', 'node', 'first', `${last}-`)
-  await says('first', (said) => isDeepStrictEqual(said, before))
+  await stage.run('annotate', '--overwrite', 'node', 'first', ...edits, 'mine=kept')
+  await stage.run('annotate', 'node', 'first', `${last}-`)
+  await waitForAnnotations('first', (actual) => isDeepStrictEqual(actual, before))
   assert.is((await node('first'))?.metadata.annotations?.['mine'], 'kept')
   assert.equal(bgpCalls(), [])
 })
 
-test('a node that is not ready for a while costs no call', async () => {
+test('a node that changes its readiness causes no call to the cloud', async () => {
   calls.clear()
   for (const ready of ['Unknown', 'True', 'False', 'True'] as const) {
     await say('first', ready)
@@ -131,57 +136,57 @@ test('a node that is not ready for a while costs no call', async () => {
 
 test("another cloud's node is never touched", async () => {
   await register('foreign', { providerID: 'aws:///eu-west-1a/i-0123456789' })
-  await world.must('annotate', 'node', 'foreign', `${edited}=192.0.2.1`)
-  await comesUp('after-foreign')
-  await saysPeers('after-foreign')
+  await stage.run('annotate', 'node', 'foreign', `${edited}=192.0.2.1`)
+  await startNode('after-foreign')
+  await waitForPeers('after-foreign')
   assert.equal(await annotations('foreign'), { [edited]: '192.0.2.1' })
 })
 
-test('a node that is deleted is forgotten', async () => {
-  const { id } = await comesUp('mortal')
-  await saysPeers('mortal')
+test('nothing is kept of the peers of a deleted node', async () => {
+  const { id } = await startNode('mortal')
+  await waitForPeers('mortal')
   await keeps('mortal')
   devices.remove(id)
   machines.delete('mortal')
-  await world.must('delete', 'node', 'mortal')
+  await stage.run('delete', 'node', 'mortal')
   await keeps('mortal', false)
 })
 
 const { nodeSelector } = bgp
 if (nodeSelector !== undefined) {
-  test('a selector that changes, and a label that changes, take nodes in and out', async () => {
+  test('the node selector decides which nodes have peers, when it changes and when a label changes', async () => {
     await run({ [nodeSelector]: 'role in (edge)' })
-    for (const name of ['first', 'off', 'after-foreign']) await saysNothing(name)
+    for (const name of ['first', 'off', 'after-foreign']) await waitForNoAnnotations(name)
     await keeps('first', false)
     assert.is((await node('first'))?.metadata.annotations?.['mine'], 'kept')
-    await world.must('label', 'node', 'first', 'role=edge')
-    await saysPeers('first')
+    await stage.run('label', 'node', 'first', 'role=edge')
+    await waitForPeers('first')
     assert.equal(await annotations('off'), {})
-    await world.must('label', 'node', 'first', 'role-')
-    await saysNothing('first')
+    await stage.run('label', 'node', 'first', 'role-')
+    await waitForNoAnnotations('first')
     await run()
-    for (const name of ['first', 'off', 'after-foreign']) await saysPeers(name)
+    for (const name of ['first', 'off', 'after-foreign']) await waitForPeers(name)
   })
 }
 
 const quick = ['--peer-refresh-interval=1s', '--cloud-timeout=2s']
 
-test('what changes in the cloud is picked up: BGP that another tool took from a machine is made again', async () => {
+test('BGP that another tool disabled on a machine is enabled again', async () => {
   await run({}, ...quick)
   calls.clear()
-  await bgp.takeAway(world, String(machines.get('first')?.id))
+  await bgp.takeAway(stage, String(machines.get('first')?.id))
   await eventually('it is made again', () => calls.count(bgp.enabling) || undefined)
-  await saysPeers('first')
+  await waitForPeers('first')
 })
 
 const { noRouters } = bgp
 if (noRouters !== undefined) {
-  test('what changes in the cloud is picked up: peers that are no more go, and come back', async () => {
+  test('peers that the cloud no longer lists are removed, and added when it lists them again', async () => {
     faults.add(noRouters)
-    await says('first', (said) => Object.keys(sessionsIn(said)).length === 0)
+    await waitForAnnotations('first', (actual) => Object.keys(sessionsIn(actual)).length === 0)
     await eventually('no peers are kept', async () => (await kept()).includes('"peers":[]') || undefined)
     faults.clear()
-    for (const name of machines.keys()) await saysPeers(name)
+    for (const name of machines.keys()) await waitForPeers(name)
     await eventually('they are kept', async () => !(await kept()).includes('"peers":[]') || undefined)
   })
 }
@@ -192,25 +197,25 @@ const troubles: { what: string; answer: Parameters<typeof faults.add>[0]['answer
   { what: 'hangs', answer: 'hang' },
 ]
 for (const { what, answer } of troubles) {
-  test(`a cloud that ${what} takes nothing back, while we run and after a restart`, async () => {
-    await areSettled()
+  test(`a cloud that ${what} has no peer removed, before and after a restart`, async () => {
+    await waitUntilSettled()
     const before = [await annotations('first'), await kept()]
     const { resourceVersion } = (await secret())?.metadata ?? {}
     for (const on of bgp.paths) faults.add({ on, answer })
-    await isAsked()
+    await waitForCall()
     await run({}, ...quick)
-    await isAsked(' again')
+    await waitForCall(' again')
     await sleep(2500)
     assert.equal([await annotations('first'), await kept()], before)
     assert.is((await secret())?.metadata.resourceVersion, resourceVersion)
-    await world.must('annotate', '--overwrite', 'node', 'first', `${edited}=192.0.2.1`)
-    await says('first', (said) => said[edited] === sessionsOf('first')[edited])
+    await stage.run('annotate', '--overwrite', 'node', 'first', `${edited}=192.0.2.1`)
+    await waitForAnnotations('first', (actual) => actual[edited] === sessionsOf('first')[edited])
     faults.clear()
   })
 }
 
-test('a Secret that is damaged is made anew, and takes nothing back meanwhile', async () => {
-  await areSettled()
+test('a damaged Secret is written again, and no annotation is removed meanwhile', async () => {
+  await waitUntilSettled()
   const before = [await annotations('first'), await kept()]
   const damages = [null, Buffer.from('no gzip').toString('base64'), gzipSync('[{"node":1}]').toString('base64')]
   for (const data of damages) {
@@ -222,22 +227,22 @@ test('a Secret that is damaged is made anew, and takes nothing back meanwhile', 
   }
 })
 
-test('a node without a machine says what is wrong', async () => {
-  await register('lost', { providerID: bgp.nobody, cloudProvider: 'internal' })
-  await eventually('it is said', async () => (await events('lost')).includes('PeeringFailed') || undefined)
+test('a node without a machine gets an Event PeeringFailed', async () => {
+  await register('lost', { providerID: bgp.unknownMachine, cloudProvider: 'internal' })
+  await eventually('an Event says it', async () => (await events('lost')).includes('PeeringFailed') || undefined)
 })
 
 const { localAsn } = bgp
 if (localAsn !== undefined) {
-  test('a project that has BGP keeps its own ASN, and it is said once', async () => {
+  test('a project that has BGP keeps its ASN, and the log warns once of a differing setting', async () => {
     await run({ [localAsn]: '65001' })
-    const found = () => readFileSync(world.logOf('eip-admission'), 'utf8').match(/its ASN is 65000 and not 65001/g)
-    await eventually('it is said', () => found() !== null || undefined)
-    await saysPeers('first')
+    const found = () => readFileSync(stage.logOf('eip-admission'), 'utf8').match(/its ASN is 65000 and not 65001/g)
+    await eventually('the log says it', () => found() !== null || undefined)
+    await waitForPeers('first')
     assert.is(found()?.length, 1)
   })
 }
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -1,4 +1,4 @@
-// Two replicas answer reviews, one of them leads; many people and a clumsy machine are at it.
+// Two replicas answer reviews and one of them leads, while many clients create and delete and a process freezes.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,16 +11,16 @@ import { runProduct } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { roundRobin } from '../whole/round-robin.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const { client } = world
+const stage = await openStage()
+const { client } = stage
 const [first = 0, second = 0] = await freePorts(2)
 const door = await roundRobin([first, second])
 await runProduct([
   'install',
-  `--kubeconfig=${world.controlPlane.kubeconfig}`,
+  `--kubeconfig=${stage.controlPlane.kubeconfig}`,
   `--webhook-url=https://127.0.0.1:${door.port}`,
 ])
 const replica = (port: number) => ({
@@ -31,14 +31,14 @@ const replica = (port: number) => ({
     '--leader-elect-lease-duration=2s',
     '--leader-elect-renew-deadline=1500ms',
     '--leader-elect-retry-period=300ms',
-    // A frozen replica reserves, when it wakes, for a review that nobody waits for any more.
+    // When a frozen replica wakes it reserves for reviews that have timed out.
     '--unbound-grace=5s',
   ],
 })
-await dialect.callFrom?.(world.cloud.controlUrl, 2)
-const leader = await world.startSwept(replica(first))
-const other = await world.start(replica(second))
-const { calls, latency } = world.cloud.door
+await dialect.callFrom?.(stage.cloud.controlUrl, 2)
+const leader = await stage.startSwept(replica(first))
+const other = await stage.start(replica(second))
+const { calls, latency } = stage.cloud.door
 
 const create = (name: string) =>
   client.create(services, { ...loadBalancer(name), metadata: { namespace: 'default', name } } as Service)
@@ -53,14 +53,14 @@ async function unlessTaken(made: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Every LoadBalancer shows an address that the cloud has reserved, each its own, and the cloud has no other. */
+/** Waits until each LoadBalancer shows its own reserved address and nothing else is reserved. */
 function atRest(): Promise<true> {
   return eventually(
     'as many reservations as Services, each on its own',
-    async (see) => {
+    async (observe) => {
       const live = (await listAll(client, services)).filter(({ spec }) => spec.type === 'LoadBalancer')
-      const shown = see(live.map(({ status }) => status?.loadBalancer?.ingress?.[0]?.ip))
-      const reserved = see(world.reserved().map(({ address }) => address))
+      const shown = observe(live.map(({ status }) => status?.loadBalancer?.ingress?.[0]?.ip))
+      const reserved = observe(stage.reserved().map(({ address }) => address))
       const isWhole = new Set(shown).size === live.length && shown.every((address) => reserved.includes(address ?? ''))
       return (isWhole && reserved.length === live.length) || undefined
     },
@@ -77,7 +77,7 @@ test('fifty simultaneous creates of one name are one Service and one reservation
   assert.is(calls.count(routes.reserve), 1)
 })
 
-test(`${dialect.burst} Services that twenty people create at once are as many reservations`, async () => {
+test(`${dialect.burst} Services that twenty clients create at once are as many reservations`, async () => {
   latency.set({ ms: 20 })
   calls.clear()
   const people = Array.from({ length: 20 }, async (_, person) => {
@@ -85,12 +85,12 @@ test(`${dialect.burst} Services that twenty people create at once are as many re
   })
   await Promise.all(people)
   await atRest()
-  // What came too soon for the cloud, or was given up before it answered, bought nothing.
+  // Calls above the cloud's limit, and calls that timed out before it, reserved nothing.
   const bought = calls.all(routes.reserve).filter(({ status }) => status === 201)
   assert.is(bought.length, dialect.burst)
 })
 
-test('a name that is created, deleted and created again without a pause ends with what it should have', async () => {
+test('names that are created and deleted without a pause end with one reservation each', async () => {
   latency.clear()
   const endMs = performance.now() + 10_000
   let rounds = 0
@@ -105,11 +105,11 @@ test('a name that is created, deleted and created again without a pause ends wit
   await atRest()
 })
 
-test('a leader that is frozen past its lease writes nothing when it wakes that the new one would not', async () => {
-  // Every review that a frozen replica gets is waited for: not as long as usual.
+test('a leader that was frozen past its lease changes nothing against the new leader when it wakes', async () => {
+  // The API server waits for each review of a frozen replica; a shorter time-out shortens the test.
   const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
   for (const kind of ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'])
-    await world.must('patch', kind, 'zz-eip-admission', '--type=json', '-p', patience)
+    await stage.run('patch', kind, 'zz-eip-admission', '--type=json', '-p', patience)
   leader.signal('SIGSTOP')
   await eventually(
     'the other leads',
@@ -117,14 +117,14 @@ test('a leader that is frozen past its lease writes nothing when it wakes that t
   )
   const names = Array.from({ length: 5 }, (_, n) => `frozen-${n}`)
   await Promise.all(names.map((name) => create(name)))
-  const losses = () => readFileSync(world.logOf('eip-admission'), 'utf8').split('lease lost').length
+  const losses = () => readFileSync(stage.logOf('eip-admission'), 'utf8').split('lease lost').length
   const before = losses()
   leader.signal('SIGCONT')
   await client.remove(services, { namespace: 'default', name: 'frozen-0' })
   await atRest()
-  assert.ok(losses() > before, 'it has noticed that it leads no more')
+  assert.ok(losses() > before, 'it has logged that it lost the lease')
 })
 
-test('the log shows no missing right and no secret', () => world.close(door))
+test.after(() => stage.close(door))
 
 test.run()

@@ -1,32 +1,33 @@
-// We admit a Service, its address is reserved, and then something after us rejects it.
+// A Service is admitted by us, its address is reserved, and then it is rejected by something that runs after us.
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { type Facts, loadBalancer } from '../whole/manifests.ts'
-import { stretchTripwire } from '../whole/tripwire.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { interceptWrites } from '../whole/write-interceptor.ts'
+import { routes } from '../whole/test-stage.ts'
+import { once } from '../whole/once.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
-const { kubectl } = world
-const must = (...args: string[]) => world.must(...args)
-const { calls, latency } = world.cloud.door
+const stage = await openStage()
+const { kubectl } = stage
+const run = (...args: string[]) => stage.run(...args)
+const { calls, latency } = stage.cloud.door
 const env = dialect.here
-let product = await world.startSwept({ env })
-const tripwire = await stretchTripwire(world)
+let product = await stage.startSwept({ env })
+const interceptor = await interceptWrites(stage)
 
-const isReserved = (address: string) => world.reserved().some((one) => one.address === address)
+const isReserved = (address: string) => stage.reserved().some((one) => one.address === address)
 const create = (name: string, facts?: Facts) => kubectl(['create', '-f', '-'], loadBalancer(name, facts))
 
 type Rejection = {
   why: string
   namespace?: string
-  /** Tries to create the Service; answers what the terminal says. */
+  /** Tries to create the Service; returns the error. */
   attempt: (name: string) => Promise<string>
-  said: string
-  /** Takes away what was in the way. */
+  output: string
+  /** Removes the reason of the rejection. */
   clear?: () => Promise<unknown>
 }
 
@@ -36,27 +37,27 @@ const rejections: Rejection[] = [
   {
     why: 'its port is none',
     attempt: refusedAs({ spec: { ports: [{ port: 70_000 }] } }),
-    said: 'Invalid value: 70000',
+    output: 'Invalid value: 70000',
   },
   {
     why: 'its nodePort is taken',
     attempt: refusedAs({ spec: { ports: [{ port: 80, nodePort: 30_080 }] } }),
-    said: 'provided port is already allocated',
+    output: 'provided port is already allocated',
   },
   {
     why: "its namespace's quota is used up",
     namespace: 'poor',
     attempt: refusedAs({ namespace: 'poor' }),
-    said: 'exceeded quota: no-load-balancers',
-    clear: () => must('delete', 'resourcequota', '-n', 'poor', 'no-load-balancers'),
+    output: 'exceeded quota: no-load-balancers',
+    clear: () => run('delete', 'resourcequota', '-n', 'poor', 'no-load-balancers'),
   },
   {
     why: 'another webhook is against it',
     async attempt(name) {
-      tripwire.refuse(({ object }) => object?.metadata.name === name, 'not on a Friday')
+      interceptor.refuseNextWrite(({ object }) => object?.metadata.name === name, 'not on a Friday')
       return (await create(name)).stderr
     },
-    said: 'not on a Friday',
+    output: 'not on a Friday',
   },
   {
     why: 'its author may update Services and not create them',
@@ -65,15 +66,15 @@ const rejections: Rejection[] = [
       const manifest = { ...loadBalancer(name), metadata: { name, namespace: 'default' } }
       return (await kubectl(['replace', '--as=updater', `--raw=${path}`, '-f', '-'], manifest)).stderr
     },
-    said: 'cannot create resource "services"',
+    output: 'cannot create resource "services"',
   },
-  { why: 'its author hangs up', attempt: hangUp, said: 'socket hang up' },
+  { why: 'its author hangs up', attempt: hangUp, output: 'socket hang up' },
 ]
 
-/** Creates a Service and leaves while the cloud is still thinking. */
+/** Creates a Service and closes the connection before the cloud answers. */
 async function hangUp(name: string): Promise<string> {
   latency.set({ on: routes.reserve, ms: 1_000 })
-  const { url, dir } = world.controlPlane
+  const { url, dir } = stage.controlPlane
   const [token] = readFileSync(`${dir}/tokens.csv`, 'utf8').split(',')
   const before = calls.count(routes.reserve)
   const call = request(`${url}/api/v1/namespaces/default/services`, {
@@ -81,36 +82,37 @@ async function hangUp(name: string): Promise<string> {
     rejectUnauthorized: false,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   })
-  const said = new Promise<string>((resolve) => call.on('error', ({ message }) => resolve(message)))
+  const output = new Promise<string>((resolve) => call.on('error', ({ message }) => resolve(message)))
   call.end(JSON.stringify(loadBalancer(name)))
-  await eventually('the cloud is asked', () => calls.count(routes.reserve) > before || undefined)
+  await eventually('the cloud is called', () => calls.count(routes.reserve) > before || undefined)
   call.destroy()
-  const words = await said
-  await eventually('the cloud has answered', async () => (await world.record(name))?.status?.address)
+  const words = await output
+  await eventually('the cloud has answered', async () => (await stage.record(name))?.status?.address)
   latency.clear()
   return words
 }
 
-/** A Service that we admitted and that is not there: its reservation waits. Answers the address. */
-async function rejected({ attempt, said, namespace = 'default' }: Rejection, name: string): Promise<string> {
-  const before = world.reserved().length
-  assert.match(await attempt(name), said)
-  assert.is(await world.service(name, namespace), undefined)
-  const record = await world.record(name, namespace)
+/** Attempts a create that is rejected after our webhook; returns the address that stays reserved. */
+async function rejected({ attempt, output, namespace = 'default' }: Rejection, name: string): Promise<string> {
+  const before = stage.reserved().length
+  assert.match(await attempt(name), output)
+  assert.is(await stage.service(name, namespace), undefined)
+  const record = await stage.record(name, namespace)
   assert.is(record?.status?.phase, 'Reserved')
-  assert.is(world.reserved().length, before + 1)
+  assert.is(stage.reserved().length, before + 1)
   return record?.status?.address ?? ''
 }
 
-test('the ground is laid for what rejects Services', async () => {
-  await must('create', 'namespace', 'poor')
-  await must('create', 'quota', 'no-load-balancers', '-n', 'poor', '--hard=services.loadbalancers=0')
-  // The controller that would write it does not run.
+/** Makes the quota, the role and the Service because of which others are rejected. */
+async function prepareRejections(): Promise<void> {
+  await run('create', 'namespace', 'poor')
+  await run('create', 'quota', 'no-load-balancers', '-n', 'poor', '--hard=services.loadbalancers=0')
+  // The quota controller, which would write it, does not run.
   const status = '{"status":{"hard":{"services.loadbalancers":"0"},"used":{"services.loadbalancers":"0"}}}'
-  await must('patch', 'quota', 'no-load-balancers', '-n', 'poor', '--subresource=status', '--type=merge', '-p', status)
-  await must('create', 'clusterrole', 'updater', '--verb=get,update', '--resource=services')
-  await must('create', 'clusterrolebinding', 'updater', '--clusterrole=updater', '--user=updater')
-  await world.create(loadBalancer('first', { spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] } }))
+  await run('patch', 'quota', 'no-load-balancers', '-n', 'poor', '--subresource=status', '--type=merge', '-p', status)
+  await run('create', 'clusterrole', 'updater', '--verb=get,update', '--resource=services')
+  await run('create', 'clusterrolebinding', 'updater', '--clusterrole=updater', '--user=updater')
+  await stage.create(loadBalancer('first', { spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] } }))
   await eventually('the quota counts', async () => {
     const dry = await kubectl(['create', '--dry-run=server', '-f', '-'], loadBalancer('x', { namespace: 'poor' }))
     return dry.stderr.includes('exceeded quota') || undefined
@@ -119,45 +121,53 @@ test('the ground is laid for what rejects Services', async () => {
     'the role counts',
     async () => (await kubectl(['auth', 'can-i', 'update', 'services', '--as=updater'])).code === 0 || undefined,
   )
-})
+}
+await prepareRejections()
 
-test('a headless Service can have no address, so nothing is reserved before it is rejected', async () => {
+test('nothing is reserved for a headless Service, which the API server rejects', async () => {
   calls.clear()
   assert.match((await create('headless', { spec: { clusterIP: 'None' } })).stderr, "may not be set to 'None'")
-  assert.equal([calls.all(), await world.record('headless')], [[], undefined])
+  assert.equal([calls.all(), await stage.record('headless')], [[], undefined])
 })
 
-for (const [n, rejection] of rejections.entries()) {
-  test(`a Service that is rejected because ${rejection.why} has the address that was reserved for it when it comes again`, async () => {
+/** For each rejection a Service `again-N` that was created again, and one `gone-N` that was not. */
+const episodes = rejections.map((rejection, n) =>
+  once(async () => {
     calls.clear()
     const { namespace = 'default' } = rejection
     const [gone, again] = [`gone-${n}`, `again-${n}`]
     await rejected(rejection, gone)
     const address = await rejected(rejection, again)
     await rejection.clear?.()
-    await eventually('it is let in', async () => (await create(again, { namespace })).code === 0 || undefined)
-    assert.is(await world.settled(again, namespace), address)
+    await eventually('it is admitted', async () => (await create(again, { namespace })).code === 0 || undefined)
+    assert.is(await stage.settled(again, namespace), address)
     assert.is(calls.count(routes.reserve), 2)
-  })
+  }),
+)
+
+for (const [n, { why }] of rejections.entries()) {
+  test(`a Service that is rejected because ${why} gets its reserved address when it is created again`, () =>
+    episodes[n]?.())
 }
 
-test('what was reserved for those that never came again waits for the grace period', async () => {
-  assert.is(world.reserved().length, 2 * rejections.length)
+test('addresses of rejected Services that are not created again are released after the grace period', async () => {
+  for (const episode of episodes) await episode()
+  assert.is(stage.reserved().length, 2 * rejections.length)
   await product.stop()
-  product = await world.startSwept({ env, flags: ['--unbound-grace=1s', '--sweep-interval=1s'] })
+  product = await stage.startSwept({ env, flags: ['--unbound-grace=1s', '--sweep-interval=1s'] })
   calls.clear()
-  await eventually('half of them go back', () => world.reserved().length === rejections.length || undefined)
+  await eventually('half of them go back', () => stage.reserved().length === rejections.length || undefined)
   for (const [n, { namespace = 'default' }] of rejections.entries()) {
-    assert.ok(isReserved(await world.settled(`again-${n}`, namespace)))
-    await world.gone(`gone-${n}`, namespace)
+    assert.ok(isReserved(await stage.settled(`again-${n}`, namespace)))
+    await stage.gone(`gone-${n}`, namespace)
   }
-  await eventually('three more sweeps', () => world.calls(routes.list) > 3 || undefined)
-  assert.is(world.reserved().length, rejections.length)
+  await eventually('three more sweeps', () => stage.calls(routes.list) > 3 || undefined)
+  assert.is(stage.reserved().length, rejections.length)
 })
 
-test('the log shows no missing right and no secret', async () => {
-  await tripwire.close()
-  await world.close()
+test.after(async () => {
+  await interceptor.close()
+  await stage.close()
 })
 
 test.run()

@@ -7,50 +7,50 @@ import { runProduct } from '../../sandbox/product.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { roundRobin } from '../whole/round-robin.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const [first = 0, second = 0] = await freePorts(2)
 const door = await roundRobin([first, second])
-const installed = [`--kubeconfig=${world.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${door.port}`]
+const installed = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${door.port}`]
 await runProduct(['install', ...installed])
 const replica = (port: number) => ({
   env: dialect.here,
   flags: [`--webhook-secure-port=${port}`, '--leader-elect-retry-period=500ms'],
 })
-await dialect.callFrom?.(world.cloud.controlUrl, 2)
-let leader = await world.startSwept(replica(first))
-let other = await world.start(replica(second))
-const { calls, latency } = world.cloud.door
+await dialect.callFrom?.(stage.cloud.controlUrl, 2)
+let leader = await stage.startSwept(replica(first))
+let other = await stage.start(replica(second))
+const { calls, latency } = stage.cloud.door
 
 const holder = async () => {
-  const lease = await world.client.get(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' })
+  const lease = await stage.client.get(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' })
   return lease?.spec?.holderIdentity
 }
 const leads = async (product: typeof leader) =>
   /^eip_admission_leader 1$/m.test((await product.health('/metrics')).text)
 
-/** A name that twenty people create at the same moment. */
+/** Twenty clients create one name at the same moment. */
 async function stampede(name: string): Promise<void> {
   calls.clear()
-  const typed = Array.from({ length: 20 }, () => world.kubectl(['create', '-f', '-'], loadBalancer(name)))
-  const said = await Promise.all(typed)
-  assert.is(said.filter(({ code }) => code === 0).length, 1)
-  for (const { code, stderr } of said) if (code !== 0) assert.match(stderr, `services "${name}" already exists`)
-  const address = await world.settled(name)
-  assert.is(world.calls(routes.reserve), 1)
-  assert.ok(world.reserved().some((one) => one.address === address))
+  const typed = Array.from({ length: 20 }, () => stage.kubectl(['create', '-f', '-'], loadBalancer(name)))
+  const output = await Promise.all(typed)
+  assert.is(output.filter(({ code }) => code === 0).length, 1)
+  for (const { code, stderr } of output) if (code !== 0) assert.match(stderr, `services "${name}" already exists`)
+  const address = await stage.settled(name)
+  assert.is(stage.calls(routes.reserve), 1)
+  assert.ok(stage.reserved().some((one) => one.address === address))
 }
 
-test('one of two replicas leads', async () => {
+test('exactly one of two replicas leads', async () => {
   assert.equal([await leads(leader), await leads(other)], [true, false])
 })
 
 test('twenty simultaneous creates of one name on two replicas are one Service and one reservation', () =>
   stampede('wanted'))
 
-test('and so they are while the cloud takes its time', async () => {
+test('twenty simultaneous creates of one name at a slow cloud are one Service and one reservation', async () => {
   latency.set({ ms: 400 })
   await stampede('slowly').finally(() => latency.clear())
 })
@@ -58,49 +58,51 @@ test('and so they are while the cloud takes its time', async () => {
 test('twenty Services that are created at the same moment have twenty addresses', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `many-${n}`)
   calls.clear()
-  const created = await Promise.all(names.map((name) => world.create(loadBalancer(name))))
+  const created = await Promise.all(names.map((name) => stage.create(loadBalancer(name))))
   assert.is(new Set(created.map(({ spec }) => spec.loadBalancerIP)).size, 20)
-  for (const name of names) await world.settled(name)
-  assert.is(world.calls(routes.reserve), 20)
+  for (const name of names) await stage.settled(name)
+  assert.is(stage.calls(routes.reserve), 20)
 })
 
-test('a leader that is told to stop hands over at once, and no review is lost meanwhile', async () => {
+test('a stopping leader releases its lease at once, and no review fails meanwhile', async () => {
   const before = await holder()
   const stopping = leader.stop()
   for (let n = 0; leader.isRunning() || n < 5; n += 1) {
-    const { spec } = await world.create(loadBalancer(`during-${n}`))
+    const { spec } = await stage.create(loadBalancer(`during-${n}`))
     assert.ok(spec.loadBalancerIP, `Service during-${n} has its address`)
   }
   assert.is(await stopping, 0)
   assert.is.not(await holder(), before, 'who stopped has let go of the lease')
   await eventually('the other leads', async () => (await leads(other)) || undefined)
-  await world.settled('during-0')
+  await stage.settled('during-0')
 })
 
-test('a replica that comes back waits for its turn', async () => {
-  leader = await world.start(replica(first))
+test('a replica that returns does not lead until the leader stops', async () => {
+  await leader.stop()
+  await eventually('the other leads', async () => (await leads(other)) || undefined)
+  leader = await stage.start(replica(first))
   assert.equal([await leads(leader), await leads(other)], [false, true])
   const from = await holder()
   await other.stop()
   assert.is.not(await holder(), from, 'who stopped has let go of the lease')
   await eventually('the first leads again', async () => (await leads(leader)) || undefined)
-  other = await world.start(replica(second))
+  other = await stage.start(replica(second))
 })
 
-test('the API server may go away for a while', async () => {
-  world.checkLog()
-  await world.controlPlane.apiserver.stop()
-  await world.controlPlane.apiserver.start()
+test('after a restart of the API server a new Service gets its address', async () => {
+  stage.checkLog()
+  await stage.controlPlane.apiserver.stop()
+  await stage.controlPlane.apiserver.start()
   await eventually('a Service has its address', async () => {
-    const { code } = await world.kubectl(['create', '-f', '-'], loadBalancer('returned'))
+    const { code } = await stage.kubectl(['create', '-f', '-'], loadBalancer('returned'))
     return code === 0 || undefined
   })
-  const address = await world.settled('returned')
-  assert.ok(world.reserved().some((one) => one.address === address))
+  const address = await stage.settled('returned')
+  assert.ok(stage.reserved().some((one) => one.address === address))
   // The roles are known a moment after the API server: what it refused in between is no missing right.
-  truncateSync(world.logOf('eip-admission'))
+  truncateSync(stage.logOf('eip-admission'))
 })
 
-test('the log shows no missing right and no secret', () => world.close(door))
+test.after(() => stage.close(door))
 
 test.run()

@@ -1,4 +1,4 @@
-// Services that ask the announcing software for an address by annotation, as people do, and as a predecessor did.
+// Services with a request annotation, which users write and which a predecessor wrote.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -6,88 +6,98 @@ import { serviceTag } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
 import { metallbView } from '../whole/metallb-view.ts'
-import { routes } from '../whole/world.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { routes } from '../whole/test-stage.ts'
+import { once } from '../whole/once.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const [asking, older] = ['metallb.io/loadBalancerIPs', 'metallb.universe.tf/loadBalancerIPs'] as const
+const [annotationName, olderName] = ['metallb.io/loadBalancerIPs', 'metallb.universe.tf/loadBalancerIPs'] as const
 const theirs = '198.51.100.7'
 
-const world = await openWorld()
-const { calls } = world.cloud.door
-const metallb = metallbView(world, '0.16.1')
+const stage = await openStage()
+const { calls } = stage.cloud.door
+const metallb = metallbView(stage, '0.16.1')
 const setting = 'metallb:///metallb-system?crdConfiguration=true'
-await world.must('create', 'namespace', 'metallb-system')
+await stage.run('create', 'namespace', 'metallb-system')
 await metallb.install()
 
-const asks = (name: string, address: string, annotation: string = asking) =>
+const requesting = (name: string, address: string, annotation: string = annotationName) =>
   loadBalancer(name, { annotations: { [annotation]: address } })
 const hasPool = async (address: string) => (await metallb.pools()).includes(`${address}/32`)
 
-const cluster = `cluster=${await world.must('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
-const served = await world.order([dialect.usage, serviceTag(dialect, 'default/served'), cluster])
-await world.create(asks('served', served.address))
+const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
+const served = await stage.order([dialect.usage, serviceTag(dialect, 'default/served'), cluster])
+await stage.create(requesting('served', served.address))
 const status = { loadBalancer: { ingress: [{ ip: served.address }] } }
-await world.must('patch', 'service', 'served', '--subresource=status', '-p', JSON.stringify({ status }))
+await stage.run('patch', 'service', 'served', '--subresource=status', '-p', JSON.stringify({ status }))
 await metallb.addPool('served', `${served.address}/32`)
 
-test('a Service that a predecessor served is announced all the while, and asks for its address once in the end', async () => {
+const startProduct = once(() => stage.startSwept({ env: { ...dialect.here, [dialect.loadBalancer]: setting } }))
+
+test('a Service of a predecessor is announced throughout the adoption, and requests its address once afterwards', async () => {
   let missing = 0
   const over = new AbortController()
   const watching = (async () => {
     for (; !over.signal.aborted; await sleep(20)) if (!(await hasPool(served.address))) missing += 1
   })()
-  await world.startSwept({ env: { ...dialect.here, [dialect.loadBalancer]: setting } })
-  const { metadata, spec } = await eventually('it is ours', async (see) => {
-    const [service, record] = see([await world.service('served'), await world.record('served')])
+  await startProduct()
+  const { metadata, spec } = await eventually('it is ours', async (observe) => {
+    const [service, record] = observe([await stage.service('served'), await stage.record('served')])
     return record?.status?.phase === 'Bound' ? service : undefined
   })
   over.abort()
   await watching
   assert.is(spec.loadBalancerIP, served.address)
   assert.equal(metadata.annotations, { [shown]: served.address })
-  assert.equal([missing, world.calls(routes.reserve)], [0, 1], 'the one call was the predecessor’s')
-  assert.is(world.reserved().length, 1)
+  assert.equal([missing, stage.calls(routes.reserve)], [0, 1], 'the one call was the predecessor’s')
+  assert.is(stage.reserved().length, 1)
 })
 
-for (const annotation of [asking, older]) {
-  test(`who asks MetalLB for an address of their own by ${annotation} gets it, and pays for no other`, async () => {
+for (const annotation of [annotationName, olderName]) {
+  test(`a Service that requests an own address by ${annotation} gets it, and nothing is reserved`, async () => {
+    await startProduct()
     calls.clear()
-    const { metadata, spec } = await world.create(asks('own', theirs, annotation))
+    const { metadata, spec } = await stage.create(requesting('own', theirs, annotation))
     assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, [finalizer]])
     assert.equal(metadata.annotations, { [annotation]: theirs })
     await eventually('MetalLB may give it', async () => (await hasPool(theirs)) || undefined)
-    assert.is(await world.record('own'), undefined)
-    await world.must('delete', 'service', 'own', '--timeout=20s')
+    assert.is(await stage.record('own'), undefined)
+    await stage.run('delete', 'service', 'own', '--timeout=20s')
     await eventually('MetalLB may give it no more', async () => !(await hasPool(theirs)) || undefined)
-    assert.equal([world.calls(routes.reserve), world.calls(routes.release)], [0, 0])
+    assert.equal([stage.calls(routes.reserve), stage.calls(routes.release)], [0, 0])
   })
 }
 
-test('who asks for several addresses is left alone', async () => {
+test('a Service that requests several addresses is left alone', async () => {
+  await startProduct()
   calls.clear()
-  const { metadata, spec } = await world.create(asks('several', `${theirs},2001:db8::7`))
+  const { metadata, spec } = await stage.create(requesting('several', `${theirs},2001:db8::7`))
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, undefined])
-  assert.is(world.calls(routes.reserve), 0)
+  assert.is(stage.calls(routes.reserve), 0)
 })
 
-test('who asks for what is no address is told', async () => {
-  const { code, stderr } = await world.kubectl(['create', '-f', '-'], asks('wrong', 'web.example.com'))
+test('a request annotation that is not an IP address is refused', async () => {
+  await startProduct()
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], requesting('wrong', 'web.example.com'))
   assert.is(code, 1)
-  assert.match(stderr, `Service default/wrong: annotation ${asking}: "web.example.com" is not an IP address`)
+  assert.match(stderr, `Service default/wrong: annotation ${annotationName}: "web.example.com" is not an IP address`)
 })
 
-test('a Service that has an address of ours asks MetalLB for no other, and for that one only once', async () => {
-  const { spec } = await world.create(loadBalancer('ours'))
+test('a Service with a reserved address cannot request another one from MetalLB, and a second request for the same is removed', async () => {
+  await startProduct()
+  const { spec } = await stage.create(loadBalancer('ours'))
   const annotate = (address: string) =>
-    world.kubectl(['annotate', '--overwrite', 'service', 'ours', `${asking}=${address}`])
+    stage.kubectl(['annotate', '--overwrite', 'service', 'ours', `${annotationName}=${address}`])
   const { code, stderr } = await annotate(theirs)
   assert.is(code, 1)
-  assert.match(stderr, `annotation ${asking}: "${theirs}" cannot take the place of ${spec.loadBalancerIP}`)
+  assert.match(stderr, `annotation ${annotationName}: "${theirs}" cannot take the place of ${spec.loadBalancerIP}`)
   assert.is((await annotate(spec.loadBalancerIP ?? '')).code, 0)
-  const after = await world.service('ours')
-  assert.equal([after?.spec.loadBalancerIP, after?.metadata.annotations?.[asking]], [spec.loadBalancerIP, undefined])
+  const after = await stage.service('ours')
+  assert.equal(
+    [after?.spec.loadBalancerIP, after?.metadata.annotations?.[annotationName]],
+    [spec.loadBalancerIP, undefined],
+  )
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -1,59 +1,65 @@
-// What the cloud has and nobody holds, and what somebody holds and the cloud has no more.
+// Reservations that no Service needs, and addresses whose reservation vanished.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { once } from '../whole/once.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const { here: env, usage } = dialect
 const quick = ['--sweep-interval=1s', '--unbound-grace=2s']
-const has = (id: string) => world.reserved().some((one) => one.id === id)
+const has = (id: string) => stage.reserved().some((one) => one.id === id)
 
-// As a cluster before it might have ordered them, or a person.
-const cluster = `cluster=${await world.must('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
-const orphan = await world.order([usage, cluster, 'service=nobody'])
+// Reservations of this cluster, of others and of an administrator.
+const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
+const orphan = await stage.order([usage, cluster, 'service=unknown'])
 const foreign = [
-  await world.order([usage, 'cluster=another', 'service=nobody']),
-  await world.order([usage, 'service=nobody']),
-  await world.order(['usage=web', cluster]),
-  await world.order(),
+  await stage.order([usage, 'cluster=another', 'service=unknown']),
+  await stage.order([usage, 'service=unknown']),
+  await stage.order(['usage=web', cluster]),
+  await stage.order(),
 ]
-let product = await world.start({ env, flags: [...quick, '--sweep=report'] })
+const product = await stage.start({ env, flags: [...quick, '--sweep=report'] })
 
-test('with --sweep=report an orphan is told of and stays', async () => {
-  await eventually('the log tells of the orphan', () => {
-    const log = readFileSync(world.logOf('eip-admission'), 'utf8').split('\n')
+test('with --sweep=report an orphan is logged and stays', async () => {
+  await eventually('the log names the orphan', () => {
+    const log = readFileSync(stage.logOf('eip-admission'), 'utf8').split('\n')
     return log.some((line) => line.includes('orphaned address') && line.includes(orphan.id)) || undefined
   })
   assert.ok(has(orphan.id))
 })
 
-test('without it the orphan goes back, and nothing that is not surely ours', async () => {
+const sweeps = once(async () => {
   await product.stop()
-  product = await world.start({ env, flags: quick })
+  await stage.start({ env, flags: quick })
+})
+
+test('the sweep releases an orphan, and no reservation without our marks', async () => {
+  await sweeps()
   await eventually('the orphan is gone', () => !has(orphan.id) || undefined)
   assert.ok(foreign.every(({ id }) => has(id)))
 })
 
-test('a Service whose address the cloud has lost gets another one, and is told', async () => {
-  await world.create(loadBalancer('unlucky'))
-  const lost = await world.settled('unlucky')
-  const { id = '' } = world.reserved().find(({ address }) => address === lost) ?? {}
-  world.cloud.door.reservations.vanish(id)
-  await eventually('the Service shows another address', async (see) => {
-    const shown = see(await world.service('unlucky'))?.status?.loadBalancer?.ingress?.[0]?.ip
+test('a Service whose reservation vanished at the cloud gets another address and an Event', async () => {
+  await sweeps()
+  await stage.create(loadBalancer('unlucky'))
+  const lost = await stage.settled('unlucky')
+  const { id = '' } = stage.reserved().find(({ address }) => address === lost) ?? {}
+  stage.cloud.door.reservations.vanish(id)
+  await eventually('the Service shows another address', async (observe) => {
+    const shown = observe(await stage.service('unlucky'))?.status?.loadBalancer?.ingress?.[0]?.ip
     return (
-      (shown !== undefined && world.reserved().some(({ address, id: now }) => address === shown && now !== id)) ||
+      (shown !== undefined && stage.reserved().some(({ address, id: now }) => address === shown && now !== id)) ||
       undefined
     )
   })
-  await world.settled('unlucky')
-  const events = await world.must('get', 'events', '--field-selector=involvedObject.name=unlucky')
+  await stage.settled('unlucky')
+  const events = await stage.run('get', 'events', '--field-selector=involvedObject.name=unlucky')
   assert.match(events, `Address ${lost} is lost`)
 })
 
-test('what was run is taken down', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -3,42 +3,43 @@ import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
 import { shownIn } from '../whole/stored.ts'
-import { dialect, openWorld } from './dialect.ts'
+import { once } from '../whole/once.ts'
+import { dialect, openStage } from './dialect.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const settings = dialect.here
 const flags = ['--exclude-namespaces=off-limits']
-let product = await world.startSwept({ env: settings, flags })
-const { calls } = world.cloud.door
+let product = await stage.startSwept({ env: settings, flags })
+const { calls } = stage.cloud.door
 
-test('a Service keeps the address that its user brought, shows it, and costs nothing, not even at its end', async () => {
+test('a Service keeps and shows its own address, and the cloud is not called, even when it is deleted', async () => {
   calls.clear()
   const own = '198.51.100.7'
-  const created = await world.create(loadBalancer('own', { spec: { loadBalancerIP: own } }))
+  const created = await stage.create(loadBalancer('own', { spec: { loadBalancerIP: own } }))
   assert.equal([created.spec.loadBalancerIP, created.metadata.finalizers], [own, [finalizer]])
-  await eventually('its status shows the address', async () => shownIn(await world.service('own')))
-  assert.is(shownIn(await world.service('own')), own)
-  assert.is(await world.record('own'), undefined)
-  await world.must('delete', 'service', 'own')
-  assert.equal([await world.service('own'), calls.all()], [undefined, []])
+  await eventually('its status shows the address', async () => shownIn(await stage.service('own')))
+  assert.is(shownIn(await stage.service('own')), own)
+  assert.is(await stage.record('own'), undefined)
+  await stage.run('delete', 'service', 'own')
+  assert.equal([await stage.service('own'), calls.all()], [undefined, []])
 })
 
-test('who brings an address to a Service that has one of ours is refused, and nothing changes', async () => {
-  const { spec } = await world.create(loadBalancer('brings'))
-  await world.settled('brings')
+test('an own address on a Service with a reserved address is refused, and nothing changes', async () => {
+  const { spec } = await stage.create(loadBalancer('brings'))
+  await stage.settled('brings')
   const patch = ['patch', 'service', 'brings', '-p', '{"spec":{"loadBalancerIP":"198.51.100.8"}}']
-  const { code, stderr } = await world.kubectl(patch)
+  const { code, stderr } = await stage.kubectl(patch)
   assert.is(code, 1)
   assert.match(stderr, `"198.51.100.8" cannot take the place of ${spec.loadBalancerIP}, which is reserved for it`)
-  assert.is(await world.settled('brings'), spec.loadBalancerIP)
+  assert.is(await stage.settled('brings'), spec.loadBalancerIP)
 })
 
-test('who takes their own address away gets one of ours in the answer', async () => {
-  await world.create(loadBalancer('takes', { spec: { loadBalancerIP: '198.51.100.9' } }))
-  await eventually('theirs is shown', async () => shownIn(await world.service('takes')))
-  const replaced = await world.send(['replace'], loadBalancer('takes'))
-  assert.ok(world.reserved().some(({ address }) => address === replaced.spec.loadBalancerIP))
-  assert.is(await world.settled('takes'), replaced.spec.loadBalancerIP)
+test('kubectl replace without the own address returns the Service with a reserved one', async () => {
+  await stage.create(loadBalancer('takes', { spec: { loadBalancerIP: '198.51.100.9' } }))
+  await eventually('theirs is shown', async () => shownIn(await stage.service('takes')))
+  const replaced = await stage.send(['replace'], loadBalancer('takes'))
+  assert.ok(stage.reserved().some(({ address }) => address === replaced.spec.loadBalancerIP))
+  assert.is(await stage.settled('takes'), replaced.spec.loadBalancerIP)
 })
 
 const others = [
@@ -49,50 +50,58 @@ const others = [
   { name: 'excluded', namespace: 'off-limits', spec: {} },
   { name: dialect.controlPlaneService, namespace: 'kube-system', spec: {} },
 ]
-await world.must('create', 'namespace', 'off-limits')
+await stage.run('create', 'namespace', 'off-limits')
 for (const { name, namespace = 'default', spec } of others) {
-  test(`a Service that is none of our business is left alone: ${name}`, async () => {
+  test(`a Service that is not ours is left alone: ${name}`, async () => {
     calls.clear()
-    const created = await world.create(loadBalancer(name, { namespace, spec }))
+    const created = await stage.create(loadBalancer(name, { namespace, spec }))
     assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
     // A Service that is ours, made later and settled, says that this one was looked at.
-    await world.create(loadBalancer(`after-${name.slice(0, 20)}`))
-    await world.settled(`after-${name.slice(0, 20)}`)
-    const { metadata, spec: after } = (await world.service(name, namespace)) ?? {}
+    await stage.create(loadBalancer(`after-${name.slice(0, 20)}`))
+    await stage.settled(`after-${name.slice(0, 20)}`)
+    const { metadata, spec: after } = (await stage.service(name, namespace)) ?? {}
     assert.equal([metadata?.resourceVersion, after?.loadBalancerIP], [created.metadata.resourceVersion, undefined])
     assert.is(calls.count('POST'), 1)
-    await world.must('delete', 'service', name, '-n', namespace, '--timeout=5s')
+    await stage.run('delete', 'service', name, '-n', namespace, '--timeout=5s')
   })
 }
 
-test('with load balancing off new Services are left alone, and those that have addresses keep them', async () => {
-  const address = (await world.create(loadBalancer('before'))).spec.loadBalancerIP
-  await world.settled('before')
+/** Service `before` has its address, then load balancing is switched off. */
+const switchOff = once(async () => {
+  await stage.create(loadBalancer('before'))
+  const address = await stage.settled('before')
   await product.stop()
-  product = await world.startSwept({ env: { ...settings, [dialect.loadBalancer]: 'none' }, flags })
+  product = await stage.startSwept({ env: { ...settings, [dialect.loadBalancer]: 'none' }, flags })
+  return address
+})
+
+test('with load balancing off new Services are left alone, and others keep their addresses', async () => {
+  const address = await switchOff()
   calls.clear()
-  const created = await world.create(loadBalancer('during'))
+  const created = await stage.create(loadBalancer('during'))
   assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
-  await world.must('label', 'service', 'before', 'team=web')
-  assert.is(await world.settled('before'), address)
+  await stage.run('label', 'service', 'before', 'team=web')
+  assert.is(await stage.settled('before'), address)
   assert.is(calls.count('POST'), 0)
   assert.is(calls.count('DELETE'), 0)
 })
 
-test('with load balancing off a Service that has an address gives it back when it is deleted', async () => {
-  const address = (await world.service('before'))?.spec.loadBalancerIP
-  await world.must('delete', 'service', 'before')
-  await world.gone('before')
-  assert.not(world.reserved().some((one) => one.address === address))
+test('with load balancing off a deleted Service releases its address', async () => {
+  const address = await switchOff()
+  await stage.run('delete', 'service', 'before')
+  await stage.gone('before')
+  assert.not(stage.reserved().some((one) => one.address === address))
 })
 
-test('with load balancing on again the Services that waited get their addresses', async () => {
+test('with load balancing on again waiting Services get their addresses', async () => {
+  await switchOff()
+  await stage.create(loadBalancer('waiting'))
   await product.stop()
-  product = await world.startSwept({ env: settings, flags })
-  const address = await world.settled('during')
-  assert.is((await world.service('during'))?.metadata.annotations?.[shown], address)
+  product = await stage.startSwept({ env: settings, flags })
+  const address = await stage.settled('waiting')
+  assert.is((await stage.service('waiting'))?.metadata.annotations?.[shown], address)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -6,7 +6,7 @@ import { metallbVersions } from '../../sandbox/metallb/build.ts'
 import { eventually } from '../whole/eventually.ts'
 import { shownIn } from '../whole/stored.ts'
 import { byHand } from './by-hand.ts'
-import { type Context, onGround } from './stage.ts'
+import { type Context, withRig } from './stage.ts'
 
 const [first, second, third] = ['203.0.113.7', '203.0.113.8', '203.0.113.9']
 
@@ -24,18 +24,18 @@ async function waysTo({ routers }: Context, address: string): Promise<string[]> 
   return routes.filter(({ prefix }) => prefix === `${address}/32`).map(({ router, via }) => `${router} ${via}`)
 }
 
-function announced(ground: Context, address: string, machines: string[]): Promise<true> {
+function announced(context: Context, address: string, machines: string[]): Promise<true> {
   const wanted = ['169.254.255.1', '169.254.255.2'].flatMap((router) => machines.map((via) => `${router} ${via}`))
-  return eventually(`${address} is announced by ${machines.length} machines`, async (see) => {
-    const ways = see(await waysTo(ground, address))
+  return eventually(`${address} is announced by ${machines.length} machines`, async (observe) => {
+    const ways = observe(await waysTo(context, address))
     return ways.toSorted().join() === wanted.toSorted().join() || undefined
   })
 }
 
 /** Nobody shows it, and no router has a way to it. */
-function withdrawal(ground: Context, name: string, address: string): Promise<true> {
-  return eventually(`${name} shows nothing, and there is no way to ${address}`, async (see) => {
-    const [service, ways] = see(await Promise.all([ground.service(name), waysTo(ground, address)]))
+function withdrawal(context: Context, name: string, address: string): Promise<true> {
+  return eventually(`${name} shows nothing, and there is no way to ${address}`, async (observe) => {
+    const [service, ways] = observe(await Promise.all([context.service(name), waysTo(context, address)]))
     return (shownIn(service) === undefined && ways.length === 0) || undefined
   })
 }
@@ -47,37 +47,40 @@ const withdrawalPatch = JSON.stringify({
 })
 
 for (const version of metallbVersions) {
-  test(`MetalLB ${version} announces from every node, and lets go of what the product wants back`, () =>
-    onGround({ version }, async (ground) => {
-      const { apply, run, node, routers } = ground
+  test(`MetalLB ${version} announces from every node, and withdraws what the product withdraws`, () =>
+    withRig({ version }, async (context) => {
+      const { apply, run, node, routers } = context
       const one = await node({ name: 'node-a', address: '10.0.1.1' })
       const other = await node({ name: 'node-b', address: '10.0.1.2' })
       const machines = [one.address, other.address]
-      const hand = byHand(version, ground)
+      const hand = byHand(version, context)
       await hand.configure([one, other], [first, second, third])
       await apply(asking('web', first))
       await apply(asking('leaving', second))
-      await announced(ground, first, machines)
-      await announced(ground, second, machines)
-      assert.is(shownIn(await ground.service('web')), first)
+      await announced(context, first, machines)
+      await announced(context, second, machines)
+      assert.is(shownIn(await context.service('web')), first)
 
-      // Deleted, but held by a finalizer: until it is told otherwise MetalLB goes on.
+      // Deleted, but held by a finalizer: MetalLB announces until the product withdraws.
       await run(['delete', 'service', 'leaving', '--wait=false'])
       await run(['patch', 'service', 'web', '--type=merge', '-p', withdrawalPatch])
-      await withdrawal(ground, 'web', first)
-      await announced(ground, second, machines)
+      await withdrawal(context, 'web', first)
+      await announced(context, second, machines)
       await run(['patch', 'service', 'leaving', '--type=merge', '-p', withdrawalPatch])
-      await withdrawal(ground, 'leaving', second)
+      await withdrawal(context, 'leaving', second)
 
       // The configuration without their pools is taken: what comes later is announced.
       await hand.configure([one, other], [third])
       await apply(asking('later', third))
-      await announced(ground, third, machines)
+      await announced(context, third, machines)
 
       await other.speaker.stop('SIGKILL')
-      await announced(ground, third, [one.address])
+      await announced(context, third, [one.address])
       await hand.setPassword('not the one')
-      await eventually('every session ends', async (see) => see(await routers.sessions()).length === 0 || undefined)
+      await eventually(
+        'every session ends',
+        async (observe) => observe(await routers.sessions()).length === 0 || undefined,
+      )
       assert.equal(await routers.routes(), [])
     }))
 }

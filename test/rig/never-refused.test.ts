@@ -14,7 +14,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { aPeer, aPool, inherited, marks, peoples } from '../announcers/cluster.ts'
 import { states } from '../announcers/states.ts'
-import { type Context, onGround } from './stage.ts'
+import { type Context, withRig } from './stage.ts'
 
 const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements]
 
@@ -41,7 +41,7 @@ async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
   const resource = kinds.find(({ kind }) => kind === object.kind)
   if (!resource) throw new Error(`no resource for ${object.kind}`)
   try {
-    await client.apply(resource, object, { fieldManager: 'somebody' })
+    await client.apply(resource, object, { fieldManager: 'other' })
     return true
   } catch (error) {
     if (error instanceof KubeError && error.status === 403) return false
@@ -51,7 +51,7 @@ async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
 
 type Deps = { client: KubeClient; configuration: ObjectConfiguration }
 
-/** Carries states out one after the other, over what the one before left, and answers what was said against them. */
+/** Carries states out one after the other, over what the one before left, and answers what was output against them. */
 async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<typeof samples>) {
   const foreseen: Problem[] = []
   const objects: ObjectConfiguration['objects'] = (...seen) => {
@@ -78,10 +78,10 @@ async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<
 
 for (const [version, count] of Object.entries(rounds) as [keyof typeof rounds, number][]) {
   for (const mode of ['native', 'frr'] as const) {
-    test(`MetalLB ${version} refuses nothing that we write for ${mode}, in ${count} states beside other people's objects`, () =>
-      onGround({ version, mode, webhooks: true }, async (ground) => {
-        await joinNodes(ground)
-        const client = connect(kubeconfig({ file: ground.controlPlane.kubeconfig }), { userAgent: 'rig' })
+    test(`MetalLB ${version} accepts all that we write for ${mode}, in ${count} states beside objects of others`, () =>
+      withRig({ version, mode, webhooks: true }, async (context) => {
+        await joinNodes(context)
+        const client = connect(kubeconfig({ file: context.controlPlane.kubeconfig }), { userAgent: 'rig' })
         const configuration = metallbObjects({ ...marks, peerMode: mode })
         const { refused, changed } = await carryOutAll({ client, configuration }, samples(count))
         assert.equal(refused, [])

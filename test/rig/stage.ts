@@ -1,4 +1,4 @@
-// A real control plane with MetalLB and routers around it, and nothing of the product: what we hold for true of those.
+// A real control plane with MetalLB and routers, without the product: tests of what we rely on.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,11 +16,11 @@ export type Context = Rig &
 
 export const password = 'Rig5ecretRig5ecret'
 
-/** Old MetalLBs read Endpoints. */
+/** Old versions of MetalLB read Endpoints. */
 const controllers = ['endpoints-controller']
 
-/** Sets a rig, lets a test have it, and takes all of it down again; the logs stay when the test failed. */
-export async function onGround(metallb: MetallbOptions, test: (ground: Context) => Promise<void>): Promise<void> {
+/** Runs a test on a rig and stops everything afterwards; the logs stay when the test fails. */
+export async function withRig(metallb: MetallbOptions, test: (context: Context) => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-rig-'))
   const controlPlane = await startControlPlane({ dir, controllers })
   const rig = await setRig({ controlPlane, metallb, password })

@@ -1,4 +1,4 @@
-/** The manifest of an ElasticIP as a person writes it. */
+/** The manifest of a provisioned ElasticIP as an administrator writes it. */
 export function provisioned(name: string, reservationID: string, reclaimPolicy?: 'Delete' | 'Retain'): object {
   return {
     apiVersion: 'eip-admission.dev/v1alpha1',
@@ -8,7 +8,7 @@ export function provisioned(name: string, reservationID: string, reclaimPolicy?:
   }
 }
 
-/** What the ElasticIPs of a full warm pool are called. */
+/** The names of the ElasticIPs in a full warm pool. */
 export function warmNames(place: string, size: number): string[] {
   return Array.from({ length: size }, (_, n) => `warm-${place.toLowerCase()}-${n + 1}`)
 }

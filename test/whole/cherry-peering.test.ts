@@ -5,23 +5,24 @@ import { bgpPeers } from '../../announcers/metallb/resources.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { dialectOf } from './dialects.ts'
 import { eventually } from './eventually.ts'
-import { type Device, ipOf, machineRoom } from './kubelet.ts'
+import { type Device, ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
 import { metallbView, sessionText } from './metallb-view.ts'
-import { openWorld } from './world.ts'
+import { once } from './once.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld({ dialect: 'cherry-servers' })
-const { door } = world.cloud
-const { register, settled, node } = machineRoom(world)
+const stage = await openStage({ dialect: 'cherry-servers' })
+const { door } = stage.cloud
+const { register, settled, node } = simulatedNodes(stage)
 const { here, loadBalancer: setting, prefix } = dialectOf('cherry-servers')
-const metallb = metallbView(world, '0.16.1')
+const metallb = metallbView(stage, '0.16.1')
 const namespace = 'metallb-system'
 
 let product: Product | undefined
 async function run(url: string): Promise<void> {
   await product?.stop()
   const env = { ...here, [setting]: url, EIP_PEER_REFRESH_INTERVAL: '1s' }
-  product = await world.serve({ env })
+  product = await stage.serve({ env })
 }
 
 const sources = new Map<string, string>()
@@ -41,17 +42,18 @@ const asn = 64_667
 const expected = (name: string, { asn: routerAsn, routers }: { asn: number; routers: string[] }) =>
   routers.map((router) => sessionText({ node: name, source: sources.get(name) ?? '', asn, router, routerAsn }))
 
-test('as long as the project has no ASN a node says nothing, and MetalLB is told of no session', async () => {
+/** The product runs with node `lithuania`; the project gets its ASN late. */
+const joinLithuania = once(async () => {
   door.setLocalAsn({ afterMs: 6_000 })
-  await world.must('create', 'namespace', namespace)
+  await stage.run('create', 'namespace', namespace)
   await metallb.install()
   await run('metallb:///metallb-system/')
   await joins('lithuania', 'LT-Siauliai')
-  const { spec } = await world.create(loadBalancer('web'))
+  const { spec } = await stage.create(loadBalancer('web'))
   const asnOf = () => door.projects.all().map(({ bgp }) => (bgp as { local_asn: number }).local_asn)
-  await eventually('BGP is on for the machine', () => world.calls('PUT /servers/{id}') > 0 || undefined)
-  await eventually('the address is told', async (see) => {
-    return see(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
+  await eventually('BGP is on for the machine', () => stage.calls('PUT /servers/{id}') > 0 || undefined)
+  await eventually('MetalLB has the pool', async (observe) => {
+    return observe(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
   })
   let looks = 0
   await eventually('the project has its ASN', async () => {
@@ -61,34 +63,43 @@ test('as long as the project has no ASN a node says nothing, and MetalLB is told
     assert.equal(before, [undefined, []])
     return undefined
   })
-  assert.ok(looks > 5, 'it was long enough without one')
+  assert.ok(looks > 5, 'the project had no ASN for long enough')
 })
 
-test('then the node says it, and so is MetalLB told', async () => {
-  await eventually('the sessions are told', async (see) => {
-    return see(await metallb.sessions()).join() === expected('lithuania', routersOf.lithuania).join() || undefined
+test('while the project has no ASN a node shows no peers and MetalLB has no sessions', joinLithuania)
+
+test('when the project gets its ASN the node and MetalLB get it', async () => {
+  await joinLithuania()
+  await eventually('MetalLB has the sessions', async (observe) => {
+    return observe(await metallb.sessions()).join() === expected('lithuania', routersOf.lithuania).join() || undefined
   })
-  await eventually('the node says it', async () => {
+  await eventually('the node shows it', async () => {
     return (await fact('lithuania', 'bgp-peers-0-node-asn')) === String(asn) || undefined
   })
 })
 
-test('a machine in another region speaks with the routers of that', async () => {
+const joinNetherlands = once(async () => {
+  await joinLithuania()
   await joins('netherlands', 'NL-Amsterdam')
   const wanted = [
     ...expected('lithuania', routersOf.lithuania),
     ...expected('netherlands', routersOf.netherlands),
   ].toSorted()
-  await eventually('the sessions are told', async (see) => {
-    return see(await metallb.sessions()).join() === wanted.join() || undefined
+  await eventually('MetalLB has the sessions', async (observe) => {
+    return observe(await metallb.sessions()).join() === wanted.join() || undefined
   })
-  await eventually('the node says so', async (see) => {
-    const said = see(await Promise.all(['ip', 'asn'].map((datum) => fact('netherlands', `bgp-peers-1-peer-${datum}`))))
-    return said.join() === '192.0.2.22,64992' || undefined
+  await eventually('the node shows them', async (observe) => {
+    const output = observe(
+      await Promise.all(['ip', 'asn'].map((datum) => fact('netherlands', `bgp-peers-1-peer-${datum}`))),
+    )
+    return output.join() === '192.0.2.22,64992' || undefined
   })
 })
 
-test('BGP that is switched off for the project and its machines is switched on again, and nothing is taken back', async () => {
+test('a machine in another region gets sessions with the routers of that region', joinNetherlands)
+
+test('BGP that was disabled for the project and its machines is enabled again, and no session is removed', async () => {
+  await joinNetherlands()
   const before = await metallb.sessions()
   const shows = () => door.devices.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
   const [project] = door.projects.all().map(({ id }) => String(id))
@@ -101,34 +112,38 @@ test('BGP that is switched off for the project and its machines is switched on a
   assert.equal(await metallb.sessions(), before)
 })
 
-test('for FRR there is one peer for each router, for the nodes of its region and hops away', async () => {
+test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of its region', async () => {
+  await joinNetherlands()
   await run('metallb:///metallb-system/?bgp-peer-mode=frr')
   const wanted = Object.entries(routersOf).flatMap(([name, { asn: routerAsn, routers }]) =>
     routers.map((router) => ({ nodes: [name], router, routerAsn, asn, isMultihop: true, source: undefined })),
   )
-  await eventually('the peers are so', async (see) => {
-    const { items } = await world.client.list(bgpPeers, { namespace })
-    const told = items.map(({ spec: { myASN, peerASN, peerAddress, ebgpMultiHop, sourceAddress, nodeSelectors } }) => ({
-      nodes: nodeSelectors?.flatMap(({ matchExpressions = [] }) => matchExpressions.flatMap(({ values }) => values)),
-      router: peerAddress,
-      routerAsn: peerASN,
-      asn: myASN,
-      isMultihop: ebgpMultiHop,
-      source: sourceAddress,
-    }))
+  await eventually('the peers are so', async (observe) => {
+    const { items } = await stage.client.list(bgpPeers, { namespace })
+    const peers = items.map(
+      ({ spec: { myASN, peerASN, peerAddress, ebgpMultiHop, sourceAddress, nodeSelectors } }) => ({
+        nodes: nodeSelectors?.flatMap(({ matchExpressions = [] }) => matchExpressions.flatMap(({ values }) => values)),
+        router: peerAddress,
+        routerAsn: peerASN,
+        asn: myASN,
+        isMultihop: ebgpMultiHop,
+        source: sourceAddress,
+      }),
+    )
     const inOrder = (peers: { router?: string | undefined }[]) =>
       JSON.stringify(peers.toSorted((one, two) => (one.router ?? '').localeCompare(two.router ?? '')))
-    return inOrder(see(told)) === inOrder(wanted) || undefined
+    return inOrder(observe(peers)) === inOrder(wanted) || undefined
   })
 })
 
-test('where somebody else writes the peers there are none of ours, and the pools stay', async () => {
+test('with bgp-peer-mode=none our peers are removed, and the pools stay', async () => {
+  await joinNetherlands()
   const before = await metallb.pools()
   await run('metallb:///metallb-system/?bgp-peer-mode=none')
-  await eventually('the peers are gone', async (see) => see(await metallb.sessions()).length === 0 || undefined)
+  await eventually('the peers are gone', async (observe) => observe(await metallb.sessions()).length === 0 || undefined)
   assert.equal(await metallb.pools(), before)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

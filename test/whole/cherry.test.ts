@@ -1,65 +1,65 @@
-// What only a cluster on Cherry Servers has: regions by many names, old ones among them, and Services of somebody else.
+// What only a cluster on Cherry Servers has: regions with several names, old ones too, and Services of other managers.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from './eventually.ts'
-import { machineRoom } from './kubelet.ts'
+import { simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld({ dialect: 'cherry-servers' })
-await world.startSwept({ env: { CHERRY_REGION_NAME: 'EU-Nord-1' }, flags: ['--service-location-wins'] })
+const stage = await openStage({ dialect: 'cherry-servers' })
+await stage.startSwept({ env: { CHERRY_REGION_NAME: 'EU-Nord-1' }, flags: ['--service-location-wins'] })
 
 const region = 'cherryservers.com/fip-region'
 const managed = 'cherryservers.com/loadbalancer-managed'
-const placeOf = (address: string | undefined) => world.reserved().find((one) => one.address === address)?.place
+const placeOf = (address: string | undefined) => stage.reserved().find((one) => one.address === address)?.place
 
-test('a region of the settings by its old name is understood, and the log says what to write', async () => {
-  const said = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is a former name of region LT-Siauliai'
+test('the old name of a region in the settings is accepted, and the log says what to write', async () => {
+  const output = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is a former name of region LT-Siauliai'
   await eventually('the log says it', () => {
-    return readFileSync(world.logOf('eip-admission'), 'utf8').includes(said) || undefined
+    return readFileSync(stage.logOf('eip-admission'), 'utf8').includes(output) || undefined
   })
-  const { spec } = await world.create(loadBalancer('web'))
+  const { spec } = await stage.create(loadBalancer('web'))
   assert.is(placeOf(spec.loadBalancerIP), 'LT-Siauliai')
 })
 
-test('a Service that asks for a region by its country gets its address there', async () => {
-  const { spec } = await world.create(loadBalancer('abroad', { annotations: { [region]: 'nl' } }))
+test('a Service that requests a region by its country gets its address there', async () => {
+  const { spec } = await stage.create(loadBalancer('abroad', { annotations: { [region]: 'nl' } }))
   assert.is(placeOf(spec.loadBalancerIP), 'NL-Amsterdam')
 })
 
-test('an old name on a Service is understood, and whoever wrote it reads the new one', async () => {
+test('the old name of a region on a Service is accepted, with a warning that gives the new one', async () => {
   const elderly = loadBalancer('elderly', { annotations: { [region]: 'EU-West-1' } })
-  const { stderr } = await world.kubectl(['create', '-f', '-'], elderly)
+  const { stderr } = await stage.kubectl(['create', '-f', '-'], elderly)
   assert.match(stderr, 'write "NL-Amsterdam"')
-  assert.is(placeOf(await world.settled('elderly')), 'NL-Amsterdam')
+  assert.is(placeOf(await stage.settled('elderly')), 'NL-Amsterdam')
 })
 
-test('a Service that somebody else manages gets nothing of us', async () => {
-  const { spec, metadata } = await world.create(loadBalancer('elsewhere', { annotations: { [managed]: 'false' } }))
+test('a Service with loadbalancer-managed=false gets no address and no finalizer', async () => {
+  const { spec, metadata } = await stage.create(loadBalancer('elsewhere', { annotations: { [managed]: 'false' } }))
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, undefined])
 })
 
-test('a Service that is given to somebody else later gives its address back', async () => {
-  const { spec } = await world.create(loadBalancer('handed-over'))
-  assert.is(await world.settled('handed-over'), spec.loadBalancerIP)
-  await world.must('annotate', 'service', 'handed-over', `${managed}=false`)
-  await eventually('it has nothing of ours', async (see) => {
-    const [service, record] = see([await world.service('handed-over'), await world.record('handed-over')])
+test('a Service that is handed to another manager releases its address', async () => {
+  const { spec } = await stage.create(loadBalancer('handed-over'))
+  assert.is(await stage.settled('handed-over'), spec.loadBalancerIP)
+  await stage.run('annotate', 'service', 'handed-over', `${managed}=false`)
+  await eventually('it has nothing of ours', async (observe) => {
+    const [service, record] = observe([await stage.service('handed-over'), await stage.record('handed-over')])
     const isAvailable = service?.spec.loadBalancerIP === undefined && service?.metadata.finalizers === undefined
     return (isAvailable && record === undefined) || undefined
   })
   assert.is(placeOf(spec.loadBalancerIP), undefined)
 })
 
-test('a node is called by its server, and is in its region', async () => {
-  const { comesUp, node } = machineRoom(world)
-  const { id } = await comesUp('worker')
+test('a node has the providerID of its server, and its region as a label', async () => {
+  const { startNode, node } = simulatedNodes(stage)
+  const { id } = await startNode('worker')
   const { metadata, spec } = (await node('worker')) ?? {}
   assert.is(spec?.providerID, `cherryservers://${id}`)
   assert.is(metadata?.labels?.['topology.kubernetes.io/region'], 'LT-Siauliai')
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

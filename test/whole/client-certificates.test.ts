@@ -1,4 +1,4 @@
-// Where the API server shows a client certificate, nobody else is answered, not even who knows the path.
+// With a client CA file only the API server is answered; knowing the path is not enough.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { test } from 'uvu'
@@ -8,7 +8,7 @@ import type { KeyPair } from '../../certs/cert-source.ts'
 import { issueClient } from '../fakes/client-certificate.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
 const name = 'kube-apiserver'
 const newAuthority = (commonName: string) => issueAuthority({ commonName, now: Date.now(), lifetimeMs: 86_400_000 })
@@ -17,18 +17,18 @@ const worker = issueClient({ authority: ours, name: 'system:node:worker-1' })
 const stranger = issueClient({ authority: theirs, name })
 
 const webhookClient = issueClient({ authority: ours, name })
-const world = await openWorld({ webhookClient })
-const file = `${world.dir}/clients.crt`
+const stage = await openStage({ webhookClient })
+const file = `${stage.dir}/clients.crt`
 writeFileSync(file, ours.cert)
-const product = await world.startSwept({
+const product = await stage.startSwept({
   env: { METAL_METRO_NAME: 'da' },
   flags: [`--webhook-client-ca-file=${file}`, `--webhook-client-allowed-names=${name}`],
 })
-const { calls } = world.cloud.door
+const { calls } = stage.cloud.door
 const path = '-o=jsonpath={.webhooks[0].clientConfig.url}'
-const url = await world.must('get', 'mutatingwebhookconfiguration', 'zz-eip-admission', path)
+const url = await stage.run('get', 'mutatingwebhookconfiguration', 'zz-eip-admission', path)
 
-/** What somebody hears who knows the path and sends a review. */
+/** The answer to a review that a caller with this certificate sends to the right path. */
 function send(client: KeyPair | undefined): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' }
@@ -59,57 +59,66 @@ const review = JSON.stringify({
 })
 
 const answersUnderNewFile = (client: KeyPair, status: number) =>
-  eventually(`the file counts: ${status}`, async (see) => see(await send(client)).status === status || undefined)
+  eventually(
+    `the file counts: ${status}`,
+    async (observe) => observe(await send(client)).status === status || undefined,
+  )
 
-test('a Service that is created by way of the API server has its address at once', async () => {
-  const { spec } = await world.create(loadBalancer('web'))
+test('the API server with its client certificate gets the address in the create', async () => {
+  const { spec } = await stage.create(loadBalancer('web'))
   assert.ok(spec.loadBalancerIP)
-  assert.is(await world.settled('web'), spec.loadBalancerIP)
+  assert.is(await stage.settled('web'), spec.loadBalancerIP)
 })
 
-for (const { who, client, said } of [
-  { who: 'nothing', client: undefined, said: 'no client certificate was shown' },
-  { who: "another authority's certificate", client: stranger, said: 'the client certificate cannot be used' },
-  { who: 'the certificate of a machine of the cluster', client: worker, said: 'system:node:worker-1' },
+for (const { who, client, output } of [
+  { who: 'nothing', client: undefined, output: 'no client certificate was shown' },
+  { who: "another authority's certificate", client: stranger, output: 'the client certificate cannot be used' },
+  { who: 'the certificate of a machine of the cluster', client: worker, output: 'system:node:worker-1' },
 ]) {
-  test(`who knows the path and shows ${who} is not answered`, async () => {
+  test(`a caller with ${who} gets 403`, async () => {
     calls.clear()
     const { status, text } = await send(client)
     assert.is(status, 403)
-    assert.match(text, said)
+    assert.match(text, output)
     assert.equal(calls.all(), [])
   })
 }
 
-test('who shows the right one is', async () => assert.is((await send(webhookClient)).status, 200))
+test('a caller with the right client certificate is answered', async () =>
+  assert.is((await send(webhookClient)).status, 200))
 
-test('health and metrics are told without a certificate', async () => {
+test('health and metrics are served without a client certificate', async () => {
   for (const at of ['/healthz', '/readyz', '/metrics']) assert.is((await product.health(at)).status, 200)
 })
 
-test('when the file is written anew its authorities count', async () => {
+/** The product trusts only the other authority. */
+const distrustApiServer = async () => {
   writeFileSync(file, theirs.cert)
   await answersUnderNewFile(stranger, 200)
   assert.is((await send(webhookClient)).status, 403)
-})
+}
 
-test('an API server that is not known any more creates Services all the same; their addresses follow', async () => {
-  // The connections that were open are closed with their next answer.
+test('the product reads a changed client CA file', distrustApiServer)
+
+test('an API server with an untrusted certificate still creates Services, and the controller adds their addresses', async () => {
+  await distrustApiServer()
+  // Open connections are closed with their next answer.
   await eventually('a Service comes without an address', async () => {
-    const { spec } = await world.create({ ...loadBalancer(''), metadata: { generateName: 'unknown-' } })
+    const { spec } = await stage.create({ ...loadBalancer(''), metadata: { generateName: 'unknown-' } })
     return spec.loadBalancerIP === undefined || undefined
   })
-  const names = (await world.must('get', 'services', '-o=jsonpath={.items[*].metadata.name}')).split(' ')
-  for (const one of names.filter((each) => each.startsWith('unknown-'))) await world.settled(one)
-  assert.match(readFileSync(world.logOf('eip-admission'), 'utf8'), 'caller of a webhook turned away')
+  const names = (await stage.run('get', 'services', '-o=jsonpath={.items[*].metadata.name}')).split(' ')
+  for (const one of names.filter((each) => each.startsWith('unknown-'))) await stage.settled(one)
+  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'caller of a webhook turned away')
 })
 
-test('when it is known again they have their addresses at once again', async () => {
+test('an API server that is trusted again gets addresses in the create', async () => {
+  await distrustApiServer()
   writeFileSync(file, ours.cert + theirs.cert)
   await answersUnderNewFile(webhookClient, 200)
-  assert.ok((await world.create(loadBalancer('again'))).spec.loadBalancerIP)
+  assert.ok((await stage.create(loadBalancer('again'))).spec.loadBalancerIP)
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

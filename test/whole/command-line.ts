@@ -4,15 +4,15 @@ import type { KubectlResult } from '../../sandbox/kubectl.ts'
 
 const entry = join(import.meta.dirname, '..', '..', 'server', 'main.ts')
 
-/** Types a command of the product, Ctrl-C at a word that it says if one is given, and answers what the terminal shows. */
+/** Runs a command of the product, with Ctrl-C when it prints `stopAt`, and returns what it prints. */
 export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<KubectlResult> {
   const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   let isStopped = false
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
-      if (isStopped || stopAt === undefined || !said[name].includes(stopAt)) return
+      output[name] += text
+      if (isStopped || stopAt === undefined || !output[name].includes(stopAt)) return
       // Once: a second Ctrl-C ends a program at once.
       isStopped = true
       child.kill('SIGINT')
@@ -20,6 +20,6 @@ export function typed(args: string[], env: Record<string, string> = {}, stopAt?:
   }
   return new Promise((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (code) => resolve({ code: code ?? -1, ...said }))
+    child.on('close', (code) => resolve({ code: code ?? -1, ...output }))
   })
 }

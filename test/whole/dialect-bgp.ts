@@ -1,4 +1,4 @@
-// What a test has to know of how the machines of a dialect speak BGP, and of MetalLB as the users of a dialect have it.
+// How the machines of each dialect speak BGP, and which versions of MetalLB its users have.
 import type { Fault } from '../../sandbox/clouds/faults.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
 import type { MetallbVersion } from '../../sandbox/metallb/build.ts'
@@ -6,47 +6,47 @@ import type { MetallbMode } from '../../sandbox/rig/metallb-args.ts'
 import { type Provider, providers } from '../../sandbox/rig/providers.ts'
 
 export type BgpFacts = {
-  /** With whom machines speak. */
+  /** The routers that machines have sessions with. */
   provider: Provider
-  /** Whether they speak from their public address or from their private one. */
+  /** Whether sessions use the public or the private address of a machine. */
   source: 'public' | 'private'
-  /** Everything that a node says of its sessions when it speaks from an address and no password is told. */
+  /** All peer annotations of a node with this address, without a password. */
   says(source: string): Record<string, string>
-  /** The annotation with the private network of a node; absent where none says it. */
+  /** The annotation with the private network of a node; absent where there is none. */
   networkAnnotation?: string
-  /** The setting of the project's password, and one that the cloud takes; absent where there are none. */
+  /** The setting of the project's password, and a valid one; absent where there is none. */
   password?: { setting: string; value: string }
-  /** The settings of which nodes take part, and of the project's ASN; absent where there is nothing to choose. */
+  /** The settings that select nodes, and that set the project's ASN; absent where there are none. */
   nodeSelector?: string
   localAsn?: string
-  /** The calls that are made for BGP alone, and the one by which a machine gets it. */
+  /** The calls for BGP alone, and the one that enables it for a machine. */
   isAbout: RegExp
   enabling: string
-  /** Where the cloud is broken for nobody but who needs it for BGP; not the places, which a start waits for. */
+  /** Paths that only BGP needs; not those of locations, which a start waits for. */
   paths: string[]
-  /** An answer by which a machine has no routers; absent where there is none. */
+  /** A fault that hides the routers of a machine; absent where there is none. */
   noRouters?: Fault
-  /** Another tool takes BGP away from a machine. */
+  /** Disables BGP for a machine, as another tool does. */
   takeAway(account: Account, machine: string): Promise<void>
-  /** A providerID like those of its machines, and no machine's. */
-  nobody: string
+  /** A well-formed providerID without a machine. */
+  unknownMachine: string
   metallb: MetallbSetup[]
   kubeVip: KubeVipSetup
 }
 
 type Account = { cloud: { url: string; controlUrl: string }; token: string }
 
-/** MetalLB of a version, native unless said otherwise, and what the load balancer setting says where people have that. */
+/** A version of MetalLB, in native mode unless given, and the load balancer setting for it. */
 export type MetallbSetup = { version: MetallbVersion; setting: string; mode?: MetallbMode }
 
-/** What has to be set, and said on a node by a person, for kube-vip to find whom to speak with. */
+/** The settings of the product, and annotations by hand, that kube-vip needs to find its peers. */
 export type KubeVipSetup = {
   prefix: string
   env: Record<string, string>
   byHand(source: string): Record<string, string>
 }
 
-const nobody = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
+const unknownMachine = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
 const customResources = 'metallb:///metallb-system?crdConfiguration=true'
 const configMap = 'metallb:///metallb-system/config'
 
@@ -67,7 +67,7 @@ const metal = {
   },
 } as const satisfies Partial<BgpFacts>
 
-/** Of MetalLB each dialect has the generations that its users have, and all of them together every version. */
+/** Each dialect has the versions of MetalLB that its users have; together they have every version. */
 const facts: Record<DialectName, BgpFacts> = {
   'equinix-metal': {
     ...metal,
@@ -77,7 +77,7 @@ const facts: Record<DialectName, BgpFacts> = {
     password: { setting: 'METAL_BGP_PASS', value: 'Secret12345abc' },
     nodeSelector: 'METAL_BGP_NODE_SELECTOR',
     localAsn: 'METAL_LOCAL_ASN',
-    nobody: `equinixmetal://${nobody}`,
+    unknownMachine: `equinixmetal://${unknownMachine}`,
     metallb: [
       { version: '0.16.1', setting: customResources },
       { version: '0.14.9', setting: customResources },
@@ -94,8 +94,8 @@ const facts: Record<DialectName, BgpFacts> = {
       'packet.com/peer.ips': providers.packet.routers.join(),
     }),
     localAsn: 'PACKET_LOCAL_ASN',
-    nobody: `packet://${nobody}`,
-    // It is older than the custom resources, to which some have gone over since.
+    unknownMachine: `packet://${unknownMachine}`,
+    // Packet is older than the custom resources; some of its users have moved to them since.
     metallb: [
       { version: '0.11.0', setting: configMap },
       { version: '0.15.2', setting: customResources },
@@ -107,7 +107,7 @@ const facts: Record<DialectName, BgpFacts> = {
         PACKET_ANNOTATION_PEER_ASNS: 'packet.com/peer-asn',
         PACKET_ANNOTATION_PEER_IPS: 'packet.com/peer-ip',
       },
-      // It says of a node only with whom it speaks.
+      // Packet's annotations name the peers only, not the source address.
       byHand: (source) => ({ 'packet.com/src-ip': source }),
     },
   },
@@ -125,7 +125,7 @@ const facts: Record<DialectName, BgpFacts> = {
       const { ok } = await fetch(`${cloud.controlUrl}/devices/${machine}/bgp/off`, { method: 'POST' })
       if (!ok) throw new Error(`BGP stays on for server ${machine}`)
     },
-    nobody: 'cherryservers://999999',
+    unknownMachine: 'cherryservers://999999',
     metallb: [
       { version: '0.13.12', setting: 'metallb:///metallb-system/' },
       { version: '0.16.1', setting: 'metallb:///metallb-system/?bgp-peer-mode=frr', mode: 'frr' },
@@ -134,16 +134,16 @@ const facts: Record<DialectName, BgpFacts> = {
   },
 }
 
-/** How the machines of a dialect speak BGP, and who is told. */
+/** The BGP facts of a dialect. */
 export function bgpFacts(name: DialectName): BgpFacts {
   return facts[name]
 }
 
-/** An annotation for each fact about each session. */
+/** One annotation for each fact of each session. */
 function numbered(prefix: string, { routers, asn, machines }: Provider, others: Record<string, string>) {
-  const said = routers.flatMap((router, n) => {
+  const output = routers.flatMap((router, n) => {
     const each = { 'node-asn': String(machines.asn), 'peer-asn': String(asn), 'peer-ip': router, ...others }
     return Object.entries(each).map(([datum, value]) => [`${prefix}/bgp-peers-${n}-${datum}`, value] as const)
   })
-  return Object.fromEntries(said)
+  return Object.fromEntries(output)
 }

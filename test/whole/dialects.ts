@@ -1,56 +1,56 @@
-// What a test of the whole has to know of the dialect that its cluster speaks; all else is the same in every one.
+// In what the dialects differ, as far as tests of the whole product need it.
 import { createHash } from 'node:crypto'
 import type { Key } from '../../kube/objects.ts'
 import type { AccountControl, Json } from '../../sandbox/clouds/control.ts'
 import { type Access, type DialectName, dialects } from '../../sandbox/dialects.ts'
 import { type BgpFacts, bgpFacts } from './dialect-bgp.ts'
-import { type Ordered, command, orderFrom } from './vendor-door.ts'
+import { type Ordered, command, orderFrom } from './vendor-api.ts'
 
-/** An address that the project pays for, as its owner sees it. */
+/** A reservation as the vendor's API shows it. */
 export type Reservation = { id: string; address: string | null; state: string; place: string; tags: string[] }
 
 export type Dialect = {
   name: DialectName
-  /** What messages call the cloud. */
+  /** The name of the cloud in messages. */
   cloudName: string
-  /** The variable with the key of the cloud. */
+  /** The variable with the API key. */
   apiKey: string
-  /** The variable that says who announces addresses. */
+  /** The variable that names the announcing software. */
   loadBalancer: string
-  /** Settings by which addresses come from one place unless a Service says otherwise. */
+  /** Settings with a location for every Service that requests no other. */
   here: Record<string, string>
-  /** What records call that place. */
+  /** The name of that location in records. */
   place: string
-  /** The setting that names it, and another place that it may name. */
+  /** The setting that names it, and another location that it may name. */
   placeSetting: { name: string; other: string }
-  /** A word for it that is none of its names, and what is said to who writes that. */
-  misspelt: { place: string; said: string[] }
-  /** How a Service asks for another place; absent where none can. */
+  /** A misspelt name of it, and what the refusal contains. */
+  misspelt: { place: string; expected: string[] }
+  /** How a Service requests another location; absent where it cannot. */
   elsewhere?: { annotation: string; place: string }
   /** The Service in kube-system that mirrors the control plane. */
   controlPlaneService: string
-  /** What the annotations of nodes begin with. */
+  /** The prefix of our annotations on nodes. */
   prefix: string
   /** The scheme of providerIDs. */
   scheme: string
-  /** The tag of what we reserve, and what stands between namespace and name before they are hashed for another. */
+  /** The tag of our reservations, and the separator of namespace and name in the hashed tag of a Service. */
   usage: string
   separator: string
-  /** A predecessor did not say which cluster's a reservation is. */
+  /** The predecessor did not mark reservations with their cluster. */
   adoptsUnmarked?: true
-  /** The call by which a reservation gets other tags. */
+  /** The call that changes the tags of a reservation. */
   mark: string
-  /** How many Services people may create at once and have their addresses before anybody gives up. */
+  /** How many Services can be created at once so that each gets its address before a time-out. */
   burst: number
-  /** The cloud grants every address late from now on, or at once again; absent where it always does so at once. */
+  /** Makes the cloud grant addresses late, or at once again; absent where it always grants at once. */
   setGrants?: (controlUrl: string, grants: { mode: 'at-once' } | { mode: 'late'; afterMs: number }) => Promise<void>
-  /** Calls come from so many machines, each with a limit of its own, which here is one; absent where none is met. */
+  /** Allows the calls of this many machines, because the cloud limits each machine; absent without such a limit. */
   callFrom?: (controlUrl: string, machines: number) => Promise<void>
-  /** The calls by which places are read at a start. */
+  /** The calls that read the locations at a start. */
   places: string[]
-  /** What the cloud says to who has no room left, and to a key that it does not know. */
+  /** The cloud's messages at the quota, and for an unknown key. */
   words: { quota: string; unauthorized: string }
-  /** Orders an address past the product, as a person does it or a cluster before it; tags are `name=value` or a word. */
+  /** Orders an address without the product; tags are `name=value` or a word. */
   order(access: Access, tags?: string[]): Promise<Ordered>
   reservation(shown: Json): Reservation
   bgp: BgpFacts
@@ -82,7 +82,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     placeSetting: { name: 'METAL_METRO_NAME', other: 'sv' },
     misspelt: {
       place: 'dallas',
-      said: ['"dallas" is not a known metro, did you mean "da"?', 'known: ', 'sv (Silicon Valley)'],
+      expected: ['"dallas" is not a known metro, did you mean "da"?', 'known: ', 'sv (Silicon Valley)'],
     },
     elsewhere: { annotation: 'metal.equinix.com/eip-metro', place: 'sv' },
     controlPlaneService: 'cloud-provider-equinix-metal-kubernetes-external',
@@ -102,7 +102,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     placeSetting: { name: 'PACKET_FACILITY_NAME', other: 'sv15' },
     misspelt: {
       place: 'dallas',
-      said: ['"dallas" is not a known facility, did you mean "da11"?', 'known: ', 'sv15 (Silicon Valley 15)'],
+      expected: ['"dallas" is not a known facility, did you mean "da11"?', 'known: ', 'sv15 (Silicon Valley 15)'],
     },
     controlPlaneService: 'packet-ccm-kubernetes-external',
     prefix: 'packet.com/',
@@ -122,7 +122,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     placeSetting: { name: 'CHERRY_REGION_NAME', other: 'NL-Amsterdam' },
     misspelt: {
       place: 'Siauliai',
-      said: [
+      expected: [
         '"Siauliai" is not a known region, did you mean "LT-Siauliai"?',
         'known: ',
         'NL-Amsterdam (Amsterdam, NL)',
@@ -155,17 +155,17 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
   },
 }
 
-/** What a test has to know of a dialect. */
+/** The facts of a dialect. */
 export function dialectOf(name: DialectName): Dialect {
   return { name, ...table[name], bgp: bgpFacts(name) }
 }
 
-/** The tag that says which Service a reservation is for. */
+/** The tag of a reservation that names its Service. */
 export function serviceTag({ separator }: Dialect, key: Key): string {
   return `service=${createHash('sha256').update(key.replace('/', separator)).digest('base64')}`
 }
 
-/** Every address of the project that somebody ordered and nobody has given back, oldest first. */
+/** Every ordered address of the project that is not deleted, oldest first. */
 export function reservationsIn(
   name: DialectName,
   { reservations }: Pick<AccountControl, 'reservations'>,

@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 
-/** Remembers what was looked at, for the words of a failure. */
-export type See = <T>(seen: T) => T
+/** Keeps a value for the message of a failure, and returns it. */
+export type Observe = <T>(seen: T) => T
 
-/** How often it is looked: what takes longer than a moment takes a while, and many tests wait at once. */
-const [atFirstMs, thenMs, momentMs] = [50, 200, 1_000]
+/** The period of the looks: longer after the first second, because many tests wait at the same time. */
+const [firstPeriodMs, laterPeriodMs, laterAfterMs] = [50, 200, 1_000]
 
-/** Looks until there is an answer; throws after `withinMs` with what was seen last. */
+/** Looks until `look` returns a value; throws after `withinMs` with the last observed value. */
 export async function eventually<T>(
   what: string,
-  look: (see: See) => Promise<T | undefined> | T | undefined,
+  look: (observe: Observe) => Promise<T | undefined> | T | undefined,
   withinMs = 40_000,
 ): Promise<T> {
   const startedMs = performance.now()
   let last: unknown
-  const see: See = (seen) => {
+  const observe: Observe = (seen) => {
     last = seen
     return seen
   }
   for (;;) {
-    const answer = await look(see)
+    const answer = await look(observe)
     if (answer !== undefined) return answer
     const passedMs = performance.now() - startedMs
     if (passedMs > withinMs) {
-      throw new Error(`not within ${withinMs / 1000} s: ${what}; seen last: ${inspect(last, { depth: 8 })}`)
+      throw new Error(`not within ${withinMs / 1000} s: ${what}; last seen: ${inspect(last, { depth: 8 })}`)
     }
-    await sleep(passedMs < momentMs ? atFirstMs : thenMs)
+    await sleep(passedMs < laterAfterMs ? firstPeriodMs : laterPeriodMs)
   }
 }

@@ -1,17 +1,17 @@
-// Equinix Metal alone has two words for a place: a facility, and the metro that it is in.
+// Equinix Metal alone has two kinds of locations: facilities, and the metros that they are in.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import { facility, loadBalancer, metro } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
-let product: Product = await world.startSwept()
+const stage = await openStage()
+let product: Product = await stage.startSwept()
 
 const create = (annotations: Record<string, string>) =>
-  world.kubectl(['create', '-f', '-'], loadBalancer('placed', { annotations }))
+  stage.kubectl(['create', '-f', '-'], loadBalancer('placed', { annotations }))
 
-test('who has no place is told all annotations and settings that there are', async () => {
+test('a refusal for a missing location names every annotation and setting that sets one', async () => {
   const { code, stderr } = await create({})
   assert.is(code, 1)
   const ways = `annotation ${facility} or ${metro} on the Service, or METAL_FACILITY_NAME or METAL_METRO_NAME`
@@ -25,7 +25,7 @@ test('an unknown facility is refused with the nearest one and a list of faciliti
   assert.not.match(stderr, 'sv (Silicon Valley)')
 })
 
-test('a metro is no facility, and the other way round', async () => {
+test('a metro is refused as a facility, and a facility as a metro', async () => {
   assert.match((await create({ [facility]: 'da' })).stderr, `${facility}: "da" is not a known facility`)
   assert.match((await create({ [metro]: 'da11' })).stderr, `${metro}: "da11" is not a known metro`)
 })
@@ -47,19 +47,19 @@ const orders = [
 for (const { name, env, annotations, warning } of orders) {
   test(name, async () => {
     await product.stop()
-    product = await world.startSwept({ env })
+    product = await stage.startSwept({ env })
     const { code, stderr } = await create(annotations)
     assert.is(code, 0)
     assert.match(stderr, `Warning: ${warning}`)
     assert.equal(
-      world.reserved().map(({ place }) => place),
+      stage.reserved().map(({ place }) => place),
       ['ny5'],
     )
-    await world.must('delete', 'service', 'placed')
-    await world.gone('placed')
+    await stage.run('delete', 'service', 'placed')
+    await stage.gone('placed')
   })
 }
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -12,7 +12,7 @@ export function loadBalancer(name: string, { namespace, annotations, spec }: Fac
   }
 }
 
-/** A manifest whose name the server chooses. */
+/** A manifest with generateName. */
 export function unnamed(generateName: string): object {
   const { metadata: _named, ...rest } = loadBalancer('unnamed') as { metadata: object }
   return { ...rest, metadata: { generateName } }

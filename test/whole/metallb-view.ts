@@ -1,4 +1,4 @@
-// What MetalLB is told in a cluster, in whichever way its version is told; and what people do to that.
+// The configuration that MetalLB reads, in custom resources or a ConfigMap, and what administrators do to it.
 import { parse, stringify } from 'yaml'
 import {
   type BGPPeer,
@@ -12,22 +12,22 @@ import { type Resource, configMaps } from '../../kube/resource.ts'
 import { type MetallbVersion, metallbPrograms } from '../../sandbox/metallb/build.ts'
 import { isSince } from '../../sandbox/rig/metallb-args.ts'
 import { crdManifest } from '../../sandbox/rig/metallb-definitions.ts'
-import type { World } from './world.ts'
+import type { TestStage } from './test-stage.ts'
 
 export type MetallbView = {
   /** Whether it reads custom resources; else one document. */
   hasObjects: boolean
-  /** Whoever installs MetalLB brings what it reads. */
+  /** Installs what MetalLB reads: its custom resource definitions, or an empty ConfigMap. */
   install(): Promise<void>
-  /** The addresses of all pools, other people's included, in order. */
+  /** The addresses of all pools, those of others included, in order. */
   pools(): Promise<string[]>
-  /** Whom it is to speak with, as `sessionText` writes it, in order. */
+  /** The configured sessions, as `sessionText` writes them, in order. */
   sessions(): Promise<string[]>
-  /** What it reads, and which version of that: another one after each write. */
+  /** The objects that it reads with their resource versions, which change with each write. */
   versions(): Promise<string[]>
-  /** What of it is not empty: when nothing is to be announced, nothing of ours. */
+  /** The objects or lists that are not empty: nothing, when nothing is announced. */
   left(): Promise<string[]>
-  /** A person's own pool. */
+  /** The pool of an administrator. */
   addPool(name: string, range: string): Promise<void>
   removePool(name: string): Promise<void>
 }
@@ -39,16 +39,16 @@ export function sessionText({ node, source, asn, router, routerAsn }: Session): 
   return `${node}: ${source} as ${asn} with ${router} as ${routerAsn}`
 }
 
-type Hands = Pick<World, 'client' | 'kubectl' | 'must' | 'send'>
+type StageParts = Pick<TestStage, 'client' | 'kubectl' | 'run' | 'send'>
 
 const namespace = 'metallb-system'
 
-/** MetalLB as it is told in a version. */
-export function metallbView(world: Hands, version: MetallbVersion): MetallbView {
-  return isSince(version, '0.13') ? objectsView(world, version) : documentView(world)
+/** The configuration as this version of MetalLB reads it. */
+export function metallbView(stage: StageParts, version: MetallbVersion): MetallbView {
+  return isSince(version, '0.13') ? objectsView(stage, version) : documentView(stage)
 }
 
-/** The manifest of a pool as a person writes it. */
+/** The manifest of a pool as an administrator writes it. */
 export function poolManifest(name: string, range: string): object {
   return {
     apiVersion: 'metallb.io/v1beta1',
@@ -58,7 +58,7 @@ export function poolManifest(name: string, range: string): object {
   }
 }
 
-function objectsView({ client, kubectl, must, send }: Hands, version: MetallbVersion): MetallbView {
+function objectsView({ client, kubectl, run, send }: StageParts, version: MetallbVersion): MetallbView {
   const list = async <T extends KubeObject>(resource: Resource<T>) => (await client.list(resource, { namespace })).items
   const all = async () => (await Promise.all([list(ipAddressPools), list(bgpPeers), list(bgpAdvertisements)])).flat()
   return {
@@ -73,7 +73,7 @@ function objectsView({ client, kubectl, must, send }: Hands, version: MetallbVer
     versions: async () => (await all()).map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`),
     left: async () => (await all()).map(({ kind, metadata }) => `${kind} ${metadata.name}`),
     addPool: async (name, range) => void (await send(['create'], poolManifest(name, range))),
-    removePool: async (name) => void (await must('delete', 'ipaddresspool', name, '-n', namespace)),
+    removePool: async (name) => void (await run('delete', 'ipaddresspool', name, '-n', namespace)),
   }
 }
 
@@ -93,7 +93,7 @@ type Peer = {
 }
 type Document = { 'address-pools'?: Pool[]; peers?: Peer[] }
 
-function documentView({ client, must }: Hands): MetallbView {
+function documentView({ client, run }: StageParts): MetallbView {
   const at = { namespace, name: 'config' }
   const read = async () => {
     const there = await client.get<ConfigMap>(configMaps, at)
@@ -107,7 +107,7 @@ function documentView({ client, must }: Hands): MetallbView {
   }
   return {
     hasObjects: false,
-    install: async () => void (await must('create', 'configmap', at.name, '-n', namespace, '--from-literal=config=')),
+    install: async () => void (await run('create', 'configmap', at.name, '-n', namespace, '--from-literal=config=')),
     async pools() {
       const { document } = await read()
       return (document['address-pools'] ?? []).flatMap(({ addresses }) => addresses).toSorted()

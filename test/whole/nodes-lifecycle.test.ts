@@ -1,26 +1,26 @@
-// Machines that stop, vanish, and are mistaken for vanished.
+// Machines that are switched off, vanish, or look as if they had vanished.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from './eventually.ts'
-import { cloudTaints, machineRoom } from './kubelet.ts'
-import { openWorld } from './world.ts'
+import { cloudTaints, simulatedNodes } from './simulated-nodes.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
-const { comesUp, device, say, seen, node, events } = machineRoom(world)
-const { devices, faults } = world.cloud.door
+const stage = await openStage()
+const { startNode, device, say, seen, node, events } = simulatedNodes(stage)
+const { devices, faults } = stage.cloud.door
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
 const quick = ['--node-monitor-period=1s', '--node-removal-delay=1s']
 const shutdown = 'node.cloudprovider.kubernetes.io/shutdown'
 const gone = (name: string) => seen('it is deleted', name, (one) => one === undefined)
 
-let product = await world.start({ env, flags: [...quick, '--max-node-removals=100'] })
-// So many that a node that goes is never half of them.
-await Promise.all(Array.from({ length: 15 }, (_, n) => comesUp(`bystander-${n}`)))
+let product = await stage.start({ env, flags: [...quick, '--max-node-removals=100'] })
+// Enough nodes that a deleted one is never half of them.
+await Promise.all(Array.from({ length: 15 }, (_, n) => startNode(`bystander-${n}`)))
 
-test('a machine that is switched off marks its node, and back on the mark goes', async () => {
-  const { id } = await comesUp('sleeper')
+test('a node has the shutdown taint while its machine is off', async () => {
+  const { id } = await startNode('sleeper')
   devices.powerOff(id)
   await say('sleeper', 'Unknown')
   await seen('it is marked', 'sleeper', (one) => cloudTaints(one).includes(`${shutdown}:NoSchedule`))
@@ -32,8 +32,8 @@ test('a machine that is switched off marks its node, and back on the mark goes',
   await seen('the mark is gone for who is ready', 'sleeper', (one) => cloudTaints(one).length === 0)
 })
 
-test('a node goes when its machine is gone, but not while it is ready', async () => {
-  const { id } = await comesUp('mortal')
+test('a node is deleted after its machine is gone, but not while the node is ready', async () => {
+  const { id } = await startNode('mortal')
   devices.remove(id)
   await sleep(3000)
   assert.ok(await node('mortal'))
@@ -56,23 +56,23 @@ const doubts: { what: string; faults: Fault[] }[] = [
   { what: 'the list of the machines is empty', faults: [{ on: '/projects/*/devices', answer: 'empty-list' }] },
 ]
 for (const [n, doubt] of doubts.entries()) {
-  test(`no node goes while ${doubt.what}, even where its machine is gone`, async () => {
+  test(`no node is deleted while ${doubt.what}, even if its machine is gone`, async () => {
     const name = `doubted-${n}`
-    const { id } = await comesUp(name)
+    const { id } = await startNode(name)
     for (const fault of doubt.faults) faults.add(fault)
     devices.remove(id)
     await say(name, 'Unknown')
     await sleep(4000)
     assert.ok(await node(name))
     faults.clear()
-    // The person who mended it touches the node, so as not to wait.
-    await world.must('annotate', 'node', name, 'example.com/mended=true')
+    // A change of the node makes the controller look again at once.
+    await stage.run('annotate', 'node', name, 'example.com/mended=true')
     await gone(name)
   })
 }
 
-test('no node goes whose machine the cloud calls gone and lists', async () => {
-  await comesUp('listed')
+test('a node stays while the cloud lists its machine, even when a read of the machine is not found', async () => {
+  await startNode('listed')
   faults.add(notFound)
   await say('listed', 'Unknown')
   await sleep(4000)
@@ -81,37 +81,37 @@ test('no node goes whose machine the cloud calls gone and lists', async () => {
   await say('listed', 'True')
 })
 
-test('a machine that was replaced under its name: a person is told what to do, and the node stays', async () => {
-  const { id } = await comesUp('phoenix')
+test('the node of a machine that was replaced under the same name stays, and an Event says what to do', async () => {
+  const { id } = await startNode('phoenix')
   devices.remove(id)
   const { id: now } = device('phoenix')
   await say('phoenix', 'Unknown')
-  const told = await eventually('it is said', async (see) => {
-    const said = see(await events('phoenix'))
-    return said.includes('NodeNotDeleted') ? said : undefined
+  const message = await eventually('an Event says it', async (observe) => {
+    const text = observe(await events('phoenix'))
+    return text.includes('NodeNotDeleted') ? text : undefined
   })
-  assert.match(told, `machine ${id} does not exist any more, but ${now} has the name phoenix too`)
-  assert.match(told, 'kubectl delete node phoenix')
+  assert.match(message, `machine ${id} does not exist any more, but ${now} has the name phoenix too`)
+  assert.match(message, 'kubectl delete node phoenix')
   await sleep(3000)
   assert.ok(await node('phoenix'))
 })
 
-test('many machines that are gone at once are not believed, until a person has looked', async () => {
+test('when many machines vanish at once no node is deleted until an operator intervenes', async () => {
   const names = Array.from({ length: 8 }, (_, n) => `crowd-${n}`)
   await product.stop()
-  product = await world.start({ env, flags: quick })
-  const machines = await Promise.all(names.map(comesUp))
+  product = await stage.start({ env, flags: quick })
+  const machines = await Promise.all(names.map(startNode))
   for (const { id } of machines) devices.remove(id)
   await Promise.all(names.map((name) => say(name, 'Unknown')))
-  await eventually('it is said on every node', async () => {
-    const said = await Promise.all(names.map(events))
-    return said.every((text) => text.includes('until an operator intervenes')) || undefined
+  await eventually('an Event on every node says it', async () => {
+    const texts = await Promise.all(names.map(events))
+    return texts.every((text) => text.includes('until an operator intervenes')) || undefined
   })
-  assert.match(readFileSync(world.logOf('eip-admission'), 'utf8'), 'node not deleted')
+  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'node not deleted')
   const left = await Promise.all(names.map(node))
   assert.ok(left.every((one) => one !== undefined))
 })
 
-test('what was run is taken down', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -1,4 +1,4 @@
-// Nodes as kubelets register them, and what they are told of their machines.
+// Nodes as kubelets register them, and what they get from their machines.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -7,36 +7,44 @@ import { uninitialized } from '../../controllers/nodes/taints.ts'
 import type { Node } from '../../kube/objects.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
-import { cloudTaints, ipOf, machineRoom } from './kubelet.ts'
+import { cloudTaints, ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { once } from './once.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
-const { register, settled, comesUp, device, node, events } = machineRoom(world)
-const { devices, calls } = world.cloud.door
+const stage = await openStage()
+const { register, settled, startNode, device, node, events } = simulatedNodes(stage)
+const { devices, calls } = stage.cloud.door
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
 const addressesOf = ({ status }: Node) => status?.addresses?.map(({ type, address }) => `${type} ${address}`)
 
-test('a replica that only answers reviews does not look at nodes', async () => {
-  const replica = await world.start({ env, flags: ['--only=webhooks'] })
+test('a replica with --only=webhooks does not watch nodes', async () => {
+  const replica = await stage.start({ env, flags: ['--only=webhooks'] })
   try {
     device('early')
     await register('early')
     await sleep(1000)
     assert.equal(cloudTaints(await node('early')), [`${uninitialized}:NoSchedule`])
-    assert.not.match(readFileSync(world.logOf('eip-admission'), 'utf8'), '"kind":"Node"')
+    assert.not.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), '"kind":"Node"')
   } finally {
     await replica.stop()
   }
 })
 
 let product: Product | undefined
-test('a node that waited is initialized as soon as somebody runs the controllers, load balancer or not', async () => {
-  product = await world.start({ env, flags: ['--node-monitor-period=1s'] })
-  await settled('early')
+const startControllers = once(async () => {
+  product = await stage.start({ env, flags: ['--node-monitor-period=1s'] })
+})
+
+test('without a load balancer, starting the controllers initializes a node that waited', async () => {
+  device('waiting')
+  await register('waiting')
+  await startControllers()
+  await settled('waiting')
 })
 
 test('a node gets its id, labels and addresses, and loses its taint', async () => {
+  await startControllers()
   const machine = device('full')
   await register('full', { nodeIp: ipOf(machine, 4, 'private') })
   const ready = await settled('full')
@@ -54,13 +62,14 @@ test('a node gets its id, labels and addresses, and loses its taint', async () =
     assert.is(labels[name], 'da')
   assert.is(labels['topology.kubernetes.io/zone'], labels['failure-domain.beta.kubernetes.io/zone'])
   await eventually(
-    'it is said',
+    'an Event says so',
     async () =>
       (await events('full')).includes('cloud-node-controller: Normal Synced Node synced successfully') || undefined,
   )
 })
 
-test('a node whose kubelet reports nothing is found by its name', async () => {
+test('a node whose kubelet reports no address is found by its name', async () => {
+  await startControllers()
   const machine = device('silent')
   await register('silent')
   assert.equal(addressesOf(await settled('silent')), [
@@ -72,6 +81,7 @@ test('a node whose kubelet reports nothing is found by its name', async () => {
 })
 
 test('an address of a VLAN, which the cloud does not know, comes first and once, in both families', async () => {
+  await startControllers()
   const machine = device('vlan')
   await register('vlan', { nodeIp: '192.168.7.9,fd00:0::9' })
   assert.equal(addressesOf(await settled('vlan')), [
@@ -84,6 +94,7 @@ test('an address of a VLAN, which the cloud does not know, comes first and once,
 })
 
 test('a node that has another name than its machine is found by its address', async () => {
+  await startControllers()
   const machine = device('machine-name')
   await register('node-name', { nodeIp: ipOf(machine, 4, 'private') })
   assert.is((await settled('node-name')).spec.providerID, `equinixmetal://${machine.id}`)
@@ -93,7 +104,8 @@ for (const [form, write] of Object.entries({
   'packet://': (id: string) => `packet://${id}`,
   bare: (id: string) => id,
 })) {
-  test(`an id that a predecessor wrote is read and kept: ${form}`, async () => {
+  test(`a providerID of a predecessor is understood and kept: ${form}`, async () => {
+    await startControllers()
     const name = `older-${form.replace(/\W/g, '')}`
     const { id } = device(`${name}-machine`)
     await register(name, { providerID: write(id) })
@@ -101,18 +113,19 @@ for (const [form, write] of Object.entries({
   })
 }
 
-test('of two machines with one name neither is guessed, and the node says so', async () => {
+test('a node whose name two machines have is not initialized, and an Event says why', async () => {
+  await startControllers()
   const [one, other] = [device('twin'), device('twin')]
   await register('twin')
   await eventually(
-    'it is said',
+    'an Event says so',
     async () => (await events('twin')).includes('2 machines have the name twin') || undefined,
   )
   assert.equal(cloudTaints(await node('twin')), [`${uninitialized}:NoSchedule`])
   devices.remove(other.id)
-  // Whoever changes something on the node need not wait for the next look.
+  // A change of the node makes the controller look again at once.
   await sleep(2000)
-  await world.must('annotate', 'node', 'twin', 'example.com/one=left')
+  await stage.run('annotate', 'node', 'twin', 'example.com/one=left')
   assert.is((await settled('twin')).spec.providerID, `equinixmetal://${one.id}`)
 })
 
@@ -122,18 +135,20 @@ const foreigners = {
 } as const
 for (const [whose, started] of Object.entries(foreigners)) {
   test(`a node of ${whose} is never touched, whatever machines are called`, async () => {
+    await startControllers()
     const name = `foreign-${whose.replace(' ', '-')}`
     const { id } = device(name)
     await register(name, { nodeIp: '192.0.2.9', ...started })
     const before = await node(name)
     devices.remove(id)
-    await comesUp(`after-${name}`)
+    await startNode(`after-${name}`)
     await sleep(1000)
     assert.equal(await node(name), before)
   })
 }
 
 test('fifty nodes that come up at once cost a list, not a call each', async () => {
+  await startControllers()
   const names = Array.from({ length: 50 }, (_, n) => `herd-${n}`)
   for (const name of names) device(name)
   calls.clear()
@@ -143,19 +158,20 @@ test('fifty nodes that come up at once cost a list, not a call each', async () =
   assert.ok(asked <= 70, `${asked} calls`)
 })
 
-test('where nodes may not be read, Services still get their addresses', async () => {
-  world.checkLog()
-  const role = JSON.parse(await world.must('get', 'clusterrole', 'eip-admission', '-o', 'json')) as {
+test('without the right to read nodes Services still get their addresses', async () => {
+  await startControllers()
+  stage.checkLog()
+  const role = JSON.parse(await stage.run('get', 'clusterrole', 'eip-admission', '-o', 'json')) as {
     rules: { resources: string[] }[]
   }
   const rules = role.rules.filter(({ resources }) => !resources.some((one) => one.startsWith('nodes')))
-  await world.must('patch', 'clusterrole', 'eip-admission', '--type=merge', '-p', JSON.stringify({ rules }))
+  await stage.run('patch', 'clusterrole', 'eip-admission', '--type=merge', '-p', JSON.stringify({ rules }))
   await product?.stop()
-  await world.start({ env: { METAL_METRO_NAME: 'da' } })
-  await world.create(loadBalancer('web'))
-  await world.settled('web')
+  await stage.start({ env: { METAL_METRO_NAME: 'da' } })
+  await stage.create(loadBalancer('web'))
+  await stage.settled('web')
 })
 
-test('what was run is taken down', () => world.stop())
+test.after(() => stage.stop())
 
 test.run()

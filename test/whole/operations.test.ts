@@ -6,18 +6,18 @@ import { runProduct } from '../../sandbox/product.ts'
 import { typed } from './command-line.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer, unnamed } from './manifests.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
-const product = await world.startSwept({ env: { METAL_METRO_NAME: 'da' } })
-const cluster = `--kubeconfig=${world.controlPlane.kubeconfig}`
+const stage = await openStage()
+const product = await stage.startSwept({ env: { METAL_METRO_NAME: 'da' } })
+const cluster = `--kubeconfig=${stage.controlPlane.kubeconfig}`
 const protect = 'eip-admission.dev/protect'
 
 const configurations = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration']
 const webhookField = async (kind: string, path: string) =>
-  world.must('get', kind, 'zz-eip-admission', `-o=jsonpath={.webhooks[0].clientConfig.${path}}`)
+  stage.run('get', kind, 'zz-eip-admission', `-o=jsonpath={.webhooks[0].clientConfig.${path}}`)
 
-test('health is told on the secure port, by the names that probes know', async () => {
+test('the secure port serves health at the paths that probes use', async () => {
   for (const path of ['/healthz', '/livez', '/readyz']) {
     const { status, text } = await product.health(path)
     assert.is(status, 200, path)
@@ -27,8 +27,8 @@ test('health is told on the secure port, by the names that probes know', async (
   for (const check of ['certificates', 'synced-services', 'synced-records']) assert.match(text, `[+] ${check} ok`)
 })
 
-test('metrics tell admissions, calls to the cloud, who leads and how long the certificate lasts', async () => {
-  await world.create(loadBalancer('counted'))
+test('metrics count reviews and calls to the cloud, and show the leader and the end of the certificate', async () => {
+  await stage.create(loadBalancer('counted'))
   const { status, text } = await product.health('/metrics')
   assert.is(status, 200)
   const valueOf = (name: string) =>
@@ -46,19 +46,19 @@ test('metrics tell admissions, calls to the cloud, who leads and how long the ce
   assert.ok(valueOf('eip_admission_cert_not_after_seconds') > Date.now() / 1000)
 })
 
-test('a second install changes nothing that works', async () => {
+test('a second install keeps URL and caBundle', async () => {
   const url = await webhookField('mutatingwebhookconfiguration', 'url')
   const bundles = await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle')))
-  const said = await runProduct(['install', cluster, `--webhook-url=${new URL(url).origin}`])
-  assert.match(said, 'applied MutatingWebhookConfiguration zz-eip-admission')
-  assert.match(said, 'Next, run `eip-admission serve`')
+  const output = await runProduct(['install', cluster, `--webhook-url=${new URL(url).origin}`])
+  assert.match(output, 'applied MutatingWebhookConfiguration zz-eip-admission')
+  assert.match(output, 'Next, run `eip-admission serve`')
   assert.ok(bundles.every((bundle) => bundle.length > 100))
   assert.equal(await Promise.all(configurations.map((kind) => webhookField(kind, 'caBundle'))), bundles)
   assert.is(await webhookField('mutatingwebhookconfiguration', 'url'), url)
-  assert.ok((await world.create(loadBalancer('after-install'))).spec.loadBalancerIP)
+  assert.ok((await stage.create(loadBalancer('after-install'))).spec.loadBalancerIP)
 })
 
-test('an installation outside the cluster can move into it, and back', async () => {
+test('install can move the webhooks from a URL to a Service and back', async () => {
   const { origin } = new URL(await webhookField('mutatingwebhookconfiguration', 'url'))
   await runProduct(['install', cluster])
   for (const kind of configurations) {
@@ -68,44 +68,44 @@ test('an installation outside the cluster can move into it, and back', async () 
   await runProduct(['install', cluster, `--webhook-url=${origin}`])
   for (const kind of configurations) assert.is(await webhookField(kind, 'service.namespace'), '')
   await eventually('a Service has its address at once', async () => {
-    const { spec } = await world.create(unnamed('moved-'))
+    const { spec } = await stage.create(unnamed('moved-'))
     return spec.loadBalancerIP
   })
 })
 
-test('install --dry-run prints YAML that the API server takes, and does nothing', async () => {
-  const before = await world.must('get', configurations.join(), '-o', 'yaml')
+test('install --dry-run prints YAML that the API server accepts, and changes nothing', async () => {
+  const before = await stage.run('get', configurations.join(), '-o', 'yaml')
   const url = await webhookField('mutatingwebhookconfiguration', 'url')
   const { code, stdout, stderr } = await typed(['install', '--dry-run', `--webhook-url=${new URL(url).origin}`])
   assert.equal([code, stderr], [0, ''])
   const verb = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-']
-  const said = await world.kubectl(verb, stdout)
-  assert.equal([said.code, said.stderr], [0, ''])
-  const applied = said.stdout.trim().split('\n')
+  const output = await stage.kubectl(verb, stdout)
+  assert.equal([output.code, output.stderr], [0, ''])
+  const applied = output.stdout.trim().split('\n')
   assert.is(applied.length, stdout.split('\n---\n').length)
   for (const line of applied) assert.match(line, / serverside-applied \(server dry run\)$/)
-  assert.is(await world.must('get', configurations.join(), '-o', 'yaml'), before)
+  assert.is(await stage.run('get', configurations.join(), '-o', 'yaml'), before)
 })
 
-test('a protected Service is neither deleted nor turned into another type until somebody says so', async () => {
-  await world.create(loadBalancer('precious', { annotations: { [protect]: 'true' } }))
-  const address = await world.settled('precious')
+test('deleting a protected Service or changing its type is refused until its owner removes the protection', async () => {
+  await stage.create(loadBalancer('precious', { annotations: { [protect]: 'true' } }))
+  const address = await stage.settled('precious')
   const attempts = [
     ['delete', 'service', 'precious'],
     ['patch', 'service', 'precious', '-p', '{"spec":{"type":"ClusterIP"}}'],
   ]
   for (const attempt of attempts) {
-    const { code, stderr } = await world.kubectl(attempt)
+    const { code, stderr } = await stage.kubectl(attempt)
     assert.is(code, 1)
     assert.match(stderr, `annotation ${protect}: "true"`)
   }
-  assert.is(await world.settled('precious'), address)
-  await world.must('annotate', '--overwrite', 'service', 'precious', `${protect}=false`)
-  await world.must('delete', 'service', 'precious', '--timeout=20s')
-  await world.gone('precious')
+  assert.is(await stage.settled('precious'), address)
+  await stage.run('annotate', '--overwrite', 'service', 'precious', `${protect}=false`)
+  await stage.run('delete', 'service', 'precious', '--timeout=20s')
+  await stage.gone('precious')
 })
 
-test('a connection on which nothing was ever asked does not keep the process from stopping', async () => {
+test('an idle connection does not keep the process from stopping', async () => {
   const { port } = new URL(await webhookField('mutatingwebhookconfiguration', 'url'))
   const silent = connect(Number(port), '127.0.0.1')
   await once(silent, 'connect')
@@ -114,7 +114,7 @@ test('a connection on which nothing was ever asked does not keep the process fro
 })
 
 test('cleanup without --yes says what it would do, and does nothing', async () => {
-  const address = await world.settled('counted')
+  const address = await stage.settled('counted')
   const { code, stdout } = await typed(['cleanup', cluster])
   assert.is(code, 0)
   for (const kind of ['Mutating', 'Validating'])
@@ -126,35 +126,35 @@ test('cleanup without --yes says what it would do, and does nothing', async () =
   )
   assert.match(stdout, address)
   assert.match(stdout, 'Nothing was changed.')
-  for (const kind of configurations) await world.must('get', kind, 'zz-eip-admission')
-  assert.is(await world.settled('counted'), address)
+  for (const kind of configurations) await stage.run('get', kind, 'zz-eip-admission')
+  assert.is(await stage.settled('counted'), address)
 })
 
-test('after cleanup --yes nothing blocks the cluster, although nothing of ours runs', async () => {
+test('after cleanup --yes nothing blocks the cluster while the product is down', async () => {
   await product.stop()
-  const [reservation] = world.reserved()
-  await world.must('delete', 'service', 'after-install', '--wait=false')
+  const [reservation] = stage.reserved()
+  await stage.run('delete', 'service', 'after-install', '--wait=false')
   const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
   assert.is(code, 0)
   assert.match(stdout, 'removed the finalizer eip-admission.dev/address-cleanup from Service default/counted')
   assert.match(stdout, reservation?.id ?? 'no reservation')
-  await world.must('delete', 'service', 'counted', '--timeout=10s')
+  await stage.run('delete', 'service', 'counted', '--timeout=10s')
   await eventually('the other one goes as well', async () =>
-    (await world.service('after-install')) ? undefined : true,
+    (await stage.service('after-install')) ? undefined : true,
   )
-  await world.must('delete', 'eip', '--all', '--timeout=10s')
-  for (const kind of configurations) assert.is((await world.kubectl(['get', kind, 'zz-eip-admission'])).code, 1)
-  await world.must('create', 'service', 'loadbalancer', 'plain', '--tcp=80:80')
-  await world.must('delete', 'service', 'plain', '--timeout=10s')
-  await world.must('delete', 'namespace', 'eip-admission', '--timeout=30s')
+  await stage.run('delete', 'eip', '--all', '--timeout=10s')
+  for (const kind of configurations) assert.is((await stage.kubectl(['get', kind, 'zz-eip-admission'])).code, 1)
+  await stage.run('create', 'service', 'loadbalancer', 'plain', '--tcp=80:80')
+  await stage.run('delete', 'service', 'plain', '--timeout=10s')
+  await stage.run('delete', 'namespace', 'eip-admission', '--timeout=30s')
 })
 
-test('cleanup may be repeated', async () => {
+test('a second cleanup finds nothing to do', async () => {
   const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
   assert.is(code, 0)
   assert.match(stdout, 'No address stays reserved.')
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

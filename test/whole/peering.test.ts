@@ -1,14 +1,15 @@
-// The BGP password of a project, which only Equinix Metal has: who is told it, and who is not.
+// The BGP password of a project, which only Equinix Metal has: on which nodes it is shown.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
-import { machineRoom } from './kubelet.ts'
-import { openWorld } from './world.ts'
+import { simulatedNodes } from './simulated-nodes.ts'
+import { once } from './once.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
-const { comesUp, seen, node } = machineRoom(world)
+const stage = await openStage()
+const { startNode, seen, node } = simulatedNodes(stage)
 const password = 'Secret12345abc'
 const shown = Buffer.from(password).toString('base64')
 const other = 'Another12345'
@@ -18,48 +19,63 @@ const settings = { METAL_METRO_NAME: 'da', METAL_BGP_PASS: password }
 let product: Product | undefined
 async function run(env: Record<string, string> = {}): Promise<void> {
   await product?.stop()
-  product = await world.start({ env: { ...settings, ...env } })
+  product = await stage.start({ env: { ...settings, ...env } })
 }
 
-const told = (name: string) => [0, 1].map((n) => `${prefix}/bgp-peers-${n}-${name}`)
-const says = (is: (said: Record<string, string>) => boolean) =>
+const annotationNames = (name: string) => [0, 1].map((n) => `${prefix}/bgp-peers-${n}-${name}`)
+const annotationsAre = (is: (found: Record<string, string>) => boolean) =>
   seen('its annotations are right', 'first', (one) => one !== undefined && is(one.metadata.annotations ?? {}))
-const saysPeers = (said: Record<string, string>) => told('peer-ip').every((name) => said[name] !== undefined)
-const saysPassword = (said: Record<string, string>) => told('bgp-pass').every((name) => said[name] === shown)
-const log = () => readFileSync(world.logOf('eip-admission'), 'utf8')
+const hasPeers = (found: Record<string, string>) =>
+  annotationNames('peer-ip').every((name) => found[name] !== undefined)
+const hasPassword = (found: Record<string, string>) =>
+  annotationNames('bgp-pass').every((name) => found[name] === shown)
+const log = () => readFileSync(stage.logOf('eip-admission'), 'utf8')
 
-test('who learns the password in no other way reads it on the node, in base64', async () => {
+const joinFirst = once(() => startNode('first'))
+
+test('without MetalLB the node has the password in base64', async () => {
   await run()
-  await comesUp('first')
-  await says((said) => saysPeers(said) && saysPassword(said))
+  await joinFirst()
+  await annotationsAre((found) => hasPeers(found) && hasPassword(found))
 })
 
-test('MetalLB gets no password by annotation, and one that was there goes', async () => {
+test('with MetalLB the node has no password annotation, and an existing one is removed', async () => {
+  await run()
+  await joinFirst()
+  await annotationsAre((found) => hasPassword(found))
   await run({ METAL_LOAD_BALANCER: 'metallb:///' })
-  await says((said) => saysPeers(said) && !JSON.stringify(said).includes(shown))
+  await annotationsAre((found) => hasPeers(found) && !JSON.stringify(found).includes(shown))
 })
 
-test('older annotations that kube-vip would believe go, names can be chosen', async () => {
-  await world.must('annotate', 'node', 'first', `${prefix}/peer-ip=192.0.2.1`, `${prefix}/else=kept`)
+test('old annotations that kube-vip would read are removed, and annotation names can be set', async () => {
+  await run()
+  await joinFirst()
+  await stage.run('annotate', 'node', 'first', `${prefix}/peer-ip=192.0.2.1`, `${prefix}/else=kept`)
   await run({ METAL_LOAD_BALANCER: 'kube-vip://', METAL_ANNOTATION_SRC_IP: 'example.com/source-{{n}}' })
-  await says((said) => said[`${prefix}/peer-ip`] === undefined && said[`${prefix}/else`] === 'kept')
-  await says((said) => said['example.com/source-1'] !== undefined && saysPassword(said))
+  await annotationsAre((found) => found[`${prefix}/peer-ip`] === undefined && found[`${prefix}/else`] === 'kept')
+  await annotationsAre((found) => found['example.com/source-1'] !== undefined && hasPassword(found))
 })
 
-test('a project that has BGP keeps its own password, which counts, and it is said once', async () => {
+test('a project that has BGP keeps its password, and the log warns once of a differing setting', async () => {
+  await run()
+  await joinFirst()
+  await annotationsAre((found) => hasPeers(found) && hasPassword(found))
   await run({ METAL_BGP_PASS: other })
-  await eventually('it is said', () => log().includes('its password is another one') || undefined)
-  await says((said) => saysPeers(said) && saysPassword(said))
+  await eventually('the log says it', () => log().includes('its password is another one') || undefined)
+  await annotationsAre((found) => hasPeers(found) && hasPassword(found))
   assert.is(log().match(/its password is another one/g)?.length, 1)
   assert.is((await node('first'))?.metadata.annotations?.[`${prefix}/bgp-peers-0-node-asn`], '65000')
 })
 
 test('no password is in a log or an event', async () => {
-  for (const text of [log(), await world.must('get', 'events', '-A', '-o', 'json')]) {
+  if (product === undefined) await run()
+  await joinFirst()
+  await annotationsAre(hasPeers)
+  for (const text of [log(), await stage.run('get', 'events', '-A', '-o', 'json')]) {
     for (const secret of [password, shown, other]) assert.not(text.includes(secret))
   }
 })
 
-test('the log shows no missing right and no secret', () => world.close())
+test.after(() => stage.close())
 
 test.run()

@@ -2,24 +2,24 @@ import { gunzipSync } from 'node:zlib'
 import type { Secret } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { eventually } from './eventually.ts'
-import type { World } from './world.ts'
+import type { TestStage } from './test-stage.ts'
 
 const at = { namespace: 'eip-admission', name: 'eip-admission-peers' }
 const entry = 'peers.json.gz'
 
-/** What the product keeps of peers for its next start. */
+/** The peers that the product keeps in a Secret for its next start. */
 export type PeersKept = {
   secret: () => Promise<Secret | undefined>
-  /** As text; empty where there is none. */
+  /** The content as text; empty without a Secret. */
   kept: () => Promise<string>
-  /** Waits until something of a node is kept, or nothing. */
+  /** Waits until the Secret has an entry of the node, or none. */
   keeps: (node: string, isKept?: boolean) => Promise<true>
-  /** Something else is in its place, or nothing. */
+  /** Replaces the content by something else, or removes it. */
   damage: (data: string | null) => Promise<void>
 }
 
-/** Looks at what is kept. */
-export function peersKept({ client }: Pick<World, 'client'>): PeersKept {
+/** Reads and damages the Secret. */
+export function peersKept({ client }: Pick<TestStage, 'client'>): PeersKept {
   const secret = () => client.get<Secret>(secrets, at)
   const kept = async () => {
     const packed = (await secret())?.data?.[entry]
@@ -29,8 +29,8 @@ export function peersKept({ client }: Pick<World, 'client'>): PeersKept {
     secret,
     kept,
     keeps: (node, isKept = true) =>
-      eventually(`${node} is ${isKept ? '' : 'not '}kept`, async (see) => {
-        return see(await kept()).includes(`"node":"${node}"`) === isKept || undefined
+      eventually(`${node} is ${isKept ? '' : 'not '}kept`, async (observe) => {
+        return observe(await kept()).includes(`"node":"${node}"`) === isKept || undefined
       }),
     damage: async (data) =>
       void (await client.patch(secrets, { ...at, patch: { merge: { data: { [entry]: data } } } })),

@@ -20,32 +20,32 @@ import { runProduct } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
 import { roundRobin } from './round-robin.ts'
-import { openWorld } from './world.ts'
+import { openStage } from './test-stage.ts'
 
-const world = await openWorld()
+const stage = await openStage()
 const ports = await freePorts(2)
 const door = await roundRobin(ports)
 await runProduct([
   'install',
-  `--kubeconfig=${world.controlPlane.kubeconfig}`,
+  `--kubeconfig=${stage.controlPlane.kubeconfig}`,
   `--webhook-url=https://127.0.0.1:${door.port}`,
 ])
 const replica = (port: number | undefined, ...flags: string[]) => ({
   env: { METAL_METRO_NAME: 'da' },
   flags: [`--webhook-secure-port=${port}`, '--shutdown-delay-duration=1s', ...flags],
 })
-const replicas = [await world.startSwept(replica(ports[0])), await world.start(replica(ports[1]))]
-const client = connect(kubeconfig({ file: world.controlPlane.kubeconfig }), { userAgent: 'rolling', timeoutMs: 30_000 })
+const replicas = [await stage.startSwept(replica(ports[0])), await stage.start(replica(ports[1]))]
+const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'rolling', timeoutMs: 30_000 })
 const authority = { namespace: 'eip-admission', name: 'eip-admission-ca' }
 
-// With Ignore nobody would notice a review that failed.
+// With Ignore a failed review would pass unnoticed.
 for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigurations]) {
   const stored = await client.get(resource, { name: 'zz-eip-admission' })
   const webhooks = (stored?.webhooks ?? []).map((webhook) => ({ ...webhook, failurePolicy: 'Fail' }))
   await client.patch(resource, { name: 'zz-eip-admission', patch: { merge: { webhooks } } })
 }
 
-/** Reviews all the time while `act` goes on; answers how many passed and what the others said. */
+/** Reviews all the time while `act` goes on; returns how many passed and why the others failed. */
 async function underLoad(act: () => Promise<void>, people = 4): Promise<{ passed: number; failed: string[] }> {
   const result = { passed: 0, failed: [] as string[] }
   const over = new AbortController()
@@ -91,7 +91,7 @@ test('a rolling restart of both replicas fails no review', async () => {
     for (const round of [0, 1, 2, 3]) {
       const at = round % 2
       assert.is(await replicas[at]?.stop(), 0)
-      replicas[at] = await world.start(replica(ports[at]))
+      replicas[at] = await stage.start(replica(ports[at]))
     }
   })
   assert.equal(failed, [])
@@ -106,7 +106,7 @@ for (const { name, harm } of [
       void (await client.patch(secrets, { ...authority, patch: { merge: { data: { 'tls.crt': 'bm8=' } } } })),
   },
 ]) {
-  test(`an authority whose Secret is ${name} is made anew, and no review fails meanwhile`, async () => {
+  test(`an authority whose Secret is ${name} is issued again, and no review fails meanwhile`, async () => {
     const before = await trusted()
     const { passed, failed } = await underLoad(async () => {
       await harm()
@@ -118,11 +118,11 @@ for (const { name, harm } of [
   })
 }
 
-test('authority and certificates that age are exchanged again and again, and no review fails meanwhile', async () => {
+test('authority and certificates are renewed repeatedly, and no review fails meanwhile', async () => {
   const shortLived = ['--webhook-ca-lifetime=1m', '--webhook-cert-lifetime=20s']
   for (const [at, port] of ports.entries()) {
     await replicas[at]?.stop()
-    replicas[at] = await world.start(replica(port, ...shortLived))
+    replicas[at] = await stage.start(replica(port, ...shortLived))
   }
   // The one that is there lasts for a year.
   await client.remove(secrets, authority)
@@ -133,7 +133,7 @@ test('authority and certificates that age are exchanged again and again, and no 
     for (const port of ports) {
       const leaf = await shown(port)
       const signer = authorities.find(({ publicKey }) => leaf.verify(publicKey))
-      assert.ok(signer, 'whoever signed what is shown is trusted')
+      assert.ok(signer, 'the signer of the certificate is trusted')
       signers.add(signer.fingerprint256)
       leaves.add(leaf.fingerprint256)
     }
@@ -158,6 +158,6 @@ test('authority and certificates that age are exchanged again and again, and no 
   assert.ok(Number(metric) * 1000 < Date.now() + 21_000)
 })
 
-test('the log shows no missing right and no secret', () => world.close(door))
+test.after(() => stage.close(door))
 
 test.run()

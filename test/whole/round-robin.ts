@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 
 export type RoundRobin = { port: number; close(): Promise<void> }
 
-/** Stands before several replicas as a Service does: each connection goes to the next one that takes it. */
+/** Balances connections over several replicas, as a Service does: each goes to the next replica that accepts it. */
 export async function roundRobin(ports: number[]): Promise<RoundRobin> {
   let turn = 0
   const server = createServer((client) => {

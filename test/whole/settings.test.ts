@@ -22,23 +22,24 @@ async function inFolder(play: (dir: string) => Promise<void>): Promise<void> {
   await play(dir).finally(() => rmSync(dir, { recursive: true }))
 }
 
-test('every mistake in the settings is told at once, with what would be right', async () => {
+test('an error lists every mistake in the settings, with what would be right', async () => {
   const args = ['serve', cloud, '--secure-port=99999', '--base-url=http://metal.example.com', '--only=everything']
   const env = { METAL_LOAD_BALANCER: 'metallb://system', EIP_UNBOUND_GRACE: 'soon' }
-  const said = await typed(args, env)
-  refused(said, 'METAL_API_KEY', 'METAL_PROJECT_ID', '--secure-port', '99999', '--base-url', '--only', '"everything"')
-  refused(said, 'METAL_LOAD_BALANCER', 'metallb:///', 'EIP_UNBOUND_GRACE', '"soon"')
+  const output = await typed(args, env)
+  refused(output, 'METAL_API_KEY', 'METAL_PROJECT_ID', '--secure-port', '99999', '--base-url', '--only', '"everything"')
+  refused(output, 'METAL_LOAD_BALANCER', 'metallb:///', 'EIP_UNBOUND_GRACE', '"soon"')
 })
 
-test('no cloud provider: the flag that sets it', async () => refused(await typed(['serve'], right), '--cloud-provider'))
+test('without a cloud provider the error names the flag that sets it', async () =>
+  refused(await typed(['serve'], right), '--cloud-provider'))
 
-test('a cloud provider that is not known: the ones that there are', async () =>
+test('an unknown cloud provider is refused with the known ones', async () =>
   refused(await typed(['serve', '--cloud-provider=equinix'], right), '"equinix"', 'equinixmetal'))
 
-test('a flag that does not exist: the one that was meant', async () =>
+test('an unknown flag is refused with the one that was meant', async () =>
   refused(await typed(['serve', cloud, '--metr=da'], right), '--metro'))
 
-test('a configuration file that is no JSON, or is not there, is named', () =>
+test('a configuration file that is not JSON or does not exist is named', () =>
   inFolder(async (dir) => {
     const file = join(dir, 'cloud-sa.json')
     writeFileSync(file, '{ "apiKey": "a-secret-token", }')
@@ -48,10 +49,10 @@ test('a configuration file that is no JSON, or is not there, is named', () =>
     refused(await typed(['serve', cloud, `--cloud-config=${join(dir, 'none.json')}`]), join(dir, 'none.json'))
   }))
 
-test('a kubeconfig that is not there is named', async () =>
+test('a kubeconfig that does not exist is named', async () =>
   refused(await typed(['serve', cloud, '--kubeconfig=/no/such/file'], right), '/no/such/file'))
 
-test('a file of client authorities that holds none is named, with what is wrong with it', () =>
+test('a client CA file without certificates is named with what is wrong', () =>
   inFolder(async (dir) => {
     const file = join(dir, 'ca.crt')
     const missing = await typed(['serve', cloud, `--webhook-client-ca-file=${file}`], right)
@@ -63,29 +64,29 @@ test('a file of client authorities that holds none is named, with what is wrong 
     refused(names, 'set --webhook-client-ca-file too')
   }))
 
-test('install and cleanup tell when the cluster cannot be reached', async () => {
+test('install and cleanup name a kubeconfig that does not exist', async () => {
   for (const command of ['install', 'cleanup'])
     refused(await typed([command, '--kubeconfig=/no/such/file']), '/no/such/file')
 })
 
-test('a secret in a wrong place is not repeated', async () => {
-  const said = await typed(['serve', cloud, '--api-key=a-secret-token'], right)
-  refused(said, '--api-key')
-  assert.not.match(said.stderr, 'a-secret-token')
+test('an error does not repeat a secret in an unknown flag', async () => {
+  const output = await typed(['serve', cloud, '--api-key=a-secret-token'], right)
+  refused(output, '--api-key')
+  assert.not.match(output.stderr, 'a-secret-token')
 })
 
-test('who is told to stop before the cluster was ever reached stops, and that is no failure', () =>
+test('a process that is stopped before it reaches the cluster ends with exit code 0', () =>
   inFolder(async (dir) => {
     const file = join(dir, 'kubeconfig')
     writeFileSync(
       file,
       kubeconfig({ url: 'https://127.0.0.1:1', authority: '', user: { name: 'nobody', groups: [], token: 't' } }),
     )
-    const said = await typed(['serve', cloud, `--kubeconfig=${file}`], right, 'waiting for the API server')
-    assert.equal([said.code, said.stderr], [0, ''])
+    const output = await typed(['serve', cloud, `--kubeconfig=${file}`], right, 'waiting for the API server')
+    assert.equal([output.code, output.stderr], [0, ''])
   }))
 
-test('version and help are printed and end well', async () => {
+test('version and help are printed with exit code 0', async () => {
   assert.match((await typed(['version'])).stdout, /^\d+\.\d+\.\d+\n$/)
   const { code, stdout } = await typed(['serve', '--help'])
   assert.is(code, 0)

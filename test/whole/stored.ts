@@ -4,17 +4,17 @@ import { services } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { eventually } from './eventually.ts'
 
-/** What is stored now, read past kubectl: a test that waits looks often, and a process for each look is dear. */
+/** Live reads without kubectl: a test that waits reads often, and a process for each read is slow. */
 export type Stored = {
   service(name: string, namespace?: string): Promise<Service | undefined>
   record(name: string, namespace?: string): Promise<ElasticIP | undefined>
-  /** Waits until a Service shows its address in its status and the ledger has bound it; answers the address. */
+  /** Waits until a Service shows its address in its status and its record is bound; returns the address. */
   settled(name: string, namespace?: string): Promise<string>
   /** Waits until a Service and its record are gone. */
   gone(name: string, namespace?: string): Promise<void>
 }
 
-/** Looks at Services and their records. */
+/** Reads Services and their records. */
 export function stored(client: KubeClient): Stored {
   const service: Stored['service'] = (name, namespace = 'default') => client.get(services, { namespace, name })
   const record: Stored['record'] = (name, namespace = 'default') =>
@@ -24,15 +24,15 @@ export function stored(client: KubeClient): Stored {
     service,
     record,
     settled: (name, namespace = 'default') =>
-      eventually(`${namespace}/${name} shows its address and is bound`, async (see) => {
-        const [seen, held] = see(await both(name, namespace))
+      eventually(`${namespace}/${name} shows its address and is bound`, async (observe) => {
+        const [seen, held] = observe(await both(name, namespace))
         const address = shownIn(seen)
         const bound = held?.status?.phase === 'Bound' && held.spec.claimRef?.uid === seen?.metadata.uid
         return bound && held.status?.address === address && seen?.spec.loadBalancerIP === address ? address : undefined
       }),
     gone: (name, namespace = 'default') =>
-      eventually(`${namespace}/${name} and its record are gone`, async (see) => {
-        return see(await both(name, namespace)).every((object) => object === undefined) || undefined
+      eventually(`${namespace}/${name} and its record are gone`, async (observe) => {
+        return observe(await both(name, namespace)).every((object) => object === undefined) || undefined
       }).then(() => undefined),
   }
 }

@@ -7,24 +7,24 @@ import { isSince } from '../../../sandbox/rig/metallb-args.ts'
 import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
 import { type MetallbSetup, bgpFacts } from '../../whole/dialect-bgp.ts'
 import { eventually } from '../../whole/eventually.ts'
-import { ipOf, machineRoom } from '../../whole/kubelet.ts'
+import { ipOf, simulatedNodes } from '../../whole/simulated-nodes.ts'
 import { loadBalancer } from '../../whole/manifests.ts'
-import { type World, routes } from '../../whole/world.ts'
-import { dialect, openWorld } from '../dialect.ts'
+import { type TestStage, routes } from '../../whole/test-stage.ts'
+import { dialect, openStage } from '../dialect.ts'
 
 const { metallb: setups, nodeSelector, password, provider, source } = dialect.bgp
 
-type Scene = World & { rig: Rig; machines: string[]; restart: (env: Record<string, string>) => Promise<void> }
+type Scene = TestStage & { rig: Rig; machines: string[]; restart: (env: Record<string, string>) => Promise<void> }
 
 /** The product with nodes and MetalLB of a version, its webhooks on if it has any. */
 async function onScene(
   { version, setting, mode = 'native' }: MetallbSetup,
   play: (scene: Scene) => Promise<void>,
 ): Promise<void> {
-  const world = await openWorld({ controllers: ['endpoints-controller'] })
-  const { comesUp } = machineRoom(world)
+  const stage = await openStage({ controllers: ['endpoints-controller'] })
+  const { startNode } = simulatedNodes(stage)
   const metallb = { version, mode, webhooks: isSince(version, '0.13') }
-  const rig = await setRig({ controlPlane: world.controlPlane, metallb, provider, password: password?.value })
+  const rig = await setRig({ controlPlane: stage.controlPlane, metallb, provider, password: password?.value })
   const settings = {
     ...dialect.here,
     [dialect.loadBalancer]: setting,
@@ -32,21 +32,21 @@ async function onScene(
   }
   const machines: string[] = []
   try {
-    let product = await world.startSwept({ env: settings })
+    let product = await stage.startSwept({ env: settings })
     // For FRR it is not written from where a node speaks, and in the one network of the rig all would do so from there.
     for (const name of mode === 'frr' ? ['node-a'] : ['node-a', 'node-b']) {
-      const address = ipOf(await comesUp(name), 4, source)
+      const address = ipOf(await startNode(name), 4, source)
       await rig.node({ name, address })
       machines.push(address)
     }
     const restart = async (env: Record<string, string>) => {
       await product.stop()
-      product = await world.start({ env: { ...settings, ...env } })
+      product = await stage.start({ env: { ...settings, ...env } })
     }
-    await play({ ...world, rig, machines, restart })
+    await play({ ...stage, rig, machines, restart })
   } finally {
     await rig.stop()
-    await world.close()
+    await stage.close()
   }
 }
 
@@ -57,8 +57,8 @@ async function create(scene: Scene, name: string): Promise<string> {
 
 /** Every router sends packets for an address to these machines, and to no others. */
 function leadsTo({ rig }: Scene, address: string, machines: string[]): Promise<true> {
-  return eventually(`${address} leads to ${machines.join(' and ')}`, async (see) => {
-    const ways = see(await rig.routers.routes()).filter(({ prefix }) => prefix === `${address}/32`)
+  return eventually(`${address} leads to ${machines.join(' and ')}`, async (observe) => {
+    const ways = observe(await rig.routers.routes()).filter(({ prefix }) => prefix === `${address}/32`)
     const found = ways.map(({ router, via }) => `${router} ${via}`).toSorted()
     return found.join() === eachRouter(machines).join() || undefined
   })
@@ -81,21 +81,21 @@ async function leavesInOrder(scene: Scene): Promise<void> {
   const address = await create(scene, 'leaving')
   await leadsTo(scene, address, machines)
   cloud.door.calls.clear()
-  await scene.must('delete', 'service', 'leaving')
+  await scene.run('delete', 'service', 'leaving')
   await scene.gone('leaving')
   const [released] = cloud.door.calls.all(routes.release)
   const lost = lostAtMs(scene, address)
   assert.ok(lost < Date.parse(released?.at ?? ''), `lost at ${lost}, released at ${released?.at}`)
 }
 
-test('every version of MetalLB is met in some dialect', () => {
+test('every version of MetalLB is tested in some dialect', () => {
   const met = (Object.keys(dialects) as DialectName[]).flatMap((name) => bgpFacts(name).metallb)
   assert.equal([...new Set(met.map(({ version }) => version))].toSorted(), [...metallbVersions].toSorted())
 })
 
 for (const setup of setups) {
   const { version, mode = 'native' } = setup
-  test(`MetalLB ${version}, ${mode}: a created Service is reached within seconds, over every node that is selected`, () =>
+  test(`MetalLB ${version}, ${mode}: routers have a route to a created Service within seconds, over every selected node`, () =>
     onScene(setup, async (scene) => {
       const { machines, rig } = scene
       const startedMs = Date.now()

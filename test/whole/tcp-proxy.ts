@@ -1,23 +1,23 @@
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 
-export type Line = {
+export type TcpProxy = {
   port: number
   /** Ends every connection with a reset. */
   cut(): void
-  /** From now on nothing passes, and neither end is told. */
-  hold(): void
-  /** What was held back passes. */
-  release(): void
+  /** Forwards nothing from now on; the connections stay open. */
+  pause(): void
+  /** Forwards again, first what arrived meanwhile. */
+  resume(): void
   close(): Promise<void>
 }
 
-/** A line to a local port that can be cut, or go dead for a while. */
-export async function layLine(to: number): Promise<Line> {
+/** Opens a proxy to a local port whose connections a test can reset or pause. */
+export async function openTcpProxy(target: number): Promise<TcpProxy> {
   const ends = new Set<Socket>()
-  let isHeld = false
+  let isPaused = false
   const server = createServer((near) => {
-    const far = connect(to, '127.0.0.1')
+    const far = connect(target, '127.0.0.1')
     for (const [one, other] of [[near, far] as const, [far, near] as const]) {
       ends.add(one)
       one.on('data', (data) => other.write(data))
@@ -27,7 +27,7 @@ export async function layLine(to: number): Promise<Line> {
         ends.delete(one)
         other.destroy()
       })
-      if (isHeld) one.pause()
+      if (isPaused) one.pause()
     }
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -37,12 +37,12 @@ export async function layLine(to: number): Promise<Line> {
   return {
     port: (server.address() as AddressInfo).port,
     cut,
-    hold() {
-      isHeld = true
+    pause() {
+      isPaused = true
       for (const end of ends) end.pause()
     },
-    release() {
-      isHeld = false
+    resume() {
+      isPaused = false
       for (const end of ends) end.resume()
     },
     async close() {

@@ -1,41 +1,41 @@
 import type { Node, NodeAddress } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
 import { uninitialized } from '../../controllers/nodes/taints.ts'
-import { eventually, type See } from './eventually.ts'
-import type { World } from './world.ts'
+import { eventually, type Observe } from './eventually.ts'
+import type { TestStage } from './test-stage.ts'
 
-/** How a kubelet was started. */
+/** The flags of a kubelet. */
 export type Started = {
   /** --node-ip */
   nodeIp?: string
   /** --provider-id */
   providerID?: string
-  /** `internal`: it initializes its own node, as without --cloud-provider=external. */
+  /** `internal`: it initializes its own node, as it does without --cloud-provider=external. */
   cloudProvider?: 'external' | 'internal'
   labels?: Record<string, string>
 }
 
-/** Does to Node objects what a kubelet does, without a machine. */
-function kubelets({ client, kubectl, must }: Pick<World, 'client' | 'kubectl' | 'must'>) {
+/** Writes Node objects as kubelets do, without machines. */
+function kubelets({ client, kubectl, run }: Pick<TestStage, 'client' | 'kubectl' | 'run'>) {
   const node = (name: string): Promise<Node | undefined> => client.get(nodes, { name })
   return {
     node,
-    /** A kubelet comes up and registers its node, which is not ready yet. */
+    /** Registers a node that is not ready yet. */
     register: async (name: string, started: Started = {}) => {
       const { code, stderr } = await kubectl(['create', '-f', '-'], newNode(name, started))
       if (code !== 0) throw new Error(stderr)
     },
-    /** The kubelet says how it is; a machine that is off says nothing, and the cluster notes that. */
+    /** Writes the Ready condition; Unknown is what the cluster writes for a machine that is off. */
     say: async (name: string, ready: 'True' | 'False' | 'Unknown') => {
-      const patch = JSON.stringify({ status: { conditions: [{ type: 'Ready', status: ready, reason: 'Said' }] } })
-      await must('patch', 'node', name, '--subresource=status', '--type=merge', '-p', patch)
+      const patch = JSON.stringify({ status: { conditions: [{ type: 'Ready', status: ready, reason: 'Test' }] } })
+      await run('patch', 'node', name, '--subresource=status', '--type=merge', '-p', patch)
     },
-    /** Waits for a node that is as told. */
+    /** Waits until `is` returns a value for the node. */
     seen: <T>(what: string, name: string, is: (node: Node | undefined) => T | false | undefined) =>
-      eventually(`node ${name}: ${what}`, async (see: See) => is(see(await node(name))) || undefined),
-    /** What `kubectl describe` would tell of a node. */
+      eventually(`node ${name}: ${what}`, async (observe: Observe) => is(observe(await node(name))) || undefined),
+    /** The Events of a node, as `kubectl describe` shows them. */
     events: (name: string) =>
-      must(
+      run(
         'get',
         'events',
         `--field-selector=involvedObject.kind=Node,involvedObject.name=${name}`,
@@ -45,25 +45,25 @@ function kubelets({ client, kubectl, must }: Pick<World, 'client' | 'kubectl' | 
   }
 }
 
-/** A machine as any of the simulated clouds shows it. */
+/** A machine as each simulated cloud shows it. */
 export type Device = {
   /** A number at Cherry Servers. */
   id: string
   ip_addresses: { address: string; address_family: number; public?: boolean; type?: string }[]
 }
 
-/** Machines in the simulated cloud, and their nodes. */
-export function machineRoom(world: Pick<World, 'client' | 'kubectl' | 'must' | 'cloud'>) {
-  const kubelet = kubelets(world)
-  const device = (name: string) => world.cloud.door.devices.add({ hostname: name }) as unknown as Device
+/** Adds machines to the simulated cloud, and nodes for them to the cluster. */
+export function simulatedNodes(stage: Pick<TestStage, 'client' | 'kubectl' | 'run' | 'cloud'>) {
+  const kubelet = kubelets(stage)
+  const device = (name: string) => stage.cloud.door.devices.add({ hostname: name }) as unknown as Device
   const settled = (name: string) =>
     kubelet.seen('it is initialized', name, (node) => (isInitialized(node) ? node : undefined))
   return {
     ...kubelet,
     device,
     settled,
-    /** A machine and its node, initialized and ready. */
-    comesUp: async (name: string): Promise<Device> => {
+    /** Adds a machine and its node, and waits until the node is initialized and ready. */
+    startNode: async (name: string): Promise<Device> => {
       const machine = device(name)
       await kubelet.register(name, { nodeIp: ipOf(machine, 4, 'private') })
       await settled(name)
@@ -73,14 +73,14 @@ export function machineRoom(world: Pick<World, 'client' | 'kubectl' | 'must' | '
   }
 }
 
-/** An address that a machine is managed by. */
+/** A management address of a machine. */
 export function ipOf({ ip_addresses }: Device, family: 4 | 6, kind: 'public' | 'private'): string {
   const words: unknown[] = kind === 'public' ? [true, 'primary-ip'] : [false, 'private-ip']
   const isOne = ({ public: isPublic, type }: Device['ip_addresses'][number]) => words.includes(isPublic ?? type)
   return ip_addresses.find((one) => one.address_family === family && isOne(one))?.address ?? ''
 }
 
-/** The taints of a node that are a cloud provider's; the API server has its own for nodes that are not ready. */
+/** The taints of a node that a cloud provider sets; the API server sets others on nodes that are not ready. */
 export function cloudTaints(node: Node | undefined): string[] {
   const taints = node?.spec.taints ?? []
   return taints.filter(({ key }) => key.includes('cloudprovider')).map(({ key, effect }) => `${key}:${effect}`)

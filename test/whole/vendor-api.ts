@@ -1,11 +1,11 @@
-// What is done to a cloud past the product: by a person, by a cluster before it, or by the cloud itself.
+// What others do to the simulated cloud without the product: administrators, predecessors, the cloud itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Access } from '../../sandbox/dialects.ts'
 
-/** An address as a vendor says that it was ordered. */
+/** An address as the vendor returns it after an order. */
 export type Ordered = { id: string; address: string }
 
-/** Orders an address past the product, with the words of a vendor. */
+/** Orders an address without the product, with a vendor's request body. */
 export async function orderFrom(access: Access, headers: Record<string, string>, order: object): Promise<Ordered> {
   const { url, project } = access
   const answer = await fetch(`${url}/projects/${project}/ips`, {
@@ -14,7 +14,7 @@ export async function orderFrom(access: Access, headers: Record<string, string>,
     body: JSON.stringify(order),
   })
   if (answer.status === 429) {
-    // The product is at it too: whoever types this tries again.
+    // The product calls the cloud at the same time and uses up the limit.
     await sleep(500)
     return orderFrom(access, headers, order)
   }
@@ -23,8 +23,8 @@ export async function orderFrom(access: Access, headers: Record<string, string>,
   return { id, address }
 }
 
-/** Tells a simulated cloud how to be from now on. */
+/** Changes how the simulated cloud behaves from now on. */
 export async function command(controlUrl: string, name: string, body: object): Promise<void> {
   const { ok, status } = await fetch(`${controlUrl}/${name}`, { method: 'PUT', body: JSON.stringify(body) })
-  if (!ok) throw new Error(`the control door answered ${status} to ${name}`)
+  if (!ok) throw new Error(`the control API answered ${status} to ${name}`)
 }

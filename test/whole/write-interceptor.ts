@@ -3,7 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { issueAuthority, issueLeaf } from '../../certs/authority.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import type { World } from './world.ts'
+import type { TestStage } from './test-stage.ts'
 
 export type Write = {
   operation: string
@@ -14,24 +14,24 @@ export type Write = {
   oldObject: KubeObject | null
 }
 
-export type Tripwire = {
-  /** Runs `act` at the next write that matches, which goes through, whatever becomes of its author. */
-  arm(matches: (write: Write) => boolean, act: () => void): void
-  /** Refuses the next write that matches, in these words. */
-  refuse(matches: (write: Write) => boolean, words: string): void
-  /** Whether what was armed last has happened. */
-  sprung(): boolean
+export type WriteInterceptor = {
+  /** Runs `act` during the next write that matches; the write succeeds. */
+  onNextWrite(matches: (write: Write) => boolean, act: () => void): void
+  /** Refuses the next write that matches, with this message. */
+  refuseNextWrite(matches: (write: Write) => boolean, message: string): void
+  /** Whether the last expected write has happened. */
+  hasFired(): boolean
   close(): Promise<void>
 }
 
 const dayMs = 86_400_000
 
-/** A webhook of the test's own, which sees every write of Services and ElasticIPs on its way into the store, and may refuse it. */
-export async function stretchTripwire(world: Pick<World, 'must' | 'kubectl'>): Promise<Tripwire> {
+/** Installs a webhook of the test, which sees every write of a Service or an ElasticIP before it is stored. */
+export async function interceptWrites(stage: Pick<TestStage, 'run' | 'kubectl'>): Promise<WriteInterceptor> {
   const now = Date.now()
-  const authority = await issueAuthority({ commonName: 'tripwire', now, lifetimeMs: dayMs })
+  const authority = await issueAuthority({ commonName: 'write-interceptor', now, lifetimeMs: dayMs })
   const leaf = await issueLeaf({ authority, hosts: ['127.0.0.1'], now, lifetimeMs: dayMs })
-  let armed: { matches: (write: Write) => boolean; act?: () => void; words?: string } | undefined
+  let expected: { matches: (write: Write) => boolean; act?: () => void; message?: string } | undefined
 
   const server = createServer(leaf, (request, response) => {
     let body = ''
@@ -40,27 +40,26 @@ export async function stretchTripwire(world: Pick<World, 'must' | 'kubectl'>): P
     })
     request.on('end', () => {
       const { request: write } = JSON.parse(body) as { request: Write & { uid: string } }
-      const sprung = armed?.matches(write) ? armed : undefined
-      if (sprung) armed = undefined
-      sprung?.act?.()
-      const { words } = sprung ?? {}
-      const verdict =
-        words === undefined ? { allowed: true } : { allowed: false, status: { code: 403, message: words } }
+      const matched = expected?.matches(write) ? expected : undefined
+      if (matched) expected = undefined
+      matched?.act?.()
+      const { message } = matched ?? {}
+      const verdict = message === undefined ? { allowed: true } : { allowed: false, status: { code: 403, message } }
       const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' }
       response.end(JSON.stringify({ ...review, response: { uid: write.uid, ...verdict } }))
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  await world.kubectl(['apply', '-f', '-'], configuration(`https://127.0.0.1:${port}/`, authority.cert))
+  await stage.kubectl(['apply', '-f', '-'], configuration(`https://127.0.0.1:${port}/`, authority.cert))
   return {
-    arm: (matches, act) => {
-      armed = { matches, act }
+    onNextWrite: (matches, act) => {
+      expected = { matches, act }
     },
-    refuse(matches, words) {
-      armed = { matches, words }
+    refuseNextWrite(matches, message) {
+      expected = { matches, message }
     },
-    sprung: () => armed === undefined,
+    hasFired: () => expected === undefined,
     async close() {
       server.closeAllConnections()
       await once(server.close(), 'close')
@@ -78,10 +77,10 @@ function configuration(url: string, authority: string): object {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: 'tripwire' },
+    metadata: { name: 'write-interceptor' },
     webhooks: [
       {
-        name: 'tripwire.example.com',
+        name: 'write-interceptor.example.com',
         clientConfig: { url, caBundle: Buffer.from(authority).toString('base64') },
         rules: [
           rule(['eip-admission.dev'], ['elasticips', 'elasticips/status']),

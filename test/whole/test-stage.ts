@@ -1,4 +1,4 @@
-// A stage for the tests of the whole: a real control plane, a simulated cloud, the product, and what a user types.
+// What tests of the whole product run on: a real control plane, a simulated cloud, the product and kubectl.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,55 +13,55 @@ import { type Stage, type StageOptions, setStage } from '../../sandbox/stage.ts'
 import { type Reservation, dialectOf, reservationsIn } from './dialects.ts'
 import { eventually } from './eventually.ts'
 import { type Stored, stored } from './stored.ts'
-import { type Terminal, terminal } from './terminal.ts'
+import { type CheckedKubectl, checkedKubectl } from './checked-kubectl.ts'
 
 export type Running = Pick<ProductOptions, 'env' | 'flags'>
 
-/** In one dialect, or in whichever a file of the matrix runs. */
-export type World<D extends DialectName = DialectName> = Stage<D> &
-  Terminal &
+/** A stage in one dialect; in a file of the matrix, in the dialect of its run. */
+export type TestStage<D extends DialectName = DialectName> = Stage<D> &
+  CheckedKubectl &
   Stored & {
     dir: string
     /** The API server as its administrator. */
     client: KubeClient
-    /** Starts the product and waits until it knows the cloud's locations; every line of its log is written. */
+    /** Starts the product with its full log and waits until it knows the cloud's locations. */
     start(running?: Running): Promise<Product>
-    /** Starts it as the leader, and waits until all is over that the cloud is asked at a start. */
+    /** Starts it as the leader, and waits until it has made every call to the cloud that a start makes. */
     startSwept(running?: Running): Promise<Product>
-    /** What the project pays for. */
+    /** The reservations that the project pays for. */
     reserved(): Reservation[]
-    /** Orders an address past the product, as a person does it or a cluster before it. */
+    /** Orders an address without the product, as an administrator or a predecessor does. */
     order(tags?: string[]): Promise<{ id: string; address: string }>
-    /** How many calls of a route the cloud saw since its log was cleared. */
+    /** The number of calls of a route since the cloud's log was cleared. */
     calls(route: string): number
-    /** The roles were enough for all that the product did so far, and nothing that it wrote can be used to be it. */
+    /** Checks that the product's log shows no missing right, no unexpected error and no secret. */
     checkLog(): void
-    /** Checks the log and takes the stage down whatever it says, then what the stage stood on. */
-    close(ground?: { close(): Promise<void> }): Promise<void>
+    /** Checks the log and stops everything, even if the check fails; then closes `below`, which the stage used. */
+    close(below?: { close(): Promise<void> }): Promise<void>
   }
 
-/** The calls that every cloud here has under the same name. */
+/** The calls that have the same route in every simulated cloud. */
 export const routes = {
   reserve: 'POST /projects/{id}/ips',
   list: 'GET /projects/{id}/ips',
   release: 'DELETE /ips/{id}',
 } as const
 
-/** Sets a stage in a folder of its own, which goes when the file's tests were all good and stays for its logs else. */
-export async function openWorld<D extends DialectName = 'equinix-metal'>(
+/** Starts a stage in a folder of its own, which is deleted when all tests of the file pass; else its logs stay. */
+export async function openStage<D extends DialectName = 'equinix-metal'>(
   options: Omit<StageOptions<D>, 'dir'> = {},
-): Promise<World<D>> {
+): Promise<TestStage<D>> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
   process.once('exit', (code) => {
     if (code === 0) rmSync(dir, { recursive: true, force: true })
-    else console.error(`the logs of a failed test of the whole: ${join(dir, 'logs')}`)
+    else console.error(`the logs of the failed tests: ${join(dir, 'logs')}`)
   })
   const stage = await setStage<D>({ dir, ...options })
   const { cloud, project, token, controlPlane } = stage
   const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test', timeoutMs: 30_000 })
   return {
     ...stage,
-    ...terminal(stage.kubectl),
+    ...checkedKubectl(stage.kubectl),
     ...stored(client),
     ...starts(stage, client),
     dir,
@@ -70,21 +70,21 @@ export async function openWorld<D extends DialectName = 'equinix-metal'>(
     order: (tags) => dialectOf(stage.dialect).order({ url: cloud.url, project, token }, tags),
     calls: (route) => cloud.door.calls.count(route),
     checkLog: () => checkLog(stage),
-    async close(ground) {
+    async close(below) {
       try {
         checkLog(stage)
       } finally {
         await stage.stop()
-        await ground?.close()
+        await below?.close()
       }
     },
   }
 }
 
-function starts(stage: Stage<DialectName>, client: KubeClient): Pick<World, 'start' | 'startSwept'> {
+function starts(stage: Stage<DialectName>, client: KubeClient): Pick<TestStage, 'start' | 'startSwept'> {
   const { loadBalancer, places } = dialectOf(stage.dialect)
   const answered = (route: string) => stage.cloud.door.calls.all(route).filter(({ status }) => status === 200).length
-  const start: World['start'] = async ({ env, flags = [] } = {}) => {
+  const start: TestStage['start'] = async ({ env, flags = [] } = {}) => {
     const before = places.map(answered)
     const product = await stage.serve({ ...(env && { env }), flags: ['--v=5', ...flags] })
     await eventually(
@@ -100,16 +100,16 @@ function starts(stage: Stage<DialectName>, client: KubeClient): Pick<World, 'sta
       const product = await start(running)
       await eventually('the first sweep reads the cloud', () => answered(routes.list) > before || undefined)
       const mark = { namespace: 'eip-admission', name: 'eip-admission-ledger' }
-      await eventually('the first sweep leaves its mark', () => client.get(configMaps, mark))
-      if ((running?.env?.[loadBalancer] ?? 'empty://') === 'empty://') await peered(product)
+      await eventually('the first sweep writes the adoption mark', () => client.get(configMaps, mark))
+      if ((running?.env?.[loadBalancer] ?? 'empty://') === 'empty://') await hasReadProject(product)
       return product
     },
   }
 }
 
-/** With a load balancer the project's BGP is looked at once, at the start. */
-async function peered(product: Product): Promise<void> {
-  await eventually('the project is looked at', async () => {
+/** Waits for the read of the project's BGP settings, which a start with a load balancer makes once. */
+async function hasReadProject(product: Product): Promise<void> {
+  await eventually('the product reads the project', async () => {
     const { text } = await product.health('/metrics')
     return text.includes('controller="project-peering"') || undefined
   })

@@ -3,10 +3,10 @@ import type { Service } from '../../kube/objects.ts'
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { eventually } from './eventually.ts'
-import type { Tripwire, Write } from './tripwire.ts'
-import type { Running, World } from './world.ts'
+import type { WriteInterceptor, Write } from './write-interceptor.ts'
+import type { Running, TestStage } from './test-stage.ts'
 
-/** A moment to die at: a write on its way into the store, or a call that the cloud carried out, or not, and never answers. */
+/** When to kill the process: during a write, or during a call that the cloud never answers, whether it carries it out or not. */
 export type Moment = { name: string } & ({ write: (write: Write) => boolean } | { call: string; done: boolean })
 
 export const onRecord = ({ resource, subResource }: Write) => resource.resource === 'elasticips' && !subResource
@@ -18,16 +18,16 @@ export const onService = ({ resource, userInfo }: Write) =>
   resource.resource === 'services' && userInfo.username.startsWith('system:serviceaccount:')
 export const ingressOf = ({ object }: Write) => (object as Service | null)?.status?.loadBalancer?.ingress ?? []
 
-export type Dying = { world: World; tripwire: Tripwire; running: Running; product: Product }
+export type KillDeps = { stage: TestStage; interceptor: WriteInterceptor; running: Running; product: Product }
 
-/** Lets the process die at a moment that `begin` brings about, and starts it again, as often as a test wants. */
-export function deaths(of: Dying): (moment: Moment, begin: () => Promise<unknown>) => Promise<void> {
-  const { world, tripwire, running } = of
-  const { calls, faults } = world.cloud.door
-  let { product } = of
+/** Kills the process at a moment that `begin` brings about, waits for its end and starts it again. */
+export function processKiller(deps: KillDeps): (moment: Moment, begin: () => Promise<unknown>) => Promise<void> {
+  const { stage, interceptor, running } = deps
+  const { calls, faults } = stage.cloud.door
+  let { product } = deps
   return async (moment, begin) => {
     const kill = () => product.signal('SIGKILL')
-    if ('write' in moment) tripwire.arm(moment.write, kill)
+    if ('write' in moment) interceptor.onNextWrite(moment.write, kill)
     else faults.add({ on: moment.call, answer: 'hang', done: moment.done, times: 1 })
     const before = 'call' in moment ? calls.count(moment.call) : 0
     const begun = begin()
@@ -35,10 +35,10 @@ export function deaths(of: Dying): (moment: Moment, begin: () => Promise<unknown
       await eventually(moment.name, () => calls.count(moment.call) > before || undefined)
       kill()
     }
-    await eventually(`the process dies when ${moment.name}`, () => !product.isRunning() || undefined)
+    await eventually(`the process is killed when ${moment.name}`, () => !product.isRunning() || undefined)
     await begun
     faults.clear()
-    assert.ok(tripwire.sprung())
-    product = await world.start(running)
+    assert.ok(interceptor.hasFired())
+    product = await stage.start(running)
   }
 }

@@ -1,0 +1,39 @@
+// In which dialects a file of this folder runs unless a word names another one. A file that is not listed runs in every
+// dialect, because the vendors differ in what it tests. smoke.test.ts shows in every dialect what the others share.
+import type { DialectName } from '../../sandbox/dialects.ts'
+
+export type DialectsOfFile = {
+  complete: readonly DialectName[]
+  /** Here the tests do not run in which the vendor's API has no part. */
+  cloudOnly?: readonly DialectName[]
+}
+
+export const dialectsByFile: Record<string, DialectsOfFile> = {
+  // MetalLB reads custom resources on one, a ConfigMap on the other.
+  announcing: { complete: ['equinix-metal', 'packet'] },
+  // A kill during a write to the API server is the same in every dialect, a kill during a call to the cloud is not.
+  'available-crash': { complete: ['cherry-servers'], cloudOnly: ['equinix-metal', 'packet'] },
+  crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
+  'api-server-trouble': { complete: ['packet'] },
+  // The two clouds; packet differs from Equinix Metal in settings and tags alone.
+  chaos: { complete: ['equinix-metal', 'cherry-servers'] },
+  create: { complete: ['equinix-metal'] },
+  'dry-run': { complete: ['packet'] },
+  guards: { complete: ['cherry-servers'] },
+  hostile: { complete: ['packet'] },
+  lifecycle: { complete: ['cherry-servers'] },
+  manifest: { complete: ['equinix-metal'] },
+  // A predecessor on Packet did not mark its cluster: here a second cluster has the fewest marks to tell them apart.
+  neighbours: { complete: ['packet'] },
+  // The two BGP APIs. Packet has the one of Equinix Metal; smoke.test.ts shows its annotations.
+  peering: { complete: ['equinix-metal', 'cherry-servers'] },
+  // Cherry Servers limits the calls of a machine, Equinix Metal takes many at once.
+  races: { complete: ['equinix-metal', 'cherry-servers'] },
+  // A Service can request a location, by an annotation; on packet it cannot, which smoke.test.ts shows.
+  refusals: { complete: ['equinix-metal'] },
+  'rejected-later': { complete: ['packet'] },
+  replicas: { complete: ['equinix-metal'] },
+  'request-annotations': { complete: ['cherry-servers'] },
+  'restored-backup': { complete: ['cherry-servers'] },
+  untouched: { complete: ['packet'] },
+}

@@ -1,0 +1,190 @@
+// What every dialect has in common, once in each: dry run, create, refuse, announce, release. Files that the table in
+// dialects-by-file.ts lists show the same in depth, in the dialects where it shows most.
+import { isDeepStrictEqual } from 'node:util'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Product } from '../../sandbox/product.ts'
+import { serviceTag } from '../whole/dialects.ts'
+import { eventually } from '../whole/eventually.ts'
+import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
+import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
+import { metallbView, sessionText } from '../whole/metallb-view.ts'
+import { shownIn } from '../whole/stored.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
+
+const stage = await openStage()
+const { kubectl } = stage
+const { door } = stage.cloud
+const { calls, faults, quota } = door
+const { bgp, elsewhere, here, misspelt, place, placeSetting, words } = dialect
+const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = bgp.metallb
+const metallb = metallbView(stage, version)
+await stage.run('create', 'namespace', 'metallb-system')
+await metallb.install()
+
+let product: Product | undefined
+let settings: Record<string, string> | undefined
+
+/** Runs the product with these settings; it is not restarted where it has them. */
+async function runWith(env: Record<string, string>): Promise<void> {
+  if (isDeepStrictEqual(env, settings)) return
+  await product?.stop()
+  product = await stage.startSwept({ env })
+  settings = env
+}
+
+const isReserved = (address: string | undefined) => stage.reserved().some((one) => one.address === address)
+const create = (manifest: object, flags: string[] = []) => kubectl(['create', ...flags, '-f', '-'], manifest)
+
+test('a dry run says where an address would be reserved, and reserves none', async () => {
+  await runWith(here)
+  calls.clear()
+  const { code, stderr } = await create(loadBalancer('imagined'), ['--dry-run=server'])
+  assert.equal([code, stderr], [0, `Warning: dry run: an address in ${place} would be reserved\n`])
+  assert.equal([calls.all(), await stage.record('imagined')], [[], undefined])
+})
+
+test('a created Service returns with its address after one call to the cloud, and the reservation has its marks', async () => {
+  await runWith(here)
+  calls.clear()
+  const { metadata, spec } = await stage.create(loadBalancer('web'))
+  assert.equal([stage.calls(routes.list), stage.calls(routes.reserve)], [0, 1])
+  assert.equal([metadata.annotations?.[shown], metadata.finalizers], [spec.loadBalancerIP, [finalizer]])
+  assert.is(await stage.settled('web'), spec.loadBalancerIP)
+  const held = stage.reserved().find(({ address }) => address === spec.loadBalancerIP)
+  assert.is(held?.place, place)
+  for (const tag of [dialect.usage, serviceTag(dialect, 'default/web')]) assert.ok(held?.tags.includes(tag), tag)
+  const columns = new RegExp(`${spec.loadBalancerIP} +${place} +Bound +default +web `)
+  assert.match(await stage.run('get', 'eip', 'default.web'), columns)
+})
+
+test('a Service keeps an own address, and the cloud is not called for it', async () => {
+  await runWith(here)
+  calls.clear()
+  const own = '198.51.100.7'
+  const { spec, metadata } = await stage.create(loadBalancer('own', { spec: { loadBalancerIP: own } }))
+  assert.equal([spec.loadBalancerIP, metadata.finalizers], [own, [finalizer]])
+  assert.is(await eventually('its status shows it', async () => shownIn(await stage.service('own'))), own)
+  await stage.run('delete', 'service', 'own', '--timeout=20s')
+  assert.equal([stage.calls(routes.reserve), stage.calls(routes.release)], [0, 0])
+})
+
+test('the Service that mirrors the control plane, and one of another class, are left alone', async () => {
+  await runWith(here)
+  const others = [
+    { name: dialect.controlPlaneService, namespace: 'kube-system', spec: {} },
+    { name: 'another-class', namespace: 'default', spec: { loadBalancerClass: 'example.com/other' } },
+  ]
+  for (const { name, namespace, spec } of others) {
+    const created = await stage.create(loadBalancer(name, { namespace, spec }))
+    assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
+    // A later Service that is settled shows that the controller has seen this one.
+    await stage.create(loadBalancer('after-others'))
+    await stage.settled('after-others')
+    assert.is((await stage.service(name, namespace))?.metadata.resourceVersion, created.metadata.resourceVersion)
+    await stage.run('delete', 'service', 'after-others', '--timeout=20s')
+  }
+})
+
+test('a misspelt annotation is refused with the one that was meant', async () => {
+  await runWith(here)
+  for (const meant of [reclaim, ...(elsewhere ? [elsewhere.annotation] : [])]) {
+    const typo = meant.slice(0, -1)
+    const { code, stderr } = await create(loadBalancer('typo', { annotations: { [typo]: 'any' } }))
+    assert.is(code, 1)
+    assert.match(stderr, `Service default/typo: annotation ${typo}: "any" is not known, did you mean ${meant}?`)
+  }
+})
+
+test("a project at its limit and a revoked token are refused with the cloud's words, and nothing stays behind", async () => {
+  await runWith(here)
+  const troubles = [
+    { words: words.quota, begin: () => quota.set(0), end: () => quota.set(256) },
+    { words: words.unauthorized, begin: () => faults.add({ answer: 401 }), end: () => faults.clear() },
+  ]
+  for (const { words: expected, begin, end } of troubles) {
+    begin()
+    const { code, stderr } = await create(loadBalancer('refused'))
+    end()
+    assert.is(code, 1)
+    assert.match(stderr, `: ${expected}; `)
+    assert.equal([await stage.service('refused'), await stage.record('refused')], [undefined, undefined])
+  }
+})
+
+test('a deleted Service releases its address, and the cloud loses the reservation', async () => {
+  await runWith(here)
+  const { spec } = await stage.create(loadBalancer('short'))
+  await stage.settled('short')
+  await stage.run('delete', 'service', 'short', '--timeout=20s')
+  await stage.gone('short')
+  assert.not(isReserved(spec.loadBalancerIP))
+})
+
+test('with reclaimPolicy Retain the next Service of the same name has the same address, without a call', async () => {
+  await runWith(here)
+  const manifest = loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } })
+  await stage.create(manifest)
+  const address = await stage.settled('kept')
+  await stage.run('delete', 'service', 'kept', '--timeout=20s')
+  await eventually(
+    'it is Released',
+    async () => (await stage.record('kept'))?.status?.phase === 'Released' || undefined,
+  )
+  assert.ok(isReserved(address))
+  calls.clear()
+  assert.is((await stage.create(manifest)).spec.loadBalancerIP, address)
+  assert.is(await stage.settled('kept'), address)
+  assert.is(stage.calls(routes.reserve), 0)
+})
+
+test('a Service does not wait for a cloud that is slow to delete, and the next one has another address', async () => {
+  await runWith(here)
+  door.setDeletion({ reservationsMs: 600_000 })
+  await stage.create(loadBalancer('slow'))
+  const address = await stage.settled('slow')
+  await stage.run('delete', 'service', 'slow', '--timeout=20s')
+  await stage.gone('slow')
+  assert.match(await stage.run('get', 'eip'), new RegExp(`releasing-\\S+ +${address}.* Releasing`))
+  await stage.create(loadBalancer('slow'))
+  assert.is.not(await stage.settled('slow'), address)
+  door.setDeletion({ reservationsMs: 0 })
+})
+
+test('a node shows its peers, and MetalLB gets the sessions and the pool of a Service', async () => {
+  await runWith({ ...here, [dialect.loadBalancer]: setting })
+  const { startNode, node } = simulatedNodes(stage)
+  const source = ipOf(await startNode('node-a'), 4, bgp.source)
+  const expected = bgp.says(source)
+  await eventually('the node shows its peers', async (observe) => {
+    const { annotations = {} } = observe(await node('node-a'))?.metadata ?? {}
+    const found = Object.fromEntries(Object.keys(expected).map((name) => [name, annotations[name]]))
+    return isDeepStrictEqual(found, expected) || undefined
+  })
+  const { spec } = await stage.create(loadBalancer('announced'))
+  await eventually('MetalLB has the pool', async (observe) => {
+    return observe(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
+  })
+  const { asn: routerAsn, machines, routers } = bgp.provider
+  const sessions = routers.map((router) =>
+    sessionText({ node: 'node-a', source, asn: machines.asn, router, routerAsn }),
+  )
+  await eventually('MetalLB has the sessions', async (observe) => {
+    return observe(await metallb.sessions()).join() === sessions.toSorted().join() || undefined
+  })
+  await stage.run('delete', 'service', 'announced', '--timeout=20s')
+  await stage.gone('announced')
+  assert.not((await metallb.pools()).includes(`${spec.loadBalancerIP}/32`))
+})
+
+test('a misspelt location in the settings is refused with the one that was meant and the known ones', async () => {
+  await runWith({ ...here, [placeSetting.name]: misspelt.place })
+  const { code, stderr } = await create(loadBalancer('victim'))
+  assert.is(code, 1)
+  for (const expected of [`setting ${placeSetting.name}: `, ...misspelt.expected]) assert.match(stderr, expected)
+})
+
+test.after(() => stage.close())
+
+test.run()

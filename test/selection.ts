@@ -1,0 +1,55 @@
+// Which test files run, in which dialects, and which of their tests.
+import { type DialectName, dialects } from '../sandbox/dialects.ts'
+import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.ts'
+
+/**
+ * One process: a file, and for a file in a folder `matrix` the dialect that it tests. `cloudOnly` leaves out the tests in
+ * which the cloud has no part.
+ */
+export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }
+
+const dialectNames = Object.keys(dialects) as DialectName[]
+
+/**
+ * The runs whose title contains every word. A file of the matrix runs in the dialects of its row in the table; where a
+ * word names a dialect, it runs in that one.
+ */
+export function selectRuns(files: string[], words: string[]): Run[] {
+  const namesDialect = words.some((word) => (dialectNames as string[]).includes(word))
+  return files
+    .flatMap((file): Run[] => {
+      if (!isIn('matrix', file)) return [{ file }]
+      if (namesDialect) return dialectNames.map((dialect) => ({ file, dialect }))
+      const { complete, cloudOnly = [] } = rowOf(file)
+      return [
+        ...complete.map((dialect) => ({ file, dialect })),
+        ...cloudOnly.map((dialect) => ({ file, dialect, cloudOnly: true as const })),
+      ]
+    })
+    .filter((run) => words.every((word) => titleOf(run).includes(word)))
+}
+
+/** An argument with a space in it is a phrase from the name of a test; any other is a word that selects files. */
+export function sortArguments(args: string[]): { words: string[]; phrases: string[] } {
+  const { words = [], phrases = [] } = Object.groupBy(args, (arg) => (/\s/.test(arg) ? 'phrases' : 'words'))
+  return { words, phrases }
+}
+
+/** How a run is called on the terminal. */
+export function titleOf({ file, dialect, cloudOnly }: Run): string {
+  return [file, dialect ?? [], cloudOnly ? '(cloud only)' : []].flat().join(' ')
+}
+
+/** Whether the run needs namespaces of its own, with root and a network with routers. */
+export function isRigged({ file }: Run): boolean {
+  return isIn('rig', file)
+}
+
+function rowOf(file: string): DialectsOfFile {
+  const name = file.slice(file.indexOf('matrix/') + 'matrix/'.length).replace('.test.ts', '')
+  return dialectsByFile[name] ?? { complete: dialectNames }
+}
+
+function isIn(folder: string, file: string): boolean {
+  return file.split('/').includes(folder)
+}

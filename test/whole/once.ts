@@ -1,0 +1,5 @@
+/** Runs `work` at the first call only; later calls wait for the same result. For set-up that several tests of a file need. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= work())
+}
