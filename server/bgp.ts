@@ -3,14 +3,14 @@ import type { AnnotationScheme } from '../controllers/peering/node-annotations.t
 import type { LabelRequirement } from '../lib/label-selector.ts'
 import type { LoadBalancer } from './settings/load-balancer.ts'
 
-/** BGP as the settings want it. */
+/** BGP as the settings request it. */
 export type Bgp = {
-  /** Whether there is anything to announce by it. */
+  /** Whether addresses are announced by BGP. */
   isOn: boolean
   project: ProjectPeering
   selector: LabelRequirement[]
   annotations: AnnotationScheme
-  /** Addresses that the routers take from a node, where that is known. */
+  /** How many addresses the routers accept from a node, if that is known. */
   maxPrefixes: number | undefined
 }
 
@@ -24,7 +24,7 @@ export type BgpWords = {
   outdated?: readonly string[]
 }
 
-/** BGP in the words of one dialect: whether it is on, and who learns passwords, follows from who announces. */
+/** BGP for one dialect. The announcing software decides whether it is on, and where passwords are written. */
 export function bgpOf({ kind }: LoadBalancer, words: BgpWords): Bgp {
   const { project, selector = [], names, maxPrefixes, outdated = [] } = words
   return {
@@ -35,13 +35,13 @@ export function bgpOf({ kind }: LoadBalancer, words: BgpWords): Bgp {
     annotations: {
       names,
       showsPasswords: readsAnnotations[kind],
-      // kube-vip takes them for the current ones, or not, from one start to the next.
+      // kube-vip may read them instead of the current ones, and that differs from start to start.
       outdated: kind === 'kube-vip' ? outdated : [],
     },
   }
 }
 
-/** MetalLB gets passwords by a Secret; everybody who may read nodes can read an annotation. */
+/** MetalLB reads passwords from a Secret. Annotations are readable for all who can read nodes. */
 const readsAnnotations: Record<LoadBalancer['kind'], boolean> = {
   'kube-vip': true,
   empty: true,
