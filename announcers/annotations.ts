@@ -9,14 +9,14 @@ export const announcerAnnotations: readonly Annotation[] = [
     name: metallbRequest,
     on: 'Service',
     writers: ['user'],
-    values: 'IP addresses, separated by commas',
+    values: 'an IP address',
     sentence: 'Requests an own address from MetalLB. MetalLB refuses it beside `spec.loadBalancerIP`.',
   },
   {
     name: metallbOldRequest,
     on: 'Service',
     writers: ['user'],
-    values: 'IP addresses, separated by commas',
+    values: 'an IP address',
     sentence: 'The name of the same annotation up to MetalLB 0.14.',
   },
   ...metallbPoolAnnotations.map((name): Annotation => ({

@@ -3,9 +3,9 @@ import type { AnnotationScheme } from '../controllers/peering/node-annotations.t
 import type { LabelRequirement } from '../lib/label-selector.ts'
 import type { LoadBalancer } from './settings/load-balancer.ts'
 
-/** BGP as the settings request it. */
+/** What the settings decide about BGP. */
 export type Bgp = {
-  /** Whether addresses are announced by BGP. */
+  /** Whether the announcing software uses BGP. */
   isOn: boolean
   project: ProjectPeering
   selector: LabelRequirement[]
@@ -14,19 +14,19 @@ export type Bgp = {
   maxPrefixes: number | undefined
 }
 
-/** What a dialect alone can say of BGP. */
-export type BgpWords = {
+/** The part of the BGP settings that differs between dialects. */
+export type DialectBgp = {
   project: ProjectPeering
   selector?: LabelRequirement[] | undefined
   names: AnnotationScheme['names']
   maxPrefixes?: number
-  /** What its predecessor called these annotations earlier. */
+  /** Names that an older version of the predecessor gave these annotations. */
   outdated?: readonly string[]
 }
 
-/** BGP for one dialect. The announcing software decides whether it is on, and where passwords are written. */
-export function bgpOf({ kind }: LoadBalancer, words: BgpWords): Bgp {
-  const { project, selector = [], names, maxPrefixes, outdated = [] } = words
+/** Makes the BGP settings. The announcing software decides whether BGP is on and whether annotations show passwords. */
+export function makeBgp({ kind }: LoadBalancer, dialect: DialectBgp): Bgp {
+  const { project, selector = [], names, maxPrefixes, outdated = [] } = dialect
   return {
     isOn: kind !== 'none' && kind !== 'emlb',
     project,
@@ -35,13 +35,13 @@ export function bgpOf({ kind }: LoadBalancer, words: BgpWords): Bgp {
     annotations: {
       names,
       showsPasswords: readsAnnotations[kind],
-      // kube-vip may read them instead of the current ones, and that differs from start to start.
+      // kube-vip may read them instead of the current ones; which it reads can change with each of its starts.
       outdated: kind === 'kube-vip' ? outdated : [],
     },
   }
 }
 
-/** MetalLB reads passwords from a Secret. Annotations are readable for all who can read nodes. */
+/** MetalLB reads passwords from a Secret. Everybody with the right to read nodes can read an annotation. */
 const readsAnnotations: Record<LoadBalancer['kind'], boolean> = {
   'kube-vip': true,
   empty: true,

@@ -1,5 +1,5 @@
 import { cherryServers } from '../../clouds/cherry-servers.ts'
-import { bgpOf } from '../bgp.ts'
+import { makeBgp } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
 import { serviceAnnotationNames } from '../settings/dialects/annotations.ts'
 import { cherryServers as dialect, managedAnnotation } from '../settings/dialects/cherry-servers.ts'
@@ -44,7 +44,7 @@ export function cherryServersProvider(settings: Settings, { userAgent, observe }
 }
 
 function dialectBgp(settings: Settings): CloudProvider['bgp'] {
-  return bgpOf(settings.loadBalancer, {
+  return makeBgp(settings.loadBalancer, {
     // The cloud chooses the ASN, and its routers use no password.
     project: { asn: undefined, password: undefined },
     selector: settings.bgpNodeSelector,

@@ -1,5 +1,5 @@
 import { equinixMetal } from '../../clouds/equinix-metal.ts'
-import { bgpOf } from '../bgp.ts'
+import { makeBgp } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
 import { outdatedNodeAnnotations, serviceAnnotationNames } from '../settings/dialects/annotations.ts'
 import { equinixMetal as dialect } from '../settings/dialects/equinix-metal.ts'
@@ -56,7 +56,7 @@ function locationSources(settings: Settings): Pick<DialectPolicy, 'locationSetti
 }
 
 function dialectBgp(settings: Settings): CloudProvider['bgp'] {
-  return bgpOf(settings.loadBalancer, {
+  return makeBgp(settings.loadBalancer, {
     project: { asn: settings.localAsn, password: settings.bgpPass },
     selector: settings.bgpNodeSelector,
     maxPrefixes,

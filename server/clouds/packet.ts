@@ -1,6 +1,6 @@
 import { equinixMetal } from '../../clouds/equinix-metal.ts'
 import { facilityOfHost } from '../../clouds/equinix-metal/metadata.ts'
-import { bgpOf } from '../bgp.ts'
+import { makeBgp } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
 import { serviceAnnotationNames } from '../settings/dialects/annotations.ts'
 import { packet } from '../settings/dialects/packet.ts'
@@ -67,7 +67,7 @@ async function findFacility({ facility, metadataUrl }: Settings, tools: CloudToo
 }
 
 function dialectBgp(settings: Settings, loadBalancer: CloudProvider['loadBalancer']): CloudProvider['bgp'] {
-  return bgpOf(loadBalancer, {
+  return makeBgp(loadBalancer, {
     project: { asn: settings.localAsn, password: undefined },
     maxPrefixes,
     names: {

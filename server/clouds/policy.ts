@@ -25,7 +25,7 @@ export type DialectPolicy = {
   locationAnnotations: LocationSource[]
 }
 
-/** What the operator decided for all Services of the cluster. */
+/** Makes the policy: what the operator decided for all Services of the cluster. */
 export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Policy {
   const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
   const ipAnnotation = loadBalancer.kind === 'empty' ? loadBalancer.ipAnnotation : undefined

@@ -16,7 +16,7 @@ import { names } from '../../manifests/names.ts'
 import type { CleanupSettings } from '../settings/commands.ts'
 import type { CommandDeps } from './command-deps.ts'
 
-/** A change that cleanup makes, and what it says about it before and after. */
+/** A change that cleanup makes, and its line of output before and after it is made. */
 type Change = { planned: string; done: string; make: () => Promise<void> }
 
 /**
@@ -56,7 +56,7 @@ function webhookDeletions(client: KubeClient): Change[] {
   const deletion = (resource: Resource<KubeObject>, name: string): Change => ({
     planned: `would delete ${resource.kind} ${name}`,
     done: `deleted ${resource.kind} ${name}`,
-    make: async () => void (await client.remove(resource, { name })),
+    make: () => client.remove(resource, { name }),
   })
   return [
     deletion(mutatingWebhookConfigurations, mutatingConfiguration),

@@ -72,7 +72,7 @@ function addCleanup(root: Command, { cleanup, env }: ProgramDeps): void {
     .description(
       'Deletes the webhook configurations and removes the finalizers of eip-admission from Services and ElasticIPs, ' +
         'so that nothing blocks the cluster when serve runs no more. Reservations stay and are listed. Stop every ' +
-        '`eip-admission serve` before `eip-admission cleanup --yes`.',
+        '`eip-admission serve` first.',
     )
     .action(() => cleanup(resolveSettings(cleanupSettings, { flags: givenFlags(command), env }).values))
   addSettings(command, [{ heading: 'Options', table: cleanupSettings }])

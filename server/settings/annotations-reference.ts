@@ -10,9 +10,9 @@ import type { Setting } from './setting.ts'
 
 const prefixes = dialects
   .flatMap(({ name, annotationPrefix }: Dialect) =>
-    annotationPrefix === undefined ? [] : [`The dialect \`${name}\` does the same for \`${annotationPrefix}\`.`],
+    annotationPrefix === undefined ? [] : [`  The dialect \`${name}\` does the same for \`${annotationPrefix}\`.`],
   )
-  .join(' ')
+  .join('\n')
 
 const opening = `# Annotations, labels and finalizers
 
@@ -22,7 +22,8 @@ This page lists every annotation that eip-admission reads or writes, and its own
   dialect.
 - Some annotations have a name that a setting can change. Its flag stands beside the name; see [settings](settings.md).
 - An annotation of a Service that begins with \`eip-admission.dev/\` and is not in these tables is refused, because it is
-  probably a typo. The error names the most similar annotation. ${prefixes}
+  probably a typo. The error names the most similar annotation.
+${prefixes}
 - \`{{n}}\` stands for the number of a peer, which begins with 0.
 `
 

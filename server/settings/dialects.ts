@@ -4,21 +4,21 @@ import { packet } from './dialects/packet.ts'
 import type { Format } from './setting.ts'
 import { oneOf } from './words.ts'
 
-/** Every dialect we speak. */
+/** Every dialect. */
 export const dialects = [equinixMetal, packet, cherryServers] as const
 
 export type Dialect = (typeof dialects)[number]
 
-/** A dialect's name and its typed settings. */
+/** The name of a dialect and its typed settings. */
 export type CloudSettings = NonNullable<ReturnType<Dialect['read']>['values']>
 
 /** The typed settings of one dialect. */
 export type SettingsOf<Name extends CloudSettings['dialect']> = Extract<CloudSettings, { dialect: Name }>['settings']
 
-/** The names of all dialects, for people. */
+/** All values of --cloud-provider, for messages. */
 export const cloudProviders = oneOf(dialects.flatMap(({ providers }) => providers))
 
-/** A dialect, by the names that its predecessors' manifests give it. */
+/** A dialect, by the names that it has in its predecessors' manifests. */
 export const cloudProvider: Format<Dialect> = {
   placeholder: 'name',
   read: (given) => {

@@ -38,6 +38,6 @@ export const labelSelector: Format<LabelRequirement[]> = {
   placeholder: 'selector',
   read: (given) => {
     const value = parseLabelSelector(given)
-    return value ? { value } : { right: 'a label selector as kubectl -l takes it: role=edge,zone in (a, b),!spare' }
+    return value ? { value } : { right: 'a label selector as for kubectl -l, such as role=edge,zone in (a, b),!spare' }
   },
 }

@@ -16,7 +16,7 @@ export type LoadBalancer =
   /** Without a metro, the metro setting or the Service's annotation counts. */
   | { kind: 'emlb'; metro: string | undefined }
 
-/** Where dialects differ. */
+/** How the load balancer setting differs between dialects. */
 export type LoadBalancerDialect = {
   /** What `metallb:///<namespace>/` means when no name follows. */
   namespaceAlone: 'crd' | 'undecided'

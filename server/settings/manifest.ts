@@ -10,6 +10,6 @@ export function manifestProblems(sources: Pick<Sources, 'flags' | 'env'>): Probl
   const path = readSettings({ setting }, sources).values?.setting
   const file = path === undefined ? undefined : readManifest(path)
   if (path === undefined || file?.wrong === undefined) return []
-  const right = 'it must be a readable YAML file with Kubernetes objects, as kubectl apply -f takes it'
+  const right = 'it must be a readable YAML file with Kubernetes objects, as for kubectl apply -f'
   return [{ setting: setting.title, source: path, wrong: file.wrong, right }]
 }
