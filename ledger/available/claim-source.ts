@@ -1,5 +1,5 @@
 import { isConflict, isNotFound } from '../../kube/errors.ts'
-import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
+import { type ElasticIP, claimKey, phaseOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { isAvailableFor, isClaimedBy, unavailableReason } from '../record/source.ts'
 import type { WarmCandidates } from './warm-candidates.ts'
@@ -76,4 +76,16 @@ async function setSource(deps: SourceDeps, record: ElasticIP, source: ElasticIP 
     record,
     source ? { ...spec, source: { name: source.metadata.name, type: 'WarmPool' } } : spec,
   )
+}
+
+/** Ends the claim on an address that no record uses: it is available again. */
+export async function makeAvailable(
+  deps: Pick<LedgerDeps, 'records'>,
+  source: ElasticIP,
+  signal: AbortSignal,
+): Promise<void> {
+  const current =
+    phaseOf(source) === 'Bound' ? await deps.records.writeStatus(source, { phase: 'Available' }, { signal }) : source
+  const { claimRef: _former, ...spec } = current.spec
+  await deps.records.writeSpec(current, spec, { signal })
 }

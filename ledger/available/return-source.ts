@@ -1,16 +1,9 @@
 import { type ElasticIP, phaseOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { hasSource, isClaimedBy } from '../record/source.ts'
+import { makeAvailable } from './claim-source.ts'
 
 type Deps = Pick<LedgerDeps, 'records'>
-
-/** Makes an address available again that no record uses. */
-export async function makeAvailable(deps: Deps, source: ElasticIP, signal: AbortSignal): Promise<void> {
-  const current =
-    phaseOf(source) === 'Bound' ? await deps.records.writeStatus(source, { phase: 'Available' }, { signal }) : source
-  const { claimRef: _former, ...spec } = current.spec
-  await deps.records.writeSpec(current, spec, { signal })
-}
 
 /** Ends the claim on an address whose record is gone: available again, or released where its reclaim policy says so. */
 export async function reclaimSource(deps: Deps, source: ElasticIP, signal: AbortSignal): Promise<void> {

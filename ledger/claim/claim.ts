@@ -43,7 +43,10 @@ export function claims(ledger: ClaimDeps): Claims {
     async claim(claim, signal) {
       const deadline = claim.wait ? once(signal, 'abort').then(() => busy) : undefined
       do {
-        const attempt = tryToClaim(deps, claim, signal).catch(busyOnConflict)
+        const attempt = tryClaim(deps, claim, signal).catch((error: unknown) => {
+          if (isConflict(error)) return busy
+          throw error
+        })
         const result = await (deadline ? Promise.race([attempt, deadline]) : attempt)
         if (result.kind !== 'busy') return result
         if (deadline) await Promise.race([sleep(pollMs), deadline])
@@ -57,11 +60,11 @@ export function claims(ledger: ClaimDeps): Claims {
   }
 }
 
-/** `running`: the claims of this process that may be at the cloud, by the name of their record. */
+/** With the claims of this process that may be at the cloud, by the name of their record. */
 type ProcessDeps = ClaimDeps & { running: Map<string, Promise<ClaimResult>> }
 
-/** The way of a claim, steps 1 to 7: get the record, which allows to act for the Service. */
-async function tryToClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
+/** The way of a claim, steps 1 to 7: get the record, which allows this process to act for the Service. */
+async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
   //    two reasons. What was adopted later says nothing about the time until now. And if this process is frozen after
   //    the record is written, other processes have taken over when it runs again: its time must be over by then.
@@ -98,8 +101,8 @@ async function chooseSource(
   if (elasticIP === undefined) return { source: isFresh ? deps.warmCandidates.pick(location) : undefined }
   const source = await deps.records.get(elasticIP)
   // It was created a moment ago, perhaps together with the Service: a controller is about to provision it.
-  if (source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp)
-    return { source, obstacle: busy }
+  const isNew = source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp
+  if (isNew) return { source, obstacle: busy }
   const reason = unavailableReason(source, { name: elasticIP, key })
   return reason === undefined ? { source } : { source, obstacle: { kind: 'refused', reason } }
 }
@@ -126,7 +129,7 @@ function start(deps: ProcessDeps, task: Task, timeLimit: TimeLimit): Promise<Cla
   return result
 }
 
-export type Task = {
+type Task = {
   record: ElasticIP
   /** No reservation for the record can exist yet: none to look for before we reserve, none to keep when we are refused. */
   isFresh: boolean
@@ -139,7 +142,6 @@ export type Task = {
  * No caller's deadline interrupts this, only the time limit does: what was bought must reach the record.
  */
 export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
-  const { isFresh } = task
   let { record } = task
   try {
     // 8. Use what an earlier request or a predecessor reserved. A record that names a source tries the source first.
@@ -152,10 +154,10 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
     // 10. Check the limits. Not earlier, for a warm address is counted already and its Service adds none. And every time,
     //     for the process that created the record may have died before it checked them.
     const reason = await deps.overLimit(record, new AbortController().signal)
-    if (reason !== undefined) return await refuseOverLimit(deps, { record, isFresh, source: claimed.source }, reason)
+    if (reason !== undefined) return await refuseOverLimit(deps, { ...task, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)
     // 11. The source was gone after all: make up for the search that step 8 left out.
-    const missed = task.record.spec.source ? await findExisting(deps, { record, isFresh }, timeLimit) : undefined
+    const missed = task.record.spec.source ? await findExisting(deps, { ...task, record }, timeLimit) : undefined
     if (missed) return await useReservation(deps, record, missed)
     // 12. When the time is over other processes may have taken over, and only they may send a request.
     if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
@@ -165,17 +167,15 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
     // The record of a warm address stays, and its status says what is wrong.
-    if (isFinal(error)) return refuse(deps, { record, isFresh: isFresh && !isSource(record) }, error.message)
+    if (isFinal(error)) return refuse(deps, { record, isFresh: task.isFresh && !isSource(record) }, error.message)
     return error.outcome === 'unknown'
       ? recoverLost(deps, { record, error }, timeLimit.signal)
       : postpone(deps, record, error)
   }
 }
 
-/** The reservation that the cloud has for a record already. */
 async function findExisting(deps: ClaimDeps, { record, isFresh }: Task, { signal }: TimeLimit) {
-  if (isFresh) return undefined
-  return (await findReservation(deps, record, signal)) ?? adoptUnmarked(deps, record, signal)
+  return isFresh ? undefined : ((await findReservation(deps, record, signal)) ?? adoptUnmarked(deps, record, signal))
 }
 
 /** Looks once whether a reserve whose answer was lost was carried out; if this is not seen, later claims look again. */
@@ -196,9 +196,4 @@ async function recoverLost(
 /** The cloud certainly did nothing, and would refuse the same request again. */
 function isFinal(error: CloudError): boolean {
   return error.outcome === 'nothing' && ['auth', 'quota', 'invalid'].includes(error.fault)
-}
-
-function busyOnConflict(error: unknown): ClaimResult {
-  if (isConflict(error)) return busy
-  throw error
 }

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import type { CloudError, Reservation } from '../../clouds/cloud.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
-import { makeAvailable } from '../available/return-source.ts'
+import { makeAvailable } from '../available/claim-source.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type StatusChange, condition } from '../record/records.ts'
@@ -11,7 +11,7 @@ import type { ClaimResult } from './claim-spec.ts'
 
 /*
  * Stores what a request for an address came to, and makes it the result of the claim. No write here has a deadline: the
- * record must say what was bought, or that the request is over, whoever has stopped waiting for it.
+ * record must say what was bought, or that the request is over, even if its caller no longer waits.
  */
 
 /** What ends these calls: nothing but their own time-outs. */

@@ -10,7 +10,7 @@ export type UnboundLimitOptions = {
 }
 
 /**
- * Limits claims for Services that may never be stored: else whoever can send reviews could buy addresses without end.
+ * Limits claims for Services that may never be stored: else a client that sends reviews could buy addresses without end.
  * Beyond the maximum the claim is pending, and the controller completes it: it sees only stored Services.
  */
 export function limitUnbound({ claim, unbound, max }: UnboundLimitOptions): ClaimAddress {

@@ -29,12 +29,12 @@ export async function release(deps: ReleaseDeps, record: ElasticIP, signal: Abor
   // 2. Mark the record, by compare-and-swap: from now on a claim that wants the address has to change the record.
   const marked =
     phaseOf(record) === 'Releasing' ? record : await markUnassigned(deps, record, { signal, phase: 'Releasing' })
-  // 3. Read the Service live. An address whose deletion was requested cannot be kept any more, whoever wants it.
+  // 3. Read the Service live. Once its deletion was requested an address cannot be kept, although a Service wants it.
   if (!marked.status?.deletionRequestedAt && (await deps.isStillWanted(marked, signal))) {
     await cancelRelease(deps, marked, signal)
     return 'kept'
   }
-  // 4. A provisioned address is its administrator's: it goes back to its ElasticIP.
+  // 4. A provisioned address is its administrator's: return it to its ElasticIP.
   if (marked.spec.source?.type === 'Provisioned') {
     await returnToSource(deps, marked, signal)
     return 'released'

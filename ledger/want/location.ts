@@ -45,7 +45,7 @@ export function formerName(
   { value, known }: { value: string | undefined; known: Location[] | undefined },
 ): string | undefined {
   const place = known?.find((one) => one.kind === word && one.formerNames?.some(isWrittenAs(value ?? '')))
-  return place && `${kind} ${name}: "${value}" is what ${word} ${place.code} was called before, write "${place.code}"`
+  return place && `${kind} ${name}: "${value}" is a former name of ${word} ${place.code}, write "${place.code}"`
 }
 
 function codeOf(source: LocationSource, { value, known }: { value: string; known: Location[] | undefined }) {
@@ -84,12 +84,12 @@ function unknownProblem({ source, value }: Candidate, known: Location[]): string
   return `${where}: "${value}" is not a known ${source.word}${near ? `, did you mean "${near}"?` : ''}; known: ${list}`
 }
 
-/** The code that a person most likely meant: by its name (`dallas`), by a word of it (`Chicago`), or by likeness. */
+/** The code that a user most likely meant: by its name (`dallas`), by a word of its name (`Chicago`), or by likeness. */
 function nearest(value: string, known: Location[]): string | undefined {
-  const called = known.flatMap(({ code, name }) => [code, name].map((said) => [said.toLowerCase(), code] as const))
-  // Short words are codes of countries and numbers of buildings: every other short word is like them.
-  const words = called.flatMap(([said, code]) =>
-    (said.match(/[\p{L}\p{N}]{4,}/gu) ?? []).map((word) => [word, code] as const),
+  const called = known.flatMap(({ code, name }) => [code, name].map((text) => [text.toLowerCase(), code] as const))
+  // Short words are codes of countries and numbers of buildings: any other short word resembles one of them.
+  const words = called.flatMap(([text, code]) =>
+    (text.match(/[\p{L}\p{N}]{4,}/gu) ?? []).map((word) => [word, code] as const),
   )
   const codes = new Map([...words, ...called])
   return codes.get(closestWord(value, [...codes.keys()], () => Math.max(1, value.length / 3)) ?? '')

@@ -76,7 +76,7 @@ function ignoredReason(service: Service, policy: Policy): string | undefined {
   if (keyOf(service) === policy.controlPlaneService) return 'it is the Service of the control-plane address'
   if (service.spec.loadBalancerClass !== undefined) return `its class is ${service.spec.loadBalancerClass}`
   const several = multipleAddressAnnotation(service, policy.requestAnnotations)
-  if (several !== undefined) return `annotation ${several} asks for several addresses`
+  if (several !== undefined) return `annotation ${several} requests several addresses`
   return invalidReason(service)
 }
 

@@ -8,15 +8,15 @@ import { makeService } from '../builders.ts'
 import { type Actor, lost, type Walker } from './walker.ts'
 import { neverAborted } from './harness.ts'
 
-/** The longest that the API server takes from our answer to the stored object. */
+/** The longest time between our answer and the object that the API server stores. */
 const storeMs = 34_000
 
-/** As kubectl create does it: admission first, the object later, if at all. */
+/** Creates a Service as kubectl does: admission first, the object later, if at all. */
 export function create({ harness, random, log, go, gate, note }: Walker, actor: Actor, service: Service): void {
   const key = keyOf(service)
   const { [elasticIPAnnotation]: elasticIP } = service.metadata.annotations ?? {}
-  const wish = elasticIP === undefined ? { reclaim: 'Delete' as const } : { elasticIP }
-  const claiming = actor.claim({ key, ...wish }).catch((error: unknown) => {
+  const spec = elasticIP === undefined ? { reclaim: 'Delete' as const } : { elasticIP }
+  const claiming = actor.claim({ key, ...spec }).catch((error: unknown) => {
     if (error instanceof KubeError) return undefined
     throw error
   })
@@ -41,7 +41,7 @@ export function create({ harness, random, log, go, gate, note }: Walker, actor: 
   })
 }
 
-/** Everything is well again, everybody does their work, and time goes by. */
+/** Ends all faults, lets every process and controller work, and moves the clocks. */
 export async function comeToRest({ harness, ...walker }: Walker, keys: string[]): Promise<void> {
   const { cloud } = harness
   Object.assign(cloud, { fates: [], otherwise: 'reserved', listsLate: false, deletesLate: false, unreadable: false })
@@ -57,14 +57,14 @@ export async function comeToRest({ harness, ...walker }: Walker, keys: string[])
     for (const { id, state } of cloud.reserved()) if (state === 'requested') cloud.grant(id)
     walker.go(leader, 'a sweep', () => leader.sweep(neverAborted))
     await openAll()
-    for (const key of keys) walker.go(leader, `a look at ${key}`, () => leader.reconcile(key))
+    for (const key of keys) walker.go(leader, `reconciling ${key}`, () => leader.reconcile(key))
     await openAll()
-    walker.go(leader, 'a look at the pool', () => leader.fillPool())
+    walker.go(leader, 'reconciling the warm pool', () => leader.fillPool())
     await openAll()
-    const tended = harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
+    const stored = harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name)
     const sources = harness.api.stored(elasticIPs).flatMap(({ spec }) => spec.source?.name ?? [])
-    for (const name of new Set([...tended, ...sources]))
-      walker.go(leader, `a look at ${name}`, () => leader.reconcileSource(name))
+    for (const name of new Set([...stored, ...sources]))
+      walker.go(leader, `reconciling ${name}`, () => leader.reconcileSource(name))
     await openAll()
     await walker.pass(round % 2 === 0 ? 60_000 : 16 * 60_000)
   }

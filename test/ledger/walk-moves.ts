@@ -1,4 +1,4 @@
-// What may happen in a random walk: to people, processes, calls and the cloud.
+// What may happen in a random walk: users, processes, calls and the cloud change something.
 import { services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { makeService } from '../builders.ts'
@@ -13,7 +13,7 @@ const fates: ReserveFate[] = ['lost', 'unsaid', 'requested', 'quota', 'unavailab
 
 export type Walk = Walker & { leader: Actor; busy: Map<string, Actor>; generation: number }
 
-/** The leader's work on one key; the queue has none twice at a time. */
+/** Lets the leader work on one key, as its queue does: never twice at a time. */
 export function lead(walk: Walk, key: string, work: () => Promise<unknown>): void {
   const { leader, busy } = walk
   if (leader.isFrozen || busy.get(key) === leader) return
@@ -21,14 +21,14 @@ export function lead(walk: Walk, key: string, work: () => Promise<unknown>): voi
   walk.go(leader, key, () => work().finally(() => busy.get(key) === leader && busy.delete(key)))
 }
 
-function another(walk: Walk): Actor {
+function startAnother(walk: Walk): Actor {
   walk.generation += 1
   return walk.start(`p${walk.generation}`)
 }
 
 export const one = <T>({ random }: Walker, of: T[]): T => of[random(of.length)] as T
 
-/** Lets one call or answer through; false when nobody waits. */
+/** Lets one call or answer through; false when none waits. */
 async function letThrough(walk: Walk): Promise<boolean> {
   const patient = walk.random(40) === 0
   const open = walk.gates.filter(({ of, isSlow }) => !of?.isFrozen && (patient || !isSlow))
@@ -39,14 +39,14 @@ async function letThrough(walk: Walk): Promise<boolean> {
 
 export type Move = { weight: number; move: (walk: Walk) => void | Promise<void> }
 
-/** Whatever may happen next in any walk. */
+/** What may happen next in any walk. */
 export const moves: Move[] = [
   { weight: 10, move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names) })) },
   {
     weight: 3,
     move: async ({ harness, random, log }) => {
       const name = names[random(2)] ?? ''
-      log.push(`somebody deletes Service ${name}`)
+      log.push(`a user deletes Service ${name}`)
       await harness.api.client.remove(services, { namespace: 'default', name })
     },
   },
@@ -54,7 +54,7 @@ export const moves: Move[] = [
     weight: 1,
     move: async ({ harness, random, log }) => {
       const name = `default.${names[random(2)]}`
-      log.push(`somebody deletes ElasticIP ${name}`)
+      log.push(`a user deletes ElasticIP ${name}`)
       await harness.api.client.remove(elasticIPs, { name })
     },
   },
@@ -74,7 +74,7 @@ export const moves: Move[] = [
     move: async (walk) => {
       const victim = one(walk, walk.actors)
       await walk.crash(victim)
-      const next = another(walk)
+      const next = startAnother(walk)
       if (victim === walk.leader) walk.leader = next
     },
   },
@@ -84,7 +84,7 @@ export const moves: Move[] = [
       const victim = one(walk, walk.actors)
       victim.isFrozen = !victim.isFrozen
       walk.log.push(`${victim.name} is ${victim.isFrozen ? 'frozen' : 'thawed'}`)
-      if (walk.leader.isFrozen) walk.leader = walk.actors.find(({ isFrozen }) => !isFrozen) ?? another(walk)
+      if (walk.leader.isFrozen) walk.leader = walk.actors.find(({ isFrozen }) => !isFrozen) ?? startAnother(walk)
     },
   },
   { weight: 3, move: ({ harness, random }) => void harness.cloud.fates.push(fates[random(fates.length)] ?? 'lost') },
@@ -101,15 +101,15 @@ export const moves: Move[] = [
   },
 ]
 
-/** Takes so many steps: calls go through, are cut, or something else happens. */
+/** Takes a number of steps: in each a call goes through or is cut, or one of the moves happens. */
 export async function walkOn(
   walk: Walk,
   of: { steps: number; moves: Move[]; watch: (walk: Walk) => void },
 ): Promise<void> {
-  const sources = of.moves.flatMap(({ weight, move }) => Array.from({ length: weight }, () => move))
+  const candidates = of.moves.flatMap(({ weight, move }) => Array.from({ length: weight }, () => move))
   for (let step = 0; step < of.steps; step += 1) {
     const isQuiet = walk.random(10) === 0 || !(await letThrough(walk))
-    if (isQuiet) await one(walk, sources)(walk)
+    if (isQuiet) await one(walk, candidates)(walk)
     of.watch(walk)
   }
 }
@@ -117,6 +117,6 @@ export async function walkOn(
 /** A walk with two processes, one of which leads. */
 export function beginWalk(walker: Walker): Walk {
   const walk: Walk = Object.assign(walker, { leader: walker.start('p1'), busy: new Map(), generation: 1 })
-  another(walk)
+  startAnother(walk)
   return walk
 }

@@ -1,5 +1,5 @@
 // Random walks: two processes, crashes, frozen processes, lost calls, a cloud with moods. Whatever happens, in the end
-// every Service that wants an address has one, and nobody pays for another.
+// every Service that wants an address has one, and the project has no other.
 import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -83,7 +83,7 @@ function seedOf({ harness, random }: Walk): void {
 const walks = Number(process.env['WALKS'] ?? 120)
 const from = Number(process.env['FROM'] ?? 1)
 
-test(`${walks} random walks end with one address for every Service that wants one, and none besides`, async () => {
+test(`${walks} random walks end with one address for each Service that wants one, and no other`, async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     for (let seed = from; seed < from + walks; seed += 1) await walkFrom(seed, 400)

@@ -1,4 +1,4 @@
-// A cluster in which anything may happen next: every call of every process stands at a gate until somebody opens it.
+// A cluster in which anything may happen next: every call of every process waits at a gate until a test opens it.
 import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CloudError } from '../../clouds/cloud.ts'
@@ -8,15 +8,15 @@ import { random as randomOf } from '../chaos/random.ts'
 import type { HeardCall, Hooks } from '../fakes/interposed.ts'
 import { makeHarness, type Process, type ProcessOptions, type Harness } from './harness.ts'
 
-/** A call on its way, or its answer on its way back. */
+/** A call that has not arrived, or an answer that has not come back. */
 type Gate = {
   of: Actor | undefined
   what: string
   moment: 'before' | 'after'
-  /** How long a call is at most on its way; an answer is waited for as long. */
+  /** The longest time until a call arrives; its caller waits as long for the answer. */
   maxMs: number
   atMs: number
-  /** It is opened when its time is over, or by a rare chance. */
+  /** A slow gate opens when its time is over, or seldom by chance. */
   isSlow: boolean
   open(): void
   cut(): void
@@ -32,17 +32,17 @@ export type Walker = {
   log: string[]
   actors: Actor[]
   gates: Gate[]
-  /** Errors that nobody expects of any path. */
+  /** Errors that no path should cause. */
   surprises: unknown[]
-  /** Runs until everybody waits at a gate. */
+  /** Runs until every process waits at a gate. */
   settle: () => Promise<void>
   pass: (ms: number) => Promise<void>
   openOne: (gate: Gate, cut: boolean) => Promise<void>
   start: (name: string) => Actor
   crash: (actor: Actor) => Promise<void>
-  /** Begins work of a process; a failure of the API server or the cloud is its own affair. */
+  /** Starts work of a process; it may fail with an error of the API server or the cloud. */
   go: (actor: Actor, what: string, work: () => Promise<unknown>) => void
-  /** Waits until somebody opens it. */
+  /** Waits until the test opens the gate. */
   gate: (of: Actor | undefined, what: string, facts: GateFacts) => Promise<void>
   note: (text: string) => void
 }
@@ -162,7 +162,7 @@ function isExpected(error: unknown): error is Error {
   return error instanceof KubeError || error instanceof CloudError
 }
 
-/** What a caller sees of a call that nobody answers. */
+/** The error of a call that is never answered. */
 export function lost(kind: 'kube' | 'sky', verb: string): Error {
   if (kind === 'kube') return new KubeError(`${verb}: no answer`, { status: 0, reason: 'Timeout' })
   const outcome = verb === 'reserve' || verb === 'release' ? 'unknown' : 'nothing'

@@ -1,4 +1,4 @@
-// The ledger and the Service controller together, a look at a time.
+// The ledger and the Service controller together, one reconcile at a time.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Service, keyOf } from '../../kube/objects.ts'
@@ -23,7 +23,7 @@ async function retained(): Promise<{ harness: Harness; a: Process }> {
   return { harness, a }
 }
 
-/** As admission answered: the Service with its finalizer, and the address that it was told. */
+/** Stores the Service as admission patched it: with its finalizer and the address. */
 function store(harness: Harness, address: string): void {
   const annotations = { [addressAnnotation]: address }
   harness.addService(makeService({ finalizers: [serviceFinalizer], annotations, loadBalancerIP: address }))
@@ -34,7 +34,7 @@ const shown = (harness: Harness) => {
   return [service?.spec.loadBalancerIP, service?.status?.loadBalancer?.ingress?.[0]?.ip]
 }
 
-test('an address that was kept for a month is not given back while its new Service is on its way', async () => {
+test('an address that was retained for a month is not released while its new Service is about to be stored', async () => {
   const { harness, a } = await retained()
   await a.claim({ reclaim: 'Retain' })
   await a.reconcile(key)
@@ -45,7 +45,7 @@ test('an address that was kept for a month is not given back while its new Servi
   assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
-test('nor when that Service never comes: it is kept for the next', async () => {
+test('a retained address stays retained when the Service that claimed it is never stored', async () => {
   const { harness, a } = await retained()
   await a.claim({ reclaim: 'Retain' })
   harness.advance(graceMs + 1_000)
@@ -54,7 +54,7 @@ test('nor when that Service never comes: it is kept for the next', async () => {
   assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
-test('a kept address whose record a person deletes goes back, if no Service was quicker', async () => {
+test('a retained address is released when a user deletes its record and no Service claims it first', async () => {
   const { harness, a } = await retained()
   await harness.api.client.remove(elasticIPs, { name: 'default.web' })
   await a.reconcile(key)
@@ -62,7 +62,7 @@ test('a kept address whose record a person deletes goes back, if no Service was 
 })
 
 for (const phase of ['Requested', 'Released'] as const) {
-  test(`a Service whose record a person deleted (${phase}) still gets an address`, async () => {
+  test(`a Service whose record a user deleted (${phase}) still gets an address`, async () => {
     const { harness, a } = await retained()
     if (phase === 'Requested') {
       await a.release()
@@ -78,21 +78,21 @@ for (const phase of ['Requested', 'Released'] as const) {
   })
 }
 
-test('a Service that was told an address in the moment it went back gets another, and shows that one', async () => {
+test('a Service that is stored with an address that was just released gets and shows another one', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const a = harness.process('a')
-  const told = await a.claim()
+  const claimed = await a.claim()
   harness.advance(graceMs + 1_000)
   await a.reconcile(key)
   assert.equal(harness.reservationsOf(), [])
-  store(harness, told.kind === 'held' ? told.address : 'none')
+  store(harness, claimed.kind === 'held' ? claimed.address : 'none')
   await a.reconcile(key)
   assert.equal(harness.reservationsOf(), ['res-2'])
   assert.equal(shown(harness), ['203.0.113.2', '203.0.113.2'])
 })
 
-test('an address that came after its Service had gone is not kept', async () => {
+test('an address that is granted after its Service was deleted is released', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const answer = Promise.withResolvers<void>()

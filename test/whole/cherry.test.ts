@@ -15,7 +15,7 @@ const managed = 'cherryservers.com/loadbalancer-managed'
 const placeOf = (address: string | undefined) => world.reserved().find((one) => one.address === address)?.place
 
 test('a region of the settings by its old name is understood, and the log says what to write', async () => {
-  const said = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is what region LT-Siauliai was called before'
+  const said = 'setting CHERRY_REGION_NAME: \\"EU-Nord-1\\" is a former name of region LT-Siauliai'
   await eventually('the log says it', () => {
     return readFileSync(world.logOf('eip-admission'), 'utf8').includes(said) || undefined
   })

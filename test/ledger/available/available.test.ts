@@ -16,7 +16,7 @@ const sources = (harness: Harness) =>
 const source = (harness: Harness, name: string) => sources(harness).find(({ metadata }) => metadata.name === name)
 const addressOf = (claimed: ClaimResult) => (claimed.kind === 'held' ? claimed.address : claimed.reason)
 
-/** Looks at everything in stock, and at the pool, until nothing is left to do. */
+/** Reconciles the warm pool and every available address until nothing is left to do. */
 async function settle(harness: Harness, process: Process): Promise<void> {
   for (let round = 0; round < 14; round += 1) {
     await process.fillPool()
@@ -43,7 +43,7 @@ async function officeHarness(spec: Partial<ElasticIP['spec']> = {}) {
   return { harness, process }
 }
 
-test('a warm pool is filled with one reserve each, marked as ours and as nobody’s', async () => {
+test('the warm pool reserves each address once, with our marks and without a Service', async () => {
   const { harness } = await warmHarness(3)
   assert.is(sources(harness).filter(isAvailable).length, 3)
   assert.is(harness.cloud.calls.reserve, 3)
@@ -63,7 +63,7 @@ test('a claim takes a warm address without a call to the cloud', async () => {
   assert.is(addressOf(await process.claim({ key: 'default/other' })), '203.0.113.2')
 })
 
-test('then the cloud hears whose it is, the stock forgets it, and the pool is filled again', async () => {
+test('a claimed warm address is transferred to its Service, and the pool is filled again', async () => {
   const { harness, process } = await warmHarness(1)
   await process.claim()
   await settle(harness, process)
@@ -78,14 +78,14 @@ test('then the cloud hears whose it is, the stock forgets it, and the pool is fi
   )
 })
 
-test('one in another location is left where it is', async () => {
+test('a claim does not take a warm address in another location', async () => {
   const { harness, process } = await warmHarness(1)
   await process.claim({ location: 'sv' })
   assert.is(harness.cloud.reserved()[1]?.location, 'sv')
   assert.ok(sources(harness).every(isAvailable))
 })
 
-test('fifty Services for ten warm addresses, by two replicas: each address is one Service’s', async () => {
+test('when three replicas serve fifty Services from ten warm addresses, no two Services share an address', async () => {
   const slow = { before: () => sleep(Math.random() * 5) }
   const { harness, process } = await warmHarness(10)
   const replicas = [process, harness.process('b', { kube: slow }), harness.process('c', { kube: slow })]
@@ -101,7 +101,7 @@ test('fifty Services for ten warm addresses, by two replicas: each address is on
   assert.is(sources(harness).filter(isAvailable).length, 10)
 })
 
-test('while the cloud cannot be told, the Service has its address, and nobody else gets it', async () => {
+test('while a warm address cannot be marked at the cloud, its Service has it and no other Service gets it', async () => {
   const { harness, process } = await warmHarness(1)
   harness.cloud.refusesMark = 'unavailable'
   await process.claim()
@@ -111,7 +111,7 @@ test('while the cloud cannot be told, the Service has its address, and nobody el
   assert.is(addressOf(await process.claim({ key: 'default/other' })), '203.0.113.2')
 })
 
-test('a Service that goes before that takes the address with it: nothing of it stays in the pool', async () => {
+test('when a Service is deleted before its warm address is transferred, the address is released and leaves the pool', async () => {
   const { harness, process } = await warmHarness(1)
   harness.cloud.refusesMark = 'unavailable'
   await process.claim()
@@ -120,7 +120,7 @@ test('a Service that goes before that takes the address with it: nothing of it s
   assert.equal(harness.cloud.reserved(), [])
 })
 
-test('a Service that was never stored gives a warm address back to the cloud after its grace, and once', async () => {
+test('the warm address of a Service that was never stored is released once, after the grace period', async () => {
   const { harness, process } = await warmHarness(1)
   await process.claim()
   harness.advance(16 * 60_000)
@@ -131,7 +131,7 @@ test('a Service that was never stored gives a warm address back to the cloud aft
 })
 
 for (const fate of ['quota', 'unavailable'] as const) {
-  test(`a cloud that says ${fate} is asked for one warm address at a time, and the record says why`, async () => {
+  test(`while the cloud answers ${fate}, one warm address at a time is requested, and the record shows the reason`, async () => {
     const harness = makeHarness()
     harness.cloud.otherwise = fate
     const process = harness.process('a', { warmPool: 5 })
@@ -155,7 +155,7 @@ test('a warm address whose answer was lost is found again, not bought twice', as
   assert.is(harness.cloud.bought.length, 1)
 })
 
-test('two leaders fill one pool to its size, and never beyond', async () => {
+test('two leaders that fill one warm pool do not exceed its size', async () => {
   const harness = makeHarness()
   const [a, b] = [harness.process('a', { warmPool: 2 }), harness.process('b', { warmPool: 2 })]
   for (let n = 0; n < 4; n += 1) {
@@ -168,7 +168,7 @@ test('two leaders fill one pool to its size, and never beyond', async () => {
   assert.equal(sources(harness).map(isAvailable), [true, true])
 })
 
-test('a smaller pool gives back what is too much', async () => {
+test('a warm pool that is made smaller releases its surplus', async () => {
   const { harness } = await warmHarness(3)
   await settle(harness, harness.process('b', { warmPool: 1 }))
   assert.equal(
@@ -178,7 +178,7 @@ test('a smaller pool gives back what is too much', async () => {
   assert.equal(harness.cloud.released.toSorted(), ['res-2', 'res-3'])
 })
 
-test('an address that somebody takes out of the pool is theirs, and the pool is filled again', async () => {
+test('an address that an administrator takes out of the warm pool stays, and the pool is filled again', async () => {
   const { harness, process } = await warmHarness(1)
   const [mine] = sources(harness)
   if (mine) harness.api.put(elasticIPs, { ...mine, metadata: { ...mine.metadata, labels: {} } })
@@ -193,7 +193,7 @@ test('an address that somebody takes out of the pool is theirs, and the pool is 
   assert.is(addressOf(await process.claim({ elasticIP: 'warm-da-1' })), '203.0.113.1')
 })
 
-test('a warm address that a person deletes goes back, and another takes its place', async () => {
+test('a warm address whose record is deleted is released and replaced', async () => {
   const { harness, process } = await warmHarness(1)
   await process.client.remove(elasticIPs, { name: 'warm-da-1' })
   await settle(harness, process)
@@ -201,7 +201,7 @@ test('a warm address that a person deletes goes back, and another takes its plac
   assert.equal(sources(harness).map(isAvailable), [true])
 })
 
-test('one that the cloud has lost is written off when two sweeps miss it', async () => {
+test('a warm address that the cloud lost is written off when two sweeps miss it', async () => {
   const { harness, process } = await warmHarness(1)
   await harness.cloud.cloud.release('res-1', neverAborted)
   for (let n = 0; n < 2; n += 1) await process.sweep(neverAborted)
@@ -212,7 +212,7 @@ test('one that the cloud has lost is written off when two sweeps miss it', async
   )
 })
 
-test('one that the cloud says is a Service’s is not handed out by a restored ledger', async () => {
+test('after a restore, a warm address that carries a Service’s mark goes to no other Service', async () => {
   const { harness, process } = await warmHarness(1)
   await harness.cloud.cloud.mark(
     'res-1',
@@ -226,7 +226,7 @@ test('one that the cloud says is a Service’s is not handed out by a restored l
   assert.is(harness.record()?.status?.reservationID, 'res-1')
 })
 
-test('an orphan of the pool goes back when two sweeps agree', async () => {
+test('an orphan with the marks of a warm address is released when two sweeps agree', async () => {
   const harness = makeHarness()
   harness.cloud.put(makeReservation({ id: 'lost', marks: sourceMarks(scheme, 'uid-gone') }))
   const process = harness.process('a')
@@ -234,7 +234,7 @@ test('an orphan of the pool goes back when two sweeps agree', async () => {
   assert.equal(harness.cloud.released, ['lost'])
 })
 
-test('warm addresses count in the limit of the cluster, and one that is taken counts once', async () => {
+test('warm addresses count towards the limit of the cluster, and a claimed one counts once', async () => {
   const limits = { cluster: 3, namespace: undefined }
   const { harness, process } = await warmHarness(2, { limits })
   assert.is((await process.claim()).kind, 'held')
@@ -248,7 +248,7 @@ test('warm addresses count in the limit of the cluster, and one that is taken co
   assert.is(harness.cloud.reserved().length, 3)
 })
 
-test('a namespace that is full gets no warm address either, and the pool keeps it', async () => {
+test('a Service whose namespace has reached its limit gets no warm address, and the address stays in the pool', async () => {
   const { harness, process } = await warmHarness(1, { limits: { cluster: undefined, namespace: 0 } })
   assert.match(addressOf(await process.claim()), 'the limit of 0 addresses in namespace default')
   assert.is(harness.record(), undefined)
@@ -256,7 +256,7 @@ test('a namespace that is full gets no warm address either, and the pool keeps i
   assert.equal(sources(harness).map(isAvailable), [true])
 })
 
-test('what was let in without being counted is counted when it is asked for again, and its record stays', async () => {
+test('a claim that died before the limits were checked is checked when it is taken over, and its record stays', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const limits = { cluster: undefined, namespace: 1 }
@@ -286,7 +286,7 @@ test('what was let in without being counted is counted when it is asked for agai
   assert.is(harness.record('default/late')?.status?.message?.startsWith('the limit of 0'), true)
 })
 
-test('what a person provisioned is looked up, and theirs to choose by name', async () => {
+test('a provisioned ElasticIP becomes Available, and a Service can name it', async () => {
   const { harness, process } = await officeHarness()
   assert.is(source(harness, 'office')?.spec.location, 'da')
   const before = { ...harness.cloud.calls }
@@ -299,7 +299,7 @@ test('what a person provisioned is looked up, and theirs to choose by name', asy
   assert.is(harness.record('default/b'), undefined)
 })
 
-test('a Service that comes with the ElasticIP it names waits until that is looked up', async () => {
+test('a Service that is created together with the ElasticIP it names waits until that is provisioned', async () => {
   const { harness, process } = await warmHarness(0)
   harness.cloud.put(own)
   harness.api.put(elasticIPs, makeLot('office', { reservationID: own.id, reclaimPolicy: 'Retain' }))
@@ -309,7 +309,7 @@ test('a Service that comes with the ElasticIP it names waits until that is looke
   assert.is(addressOf(await claimed), own.address)
 })
 
-test('of twenty who name it at once one gets it', async () => {
+test('when twenty Services name one ElasticIP at once, one gets it', async () => {
   const { harness, process } = await officeHarness()
   const replicas = [process, harness.process('b'), harness.process('c')]
   const claims = Array.from({ length: 20 }, (_, n) =>
@@ -320,7 +320,7 @@ test('of twenty who name it at once one gets it', async () => {
   assert.is(harness.api.stored(elasticIPs).length, 2)
 })
 
-test('it comes back when its Service goes, and never goes to the cloud', async () => {
+test('a provisioned address with Retain becomes Available again when its Service is deleted', async () => {
   const { harness, process } = await officeHarness()
   await process.claim({ elasticIP: 'office' })
   assert.is(await process.release(), 'released')
@@ -334,7 +334,7 @@ for (const [used, stays] of [
   [true, false],
   [false, true],
 ] as const) {
-  test(`with Delete it goes back to the cloud after a Service ${used ? 'had it' : 'that was never stored'}: ${!stays}`, async () => {
+  test(`a provisioned address with Delete is released after a Service ${used ? 'used it' : 'that was never stored'}: ${!stays}`, async () => {
     const { harness, process } = await officeHarness({ reclaimPolicy: 'Delete' })
     await process.claim({ elasticIP: 'office' })
     const record = harness.record()
@@ -350,7 +350,7 @@ for (const [used, stays] of [
 }
 
 for (const policy of ['Retain', 'Delete'] as const) {
-  test(`deleted by hand with ${policy}, its reservation ${policy === 'Retain' ? 'stays' : 'goes back'}`, async () => {
+  test(`when a provisioned ElasticIP with ${policy} is deleted, its reservation ${policy === 'Retain' ? 'stays' : 'is deleted'}`, async () => {
     const { harness, process } = await officeHarness({ reclaimPolicy: policy })
     await process.client.remove(elasticIPs, { name: 'office' })
     await settle(harness, process)
@@ -361,21 +361,29 @@ for (const policy of ['Retain', 'Delete'] as const) {
 
 const wrong: { name: string; reservation: Partial<typeof own>; spec?: Partial<ElasticIP['spec']>; says: string }[] = [
   {
-    name: 'there is no such reservation',
+    name: 'the cloud does not have its reservation',
     reservation: { id: 'other' },
     says: 'Scripted Cloud has no reservation own-1',
   },
-  { name: 'it is not granted', reservation: { state: 'requested', address: undefined }, says: 'has not granted' },
-  { name: 'it was denied', reservation: { state: 'denied', address: undefined }, says: 'denied the request' },
   {
-    name: 'it is elsewhere',
+    name: 'its reservation is not granted',
+    reservation: { state: 'requested', address: undefined },
+    says: 'has not granted',
+  },
+  {
+    name: 'its reservation was denied',
+    reservation: { state: 'denied', address: undefined },
+    says: 'denied the request',
+  },
+  {
+    name: 'its reservation is in another location',
     reservation: { location: 'sv' },
     spec: { location: 'da' },
     says: 'is in sv, but spec.location is da',
   },
 ]
 for (const { name, reservation, spec, says } of wrong) {
-  test(`it is not Available when ${name}, and says so to whoever names it`, async () => {
+  test(`a provisioned ElasticIP is not Available when ${name}, and a Service that names it gets the reason`, async () => {
     const harness = makeHarness()
     harness.cloud.put({ ...own, ...reservation })
     harness.api.put(elasticIPs, makeLot('office', { reservationID: 'own-1', reclaimPolicy: 'Retain', ...spec }))
@@ -392,7 +400,7 @@ for (const { name, reservation, spec, says } of wrong) {
   })
 }
 
-test('a reservation that another record has is not provisioned a second time, nor released with the second record', async () => {
+test('a second ElasticIP with the same reservation is not provisioned, and its deletion does not delete the reservation', async () => {
   const { harness, process } = await officeHarness()
   await process.claim()
   for (const [name, id] of [
@@ -408,7 +416,7 @@ test('a reservation that another record has is not provisioned a second time, no
   assert.equal(harness.cloud.released, [])
 })
 
-test('one that the cloud has lost is taken from its Service when two looks say so', async () => {
+test('a provisioned address that the cloud lost is written off after two checks, and its Service loses it', async () => {
   const { harness, process } = await officeHarness()
   await process.claim({ elasticIP: 'office' })
   await harness.cloud.cloud.release(own.id, neverAborted)
@@ -421,7 +429,7 @@ test('one that the cloud has lost is taken from its Service when two looks say s
   assert.match(addressOf(await process.claim({ elasticIP: 'office' })), 'is not Available')
 })
 
-test('whoever writes over who has it changes nothing', async () => {
+test('a claimRef that another writer overwrites on a provisioned ElasticIP is restored', async () => {
   const { harness, process } = await officeHarness()
   await process.claim({ elasticIP: 'office' })
   const office = source(harness, 'office')
@@ -434,7 +442,7 @@ test('whoever writes over who has it changes nothing', async () => {
   )
 })
 
-test('an address of the pool is not chosen by name, nor a Service’s own', async () => {
+test('a Service cannot name a warm address or another Service’s record', async () => {
   const { process } = await warmHarness(1)
   assert.match(addressOf(await process.claim({ elasticIP: 'warm-da-1' })), `kubectl label eip warm-da-1 ${warmLabel}-`)
   await process.claim({ key: 'default/b' })
@@ -442,7 +450,7 @@ test('an address of the pool is not chosen by name, nor a Service’s own', asyn
   assert.match(addressOf(await process.claim({ elasticIP: 'nowhere' })), 'ElasticIP nowhere does not exist')
 })
 
-test('what waits for a Service that has chosen otherwise is refused, and how to end that is said', async () => {
+test('a Service whose retained address has another source than it requests is refused, and learns what to do', async () => {
   const { process } = await officeHarness()
   await process.claim({ elasticIP: 'office' })
   assert.match(

@@ -1,5 +1,5 @@
-// Random walks around the stock: a warm pool of two, and an address that a person provisioned. Whatever happens, no
-// address is two Services', none that is in stock is a Service's or gone, and in the end the pool is full.
+// Random walks with a warm pool of two and a provisioned address. Whatever happens, no two Services hold one address, no
+// available address is held or deleted, and in the end the pool is full.
 import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -17,7 +17,7 @@ const size = 2
 const own = makeReservation({ id: 'own-1', address: '198.51.100.7', marks: {} })
 const chosen = { [elasticIPAnnotation]: 'office' }
 
-const stockMoves: Move[] = [
+const availableMoves: Move[] = [
   ...moves,
   {
     weight: 6,
@@ -37,7 +37,7 @@ const stockMoves: Move[] = [
     weight: 1,
     move: async ({ harness, random, log }) => {
       const name = `warm-da-${1 + random(size)}`
-      log.push(`somebody deletes ElasticIP ${name}`)
+      log.push(`a user deletes ElasticIP ${name}`)
       await harness.api.client.remove(elasticIPs, { name })
     },
   },
@@ -50,7 +50,7 @@ const stockMoves: Move[] = [
 /** What must hold at every moment. */
 function watch({ harness }: Walk): void {
   const records = harness.api.stored(elasticIPs)
-  const held = records.filter((record) => heldAddress(record) !== undefined && !isLot(record))
+  const held = records.filter((record) => heldAddress(record) !== undefined && !isAvailableRecord(record))
   const holders = new Map<string, string>()
   for (const record of held) {
     const id = reservationIdOf(record) ?? ''
@@ -60,13 +60,13 @@ function watch({ harness }: Walk): void {
   const paid = new Set(harness.cloud.reserved().map(({ id }) => id))
   for (const source of records.filter(isAvailable)) {
     const id = reservationIdOf(source) ?? ''
-    assert.not(holders.has(id), `${id} is held by ${holders.get(id)}, and ${source.metadata.name} is free`)
-    assert.ok(paid.has(id), `${source.metadata.name} is free, and its ${id} was given back`)
+    assert.not(holders.has(id), `${id} is held by ${holders.get(id)}, and ${source.metadata.name} is available`)
+    assert.ok(paid.has(id), `${source.metadata.name} is available, but its ${id} was deleted`)
   }
-  assert.ok(paid.has(own.id), 'what a person made was given back')
+  assert.ok(paid.has(own.id), 'the provisioned reservation was deleted')
 }
 
-function isLot({ metadata }: ElasticIP): boolean {
+function isAvailableRecord({ metadata }: ElasticIP): boolean {
   return !metadata.name.startsWith('default.')
 }
 
@@ -89,7 +89,7 @@ function judge({ harness, surprises }: Walk): void {
     Array.from({ length: size }, (_, n) => `warm-da-${n + 1} true`),
   )
   const plain = owners.filter((record) => record?.status?.phase === 'Bound' && !record.spec.source).length
-  assert.is(harness.cloud.reserved().length, plain + size + 1, 'reservations, and who wants one')
+  assert.is(harness.cloud.reserved().length, plain + size + 1, 'reservations and Services that want one')
 }
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
@@ -98,7 +98,7 @@ async function walkFrom(seed: number, steps: number): Promise<void> {
   walk.harness.api.put(elasticIPs, makeLot('office', { reservationID: own.id, reclaimPolicy: 'Retain' }))
   if (walk.random(2) === 0) walk.harness.setAdoptionMark()
   try {
-    await walkOn(walk, { steps, moves: stockMoves, watch })
+    await walkOn(walk, { steps, moves: availableMoves, watch })
     walk.harness.cloud.refusesMark = undefined
     await comeToRest(walk, keys)
     watch(walk)
@@ -109,11 +109,11 @@ async function walkFrom(seed: number, steps: number): Promise<void> {
   }
 }
 
-/** More of them, or another part of them: WALKS=3000 FROM=1000 node test/run.ts ledger/stock-walk */
+/** More walks, or other ones: WALKS=3000 FROM=1000 node test/run.ts available/walk */
 const walks = Number(process.env['WALKS'] ?? 120)
 const from = Number(process.env['FROM'] ?? 1)
 
-test(`${walks} random walks end with a full pool, and with every address in one place`, async () => {
+test(`${walks} random walks end with a full warm pool and no address in two places`, async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     for (let seed = from; seed < from + walks; seed += 1) await walkFrom(seed, 500)

@@ -23,57 +23,64 @@ function warm(
 }
 
 const cases: { name: string; seen: Partial<WarmSeen>; add?: string[]; surplus?: string[] }[] = [
-  { name: 'no pool is asked for', seen: { size: 0 } },
-  { name: 'the first one is added', seen: {}, add: ['warm-da-1'] },
-  { name: 'one at a time', seen: { records: [warm('warm-da-1', { phase: 'Requested' })] } },
-  { name: 'the next one is added', seen: { records: [warm('warm-da-1')] }, add: ['warm-da-2'] },
-  { name: 'a full pool is left alone', seen: { records: [warm('warm-da-1'), warm('warm-da-2')] } },
+  { name: 'a size of 0 adds nothing', seen: { size: 0 } },
+  { name: 'an empty pool gets its first address', seen: {}, add: ['warm-da-1'] },
   {
-    name: 'the place of one that is taken is free when it was handed over',
+    name: 'nothing is added while one has no address yet',
+    seen: { records: [warm('warm-da-1', { phase: 'Requested' })] },
+  },
+  {
+    name: 'a pool with one address of two gets the second',
+    seen: { records: [warm('warm-da-1')] },
+    add: ['warm-da-2'],
+  },
+  { name: 'a full pool stays as it is', seen: { records: [warm('warm-da-1'), warm('warm-da-2')] } },
+  {
+    name: 'a claimed warm record keeps its number until it is transferred',
     seen: { records: [warm('warm-da-1', free, taken), warm('warm-da-2')] },
   },
   {
-    name: 'each location has its own',
+    name: 'each location has its own pool',
     seen: { records: [warm('warm-da-1'), warm('warm-da-2')], locations: new Set(['da', 'sv']) },
     add: ['warm-sv-1'],
   },
   {
-    name: 'what somebody took out of the pool is passed over',
+    name: 'the number of an address that was taken out of the pool is skipped',
     seen: { records: [makeLot('warm-da-1', { location: 'da', reclaimPolicy: 'Retain' }, free), warm('warm-da-2')] },
     add: ['warm-da-3'],
   },
   {
-    name: 'a smaller pool gives up the last ones',
+    name: 'a smaller pool releases the highest numbers that are not claimed',
     seen: { size: 1, records: [warm('warm-da-1'), warm('warm-da-2'), warm('warm-da-3', free, taken)] },
     surplus: ['warm-da-2'],
   },
   {
-    name: 'no pool gives up all, and at once',
+    name: 'a size of 0 releases all warm addresses at once',
     seen: { size: 0, locations: new Set(), records: [warm('warm-da-1')] },
     surplus: ['warm-da-1'],
   },
   {
-    name: 'a location that is not used keeps its addresses for a while',
+    name: 'a location that is no longer used keeps its warm addresses for the grace period',
     seen: { locations: new Set(['sv']), records: [warm('warm-da-1')] },
     add: ['warm-sv-1'],
   },
   {
-    name: 'and no longer',
+    name: 'a location that is no longer used loses its warm addresses after the grace period',
     seen: { locations: new Set(['sv']), records: [warm('warm-da-1')], graceMs: 60_000 },
     add: ['warm-sv-1'],
     surplus: ['warm-da-1'],
   },
   {
-    name: 'one that is on its way back is not given up twice',
+    name: 'a warm address that is being released is not released again',
     seen: { size: 0, records: [warm('warm-da-1', { ...free, phase: 'Releasing' })] },
   },
   {
-    name: 'a location’s code need not be fit for a name',
+    name: 'characters of a location that a name may not have become dashes',
     seen: { size: 1, locations: new Set(['eu_nord_1']) },
     add: ['warm-eu-nord-1-1'],
   },
   {
-    name: 'and may have capitals',
+    name: 'capitals of a location become small letters in the name',
     seen: { size: 1, locations: new Set(['LT-Siauliai']) },
     add: ['warm-lt-siauliai-1'],
   },

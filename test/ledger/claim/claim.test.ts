@@ -12,7 +12,7 @@ const patient = () => [{ wait: true }, AbortSignal.timeout(5_000)] as const
 const addresses = (claimed: ClaimResult[]) =>
   claimed.map((one) => (one.kind === 'held' ? one.address : one.kind)).join()
 
-test('a new record needs one reserve and no list once the ledger knows every reservation', async () => {
+test('after the adoption mark a new record needs one reserve and no list', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const claimed = await harness.process('a').claim()
@@ -23,13 +23,13 @@ test('a new record needs one reserve and no list once the ledger knows every res
   assert.is(harness.record()?.status?.requestInFlight, undefined)
 })
 
-test('until then it lists before it reserves', async () => {
+test('before the adoption mark a claim lists reservations before it reserves', async () => {
   const harness = makeHarness()
   assert.is((await harness.process('a').claim()).kind, 'held')
   assert.equal(harness.cloud.calls, { reserve: 1, reservations: 1, reservation: 0, release: 0 })
 })
 
-test('a reservation that carries our marks already is used', async () => {
+test("a reservation that carries the Service's marks is used", async () => {
   const harness = makeHarness()
   harness.cloud.put(makeReservation({ id: 'res-9', address: '203.0.113.9', marks }))
   const claimed = await harness.process('a').claim()
@@ -37,7 +37,7 @@ test('a reservation that carries our marks already is used', async () => {
   assert.is(harness.cloud.calls.reserve, 0)
 })
 
-test("of several it is the oldest, and never one that was denied or is another Service's", async () => {
+test("of several reservations with the Service's marks the oldest is used, but none that was denied", async () => {
   const harness = makeHarness()
   harness.cloud.put(makeReservation({ id: 'res-6', marks, state: 'denied', createdAt: '2026-01-30T00:00:00Z' }))
   harness.cloud.put(makeReservation({ id: 'res-7', marks: serviceMarks(scheme, 'default/other') }))
@@ -67,7 +67,7 @@ for (const adopted of [true, false]) {
     assert.is(harness.cloud.calls.reserve, 1)
   })
 
-  test(`and so do fifty-one that are spread over three processes${when}`, async () => {
+  test(`fifty-one claims of one Service from three processes reserve one address${when}`, async () => {
     const harness = makeHarness()
     if (adopted) harness.setAdoptionMark()
     const slow = { before: () => sleep(Math.random() * 20) }
@@ -78,7 +78,7 @@ for (const adopted of [true, false]) {
   })
 }
 
-test('a claim in the moment between the record and the question waits for that question', async () => {
+test('a claim between the creation of the record and its request waits for the result', async () => {
   const harness = makeHarness()
   const reading = Promise.withResolvers<void>()
   const slowMark = {
@@ -95,7 +95,7 @@ test('a claim in the moment between the record and the question waits for that q
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('an answer to the creation of the record that comes late does not lead to a second reserve', async () => {
+test('a late answer to the creation of the record does not lead to a second reserve', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const late = Promise.withResolvers<void>()
@@ -113,7 +113,7 @@ test('an answer to the creation of the record that comes late does not lead to a
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('while another process is at it, a claim that does not wait says so at once', async () => {
+test('while another process works on the record, a claim that does not wait is busy at once', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const answer = Promise.withResolvers<void>()
@@ -124,7 +124,7 @@ test('while another process is at it, a claim that does not wait says so at once
   assert.is((await slow).kind, 'held')
 })
 
-test('and one that waits gets the address when the other has it', async () => {
+test('a claim that waits gets the address that another process reserves', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const slow = harness.process('a', { cloud: { before: () => sleep(50) } }).claim()
@@ -135,7 +135,7 @@ test('and one that waits gets the address when the other has it', async () => {
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('when the deadline passes the claim is pending, and the answer still reaches the record', async () => {
+test('at its deadline a claim is busy, and the reservation still reaches the record', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const answer = Promise.withResolvers<void>()
@@ -156,7 +156,7 @@ test('when the deadline passes the claim is pending, and the answer still reache
 })
 
 for (const fault of ['quota', 'auth', 'invalid'] as const) {
-  test(`a refusal (${fault}) is said in the cloud's words, and leaves no fresh record`, async () => {
+  test(`a refusal (${fault}) carries the cloud's words, and no new record stays`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     harness.cloud.fates.push(fault)
@@ -166,7 +166,7 @@ for (const fault of ['quota', 'auth', 'invalid'] as const) {
   })
 }
 
-test('a refusal leaves a record that may stand for an answer that was lost, and the next claim may ask at once', async () => {
+test('after a refusal an older record stays, and the next claim may send a request at once', async () => {
   const harness = makeHarness()
   harness.cloud.fates.push('quota')
   const process = harness.process('a')
@@ -176,7 +176,7 @@ test('a refusal leaves a record that may stand for an answer that was lost, and 
 })
 
 for (const fault of ['rate-limit', 'conflict', 'unavailable'] as const) {
-  test(`after a fault that passes (${fault}) the claim is pending, and may be made again at once`, async () => {
+  test(`after a temporary fault (${fault}) a claim is pending, and the next claim may send a request at once`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     harness.cloud.fates.push(fault)
@@ -187,14 +187,14 @@ for (const fault of ['rate-limit', 'conflict', 'unavailable'] as const) {
   })
 }
 
-test('a cloud that cannot be read is asked for nothing', async () => {
+test('a claim that cannot list reservations does not reserve', async () => {
   const harness = makeHarness()
   harness.cloud.unreadable = true
   assert.is((await harness.process('a').claim()).kind, 'pending')
   assert.is(harness.cloud.calls.reserve, 0)
 })
 
-test('an address that is granted late is pending until it is granted', async () => {
+test('a claim is pending until the cloud grants the address', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('requested')
@@ -207,7 +207,7 @@ test('an address that is granted late is pending until it is granted', async () 
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('one that is denied is refused, given back, and asked for anew the next time', async () => {
+test('a denied reservation is deleted, its claim is refused, and the next claim reserves anew', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('requested')
@@ -220,7 +220,7 @@ test('one that is denied is refused, given back, and asked for anew the next tim
   assert.equal(harness.reservationsOf(), ['res-2'])
 })
 
-test('a request that a read by id does not show yet is found by its marks, not made twice', async () => {
+test('a reservation that a read by id does not show yet is found by its marks, not made twice', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('requested')

@@ -31,7 +31,7 @@ const situations: { name: string; begin: (harness: Harness) => Promise<void> | v
   { name: 'a first claim', begin: (harness) => harness.setAdoptionMark(), bought: 1 },
   { name: 'a first claim before the first sweep', begin: () => {}, bought: 1 },
   {
-    name: 'a claim after a fault that passed',
+    name: 'a claim after a temporary fault',
     begin: async (harness) => {
       harness.setAdoptionMark()
       harness.cloud.fates.push('unavailable')
@@ -96,7 +96,7 @@ async function untilHeld(harness: Harness): Promise<void> {
 }
 
 for (const moment of ['before', 'after'] as const) {
-  test(`a release ends with nothing left, whichever call is the last that a process makes (${moment} it)`, async () => {
+  test(`a release leaves nothing behind, whichever call to the API server the process dies at (${moment} it)`, async () => {
     for (let nth = 1; ; nth += 1) {
       const harness = makeHarness()
       harness.setAdoptionMark()
@@ -111,7 +111,7 @@ for (const moment of ['before', 'after'] as const) {
     }
   })
 
-  test(`and so it does when it is the cloud that is lost (${moment})`, async () => {
+  test(`a release leaves nothing behind, whichever call to the cloud the process dies at (${moment} it)`, async () => {
     for (let nth = 1; ; nth += 1) {
       const harness = makeHarness()
       harness.setAdoptionMark()
@@ -126,7 +126,7 @@ for (const moment of ['before', 'after'] as const) {
     }
   })
 
-  test(`binding and retaining may be cut anywhere and done again (${moment})`, async () => {
+  test(`bind and retain can be repeated, whichever call was lost (${moment} it arrived)`, async () => {
     for (let nth = 1; nth <= 4; nth += 1) {
       const harness = makeHarness()
       harness.setAdoptionMark()
@@ -145,7 +145,7 @@ for (const moment of ['before', 'after'] as const) {
   })
 }
 
-test('a sweep that is cut off anywhere is made good by the next', async () => {
+test('the next sweep completes what an interrupted one began', async () => {
   for (const moment of ['before', 'after'] as const) {
     for (let nth = 1; ; nth += 1) {
       const harness = makeHarness()
@@ -173,7 +173,7 @@ test('a sweep that is cut off anywhere is made good by the next', async () => {
   }
 })
 
-test('an API server that is away for a moment does not lose the answer', async () => {
+test('a reservation reaches its record after a short absence of the API server', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   let away = false

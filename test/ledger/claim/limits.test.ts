@@ -9,54 +9,54 @@ function held(namespace: string, name: string, phase: Phase = 'Bound'): ElasticI
   return { ...record, metadata: { ...record.metadata, name: `${namespace}.${name}` } }
 }
 
-const asked = held('shop', 'web', 'Requested')
+const requested = held('shop', 'web', 'Requested')
 const none: Limits = { cluster: undefined, namespace: undefined }
 
 const cases: { name: string; all: ElasticIP[]; limits: Limits; reason: string | undefined }[] = [
   {
-    name: 'without limits nothing is too much',
+    name: 'without limits every record passes',
     all: [held('a', 'b'), held('shop', 'c')],
     limits: none,
     reason: undefined,
   },
   {
-    name: 'the last place is given',
-    all: [held('shop', 'a'), asked],
+    name: 'a record within the limit passes',
+    all: [held('shop', 'a'), requested],
     limits: { ...none, namespace: 2 },
     reason: undefined,
   },
   {
-    name: 'the next one is told who has them',
-    all: [held('shop', 'a'), held('shop', 'b', 'Released'), asked],
+    name: 'a record above the limit is refused, with the names of the holders',
+    all: [held('shop', 'a'), held('shop', 'b', 'Released'), requested],
     limits: { ...none, namespace: 2 },
     reason: 'the limit of 2 addresses in namespace shop is reached; they are held by shop/a, shop/b (Released)',
   },
   {
-    name: 'what was given back holds no place, although the cloud may still list it',
+    name: 'a record whose deletion was requested does not count',
     all: [
       {
         ...held('shop', 'a', 'Releasing'),
         status: { phase: 'Releasing', deletionRequestedAt: '2026-01-31T09:00:00Z' },
       },
-      asked,
+      requested,
     ],
     limits: { cluster: 1, namespace: 1 },
     reason: undefined,
   },
   {
-    name: 'other namespaces do not count there',
-    all: [held('a', 'b'), asked],
+    name: 'other namespaces do not count towards the limit of a namespace',
+    all: [held('a', 'b'), requested],
     limits: { ...none, namespace: 1 },
     reason: undefined,
   },
   {
-    name: 'for the cluster they do',
-    all: [held('a', 'b'), asked],
+    name: 'all namespaces count towards the limit of the cluster',
+    all: [held('a', 'b'), requested],
     limits: { ...none, cluster: 1 },
     reason: 'the limit of 1 addresses in the cluster is reached; they are held by a/b',
   },
   {
-    name: 'of many holders some are named',
+    name: 'of many holders ten are named',
     all: Array.from({ length: 12 }, (_, n) => held('shop', `s${n}`)),
     limits: { ...none, namespace: 12 },
     reason:
@@ -64,15 +64,15 @@ const cases: { name: string; all: ElasticIP[]; limits: Limits; reason: string | 
       'shop/s4, shop/s5, shop/s6, shop/s7, shop/s8, shop/s9 and 2 more',
   },
   {
-    name: 'a limit of none refuses all',
-    all: [asked],
+    name: 'a limit of 0 refuses every record',
+    all: [requested],
     limits: { ...none, namespace: 0 },
     reason: 'the limit of 0 addresses in namespace shop is reached',
   },
 ]
 
 for (const { name, all, limits, reason } of cases) {
-  test(name, () => assert.is(overLimit(asked, all, limits), reason))
+  test(name, () => assert.is(overLimit(requested, all, limits), reason))
 }
 
 test.run()

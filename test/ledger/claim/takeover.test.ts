@@ -8,14 +8,14 @@ import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts
 import { makeRecord } from '../../builders.ts'
 import { makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
 
-/** A process writes the record, asks, and dies. */
+/** A process creates the record, sends its request and dies. */
 async function dieAsking(harness: Harness): Promise<void> {
   const died = new Promise<never>(() => {})
   void harness.process('dead', { cloud: { before: () => died } }).claim()
   await sleep(5)
 }
 
-test('an answer that was lost is found by its marks at once', async () => {
+test('a reservation whose answer was lost is found by its marks at once', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
@@ -24,7 +24,7 @@ test('an answer that was lost is found by its marks at once', async () => {
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('a lost answer that no list shows yet is looked for again before anything is reserved', async () => {
+test('while no list shows a reservation whose answer was lost, nothing is reserved until the request has timed out', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
@@ -41,7 +41,7 @@ test('a lost answer that no list shows yet is looked for again before anything i
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('a call that failed, nobody knows how far it came, is made again when it is surely over', async () => {
+test('a reserve with an unknown outcome is repeated only after it has timed out', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('unsaid')
@@ -53,7 +53,7 @@ test('a call that failed, nobody knows how far it came, is made again when it is
   assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
-test('a list that cannot be read after a lost answer proves nothing', async () => {
+test('after a lost answer an unreadable list does not allow a second request', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
@@ -65,7 +65,7 @@ test('a list that cannot be read after a lost answer proves nothing', async () =
   assert.ok(harness.record())
 })
 
-test('the question of a process that died is left alone as long as it may be under way, then put anew with a list first', async () => {
+test("a dead process's record is taken over when its request has timed out, and reservations are listed first", async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   await dieAsking(harness)
@@ -79,7 +79,7 @@ test('the question of a process that died is left alone as long as it may be und
   assert.equal(harness.cloud.calls, { reserve: 1, reservations: 1, reservation: 0, release: 0 })
 })
 
-test('the same where it had taken an older record over', async () => {
+test('a record that a dead process had taken over is taken over when its request has timed out', async () => {
   const harness = makeHarness()
   harness.cloud.fates.push('quota')
   await harness.process('a').claim()
@@ -91,7 +91,7 @@ test('the same where it had taken an older record over', async () => {
   assert.is((await process.claim()).kind, 'held')
 })
 
-test('each process counts from when it saw the question itself', async () => {
+test("each process measures a request's time-out from when it first saw the request", async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   await dieAsking(harness)
@@ -102,7 +102,7 @@ test('each process counts from when it saw the question itself', async () => {
   assert.is((await process.claim()).kind, 'held')
 })
 
-test("others' changes of the record do not make it wait longer", async () => {
+test("other changes of the record do not prolong a request's time-out", async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   await dieAsking(harness)
@@ -115,7 +115,7 @@ test("others' changes of the record do not make it wait longer", async () => {
 })
 
 for (const aheadMs of [24 * 3_600_000, -24 * 3_600_000]) {
-  test(`a clock that is a day ${aheadMs > 0 ? 'ahead' : 'behind'} makes nobody ask while another does`, async () => {
+  test(`a process whose clock is a day ${aheadMs > 0 ? 'ahead' : 'behind'} sends no request while another one is in flight`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     await dieAsking(harness)
@@ -129,7 +129,7 @@ for (const aheadMs of [24 * 3_600_000, -24 * 3_600_000]) {
   })
 }
 
-test('of several that take over at once one asks', async () => {
+test('of several processes that take a record over at once, one sends a request', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   await dieAsking(harness)
@@ -141,7 +141,7 @@ test('of several that take over at once one asks', async () => {
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('a process that was frozen before it asked does not ask any more', async () => {
+test('a process that was frozen before its request does not send it after its time limit', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const freeze = { after: ({ verb }: { verb: string }) => (verb === 'create' ? blockThisProcess(60) : undefined) }
@@ -150,14 +150,14 @@ test('a process that was frozen before it asked does not ask any more', async ()
   assert.is(harness.cloud.calls.reserve, 0)
 })
 
-test('nor does one whose list took all the time', async () => {
+test('a process whose list took all the time does not reserve', async () => {
   const harness = makeHarness()
   const freeze = { after: ({ verb }: { verb: string }) => (verb === 'reservations' ? blockThisProcess(60) : undefined) }
   assert.is((await harness.process('a', { cloud: freeze, timeLimit: () => timeLimit(40) }).claim()).kind, 'pending')
   assert.is(harness.cloud.calls.reserve, 0)
 })
 
-test('one that was frozen and gives up does not say so over the question of another', async () => {
+test('a process that gives up after a freeze does not overwrite the request of another process', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const frozen = Promise.withResolvers<void>()
@@ -185,7 +185,7 @@ test('one that was frozen and gives up does not say so over the question of anot
   assert.is(harness.reservationsOf().length, 1)
 })
 
-test('two that reserved all the same agree on one address, and the other is known for an orphan', async () => {
+test('two processes that both reserved agree on one address', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const late = Promise.withResolvers<void>()
@@ -205,7 +205,7 @@ test('two that reserved all the same agree on one address, and the other is know
   assert.is(harness.record()?.status?.reservationID, 'res-2')
 })
 
-test('a record that nobody has asked for yet may be asked for at once', async () => {
+test('a record without a request may be claimed at once', async () => {
   const harness = makeHarness()
   const { status: _none, ...record } = makeRecord()
   harness.api.put(elasticIPs, { ...record, metadata: { name: 'default.web' } })
@@ -213,7 +213,7 @@ test('a record that nobody has asked for yet may be asked for at once', async ()
   assert.equal(harness.record()?.metadata.finalizers, ['eip-admission.dev/reservation-cleanup'])
 })
 
-test('a reservation that was provisioned by hand is used, and what it is in is not asked twice', async () => {
+test("a reservation that the record's spec names is used, wherever the claim requests one", async () => {
   const harness = makeHarness()
   await harness.cloud.cloud.reserve({ location: 'da', marks: {} }, neverAborted)
   const { status: _none, ...record } = makeRecord(undefined, { reservationID: 'res-1' })
@@ -224,7 +224,7 @@ test('a reservation that was provisioned by hand is used, and what it is in is n
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('an unanswered record goes along with a claim for another location and another policy', async () => {
+test('a claim with another location and reclaim policy takes an unanswered record over', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('unavailable')
@@ -235,7 +235,7 @@ test('an unanswered record goes along with a claim for another location and anot
   assert.equal([harness.record()?.spec.location, harness.record()?.spec.reclaimPolicy], ['sv', 'Retain'])
 })
 
-test('a lost answer from the old location is used, and the record says where it is', async () => {
+test('a reservation in the former location whose answer was lost is used, and the record names its location', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
@@ -250,7 +250,7 @@ test('a lost answer from the old location is used, and the record says where it 
   assert.is(harness.record()?.spec.location, 'da')
 })
 
-test('a claim that is refused in the middle leaves no record that could go without us', async () => {
+test('a refusal that is interrupted leaves a record that the next claim protects with our finalizer', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('quota')
@@ -268,7 +268,7 @@ test('a claim that is refused in the middle leaves no record that could go witho
   assert.equal(harness.record()?.metadata.finalizers, ['eip-admission.dev/reservation-cleanup'])
 })
 
-test('a fresh record that another has begun to use is not removed by the refusal of the first', async () => {
+test('a refused claim does not remove its record once another process uses it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('quota')
@@ -287,7 +287,7 @@ test('a fresh record that another has begun to use is not removed by the refusal
   assert.is(harness.record()?.metadata.deletionTimestamp, undefined)
 })
 
-/** Nothing of this process runs, its timers included. */
+/** Freezes this process, its timers included. */
 function blockThisProcess(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -8,23 +8,23 @@ const wanted = { key: 'default/web', location: 'da', reclaim: 'Delete', wait: tr
 const held: ClaimResult = { kind: 'held', record: makeRecord(), address: '203.0.113.40' }
 const signal = new AbortController().signal
 
-test('a claim goes on while few addresses wait for their Services', async () => {
+test('a claim passes while fewer addresses than the maximum are unbound', async () => {
   const claim = limitUnbound({ claim: () => Promise.resolve(held), unbound: () => 2, max: 3 })
   assert.is(await claim(wanted, signal), held)
 })
 
-test('one too many is left to the controller', async () => {
+test('a claim beyond the maximum of unbound addresses is pending', async () => {
   const claim = limitUnbound({ claim: () => Promise.reject(new Error('asked')), unbound: () => 3, max: 3 })
   assert.equal(await claim(wanted, signal), { kind: 'pending', reason: '3 addresses are waiting for their Services' })
 })
 
-test('claims under way count, and those that failed do not', async () => {
+test('claims that are running count as unbound, and failed ones do not', async () => {
   const answers = Promise.withResolvers<ClaimResult>()
-  let asked = 0
+  let claims = 0
   const claim = limitUnbound({
     claim: () => {
-      asked += 1
-      return asked === 1 ? Promise.reject(new Error('no API server')) : answers.promise
+      claims += 1
+      return claims === 1 ? Promise.reject(new Error('no API server')) : answers.promise
     },
     unbound: () => 0,
     max: 2,
@@ -36,7 +36,7 @@ test('claims under way count, and those that failed do not', async () => {
     (await Promise.all(all)).map(({ kind }) => kind),
     ['held', 'held', 'pending', 'pending'],
   )
-  assert.is(asked, 3)
+  assert.is(claims, 3)
 })
 
 test.run()

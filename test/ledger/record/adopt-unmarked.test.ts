@@ -1,4 +1,4 @@
-// The oldest predecessor wrote no cluster on its reservations.
+// The oldest predecessor marked its reservations without a cluster.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { adoptUnmarked } from '../../../ledger/record/find-reservation.ts'
@@ -13,12 +13,12 @@ const scheme: MarkScheme = { usage: 'packet-ccm-auto', separator: '.', cluster: 
 const { cluster, ...left } = serviceMarks(scheme, 'default/web')
 const ofAnother = { ...left, cluster: 'cluster-2' }
 
-test('what is hashed of a Service has a dot', () => {
+test("the oldest dialect hashes a Service's name with a dot", () => {
   assert.is(left['service'], 'UPJGek7VIc+RMc/fCdD7m4cyb+P6HI16Z9KzX32QPsE=')
   assert.is(cluster, 'cluster-1')
 })
 
-test('everything of the predecessor is looked at, and what says that it is another cluster’s is not ours', () => {
+test('reservations that name another cluster are not ours, those that name none may be', () => {
   assert.equal(commonMarks(scheme), { usage: 'packet-ccm-auto' })
   assert.equal(
     [left, ofAnother, { ...left, cluster: 'cluster-1' }].map((marks) => mayBeOurs(scheme, marks)),
@@ -36,11 +36,11 @@ async function inherited(...reservations: Parameters<typeof makeReservation>[0][
   return { found: found?.id, marked: cloud.marked, marks: cloud.reserved({}).map(({ marks }) => marks['cluster']) }
 }
 
-test('a reservation of the Service that names no cluster is found, and names ours from then on', async () => {
+test("the Service's reservation without a cluster is found and marked with our cluster", async () => {
   assert.equal(await inherited({ marks: left }), { found: 'res-0', marked: ['res-0'], marks: ['cluster-1'] })
 })
 
-test('of several the oldest is taken, and the others stay as they are', async () => {
+test('of several reservations without a cluster the oldest is adopted, and the others stay as they are', async () => {
   const young = { marks: left, createdAt: '2026-01-31T09:00:00Z' }
   const { found, marks } = await inherited(young, { marks: left })
   assert.is(found, 'res-1')
@@ -50,7 +50,7 @@ test('of several the oldest is taken, and the others stay as they are', async ()
   )
 })
 
-test('one of another cluster, of another Service, or that was denied is not', async () => {
+test('a reservation of another cluster or Service, or a denied one, is not adopted', async () => {
   const other = serviceMarks(scheme, 'default/other')
   for (const facts of [{ marks: ofAnother }, { marks: other }, { marks: left, state: 'denied' as const }]) {
     const { found, marked } = await inherited(facts)
@@ -58,7 +58,7 @@ test('one of another cluster, of another Service, or that was denied is not', as
   }
 })
 
-test('where predecessors wrote the cluster nobody even looks', async () => {
+test('where predecessors marked the cluster, unmarked reservations are not listed', async () => {
   const cloud = scriptedCloud()
   cloud.put(makeReservation({ marks: left }))
   const { adoptsUnmarked: _not, ...strict } = scheme
@@ -82,14 +82,14 @@ const services: [name: string, shown: string | undefined, adopted: number][] = [
   ['shows another address', '192.0.2.9', 0],
 ]
 for (const [name, loadBalancerIP, adopted] of services) {
-  test(`a sweep and a reservation without a cluster, of a Service that ${name}`, () => {
+  test(`a sweep adopts ${adopted} reservations without a cluster for a Service that ${name}`, () => {
     const service = makeService(loadBalancerIP === undefined ? {} : { loadBalancerIP })
     const plan = planSweep({ ...base, services: [{ service, wanted }] })
     assert.equal([plan.adopt.length, plan.release, [...plan.suspects]], [adopted, [], []])
   })
 }
 
-test('a sweep never gives back what names no cluster, and does not wait for it', () => {
+test('a sweep never releases a reservation without a cluster, and is complete without it', () => {
   const plan = planSweep({ ...base, services: [] })
   assert.equal([plan.adopt, plan.release, [...plan.suspects], plan.isComplete], [[], [], [], true])
 })

@@ -4,8 +4,8 @@ import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { isRelevantChange } from '../../../ledger/record/relevant-change.ts'
 import { makeRecord } from '../../builders.ts'
 
-const asked = { sender: 'a', sentAt: '2026-01-31T09:00:00Z' }
-const requested = makeRecord({ phase: 'Requested', requestInFlight: asked })
+const inFlight = { sender: 'a', sentAt: '2026-01-31T09:00:00Z' }
+const requested = makeRecord({ phase: 'Requested', requestInFlight: inFlight })
 const reserved = makeRecord({ phase: 'Reserved', address: '203.0.113.1', reservationID: 'res-1' })
 const bound = makeRecord(
   { ...reserved.status, phase: 'Bound' },
@@ -13,28 +13,38 @@ const bound = makeRecord(
 )
 const deleted = { ...reserved, metadata: { ...reserved.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' } }
 
-const cases: { name: string; now?: ElasticIP; before?: ElasticIP; news: boolean }[] = [
-  { name: 'a record is written to ask with', now: makeRecord(), news: false },
-  { name: 'it is asked', before: makeRecord(), now: requested, news: false },
-  { name: 'the cloud refuses', before: requested, now: makeRecord({ phase: 'Requested', message: 'no' }), news: false },
-  { name: 'and the record goes with the question', before: requested, news: false },
-  { name: 'the address is there', before: requested, now: reserved, news: true },
-  { name: 'its Service is seen', before: reserved, now: bound, news: true },
-  { name: 'somebody deletes it', before: reserved, now: deleted, news: true },
-  { name: 'the location is written', before: makeRecord(), now: makeRecord(undefined, { location: 'sv' }), news: true },
+const cases: { name: string; now?: ElasticIP; before?: ElasticIP; isRelevant: boolean }[] = [
+  { name: 'a record is created for a request', now: makeRecord(), isRelevant: false },
+  { name: 'a request is sent', before: makeRecord(), now: requested, isRelevant: false },
   {
-    name: 'the cloud may grant it yet',
+    name: 'the cloud refuses the request',
+    before: requested,
+    now: makeRecord({ phase: 'Requested', message: 'no' }),
+    isRelevant: false,
+  },
+  { name: 'the record of a refused request is removed', before: requested, isRelevant: false },
+  { name: 'the address is reserved', before: requested, now: reserved, isRelevant: true },
+  { name: 'its Service is bound', before: reserved, now: bound, isRelevant: true },
+  { name: 'a user deletes the record', before: reserved, now: deleted, isRelevant: true },
+  {
+    name: 'the location changes',
+    before: makeRecord(),
+    now: makeRecord(undefined, { location: 'sv' }),
+    isRelevant: true,
+  },
+  {
+    name: 'the cloud has a reservation that is not granted yet',
     before: requested,
     now: makeRecord({ phase: 'Requested', reservationID: 'res-1' }),
-    news: true,
+    isRelevant: true,
   },
-  { name: 'one that had an address is gone', before: reserved, news: true },
-  { name: 'one with an address is found at the start', now: bound, news: true },
+  { name: 'a record with an address is gone', before: reserved, isRelevant: true },
+  { name: 'a record with an address is listed at the start', now: bound, isRelevant: true },
 ]
 
-for (const { name, now, before, news } of cases) {
-  test(`${name}: ${news ? 'somebody has to look' : 'its author knows'}`, () =>
-    assert.is(isRelevantChange(now, before), news))
+for (const { name, now, before, isRelevant } of cases) {
+  test(`${name}: ${isRelevant ? 'the controller has to look' : 'no look is needed'}`, () =>
+    assert.is(isRelevantChange(now, before), isRelevant))
 }
 
 test.run()

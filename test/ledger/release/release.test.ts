@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { CallOptions } from '../../../kube/client.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
 import { type ElasticIP, type Phase, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
-import { retain } from '../../../ledger/release/release.ts'
+import { release, retain } from '../../../ledger/release/release.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
 import { makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
@@ -16,7 +17,7 @@ async function reserved(): Promise<Harness> {
   return harness
 }
 
-test('the address of a Service that is gone goes back, and its record goes last', async () => {
+test('the address of a deleted Service is released, and its record is removed last', async () => {
   const harness = await reserved()
   let recordAtRelease: ElasticIP | undefined
   const watch = {
@@ -28,7 +29,7 @@ test('the address of a Service that is gone goes back, and its record goes last'
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
 })
 
-test('what its Service wants after all is kept', async () => {
+test('an address that its Service wants after all is kept', async () => {
   const harness = await reserved()
   harness.addService(makeService())
   assert.is(await harness.process('b').release(), 'kept')
@@ -39,7 +40,7 @@ test('what its Service wants after all is kept', async () => {
   assert.is(harness.cloud.calls.release, 0)
 })
 
-test('what was returned already is not kept, whoever wants it', async () => {
+test('an address whose deletion was requested is not kept, although its Service wants it', async () => {
   const harness = await reserved()
   harness.cloud.refusesRelease = 'unavailable'
   const [cut] = await Promise.allSettled([harness.process('b').release()])
@@ -50,7 +51,7 @@ test('what was returned already is not kept, whoever wants it', async () => {
   assert.equal(harness.reservationsOf(), [])
 })
 
-test('a Service does not wait for a cloud that lists what it deletes, and nobody gets the address again', async () => {
+test('a release does not wait for a cloud that still lists the reservation, and no Service gets the address again', async () => {
   const harness = await reserved()
   harness.cloud.deletesLate = true
   const b = harness.process('b')
@@ -72,7 +73,7 @@ test('a Service does not wait for a cloud that lists what it deletes, and nobody
   assert.equal(harness.reservationsOf(), ['res-2'])
 })
 
-test('nor is it adopted again where the record had never heard of its reservation', async () => {
+test('a reservation that a release found by its marks is not adopted while the cloud still lists it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
@@ -90,7 +91,7 @@ test('nor is it adopted again where the record had never heard of its reservatio
   assert.is(harness.record(), undefined)
 })
 
-test('whoever dies while a record makes way for what is still being deleted leaves nothing to be taken again', async () => {
+test('a process that dies while it writes a release record leaves no reservation that could be used again', async () => {
   let isDone = false
   for (let nth = 1; !isDone; nth += 1) {
     const harness = await reserved()
@@ -115,7 +116,7 @@ test('whoever dies while a record makes way for what is still being deleted leav
   }
 })
 
-test('a record whose answer was lost gives back what carries its marks', async () => {
+test('the release of a record whose answer was lost deletes the reservation with its marks', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('lost')
@@ -130,8 +131,18 @@ test('a record whose answer was lost gives back what carries its marks', async (
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
 })
 
+test('every call of a release ends with the signal of its caller', async () => {
+  const harness = await reserved()
+  const signals = new Set<unknown>()
+  const { signal } = new AbortController()
+  const listen = { before: ({ values }: HeardCall) => void signals.add((values.at(-1) as CallOptions).signal) }
+  const { deps } = harness.process('b', { kube: listen })
+  await release(deps, harness.record() as ElasticIP, signal)
+  assert.equal([...signals], [signal])
+})
+
 for (const same of [true, false]) {
-  test(`a record that ${same ? 'this' : 'another'} process is asking for is not taken from under it`, async () => {
+  test(`a record with a request in flight from ${same ? 'this' : 'another'} process is not released`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     const answer = Promise.withResolvers<void>()
@@ -148,7 +159,7 @@ for (const same of [true, false]) {
   })
 }
 
-test('an answer that comes when the record is on its way back is given back with it', async () => {
+test('a reservation that is granted during the release is deleted with its record', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.listsLate = true
@@ -172,7 +183,7 @@ test('an answer that comes when the record is on its way back is given back with
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
 })
 
-test('a Service that comes back in time takes its address back', async () => {
+test('a Service that is created again before the deletion gets its address again', async () => {
   const harness = await reserved()
   const looking = Promise.withResolvers<void>()
   const slow = { after: ({ values }: { values: unknown[] }) => (isService(values) ? looking.promise : undefined) }
@@ -187,7 +198,7 @@ test('a Service that comes back in time takes its address back', async () => {
   assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
-test('one that comes too late gets another, although the cloud still lists the first', async () => {
+test('a Service that is created again after the deletion gets another address, although the cloud still lists the first', async () => {
   const harness = await reserved()
   harness.cloud.deletesLate = true
   await harness.process('b').release()
@@ -195,7 +206,7 @@ test('one that comes too late gets another, although the cloud still lists the f
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.2')
 })
 
-test('a kept address is given to the next Service of that name, and refused where that one wants another place', async () => {
+test('a retained address goes to the next Service of that name, or refuses it where it requests another location', async () => {
   const harness = await reserved()
   const a = harness.process('a')
   await bind(a.deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)
@@ -211,7 +222,7 @@ test('a kept address is given to the next Service of that name, and refused wher
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('the uid goes on before the phase, and off before the phase', async () => {
+test('bind and retain change the uid before the phase', async () => {
   const harness = await reserved()
   const seen: string[] = []
   const note = () => {
@@ -225,7 +236,7 @@ test('the uid goes on before the phase, and off before the phase', async () => {
 })
 
 for (const phase of ['Requested', 'Reserved', 'Bound', 'Released'] satisfies Phase[]) {
-  test(`a record that a person deleted (${phase}) serves its Service until it lets go, and then goes`, async () => {
+  test(`a record that a user deleted (${phase}) serves its Service until the release`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     const a = harness.process('a')
@@ -244,7 +255,7 @@ for (const phase of ['Requested', 'Reserved', 'Bound', 'Released'] satisfies Pha
   })
 }
 
-test('a record that a person deleted on its way back goes, and the next claim reserves anew', async () => {
+test('a record that a user deleted during its release is removed, and the next claim reserves anew', async () => {
   const harness = await reserved()
   harness.cloud.refusesRelease = 'unavailable'
   const b = harness.process('b')
@@ -257,7 +268,7 @@ test('a record that a person deleted on its way back goes, and the next claim re
   assert.equal(harness.reservationsOf(), ['res-2'])
 })
 
-test('a record that only somebody else still holds back is not used any more', async () => {
+test('a deleted record that only a foreign finalizer keeps is not used', async () => {
   const harness = makeHarness()
   const record = makeRecord({ phase: 'Requested' })
   const leaving = { deletionTimestamp: '2026-01-31T08:59:00Z', finalizers: ['foregroundDeletion'] }

@@ -47,7 +47,7 @@ test('a reservation whose record waits for its answer goes into that record', ()
   assert.equal(seen, { adopt: ['default/web res-1 into its record'], release: [], suspects: [], isComplete: true })
 })
 
-test('a record on its way out takes nothing in any more', () => {
+test('a record that is being released adopts nothing', () => {
   const seen = plan({
     records: [makeRecord({ phase: 'Releasing' })],
     services: [{ service: makeService(), wanted: reserve }],
@@ -55,7 +55,7 @@ test('a record on its way out takes nothing in any more', () => {
   assert.equal(seen, { adopt: [], release: [], suspects: ['res-1'], isComplete: false })
 })
 
-test('a reservation with its record is nothing new', () => {
+test('a reservation with a record needs nothing', () => {
   const records = [makeRecord({ phase: 'Bound', reservationID: 'res-1' })]
   assert.equal(plan({ records }), { adopt: [], release: [], suspects: [], isComplete: true })
 })
@@ -75,7 +75,7 @@ test('an orphan that two sweeps saw is released', () => {
   assert.equal(plan({ suspects: new Set(['res-1']) }).release, ['res-1'])
 })
 
-test('a young orphan waits: its Service may be on its way', () => {
+test('a young orphan is not released: its Service may be about to be stored', () => {
   const now = new Date('2026-01-31T08:14:59Z')
   assert.equal(plan({ suspects: new Set(['res-1']), now }).release, [])
 })
@@ -85,12 +85,12 @@ test('a reservation of unknown age is not released', () => {
   assert.equal(plan({ reservations, suspects: new Set(['res-1']) }).release, [])
 })
 
-test('a Service that is no LoadBalancer any more holds no reservation', () => {
+test('a Service that is no longer a LoadBalancer owns no reservation', () => {
   const services = [{ service: makeService({ type: 'ClusterIP' }), wanted: { kind: 'nothing', reason: '' } as const }]
   assert.equal(plan({ services, suspects: new Set(['res-1']) }).release, ['res-1'])
 })
 
-test('a Service with mistakes, or of no business to us, still holds its reservation', () => {
+test('a Service that is wrong or ignored still owns its reservation', () => {
   for (const wanted of [
     { kind: 'wrong' as const, problems: [] },
     { kind: 'ignored' as const, reason: '' },

@@ -34,7 +34,7 @@ test("a predecessor's reservation of a live Service becomes its record, and the 
   assert.ok(await isAdopted(harness))
 })
 
-test('one that was not granted yet becomes a record that waits for it', async () => {
+test('a reservation that is not granted yet is adopted into a Requested record', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, state: 'requested', address: undefined })
   harness.addService(makeService())
@@ -45,7 +45,7 @@ test('one that was not granted yet becomes a record that waits for it', async ()
   assert.is(harness.cloud.calls.reserve, 0)
 })
 
-test('a reservation whose record waits goes into that record', async () => {
+test('a reservation whose record waits for it is adopted into that record', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
@@ -53,7 +53,7 @@ test('a reservation whose record waits goes into that record', async () => {
   assert.equal([harness.record()?.status?.phase, harness.record()?.status?.address], ['Reserved', '203.0.113.8'])
 })
 
-test('but not while somebody is asking for it', async () => {
+test('a reservation is not adopted into a record with a request in flight', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   const requestInFlight = { sender: 'another', sentAt: '2026-01-31T08:59:59Z' }
@@ -67,7 +67,7 @@ test('but not while somebody is asking for it', async () => {
   assert.is(harness.record()?.status?.reservationID, 'res-8')
 })
 
-test('a record that another wrote in the meantime is left to them, and nothing is called complete', async () => {
+test('a reservation whose record another process created meanwhile is not adopted, and the sweep is not complete', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.addService(makeService())
@@ -84,7 +84,7 @@ test('a record that another wrote in the meantime is left to them, and nothing i
   assert.ok(await isAdopted(harness))
 })
 
-test('what was given back while the list was read is not adopted', async () => {
+test('a reservation that was released while the list was read is not adopted', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   await harness.process('a').claim()
@@ -101,7 +101,7 @@ test('what was given back while the list was read is not adopted', async () => {
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.2')
 })
 
-test('an orphan is given back when a second sweep agrees and it is old enough', async () => {
+test('an orphan is released when a second sweep agrees and the grace period is over', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   await sweepTimes(harness, 1)
@@ -115,7 +115,7 @@ test('an orphan is given back when a second sweep agrees and it is old enough', 
   assert.ok(await isAdopted(harness))
 })
 
-test('a young one is not, however often it is seen', async () => {
+test('an orphan within the grace period is not released, however many sweeps see it', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, createdAt: harness.now().toISOString() })
   const process = harness.process('sweeper')
@@ -126,7 +126,7 @@ test('a young one is not, however often it is seen', async () => {
   assert.equal(harness.cloud.released, ['res-8'])
 })
 
-test('one sweep gives back a tenth of all there is at most', async () => {
+test('one sweep releases at most a tenth of all reservations', async () => {
   const harness = makeHarness()
   for (let n = 0; n < 40; n += 1) harness.cloud.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
   const process = await sweepTimes(harness, 2)
@@ -135,7 +135,7 @@ test('one sweep gives back a tenth of all there is at most', async () => {
   assert.is(harness.cloud.released.length, 7, 'a tenth of the 36 that are left')
 })
 
-test('a cloud that cannot be read loses nothing, and what was suspected stays suspected', async () => {
+test('a cloud that cannot be read causes no release, and suspects stay suspects', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   const process = await sweepTimes(harness, 1)
@@ -148,7 +148,7 @@ test('a cloud that cannot be read loses nothing, and what was suspected stays su
   assert.equal(harness.cloud.released, ['res-8'])
 })
 
-test("another cluster's reservations are none of our business", async () => {
+test("another cluster's reservations are neither adopted nor released", async () => {
   const harness = makeHarness()
   const theirs = { ...of('web'), cluster: 'cluster-2' }
   harness.cloud.put({ ...old, marks: theirs })
@@ -158,7 +158,7 @@ test("another cluster's reservations are none of our business", async () => {
   assert.ok(await isAdopted(harness))
 })
 
-test('of two for one Service the one that it shows is adopted, the other goes', async () => {
+test('of two reservations for one Service the one that it shows is adopted, the other is released', async () => {
   const harness = makeHarness()
   const younger: Reservation = { ...old, id: 'res-9', address: '203.0.113.9', createdAt: '2026-01-31T08:30:00Z' }
   harness.cloud.put(old)
@@ -172,7 +172,7 @@ test('of two for one Service the one that it shows is adopted, the other goes', 
   assert.ok(await isAdopted(harness))
 })
 
-test('what a live Service shows is never given back, even where its record knows another', async () => {
+test('an address that a live Service shows is never released, even where its record has another', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.addService(makeService({ status: { loadBalancer: { ingress: [{ ip: '203.0.113.8' }] } } }))
@@ -181,7 +181,7 @@ test('what a live Service shows is never given back, even where its record knows
   assert.equal(harness.cloud.released, [])
 })
 
-test('an orphan that a claim finds while the sweep is at work is not given back', async () => {
+test('an orphan that a claim uses during the sweep is not released', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, id: 'gone', address: '203.0.113.7', marks: of('gone') })
   harness.cloud.put({ ...old, id: 'wanted', createdAt: '2026-01-31T08:30:00Z' })
@@ -198,7 +198,7 @@ test('an orphan that a claim finds while the sweep is at work is not given back'
   assert.equal(harness.cloud.released, ['gone'])
 })
 
-test("an orphan that is on its way back is nobody's, however long the cloud lists it", async () => {
+test('no Service gets an orphan that is being deleted, however long the cloud lists it', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.cloud.deletesLate = true
@@ -221,7 +221,7 @@ test("an orphan that is on its way back is nobody's, however long the cloud list
   assert.equal(harness.reservationsOf(), ['res-1'])
 })
 
-test('what the cloud has deleted while a sweep read its list is no orphan again', async () => {
+test('a reservation that was deleted while the list was read does not become an orphan again', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.cloud.deletesLate = true
@@ -233,7 +233,7 @@ test('what the cloud has deleted while a sweep read its list is no orphan again'
   assert.equal([harness.cloud.calls.release - before, harness.api.stored(elasticIPs)], [1, []])
 })
 
-test('an orphan that somebody uses, and that cannot go back, holds up nothing else', async () => {
+test('an orphan that cannot be released does not hold up the others, and its reason is thrown', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, id: 'used', address: '203.0.113.7', marks: of('gone') })
   harness.cloud.refusesRelease = 'conflict'
@@ -242,15 +242,16 @@ test('an orphan that somebody uses, and that cannot go back, holds up nothing el
   assert.is(harness.cloud.calls.release, 1)
   harness.cloud.put(old)
   harness.addService(makeService())
-  const [told] = await Promise.allSettled([process.sweep(neverAborted)])
-  assert.is(told.status, 'rejected')
+  const [swept] = await Promise.allSettled([process.sweep(neverAborted)])
+  assert.ok(swept.status === 'rejected' && swept.reason instanceof AggregateError)
+  assert.match(swept.reason.message, 'sweep: the scripted cloud says conflict')
   assert.is(harness.record()?.status?.reservationID, 'res-8')
   harness.cloud.refusesRelease = undefined
   await process.sweep(neverAborted)
   assert.equal([harness.reservationsOf(), harness.cloud.released], [['res-8'], ['used']])
 })
 
-test('of a claim and a sweep that reach for the same orphan one lets go, whichever call comes first', async () => {
+test('a claim and a sweep never both get the same orphan, whichever call comes first', async () => {
   for (let nth = 1; nth <= 12; nth += 1) {
     const harness = makeHarness()
     harness.cloud.put(old)
@@ -275,7 +276,7 @@ test('of a claim and a sweep that reach for the same orphan one lets go, whichev
   }
 })
 
-test('what a process began to give back and did not finish, the next one finishes', async () => {
+test('a release that a process began is completed by the sweep of the next process', async () => {
   for (let nth = 1; nth <= 6; nth += 1) {
     const harness = makeHarness()
     harness.cloud.put(old)
@@ -296,7 +297,7 @@ test('what a process began to give back and did not finish, the next one finishe
   }
 })
 
-test('an adopted address in no place that the cloud has lost is written off like any other', async () => {
+test('an adopted address without a location is written off when the cloud lost it', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, location: undefined })
   harness.addService(makeService())
@@ -309,7 +310,7 @@ test('an adopted address in no place that the cloud has lost is written off like
   assert.is(harness.record()?.spec.location, 'da')
 })
 
-test('a release that the cloud refuses is tried again by the next sweep', async () => {
+test('a release that the cloud refuses is repeated by the next sweep', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   const process = await sweepTimes(harness, 1)
@@ -321,7 +322,7 @@ test('a release that the cloud refuses is tried again by the next sweep', async 
   assert.equal(harness.cloud.released, ['res-8'])
 })
 
-test('one that was denied is cleared away', async () => {
+test('a denied reservation is deleted', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, state: 'denied', address: undefined })
   harness.addService(makeService())
@@ -329,7 +330,7 @@ test('one that was denied is cleared away', async () => {
   assert.equal([harness.record(), harness.cloud.released], [undefined, ['res-8']])
 })
 
-test('a sweep that is told to stop gives nothing more back', async () => {
+test('an aborted sweep releases nothing more', async () => {
   const harness = makeHarness()
   for (let n = 0; n < 40; n += 1) harness.cloud.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
   const stop = new AbortController()
@@ -343,7 +344,7 @@ test('a sweep that is told to stop gives nothing more back', async () => {
 
 const held = { phase: 'Bound', address: '203.0.113.8', reservationID: 'res-8' } as const
 
-test('an address that the cloud has lost is written off when two sweeps miss it, and the Service gets another', async () => {
+test('an address that the cloud lost is written off when two sweeps miss it, and the Service gets another', async () => {
   const harness = makeHarness()
   harness.addService(makeService())
   harness.api.put(elasticIPs, makeRecord(held))
@@ -358,7 +359,7 @@ test('an address that the cloud has lost is written off when two sweeps miss it,
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('one that only the list does not tell of is kept', async () => {
+test('an address that only the list misses is kept', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, marks: {} })
   harness.addService(makeService())
@@ -367,7 +368,7 @@ test('one that only the list does not tell of is kept', async () => {
   assert.is(harness.record()?.status?.phase, 'Bound')
 })
 
-test('a retained address that the cloud has lost leaves no record behind', async () => {
+test('the record of a retained address that the cloud lost is removed', async () => {
   const harness = makeHarness()
   harness.api.put(elasticIPs, makeRecord({ ...held, phase: 'Released' }))
   await sweepTimes(harness, 2)

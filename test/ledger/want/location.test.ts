@@ -29,10 +29,10 @@ for (const word of ['LT-Siauliai', 'lt-siauliai', 'Lithuania', 'lt', '1', ' LT '
   })
 }
 
-test('an old name is understood, and whoever wrote it is told the new one', () => {
-  const told =
-    'annotation cherryservers.com/fip-region: "EU-Nord-1" is what region LT-Siauliai was called before, write "LT-Siauliai"'
-  assert.equal(locate(of('EU-Nord-1'), [annotation], known), { location: 'LT-Siauliai', warnings: [told] })
+test('a former name is understood, with a warning that names the new one', () => {
+  const warning =
+    'annotation cherryservers.com/fip-region: "EU-Nord-1" is a former name of region LT-Siauliai, write "LT-Siauliai"'
+  assert.equal(locate(of('EU-Nord-1'), [annotation], known), { location: 'LT-Siauliai', warnings: [warning] })
   // Who creates a Service cannot mend the settings.
   assert.equal(locate({}, [setting('eu_nord_1')], known), { location: 'LT-Siauliai', warnings: [] })
   const source = setting('eu_nord_1')
@@ -40,7 +40,7 @@ test('an old name is understood, and whoever wrote it is told the new one', () =
   assert.is(formerName(source, { value: 'LT', known }), undefined)
 })
 
-test('two words for one region do not contradict each other', () => {
+test('two names of one region do not contradict each other', () => {
   assert.equal(locate(of('LT'), [setting('Lithuania'), annotation], known), { location: 'LT-Siauliai', warnings: [] })
   assert.equal(locate(of('NL'), [setting('Lithuania'), annotation], known), {
     location: 'LT-Siauliai',
@@ -48,7 +48,7 @@ test('two words for one region do not contradict each other', () => {
   })
 })
 
-test('a region that does not exist is told with those that do', () => {
+test('a region that does not exist is refused with the known ones', () => {
   assert.equal(locate(of('LT-Siauliaj'), [annotation], known), {
     problem:
       'annotation cherryservers.com/fip-region: "LT-Siauliaj" is not a known region, did you mean "LT-Siauliai"?; ' +
@@ -66,18 +66,18 @@ const guesses: [written: string, meant: string | undefined][] = [
   ['Chicago', undefined],
 ]
 for (const [written, meant] of guesses) {
-  test(`who writes "${written}" is asked whether ${meant ?? 'nothing'} is meant`, () => {
+  test(`for "${written}" the suggestion is ${meant ?? 'nothing'}`, () => {
     const located = locate(of(written), [annotation], known)
     assert.ok('problem' in located)
     assert.is(/did you mean "([^"]*)"/.exec(located.problem)?.[1], meant)
   })
 }
 
-test('while nothing is known of the regions a code passes letter for letter', () => {
+test('while the regions are not known, a code passes as written', () => {
   assert.equal(locate(of('LT-Siauliai'), [annotation], undefined), { location: 'LT-Siauliai', warnings: [] })
 })
 
-test('where no annotation says the place only the settings are named', () => {
+test('where no annotation can set the location, only the settings are named', () => {
   assert.equal(locate({}, [setting()], known), {
     problem: 'no location is set for the address: set CHERRY_REGION_NAME for the cluster',
   })

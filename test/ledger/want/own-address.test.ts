@@ -51,10 +51,10 @@ const brought: { name: string; service: Service; own: ReturnType<typeof ownAddre
   },
 ]
 for (const { name, service, own } of brought) {
-  test(`brought with a Service: ${name}`, () => assert.equal(ownAddress(service, metallb), own))
+  test(`own address of a Service with ${name}`, () => assert.equal(ownAddress(service, metallb), own))
 }
 
-test('what asks for an address has to go from MetalLB’s Services, and from others where it asks for another', () => {
+test('with MetalLB every request annotation is outdated, with others only one for another address', () => {
   const asks = (requestAnnotations: RequestAnnotations, address: string) =>
     makeService({ annotations: Object.fromEntries(requestAnnotations.annotations.map((name) => [name, address])) })
   assert.equal(outdatedRequestAnnotations(asks(metallb, ours), metallb, ours), [newer, older])
@@ -65,7 +65,7 @@ test('what asks for an address has to go from MetalLB’s Services, and from oth
   assert.equal(annotationsRequesting(asks(kubeVip, theirs), kubeVip, ours), [])
 })
 
-test('who asks for several addresses has none of ours, nor wants one', () => {
+test('a Service that requests several addresses is recognized unless it shows one of ours', () => {
   const several = { [newer]: `${theirs},2001:db8::1` }
   assert.is(multipleAddressAnnotation(makeService({ annotations: several }), metallb), newer)
   assert.is(multipleAddressAnnotation(makeService({ annotations: { ...several, ...mark } }), metallb), undefined)

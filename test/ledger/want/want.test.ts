@@ -6,25 +6,25 @@ import { makePolicy, makeService, metros } from '../../builders.ts'
 
 const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] = [
   {
-    name: 'a LoadBalancer gets an address where the cluster setting says',
+    name: 'a LoadBalancer requests an address in the location of the setting',
     service: makeService(),
     policy: makePolicy({ metro: 'da' }),
     wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
   },
   {
-    name: 'the annotation says where, if no setting does',
+    name: 'the annotation decides the location where no setting does',
     service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'SV' } }),
     policy: makePolicy({}),
     wanted: { kind: 'reserve', location: 'sv', reclaim: 'Delete', warnings: [] },
   },
   {
-    name: 'an annotation names the ElasticIP whose address it is to have',
+    name: 'an annotation names the ElasticIP whose address the Service requests',
     service: makeService({ annotations: { 'eip-admission.dev/elastic-ip': 'office' } }),
     policy: makePolicy({}),
     wanted: { kind: 'named', elasticIP: 'office', warnings: [] },
   },
   {
-    name: 'then nothing else decides about the address, and the author is told',
+    name: 'with a named ElasticIP other annotations are ignored, with warnings',
     service: makeService({
       loadBalancerIP: '198.51.100.9',
       annotations: {
@@ -64,7 +64,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     },
   },
   {
-    name: 'a setting wins over an annotation, and the author is told',
+    name: 'a setting wins over an annotation, with a warning',
     service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'sv' } }),
     policy: makePolicy({ metro: 'da' }),
     wanted: {
@@ -75,31 +75,31 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     },
   },
   {
-    name: 'Retain is asked for by annotation',
+    name: 'an annotation requests Retain',
     service: makeService({ annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }),
     policy: makePolicy({ metro: 'da' }),
     wanted: { kind: 'reserve', location: 'da', reclaim: 'Retain', warnings: [] },
   },
   {
-    name: 'an address that a person wrote is theirs',
+    name: 'an address in the spec is an own address',
     service: makeService({ loadBalancerIP: '192.0.2.9' }),
     policy: makePolicy({}),
     wanted: { kind: 'own', address: '192.0.2.9', where: 'spec.loadBalancerIP' },
   },
   {
-    name: 'one that a person asks the announcing software for is theirs as well',
+    name: 'an address in a request annotation is an own address',
     service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9' } }),
     policy: makePolicy({}),
     wanted: { kind: 'own', address: '192.0.2.9', where: 'annotation metallb.io/loadBalancerIPs' },
   },
   {
-    name: 'several are none of our business',
+    name: 'a Service that requests several addresses is ignored',
     service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9,2001:db8::9' } }),
     policy: makePolicy({}),
-    wanted: { kind: 'ignored', reason: 'annotation metallb.io/loadBalancerIPs asks for several addresses' },
+    wanted: { kind: 'ignored', reason: 'annotation metallb.io/loadBalancerIPs requests several addresses' },
   },
   {
-    name: 'an unknown annotation is answered with those that people may write',
+    name: 'an unknown annotation is refused with those that users may write',
     service: makeService({ annotations: { 'metal.equinix.com/x': 'y' } }),
     policy: makePolicy({ metro: 'da' }),
     wanted: {
@@ -111,7 +111,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     },
   },
   {
-    name: 'what is asked for and is no address is a mistake',
+    name: 'a request annotation without an address is a mistake',
     service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': 'web.example.com' } }),
     policy: makePolicy({}),
     wanted: {
@@ -120,49 +120,49 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     },
   },
   {
-    name: 'an address that we wrote is not theirs',
+    name: 'an address that we wrote is no own address',
     service: makeService({ loadBalancerIP: '192.0.2.9', annotations: { 'eip-admission.dev/address': '192.0.2.9' } }),
     policy: makePolicy({ metro: 'da' }),
     wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
   },
   {
-    name: 'a Service that is no LoadBalancer wants nothing',
+    name: 'a Service that is no LoadBalancer wants no address',
     service: makeService({ type: 'ClusterIP' }),
     policy: makePolicy({ metro: 'da' }),
     wanted: { kind: 'nothing', reason: 'its type is ClusterIP' },
   },
   {
-    name: 'an ExternalName wants nothing',
+    name: 'an ExternalName wants no address',
     service: makeService({ type: 'ExternalName' }),
     policy: makePolicy({ metro: 'da' }),
     wanted: { kind: 'nothing', reason: 'its type is ExternalName' },
   },
   {
-    name: 'another class is none of our business',
+    name: 'a Service of another class is ignored',
     service: makeService({ loadBalancerClass: 'example.com/other' }),
     policy: makePolicy({ metro: 'da' }),
     wanted: { kind: 'ignored', reason: 'its class is example.com/other' },
   },
   {
-    name: 'the Service of the control-plane address is left alone',
+    name: 'the Service of the control-plane address is ignored',
     service: makeService({ namespace: 'kube-system', name: 'cloud-provider-equinix-metal-kubernetes-external' }),
     policy: makePolicy({ metro: 'da' }),
     wanted: { kind: 'ignored', reason: 'it is the Service of the control-plane address' },
   },
   {
-    name: 'an excluded namespace is left alone',
+    name: 'a Service in an excluded namespace is ignored',
     service: makeService({ namespace: 'legacy' }),
     policy: { ...makePolicy({ metro: 'da' }), excludedNamespaces: ['legacy'] },
     wanted: { kind: 'ignored', reason: 'namespace legacy is excluded' },
   },
   {
-    name: 'with load balancing off nothing is touched, not even to give it back',
+    name: 'with load balancing off every Service is ignored, and none is released',
     service: makeService({ type: 'ClusterIP' }),
     policy: { ...makePolicy({ metro: 'da' }), loadBalancing: false },
     wanted: { kind: 'ignored', reason: 'load balancing is off' },
   },
   {
-    name: 'a headless LoadBalancer, which the API server refuses, costs no address',
+    name: 'a headless LoadBalancer, which the API server refuses, is ignored',
     service: makeService({ clusterIP: 'None' }),
     policy: makePolicy({ metro: 'da' }),
     wanted: { kind: 'ignored', reason: 'it is headless' },
@@ -175,7 +175,7 @@ for (const { name, service, policy, wanted } of cases) {
 
 const mistakes = [
   {
-    name: 'no location at all names both annotations and both settings',
+    name: 'without any location the problem names both annotations and both settings',
     service: makeService(),
     problems: [
       'no location is set for the address: set annotation metal.equinix.com/eip-facility or ' +
@@ -183,7 +183,7 @@ const mistakes = [
     ],
   },
   {
-    name: 'an unknown metro is told with the nearest one and the list',
+    name: 'an unknown metro is refused with the nearest one and the list',
     service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'dallas' } }),
     problems: [
       'annotation metal.equinix.com/eip-metro: "dallas" is not a known metro, did you mean "da"?; ' +
@@ -191,12 +191,12 @@ const mistakes = [
     ],
   },
   {
-    name: 'a typo in an annotation is told with the right one',
+    name: 'a typo in an annotation is refused with the right one',
     service: makeService({ annotations: { 'metal.equinix.com/eip-metr': 'da', 'metal.equinix.com/eip-metro': 'da' } }),
     problems: ['annotation metal.equinix.com/eip-metr: "da" is not known, did you mean metal.equinix.com/eip-metro?'],
   },
   {
-    name: 'all mistakes are told at once',
+    name: 'all mistakes are reported at once',
     service: makeService({
       annotations: {
         'metal.equinix.com/eip-metr': 'da',
@@ -211,7 +211,7 @@ const mistakes = [
     ],
   },
   {
-    name: 'a loadBalancerIP that is no address',
+    name: 'a loadBalancerIP that is no address is a mistake',
     service: makeService({ loadBalancerIP: '192.0.2' }),
     problems: ['spec.loadBalancerIP: "192.0.2" is not an IP address'],
   },
@@ -221,7 +221,7 @@ for (const { name, service, problems } of mistakes) {
   test(name, () => assert.equal(want(service, makePolicy({}), metros), { kind: 'wrong', problems }))
 }
 
-test('a location that cannot be checked passes: the cloud is the judge', () => {
+test("a location passes while the cloud's locations are not known", () => {
   const service = makeService({ annotations: { 'metal.equinix.com/eip-metro': 'xx' } })
   assert.is(want(service, makePolicy({}), undefined).kind, 'reserve')
 })
