@@ -134,7 +134,7 @@ test('sessions that come in pages are all read', async () => {
 test('an answer without sessions is an error, not a project without them', async () => {
   await withRoutes({ [`GET ${ofProject}`]: { json: {} } }, async (cloud) => {
     const error = await cloudErrorOf(cloud.peering.machines(neverAborted))
-    assert.match(error.message, 'whole list of sessions: page 1 holds no bgp_sessions')
+    assert.match(error.message, 'whole list of sessions: page 1 has no bgp_sessions')
   })
 })
 
