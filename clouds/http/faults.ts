@@ -28,11 +28,13 @@ export type ErrorFormat = {
 /** The error of a call that the cloud, or a proxy before it, refused. */
 export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFormat): CloudError {
   const { status, headers, body } = raw
-  const found = isVendorBody(body) && body.kind === 'json' ? vendorText(format.errorText(body.value), facts) : undefined
-  const fault = faultOf(facts, raw, { text: found, format })
+  const vendorMessage =
+    isVendorBody(body) && body.kind === 'json' ? vendorText(format.errorText(body.value), facts) : undefined
+  const fault = faultOf(facts, raw, { text: vendorMessage, format })
   const outcome = status >= 400 && status < 500 && status !== 408 ? 'nothing' : lostOutcome(facts)
   const answered = `${facts.vendor} answered ${status}${bodyText(raw)} to ${facts.method} ${facts.path}`
-  const message = (found ? `${answered}: ${found}` : answered) + doubtText(outcome) + hintText(facts, fault)
+  const message =
+    (vendorMessage ? `${answered}: ${vendorMessage}` : answered) + doubtText(outcome) + hintText(facts, fault)
   return new CloudError(message, {
     fault,
     outcome,
