@@ -17,66 +17,68 @@ export type Peer = {
   password: { reveal(): string } | undefined
 }
 
-/** Whom a node speaks with. `hostname` is the value of its label kubernetes.io/hostname. */
+/** The BGP peers of a node. `hostname` is the value of its label kubernetes.io/hostname. */
 export type NodePeers = { node: string; hostname: string; peers: Peer[] }
 
 /** An address, and the Services that show it. */
 export type Announced = { address: string; services: Key[] }
 
-/** Everything that the network is to learn. Every state of it is legal: no order, and duplicates are possible. */
+/** Everything that the network has to learn. The lists may be in any order and contain duplicates. */
 export type Announcements = { addresses: Announced[]; nodes: NodePeers[] }
 
-/** Whose doing an object is, for the one who is told when it is refused. */
-export type Concern = { service: Key } | { node: string }
+/** What an object is written for: its Event says why the object was refused. */
+export type Subject = { service: Key } | { node: string }
 
-/** An object that has to be there, as far as we say what is in it, and whom it concerns. */
-export type Wanted = { object: KubeObject; concerns: Concern[] }
+/** An object that must exist, with the fields that we set, and what it is written for. */
+export type WantedObject = { object: KubeObject; subjects: Subject[] }
 
-/** Something of the state that the announcing software would refuse, and that was therefore left out. */
-export type Problem = { concern: Concern; message: string }
+/** A part of the state that the announcing software refuses, or would refuse and was therefore left out. */
+export type Problem = { subject: Subject; message: string }
 
-/** Objects of the cluster that tell the announcing software what to do. */
+/** Configuration by objects of the cluster that the announcing software reads. */
 export type ObjectConfiguration = {
   kind: 'objects'
   namespace: string
   /**
-   * The kinds of our objects, in the order in which they are written; they are removed in the opposite one. Of a kind
-   * with `only` we may touch nothing but the object of that name.
+   * The kinds of our objects in the order in which they are written; they are removed in the reverse order. Of a kind
+   * with `only` we may change the object of that name and no other.
    */
   kinds: { resource: Resource<KubeObject>; only?: string }[]
-  /** Whether an object that is there is ours to remove, or one that a predecessor left us. */
+  /** Whether we may remove an object: we wrote it, or a predecessor left it. */
   isOurs(object: KubeObject): boolean
-  /** All that has to be there, in canonical order. `there` is every object of these kinds, other people's included. */
-  objects(state: Announcements, there: KubeObject[]): { wanted: Wanted[]; problems: Problem[] }
-  /** Kinds in which the software says how it likes its configuration; we only read them. */
+  /** All objects that must exist, in canonical order. `existing` are all objects of these kinds, foreign ones included. */
+  objects(state: Announcements, existing: KubeObject[]): { wanted: WantedObject[]; problems: Problem[] }
+  /** The kinds in which the software reports whether it accepts its configuration; we only read them. */
   reports: Resource<KubeObject>[]
-  verdict(reports: KubeObject[], state: Announcements): Problem[]
-  /** Whether an object that is there has an address announced. */
-  announces(object: KubeObject, address: string): boolean
+  /** The problems that the software reports. */
+  reportedProblems(reports: KubeObject[], state: Announcements): Problem[]
+  /** Whether an object of the cluster makes the software announce an address. */
+  hasAddress(object: KubeObject, address: string): boolean
 }
 
 /**
- * A document that a person may have written in too: it is edited in place, and nothing of a person's is lost. Passwords
- * are in it as plain text: no part of it may reach a log or an Event.
+ * Configuration by a document that people edit too: we change it in place and keep everything that they wrote. It holds
+ * passwords in plain text: no part of it may reach a log or an Event.
  */
 export type DocumentConfiguration = {
   kind: 'document'
   at: { namespace: string; name: string; key: string }
-  /** The document as it should be; the very same text where nothing has to change. Throws where it cannot be read. */
+  /** The document as it must be; the same text if nothing has to change. Throws if the document cannot be read. */
   edit(document: string, state: Announcements): { document: string; problems: Problem[] }
-  announces(document: string, address: string): boolean
+  /** Whether the document makes the software announce an address. */
+  hasAddress(document: string, address: string): boolean
 }
 
-/** How the network learns an address. Pure: a state in, wanted things out; who carries them out is elsewhere. */
+/** What we know about one announcing software. Pure: it turns a state into objects; the controllers write them. */
 export type Announcer = {
   readonly name: string
   request(address: string): AnnouncementRequest
   /**
-   * Annotations, null for one that goes, that make the software let go of a Service's address when spec.loadBalancerIP
-   * goes with them. It then clears the status itself, or leaves that to us. Absent where nobody but us shows the address.
+   * Annotations (null removes one) that make the software withdraw a Service's address when spec.loadBalancerIP is
+   * removed too. `clearsStatus`: the software clears the status itself. Absent if only we show the address.
    */
   withdrawal?: { annotations: Record<string, string | null>; clearsStatus: boolean }
-  /** Nothing on a Service that is being deleted makes the software let go: only that the Service is no more. */
+  /** The software withdraws an address only when the Service is deleted: no change of a Service makes it do so. */
   withdrawsOnlyOnDeletion?: true
   configuration?: ObjectConfiguration | DocumentConfiguration
 }

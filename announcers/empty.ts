@@ -1,6 +1,6 @@
 import type { Announcer } from './announcer.ts'
 
-/** No announcing software: the Service shows its address, in its status and in an annotation where one is named. */
+/** No announcing software: the Service shows its address in its status, and in an annotation if one is configured. */
 export function empty(options: { ipAnnotation?: string | undefined } = {}): Announcer {
   const { ipAnnotation } = options
   return {
@@ -9,7 +9,7 @@ export function empty(options: { ipAnnotation?: string | undefined } = {}): Anno
       annotations: ipAnnotation === undefined ? {} : { [ipAnnotation]: address },
       status: { loadBalancer: { ingress: [{ ip: address }] } },
     }),
-    // Who reads the annotation announces what it says.
+    // A program of the user may read the annotation and announce its address.
     ...(ipAnnotation !== undefined && { withdrawal: { annotations: { [ipAnnotation]: null }, clearsStatus: false } }),
   }
 }

@@ -2,17 +2,17 @@ import type { Announcer } from './announcer.ts'
 import { kubeVipRequestAnnotation } from './request-annotations.ts'
 
 /**
- * kube-vip: it reads whom to speak with from annotations of its node, and the address from the Service. It writes the
- * status with ports, and starts anew with a Service whose status another program wrote: nobody else does.
+ * kube-vip reads its BGP peers from annotations of its node, and the address from the Service. We never write the status:
+ * kube-vip writes it with ports, and starts over with a Service whose status another program wrote.
  */
 export function kubeVip(): Announcer {
   return {
     name: 'kube-vip',
-    // An empty annotation would be read as a host name.
+    // kube-vip would read an empty annotation as a host name.
     request: (address) => ({ annotations: address === '' ? {} : { [kubeVipRequestAnnotation]: address } }),
-    // Without the annotation it takes the address from the status, which it never clears.
+    // Without the annotation kube-vip reads the address from the status, which it never clears.
     withdrawal: { annotations: { [kubeVipRequestAnnotation]: null }, clearsStatus: false },
-    // By its source it withdraws a route when the Service is deleted or changes its type, and not before.
+    // Its source shows: it withdraws a route when the Service is deleted or changes its type, and not before.
     withdrawsOnlyOnDeletion: true,
   }
 }

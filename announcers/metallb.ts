@@ -1,17 +1,18 @@
 import type { Announcer } from './announcer.ts'
-import { noPool } from './metallb/no-pool.ts'
+import { unusedPoolName } from './metallb/unused-pool-name.ts'
 import { metallbPoolAnnotations } from './request-annotations.ts'
 
-/** MetalLB, told what to announce by whatever its version reads. It writes the status of a Service itself. */
+/** MetalLB, configured by what its version reads. It writes the status of a Service itself. */
 export function metallb(configuration: NonNullable<Announcer['configuration']>): Announcer {
   return {
     name: 'metallb',
-    // spec.loadBalancerIP asks already, and MetalLB refuses a Service that asks twice.
+    // spec.loadBalancerIP is a request already, and MetalLB refuses a Service with two.
     request: () => ({ annotations: {} }),
-    // Up to 0.14.1 MetalLB takes no configuration that lacks an address in use: a Service lets go before its pool goes.
-    // Every version knows the first name; from 0.14.9 on the second one counts, which a person may have used.
+    // MetalLB up to 0.14.1 refuses a configuration that lacks an address in use: the Service must release the address
+    // before its pool is removed. Every version knows the first name. From 0.14.9 on the second one has precedence, which
+    // a user may have set.
     withdrawal: {
-      annotations: Object.fromEntries(metallbPoolAnnotations.map((name) => [name, noPool])),
+      annotations: Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName])),
       clearsStatus: true,
     },
     configuration,

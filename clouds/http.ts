@@ -1,57 +1,64 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudError, type Fault } from './cloud.ts'
-import { type RawAnswer, readAnswer } from './http/answer.ts'
+import { type RawResponse, readResponse } from './http/answer.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { withTimeLimit } from '../lib/time-limit.ts'
 import { requireBaseUrl } from './http/base-url.ts'
-import { brokenOff, givenUp, isOwn, type Reading, refused, timedOut } from './http/faults.ts'
-import { type LaneOptions, makeLanes, type Pace } from './http/lanes.ts'
-import { onward } from './http/redirect.ts'
-import { prepare, type Request, type Sender, type VendorCall } from './http/request.ts'
+import {
+  connectionError,
+  canceledError,
+  isVendorBody,
+  type ErrorFormat,
+  refusalError,
+  timeoutError,
+} from './http/faults.ts'
+import { type LaneOptions, makeScheduler, type Pace } from './http/lanes.ts'
+import { redirectUrl } from './http/redirect.ts'
+import { prepareRequest, type Request, type Sender, type VendorCall } from './http/request.ts'
 
 export type VendorHttpOptions = Sender &
-  Reading &
+  ErrorFormat &
   Partial<LaneOptions> & {
-    /** The wait before the second try of a read; it doubles from there. */
+    /** The wait before the first retry; it doubles with each. */
     retryDelayMs?: number
-    /** Sees every exchange with the cloud, retries included. */
+    /** Called after every exchange with the cloud, retries included. */
     observe?: ((exchange: Exchange) => void) | undefined
   }
 
 export type Exchange = { call: string; ms: number; status: number | undefined; fault: Fault | undefined }
 
-export type VendorAnswer = { status: number; headers: Headers; body: unknown }
+export type VendorResponse = { status: number; headers: Headers; body: unknown }
 
 export type VendorHttp = {
   /**
-   * One call, which answers or throws a CloudError. Reads are tried again by themselves; a write only where it came too
-   * soon after others, for then the cloud has done nothing.
+   * One call, which returns a response or throws a CloudError. It retries a read after a transient error, and a write
+   * only after a rate limit, because the cloud has then done nothing.
    */
-  call(call: VendorCall, signal: AbortSignal): Promise<VendorAnswer>
+  call(call: VendorCall, signal: AbortSignal): Promise<VendorResponse>
 }
 
-/** `onward`: where a redirect leads that may be followed. */
-type Failure = { error: CloudError; passing: boolean; onward?: string | undefined }
-type Result = { answer: VendorAnswer } | Failure
+/** `redirectUrl`: the target of a redirect that a read may follow. */
+type Failure = { error: CloudError; isTransient: boolean; redirectUrl?: string | undefined }
+type Result = { answer: VendorResponse } | Failure
 
-const tries = 4
+const maxAttempts = 4
 const maxRedirects = 3
 
-/** Whoever waits for a write is better told than kept waiting for longer. */
-const longestAwayMs = 999
+/** A write waits no longer for a rate limit: its caller gets an error that names the wait. */
+const maxRateLimitWaitMs = 999
 
-/** The HTTP caller under every vendor's client: JSON in and out, bounded in time, size and number of calls in flight. */
+/** The HTTP client under every vendor's client: JSON, with limits for time, size and the number of calls in flight. */
 export function vendorHttp(options: VendorHttpOptions): VendorHttp {
   const baseUrl = requireBaseUrl(options.vendor, options.baseUrl)
-  const inTurn = makeLanes({ inFlight: options.inFlight ?? 4, rate: options.rate })
+  const schedule = makeScheduler({ inFlight: options.inFlight ?? 4, rate: options.rate })
 
   return {
     async call(call, signal) {
-      const request = prepare(call, { ...options, baseUrl })
-      const left = (reason: unknown) => givenUp(request.facts, { sent: false, reason })
+      const request = prepareRequest(call, { ...options, baseUrl })
+      const abortError = (reason: unknown) => canceledError(request.facts, { sent: false, reason })
       const carryOutInTime = (pace: Pace) =>
         within(request, signal, (ends) => carryOut(request, { ...options, pace }, ends))
-      return inTurn(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, left })
+      return schedule(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, abortError })
     },
   }
 }
@@ -64,9 +71,9 @@ async function within<T>(
 ): Promise<T> {
   const limits = {
     ms: timeoutMs,
-    timeoutError: () => timedOut(facts, timeoutMs),
+    timeoutError: () => timeoutError(facts, timeoutMs),
     signal,
-    abortError: (reason: unknown) => givenUp(facts, { sent: true, reason }),
+    abortError: (reason: unknown) => canceledError(facts, { sent: true, reason }),
   }
   return withTimeLimit(limits, async (ends) => {
     try {
@@ -78,44 +85,48 @@ async function within<T>(
   })
 }
 
-/** Waits for its retries in its place in the queue: fewer calls go out while the cloud has trouble. */
+/**
+ * Sends a request and its retries. By hand, as p-retry knows neither the deadline nor the rate of the queue. The call keeps
+ * its place in the queue while it waits, so fewer calls go out while the cloud has errors.
+ */
 async function carryOut(
   request: Request,
   options: VendorHttpOptions & { pace: Pace },
   ends: AbortSignal,
-): Promise<VendorAnswer> {
+): Promise<VendorResponse> {
   const endsAt = performance.now() + request.timeoutMs
   for (let attempt = 1; ; attempt++) {
     const result = await follow(request, options, ends)
     if ('answer' in result) return result.answer
     const pauseMs = backoffMs(attempt, { firstMs: options.retryDelayMs ?? 250, maxMs: Infinity })
     const waitMs = pauseMs + (result.error.retryAfterMs ?? 0)
-    if (!mayRepeat(request, result) || attempt === tries || performance.now() + waitMs >= endsAt) throw result.error
+    if (!isRepeatable(request, result) || attempt === maxAttempts || performance.now() + waitMs >= endsAt)
+      throw result.error
     try {
       await sleep(waitMs, undefined, { signal: ends })
       await options.pace(ends)
     } catch (error) {
-      // No call is under way: what the last one of a write met is sure, and says that nothing was done.
+      // No call is in flight, so the last error of a write still holds: the cloud did nothing.
       throw request.init.method === 'GET' ? error : result.error
     }
   }
 }
 
-function mayRepeat({ init }: Request, { error, passing }: Failure): boolean {
-  if (init.method === 'GET') return passing
-  return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= longestAwayMs
+function isRepeatable({ init }: Request, { error, isTransient }: Failure): boolean {
+  if (init.method === 'GET') return isTransient
+  return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= maxRateLimitWaitMs
 }
 
-/** One exchange, and those that its redirects lead on to. */
+/** One exchange, and those of its redirects. */
 async function follow(
   request: Request,
   options: VendorHttpOptions & { pace: Pace },
   ends: AbortSignal,
 ): Promise<Result> {
   let result = await exchange(request, options, ends)
-  for (let followed = 0; followed < maxRedirects && 'error' in result && result.onward !== undefined; followed++) {
+  for (let followed = 0; followed < maxRedirects && 'error' in result && result.redirectUrl !== undefined; followed++) {
     await options.pace(ends)
-    result = await exchange({ ...request, url: result.onward }, options, ends)
+    result = await exchange({ ...request, url: result.redirectUrl }, options, ends)
   }
   return result
 }
@@ -124,7 +135,7 @@ async function exchange(request: Request, options: VendorHttpOptions, ends: Abor
   const startedAt = performance.now()
   const arrived = await receive(request, ends)
   const isLost = arrived instanceof CloudError
-  const result = isLost ? { error: arrived, passing: !ends.aborted } : judge(request, arrived, options)
+  const result = isLost ? { error: arrived, isTransient: !ends.aborted } : judge(request, arrived, options)
   options.observe?.({
     call: request.facts.name,
     ms: performance.now() - startedAt,
@@ -134,19 +145,19 @@ async function exchange(request: Request, options: VendorHttpOptions, ends: Abor
   return result
 }
 
-async function receive({ url, init, facts }: Request, ends: AbortSignal): Promise<RawAnswer | CloudError> {
+async function receive({ url, init, facts }: Request, ends: AbortSignal): Promise<RawResponse | CloudError> {
   try {
-    return await readAnswer(await fetch(url, { ...init, signal: ends }))
+    return await readResponse(await fetch(url, { ...init, signal: ends }))
   } catch (error) {
-    return ends.reason instanceof CloudError ? ends.reason : brokenOff(facts, error)
+    return ends.reason instanceof CloudError ? ends.reason : connectionError(facts, error)
   }
 }
 
-function judge(request: Request, raw: RawAnswer, reading: Reading): Result {
+function judge(request: Request, raw: RawResponse, format: ErrorFormat): Result {
   const { status, headers, body } = raw
   const isGood = status >= 200 && status < 300
-  const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isOwn(body)
+  const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isVendorBody(body)
   if (isAnswer) return { answer: { status, headers, body: body.kind === 'json' ? body.value : undefined } }
-  const error = refused(request.facts, raw, reading)
-  return { error, passing: error.fault === 'rate-limit' || status >= 500, onward: onward(request, raw) }
+  const error = refusalError(request.facts, raw, format)
+  return { error, isTransient: error.fault === 'rate-limit' || status >= 500, redirectUrl: redirectUrl(request, raw) }
 }

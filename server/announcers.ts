@@ -1,5 +1,5 @@
 import type { Announcer } from '../announcers/announcer.ts'
-import { elsewhere } from '../announcers/elsewhere.ts'
+import { external } from '../announcers/external.ts'
 import { empty } from '../announcers/empty.ts'
 import { kubeVip } from '../announcers/kube-vip.ts'
 import { metallb } from '../announcers/metallb.ts'
@@ -35,7 +35,7 @@ export async function announcerOf(loadBalancer: LoadBalancer, tools: Tools): Pro
   const { label, advertisement, counting } = tools.marks
   switch (chosen.kind) {
     case 'none':
-      return elsewhere('none')
+      return external('none')
     case 'empty':
       return empty({ ipAnnotation: chosen.ipAnnotation })
     case 'kube-vip':

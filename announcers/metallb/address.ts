@@ -1,6 +1,6 @@
 import { type IpAddress, isIpv4Mapped, parseIpAddress } from '../../lib/ip-address.ts'
 
-/** The address that MetalLB reads in a text; undefined if there is none, or one that some programs read as IPv4 and others as IPv6. */
+/** The address that a text holds; undefined for one that some programs read as IPv4 and others as IPv6. */
 export function parseAddress(text: string): IpAddress | undefined {
   const address = parseIpAddress(text)
   return address && isIpv4Mapped(address) ? undefined : address

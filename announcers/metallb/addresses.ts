@@ -1,17 +1,17 @@
 import type { Announced, Problem } from '../announcer.ts'
 import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
 import { parseAddress } from './address.ts'
-import { distinct, distinctProblems, inOrder } from './order.ts'
+import { distinct, distinctProblems, compareTexts } from './order.ts'
 
-/** An address that can be announced, and the Services that show it, each once and in order. */
-export type Shown = { address: IpAddress; services: string[] }
+/** An address that MetalLB can announce, and the Services that show it, each once and in order. */
+export type ShownAddress = { address: IpAddress; services: string[] }
 
-/** Every address of a state that MetalLB can announce, once and in order, and what is wrong with the others. */
-export function announceable(
+/** Every address of a state that MetalLB can announce, once and in order, and why it cannot announce the others. */
+export function announceableAddresses(
   announced: readonly Announced[],
   families: readonly IpFamily[],
-): { shown: Shown[]; problems: Problem[] } {
-  const shown = new Map<string, Shown>()
+): { shown: ShownAddress[]; problems: Problem[] } {
+  const shown = new Map<string, ShownAddress>()
   const problems: Problem[] = []
   for (const { address: text, services } of announced) {
     const address = parseAddress(text)
@@ -21,10 +21,10 @@ export function announceable(
       continue
     }
     const message = address
-      ? `${address.text} is IPv6, which MetalLB announces over BGP only by FRR (bgp-peer-mode=frr)`
-      : `${JSON.stringify(text)} is not an address`
-    problems.push(...services.map((service) => ({ concern: { service }, message })))
+      ? `address ${address.text} is IPv6, which MetalLB announces over BGP only in FRR mode; set bgp-peer-mode=frr in the load balancer setting`
+      : `${JSON.stringify(text)} is not an IP address that MetalLB can announce`
+    problems.push(...services.map((service) => ({ subject: { service }, message })))
   }
-  const inTheirOrder = [...shown].toSorted(([one], [other]) => inOrder(one, other))
-  return { shown: inTheirOrder.map(([, one]) => one), problems: distinctProblems(problems) }
+  const ordered = [...shown].toSorted(([one], [other]) => compareTexts(one, other))
+  return { shown: ordered.map(([, one]) => one), problems: distinctProblems(problems) }
 }

@@ -1,20 +1,20 @@
-import type { Announcements, ObjectConfiguration, Problem, Wanted } from '../announcer.ts'
+import type { Announcements, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
 import { secrets } from '../../kube/resource.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
 import { parseAddress } from './address.ts'
-import { announceable } from './addresses.ts'
-import { advertisementOf } from './advertisement.ts'
+import { announceableAddresses } from './addresses.ts'
+import { advertisementFor } from './advertisement.ts'
 import { distinctProblems } from './order.ts'
-import { type Marks, type There, isOurs } from './ownership.ts'
+import { type Marks, type ExistingObjects, isOurs } from './ownership.ts'
 import { type PeerMode, peersOf } from './peers.ts'
 import { poolsOf } from './pools.ts'
 import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools, isPool } from './resources.ts'
-import { verdict } from './verdict.ts'
+import { reportedProblems } from './reported-problems.ts'
 
 export type ObjectOptions = Marks & { peerMode: PeerMode }
 
-/** MetalLB from 0.13.2 on, by its custom resources. */
+/** MetalLB from 0.13.2 on, configured by its custom resources. */
 export function metallbObjects(options: ObjectOptions): ObjectConfiguration {
   return {
     kind: 'objects',
@@ -26,13 +26,13 @@ export function metallbObjects(options: ObjectOptions): ObjectConfiguration {
       { resource: bgpPeers },
     ],
     isOurs: (object) => isOurs(options, object),
-    objects(state, there) {
-      const { ours = [], theirs = [] } = Object.groupBy(there, (one) => (isOurs(options, one) ? 'ours' : 'theirs'))
-      return configure(options, state, { ours, theirs })
+    objects(state, existing) {
+      const { ours = [], foreign = [] } = Object.groupBy(existing, (one) => (isOurs(options, one) ? 'ours' : 'foreign'))
+      return configure(options, state, { ours, foreign })
     },
     reports: [configurationStates],
-    verdict,
-    announces(object, text) {
+    reportedProblems,
+    hasAddress(object, text) {
       const address = parseAddress(text)
       return (
         address !== undefined && isOurs(options, object) && isPool(object) && isInRanges(address, object.spec.addresses)
@@ -44,30 +44,31 @@ export function metallbObjects(options: ObjectOptions): ObjectConfiguration {
 function configure(
   options: ObjectOptions,
   state: Announcements,
-  there: There,
+  existing: ExistingObjects,
 ): ReturnType<ObjectConfiguration['objects']> {
-  // An advertised pool of IPv6 makes MetalLB without FRR refuse everything, and only `frr` says how it speaks.
+  // An advertised IPv6 pool makes MetalLB without FRR refuse its whole configuration. Only peer mode `frr` tells us that
+  // MetalLB uses FRR.
   const families: IpFamily[] = options.peerMode === 'frr' ? ['ipv4', 'ipv6'] : ['ipv4']
-  const { shown, problems } = announceable(state.addresses, families)
+  const { shown, problems } = announceableAddresses(state.addresses, families)
   if (shown.length === 0) return { wanted: [], problems }
-  const pools = poolsOf(shown, options, there)
-  const peers = peersOf(state.nodes, { ...options, families }, there)
-  const advertisement = advertisementOf(pools.wanted, options, there)
-  const toWrite: Wanted[] = pools.wanted.map(({ object, concerns }) => ({ object, concerns }))
-  return leaveTheirs([...peers.secret, ...advertisement, ...toWrite, ...peers.wanted], there, [
+  const pools = poolsOf(shown, options, existing)
+  const peers = peersOf(state.nodes, { ...options, families }, existing)
+  const advertisement = advertisementFor(pools.wanted, options, existing)
+  const toWrite: WantedObject[] = pools.wanted.map(({ object, subjects }) => ({ object, subjects }))
+  return omitTakenNames([...peers.secret, ...advertisement, ...toWrite, ...peers.wanted], existing, [
     ...problems,
     ...pools.problems,
     ...peers.problems,
   ])
 }
 
-/** Without those that somebody else made under the name that ours would have. */
-function leaveTheirs(wanted: Wanted[], { theirs }: There, problems: Problem[]) {
-  const isTaken = ({ object }: Wanted) =>
-    theirs.some(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name)
-  const refused = wanted.filter(isTaken).flatMap(({ object, concerns }) => {
-    const message = `${object.kind} ${object.metadata.namespace}/${object.metadata.name} is there and is not ours: it is left alone`
-    return concerns.map((concern) => ({ concern, message }))
+/** The objects whose name no foreign object has, and a problem for each of the others. */
+function omitTakenNames(wanted: WantedObject[], { foreign }: ExistingObjects, problems: Problem[]) {
+  const isTaken = ({ object }: WantedObject) =>
+    foreign.some(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name)
+  const refused = wanted.filter(isTaken).flatMap(({ object, subjects }) => {
+    const message = `${object.kind} ${object.metadata.namespace}/${object.metadata.name} exists and eip-admission does not manage it, so it is not changed; delete or rename it`
+    return subjects.map((subject) => ({ subject, message }))
   })
   return { wanted: wanted.filter((one) => !isTaken(one)), problems: distinctProblems([...problems, ...refused]) }
 }

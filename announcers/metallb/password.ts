@@ -1,15 +1,15 @@
 import { mostCommon } from './order.ts'
-import { type Sessions, noSession } from './sessions.ts'
+import { type Sessions, sessionProblem } from './sessions.ts'
 
-/** The sessions that get along with one password, for one Secret: that of most of them. */
-export function withOnePassword({ sessions, problems }: Sessions): Sessions & { password: string | undefined } {
+/** The sessions that can use one password, as one Secret holds one: the password of most sessions. */
+export function sessionsWithOnePassword({ sessions, problems }: Sessions): Sessions & { password: string | undefined } {
   const password = mostCommon(sessions.flatMap((session) => session.password ?? []))
   const isAlike = (own: string | undefined) => own === undefined || own === password
   const others = sessions.filter((session) => !isAlike(session.password))
-  const why = 'its password is not that of most nodes'
+  const reason = 'its password differs from that of most nodes, and only one can be configured'
   return {
     password,
     sessions: sessions.filter((session) => isAlike(session.password)),
-    problems: [...problems, ...others.map(({ node }) => noSession(node, why))],
+    problems: [...problems, ...others.map(({ node }) => sessionProblem(node, reason))],
   }
 }

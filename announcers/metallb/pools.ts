@@ -1,39 +1,39 @@
-import type { Problem, Wanted } from '../announcer.ts'
+import type { Problem, WantedObject } from '../announcer.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
 import { nameOf, prefixOf } from './address.ts'
-import type { Shown } from './addresses.ts'
-import { inOrder } from './order.ts'
-import { type Marks, type There, labelsOf } from './ownership.ts'
+import type { ShownAddress } from './addresses.ts'
+import { compareTexts } from './order.ts'
+import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
 import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
-import { type PoolFacts, spoilers } from './foreign-advertisements.ts'
+import { type PoolFacts, conflictingAdvertisements } from './foreign-advertisements.ts'
 
-export type WantedPool = Wanted & { object: IPAddressPool; facts: PoolFacts }
+export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
 
 /**
- * A pool for each address: two that overlap make MetalLB refuse both. One that holds just the address already is taken
- * over under the name that it has, and stays whatever other people write beside it: it may be announced.
+ * A pool for each address. MetalLB refuses two pools that overlap. An existing pool of ours with just this address keeps
+ * its name. It stays whatever foreign objects exist: its address may be announced already.
  */
 export function poolsOf(
-  shown: readonly Shown[],
+  shown: readonly ShownAddress[],
   marks: Marks,
-  there: There,
+  existing: ExistingObjects,
 ): { wanted: WantedPool[]; problems: Problem[] } {
   const wanted: WantedPool[] = []
   const problems: Problem[] = []
-  const known = new Map(there.ours.filter(isPool).map(({ spec, metadata }) => [spec.addresses.join(), metadata]))
+  const known = new Map(existing.ours.filter(isPool).map(({ spec, metadata }) => [spec.addresses.join(), metadata]))
   for (const { address, services } of shown) {
     const { name = nameOf(address), labels = {} } = known.get(prefixOf(address)) ?? {}
     const facts = { name, family: address.family, labels: { ...labels, ...labelsOf(marks) } }
-    const concerns = services.map((service) => ({ service }))
-    const message = known.has(prefixOf(address)) ? undefined : unavailableReason(address, facts, there)
-    if (message === undefined) wanted.push({ object: makePool(name, address, marks), facts, concerns })
-    else problems.push(...concerns.map((concern) => ({ concern, message })))
+    const subjects = services.map((service) => ({ service }))
+    const message = known.has(prefixOf(address)) ? undefined : unavailableReason(address, facts, existing)
+    if (message === undefined) wanted.push({ object: makePool(name, address, marks), facts, subjects })
+    else problems.push(...subjects.map((subject) => ({ subject, message })))
   }
   return { wanted, problems }
 }
 
-/** Never assigned by itself: a Service that waits for whatever address there is would get it first. */
+/** Without automatic assignment: MetalLB would give the address to any Service that waits for one. */
 function makePool(name: string, address: IpAddress, marks: Marks): IPAddressPool {
   return {
     apiVersion: 'metallb.io/v1beta1',
@@ -43,12 +43,18 @@ function makePool(name: string, address: IpAddress, marks: Marks): IPAddressPool
   }
 }
 
-function unavailableReason(address: IpAddress, facts: PoolFacts, { theirs }: There): string | undefined {
-  const holder = theirs.filter(isPool).find(({ spec }) => isInRanges(address, spec.addresses))
-  if (holder)
-    return `${address.text} is in IPAddressPool ${holder.metadata.name}, which is not ours: it gets no other one`
-  const spoiling = spoilers(theirs.filter(isAdvertisement), facts).map(({ metadata }) => metadata.name)
-  if (spoiling.length === 0) return undefined
-  const named = spoiling.toSorted(inOrder).join(' and ')
-  return `${address.text} gets no pool, as BGPAdvertisement ${named} would have MetalLB refuse it: by rolling up routes, or by two values of localPref`
+/** Why an address in a foreign pool gets no pool of ours. */
+export function poolConflict(address: string, pool: string): string {
+  return `address ${address} is in ${pool}, which eip-admission does not manage, so it gets no pool of its own; remove it from there`
+}
+
+function unavailableReason(address: IpAddress, facts: PoolFacts, { foreign }: ExistingObjects): string | undefined {
+  const holder = foreign.filter(isPool).find(({ spec }) => isInRanges(address, spec.addresses))
+  if (holder) return poolConflict(address.text, `IPAddressPool ${holder.metadata.name}`)
+  const conflicting = conflictingAdvertisements(foreign.filter(isAdvertisement), facts).map(
+    ({ metadata }) => metadata.name,
+  )
+  if (conflicting.length === 0) return undefined
+  const named = conflicting.toSorted(compareTexts).join(' and ')
+  return `address ${address.text} gets no pool: MetalLB would refuse it, as BGPAdvertisement ${named} aggregates routes or sets a second localPref; make ${named} select other pools`
 }

@@ -2,7 +2,7 @@ import type { Condition, KubeObject } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
 
-/** The fields of MetalLB's custom resources that we write, or that what we write could clash with. */
+/** The fields of MetalLB's custom resources that we write, or that can conflict with what we write. */
 export type IPAddressPool = KubeObject & {
   apiVersion: 'metallb.io/v1beta1'
   kind: 'IPAddressPool'

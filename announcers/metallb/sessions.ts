@@ -2,9 +2,9 @@ import type { NodePeers, Peer, Problem } from '../announcer.ts'
 import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
 import { isLabelValue } from '../../lib/names.ts'
 import { parseAddress } from './address.ts'
-import { distinctProblems, inOrder } from './order.ts'
+import { distinctProblems, compareTexts } from './order.ts'
 
-/** A BGP session that MetalLB can be told of. */
+/** A BGP session that MetalLB can be configured with. */
 export type Session = {
   node: string
   hostname: string
@@ -19,21 +19,21 @@ export type Session = {
 export type Sessions = { sessions: Session[]; problems: Problem[] }
 
 /**
- * Every session of a state that MetalLB can be told of, in order, and what is wrong with the others. No two share node
- * and router, no two nodes a hostname, and no node has two.
+ * Every session of a state that MetalLB can be configured with, in order, and the problems of the others. No two sessions
+ * share node and router, no two nodes share a hostname, and no node has two hostnames.
  */
 export function possibleSessions(nodes: readonly NodePeers[], families: readonly IpFamily[]): Sessions {
   const possible: Session[] = []
   const problems: Problem[] = []
   for (const { node, hostname, peers } of nodes) {
     for (const peer of peers) {
-      const session = read({ node, hostname }, peer, families)
-      if (typeof session === 'string') problems.push(noSession(node, session))
+      const session = readSession({ node, hostname }, peer, families)
+      if (typeof session === 'string') problems.push(sessionProblem(node, session))
       else possible.push(session)
     }
   }
   const ranks = new Map(possible.map((session) => [session, rank(session)]))
-  possible.sort((one, other) => inOrder(ranks.get(one) ?? '', ranks.get(other) ?? ''))
+  possible.sort((one, other) => compareTexts(ranks.get(one) ?? '', ranks.get(other) ?? ''))
   const kept = new Map<string, Session>()
   const nodeOf = new Map<string, string>()
   const hostnameOf = new Map<string, string>()
@@ -42,42 +42,49 @@ export function possibleSessions(nodes: readonly NodePeers[], families: readonly
     if (!nodeOf.has(hostname)) nodeOf.set(hostname, node)
     if (!hostnameOf.has(node)) hostnameOf.set(node, hostname)
     const place = `${node} ${router.text}`
-    const why = unavailableReason(session, {
+    const reason = unavailableReason(session, {
       node: nodeOf.get(hostname),
       hostname: hostnameOf.get(node),
       taken: kept.get(place),
     })
-    if (why === undefined) kept.set(place, session)
-    else problems.push(noSession(node, why))
+    if (reason === undefined) kept.set(place, session)
+    else problems.push(sessionProblem(node, reason))
   }
   return { sessions: [...kept.values()], problems: distinctProblems(problems) }
 }
 
-/** Says of a node why MetalLB is not told of a session. */
-export function noSession(node: string, why: string): Problem {
-  return { concern: { node }, message: `a BGP session is not configured: ${why}` }
+/** The problem of a node one of whose sessions is not configured. */
+export function sessionProblem(node: string, reason: string): Problem {
+  return { subject: { node }, message: `a BGP session is not configured: ${reason}` }
 }
 
-type Before = { node: string | undefined; hostname: string | undefined; taken: Session | undefined }
+type FirstWith = { node: string | undefined; hostname: string | undefined; taken: Session | undefined }
 
-function unavailableReason(session: Session, { node, hostname, taken }: Before): string | undefined {
+function unavailableReason(session: Session, { node, hostname, taken }: FirstWith): string | undefined {
   if (node !== session.node) return `node ${node} has the same label kubernetes.io/hostname=${session.hostname}`
-  if (hostname !== session.hostname) return `the node goes by two names, ${hostname} and ${session.hostname}`
-  if (taken && rank(taken) !== rank(session)) return `there are two with ${session.router.text}, unlike each other`
+  if (hostname !== session.hostname) return `the node has two hostnames, ${hostname} and ${session.hostname}`
+  if (taken && rank(taken) !== rank(session))
+    return `the cloud lists two different sessions with router ${session.router.text}`
   return undefined
 }
 
-function read(at: { node: string; hostname: string }, peer: Peer, families: readonly IpFamily[]): Session | string {
+function readSession(
+  at: { node: string; hostname: string },
+  peer: Peer,
+  families: readonly IpFamily[],
+): Session | string {
   const { localAsn, peerAsn, isMultihop } = peer
   const router = parseAddress(peer.peerAddress)
   const source = parseAddress(peer.sourceAddress)
   const password = peer.password?.reveal() || undefined
   if (at.hostname === '' || !isLabelValue(at.hostname)) return 'the node has no label kubernetes.io/hostname'
-  if (!router) return `its router's address is ${JSON.stringify(peer.peerAddress)}`
-  if (!families.includes(router.family)) return `${router.text} is IPv6, which MetalLB speaks only by FRR`
-  if (source?.family !== router.family) return `its own address is ${JSON.stringify(peer.sourceAddress)}`
-  if (!isAsn(localAsn) || !isAsn(peerAsn)) return `its AS numbers are ${localAsn} and ${peerAsn}`
-  if (password && /[\r\n]/.test(password)) return 'its password is more than one line'
+  if (!router) return `the router's address ${JSON.stringify(peer.peerAddress)} is not an IP address`
+  if (!families.includes(router.family)) return `router ${router.text} is IPv6, which MetalLB supports only in FRR mode`
+  if (source?.family !== router.family)
+    return `the node's own address ${JSON.stringify(peer.sourceAddress)} is not of the family of router ${router.text}`
+  if (!isAsn(localAsn) || !isAsn(peerAsn))
+    return `an AS number is not from 1 to 4294967295: ${localAsn} of the node, ${peerAsn} of the router`
+  if (password && /[\r\n]/.test(password)) return 'the password has more than one line'
   return { ...at, localAsn, peerAsn, router, source, isMultihop, password }
 }
 
@@ -85,7 +92,7 @@ function isAsn(asn: number): boolean {
   return Number.isInteger(asn) && asn >= 1 && asn <= 4_294_967_295
 }
 
-/** One text for equal sessions, and for no others; never shown, as the password is in it. */
+/** One text for equal sessions and for no others; never shown, as it contains the password. */
 function rank({ hostname, node, router, source, localAsn, peerAsn, isMultihop, password }: Session): string {
   return JSON.stringify([hostname, node, router.text, localAsn, peerAsn, source.text, isMultihop, password])
 }

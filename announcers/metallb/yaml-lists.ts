@@ -1,66 +1,69 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, LineCounter, isSeq, parseDocument } from 'yaml'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
-import { dialect, plainly, style } from './yaml-of.ts'
+import { dialect, withoutAliases, style } from './yaml-of.ts'
 import { splice, splicesFor } from './yaml-splices.ts'
 
-/** What becomes of a list of maps at the top of a document; its items are known by their places, from 0. */
+/** The change of a list of maps at the top of a document; items are named by their index. */
 export type ListChange = {
   drop: ReadonlySet<number>
-  /** JsonObject that get another value; those that are not named stay. */
+  /** Fields that get another value; other fields stay. */
   alter: ReadonlyMap<number, JsonObject>
   add: readonly JsonObject[]
 }
 
-/** A document as a person wrote it, and what it says. */
-export type Yaml = { text: string; document: Document.Parsed; says: JsonObject }
+/** A document as text, as the parser sees it, and as the value that it holds. */
+export type Yaml = { text: string; document: Document.Parsed; value: JsonObject }
 
-/** Reads a document whose top is a map. The error says where it cannot be read, and quotes nothing of it. */
+/** Reads a document whose top is a map. An error names the place, and quotes nothing: the document holds passwords. */
 export function readYaml(text: string): Yaml {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { ...dialect, keepSourceTokens: true, prettyErrors: false, lineCounter })
   const [error] = document.errors
   if (error) {
     const { line, col } = lineCounter.linePos(error.pos[0])
-    throw new Error(`line ${line}, column ${col} is no YAML (${error.code})`)
+    throw new Error(`line ${line}, column ${col} is not YAML (${error.code})`)
   }
-  const says: unknown = valueOf(document) ?? {}
-  if (!isJsonObject(says)) throw new Error('it is no map of settings')
-  return { text, document, says }
+  const value: unknown = valueOf(document) ?? {}
+  if (!isJsonObject(value)) throw new Error('the document is not a map of settings')
+  return { text, document, value }
 }
 
-/** The parser's own error has a name from the document in it. */
+/** The value of a document. The parser's own error quotes the document, so it is replaced. */
 function valueOf(document: Document.Parsed): unknown {
   try {
     return document.toJS()
   } catch {
-    throw new Error('it has an alias that cannot be followed')
+    throw new Error('an alias cannot be resolved')
   }
 }
 
-/** The items of a list at the top of the document; one that is not there has none. */
-export function listOf({ says }: Yaml, key: string): unknown[] {
-  const list = says[key] ?? []
-  if (!Array.isArray(list)) throw new Error(`${key} is no list`)
+/** The items of a list at the top of the document; none if the list does not exist. */
+export function listOf({ value }: Yaml, key: string): unknown[] {
+  const list = value[key] ?? []
+  if (!Array.isArray(list)) throw new Error(`${key} is not a list`)
   return list
 }
 
-/** The text with its lists changed. Every other byte stays as it was, unless the layout of the lists is like JSON's. */
+/** The text with its lists changed. Every other byte stays, unless the lists are in flow style, like JSON. */
 export function changeLists(yaml: Yaml, changes: Readonly<Record<string, ListChange>>): string {
-  const due = Object.entries(changes).filter(([, { drop, alter, add }]) => drop.size + alter.size + add.length > 0)
-  if (due.length === 0) return yaml.text
-  const says = {
-    ...yaml.says,
-    ...Object.fromEntries(due.map(([key, change]) => [key, changed(listOf(yaml, key), change)])),
+  const missing = Object.entries(changes).filter(([, { drop, alter, add }]) => drop.size + alter.size + add.length > 0)
+  if (missing.length === 0) return yaml.text
+  const value = {
+    ...yaml.value,
+    ...Object.fromEntries(missing.map(([key, change]) => [key, changed(listOf(yaml, key), change)])),
   }
   const whole = yaml.text === '' || yaml.text.endsWith('\n') ? yaml : readYaml(`${yaml.text}\n`)
-  // A list that is new begins where the last one may go on: behind what that one gets.
-  const isNew = ([key]: [string, ListChange]) => Number(!(key in yaml.says))
-  const inPlaces = due.toSorted((one, other) => isNew(one) - isNew(other))
-  const splices = inPlaces.flatMap(([key, change]) => splicesFor(whole, key, change))
-  const text = ifSaid(says, () => splice(whole.text, splices)) ?? ifSaid(says, () => rewrite(yaml.text, due))
+  // A new list begins where the last one ends, so it comes after the items that are added there.
+  const isNew = ([key]: [string, ListChange]) => Number(!(key in yaml.value))
+  const ordered = missing.toSorted((one, other) => isNew(one) - isNew(other))
+  const splices = ordered.flatMap(([key, change]) => splicesFor(whole, key, change))
+  const text =
+    ifItHolds(value, () => splice(whole.text, splices)) ?? ifItHolds(value, () => rewrite(yaml.text, missing))
   if (text !== undefined) return text
-  throw new Error(`${due.map(([key]) => key).join(' and ')}: the layout cannot be edited; write plain lists there`)
+  throw new Error(
+    `${missing.map(([key]) => key).join(' and ')}: this layout cannot be edited; write block lists, one item after each "- "`,
+  )
 }
 
 function changed(items: unknown[], { drop, alter, add }: ListChange): unknown[] {
@@ -68,11 +71,11 @@ function changed(items: unknown[], { drop, alter, add }: ListChange): unknown[] 
   return [...altered.filter((_, at) => !drop.has(at)), ...add]
 }
 
-/** The text that is made, where it says just that: nothing is believed that was not read once more. */
-function ifSaid(says: JsonObject, make: () => string): string | undefined {
+/** The text that is made, if it holds exactly this value when we read it again; else undefined. */
+function ifItHolds(value: JsonObject, make: () => string): string | undefined {
   try {
     const text = make()
-    return isDeepStrictEqual(readYaml(text).says, says) ? text : undefined
+    return isDeepStrictEqual(readYaml(text).value, value) ? text : undefined
   } catch {
     return undefined
   }
@@ -80,7 +83,7 @@ function ifSaid(says: JsonObject, make: () => string): string | undefined {
 
 function rewrite(text: string, changes: readonly [string, ListChange][]): string {
   const { document } = readYaml(text)
-  const node = (value: unknown) => document.createNode(value, plainly)
+  const node = (value: unknown) => document.createNode(value, withoutAliases)
   for (const [key, { drop, alter, add }] of changes) {
     const list: unknown = document.get(key)
     if (!isSeq(list)) {

@@ -3,13 +3,16 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { ListChange, Yaml } from './yaml-lists.ts'
 import { yamlOf } from './yaml-of.ts'
 
+// We edit the text itself because a person edits it too. `Document.toString` of the package yaml would write every line
+// anew: indentation, blank lines, spaces before comments and in flow lists, numbers such as 0x1F4.
+
 /** A part of a text that is replaced. */
 export type Splice = { from: number; to: number; by: string }
 
 type Entry = Pair<ParsedNode, ParsedNode | null>
 type List = YAMLSeq.Parsed
 
-/** The text with parts replaced that do not overlap; of insertions at one place the first one goes first. */
+/** The text with parts replaced that do not overlap. Insertions at one place keep their order. */
 export function splice(text: string, splices: readonly Splice[]): string {
   let result = ''
   let at = 0
@@ -20,7 +23,7 @@ export function splice(text: string, splices: readonly Splice[]): string {
   return result + text.slice(at)
 }
 
-/** What to replace so that a list at the top of a document changes; nothing where the document's layout is another. */
+/** The splices that change a list at the top of a document; none if its layout is not one that we can edit. */
 export function splicesFor({ text, document }: Yaml, key: string, change: ListChange): Splice[] {
   const root = document.contents
   if (root === null) return [insertion(text.length, `${key}:\n${itemsOf(change.add, 0)}`)]
@@ -71,7 +74,7 @@ function entryOf(map: YAMLMap.Parsed, key: string): Entry | undefined {
   return map.items.find((entry) => isScalar(entry.key) && entry.key.value === key)
 }
 
-/** What follows the colon of a key in that column. */
+/** The text after the colon of a key that is in this column. */
 function valueOf(value: unknown, indent: number): string {
   const lines = yamlOf(value).trimEnd()
   return typeof value === 'object' ? `\n${indented(lines, indent)}` : ` ${lines}`
@@ -99,13 +102,13 @@ function afterColon({ srcToken }: Entry): number | undefined {
   return colon && colon.offset + 1
 }
 
-/** The end of the line on which an item of a list ends: comments below it belong to what follows. */
+/** The end of the line on which an item of a list ends: comments below it belong to the next item. */
 function endOf(text: string, list: List, at: number): number {
   const item = list.items[at]
   return item ? lineEnd(text, Math.max(contentEnd(item), dashOf(list, at) + 1)) : list.range[1]
 }
 
-/** Where a value ends, without the comments that its parser counts to it. */
+/** Where a value ends, without the comments after it that the parser counts as a part of it. */
 function contentEnd(node: ParsedNode): number {
   if (isMap(node) && !node.flow) {
     const last = node.items.at(-1)
@@ -114,7 +117,7 @@ function contentEnd(node: ParsedNode): number {
   const last = isSeq(node) && !node.flow ? node.items.at(-1) : undefined
   if (last) return contentEnd(last)
   const [from, to] = node.range
-  // Of a value that is left out the parser says that it is behind the comments after it.
+  // The parser places an empty value behind the comments that follow it.
   return from === to ? 0 : to
 }
 

@@ -1,9 +1,9 @@
 import type { Location } from '../cloud.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import { idOf } from './id.ts'
-import { type Project, unreadable } from './project.ts'
+import { type Project, unreadableError } from './project.ts'
 
-/** What regions were called until 2025, as texts of that time still have it. */
+/** The names of regions until 2025, which older settings still contain. */
 const formerNames: Record<string, string[]> = {
   'LT-Siauliai': ['EU-Nord-1', 'eu_nord_1'],
   'NL-Amsterdam': ['EU-West-1', 'eu_west_1'],
@@ -13,11 +13,11 @@ const formerNames: Record<string, string[]> = {
 export async function listLocations({ http }: Project, signal: AbortSignal): Promise<Location[]> {
   const { body } = await http.call({ name: 'locations', method: 'GET', path: ['regions'] }, signal)
   const regions = parseLocations(body)
-  if (!regions) throw unreadable('locations', 'no list of regions')
+  if (!regions) throw unreadableError('locations', 'no list of regions')
   return regions
 }
 
-/** The regions in a list; undefined where it is none. */
+/** The regions in a list; undefined if the value is not a list. */
 export function parseLocations(list: unknown): Location[] | undefined {
   const regions = itemsOf(list)
     ?.map(fieldsOf)
@@ -28,23 +28,23 @@ export function parseLocations(list: unknown): Location[] | undefined {
 function parseLocation(region: Fields, all: Fields[]): Location {
   const code = textOf(region.slug) ?? ''
   const others = all.filter((other) => other !== region).map(wordsOf)
-  const isOwn = (word: string) => word !== code && !others.some((words) => words.includes(word))
-  const former = (formerNames[code] ?? []).filter(isOwn)
+  const isVendorBody = (word: string) => word !== code && !others.some((text) => text.includes(word))
+  const former = (formerNames[code] ?? []).filter(isVendorBody)
   return {
     code,
     name: textOf(region.name) ?? code,
     kind: 'region',
-    aliases: wordsOf(region).filter(isOwn),
+    aliases: wordsOf(region).filter(isVendorBody),
     ...(former.length > 0 && { formerNames: former }),
   }
 }
 
-/** What people call a region: two of one country share their country's code, which then means neither. */
+/** The texts that people write for a region. The code of a country with two regions names neither. */
 function wordsOf({ id, slug, name, region_iso_2 }: Fields): string[] {
   return [idOf(id), textOf(slug), textOf(name), textOf(region_iso_2)].filter((word) => word !== undefined)
 }
 
-/** The region that people mean by a word, whatever its capitals. */
+/** The region that a text names; capitals do not count. */
 export function locationBy(word: string, locations: Location[]): Location | undefined {
   const wanted = word.trim().toLowerCase()
   return locations.find(({ code, aliases = [], formerNames = [] }) =>

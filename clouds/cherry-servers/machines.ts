@@ -2,7 +2,7 @@ import type { VendorCall } from '../http/request.ts'
 import { itemsOf } from '../loose-json.ts'
 import type { Machine, Machines } from '../machines.ts'
 import { parsePower, parseServer } from './parse-server.ts'
-import { type Project, projectHints, unreadable } from './project.ts'
+import { type Project, projectHints, unreadableError } from './project.ts'
 
 /** The machines of a project. */
 export function machinesOf(project: Project): Machines {
@@ -17,16 +17,16 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   const { status, body } = await project.http.call({ ...call, accept: [404] }, signal)
   if (status === 404) return confirmGone(project, signal)
   const { machine } = parseServer(body) ?? {}
-  if (!machine) throw unreadable('machine', 'an object without an id')
-  if (machine.state !== 'unsaid') return machine
-  const { body: told } = await project.http.call({ ...call, name: 'power', query: { fields: 'power' } }, signal)
-  return { ...machine, state: parsePower(told) ?? 'on' }
+  if (!machine) throw unreadableError('machine', 'an object without an id')
+  if (machine.state !== 'unknown') return machine
+  const { body: found } = await project.http.call({ ...call, name: 'power', query: { fields: 'power' } }, signal)
+  return { ...machine, state: parsePower(found) ?? 'on' }
 }
 
-/** 404 is also what a key may see everywhere that has lost the project: only one that still sees it knows what is gone. */
+/** A key that lost its rights in the project may get 404 for everything: only if it still reads the list is the machine gone. */
 async function confirmGone({ http, id }: Project, signal: AbortSignal): Promise<undefined> {
   const path = ['projects', id, 'servers']
   const call: VendorCall = { name: 'machines', method: 'GET', path, query: { limit: 1 }, hints: projectHints }
   const { body } = await http.call(call, signal)
-  if (!itemsOf(body)) throw unreadable('machines', 'no list')
+  if (!itemsOf(body)) throw unreadableError('machines', 'no list')
 }

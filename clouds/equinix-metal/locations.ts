@@ -1,6 +1,6 @@
 import { CloudError, type Location } from '../cloud.ts'
 import { fieldsOf, itemsOf, textOf } from '../loose-json.ts'
-import { type Project, unreadable } from './project.ts'
+import { type Project, unreadableError } from './project.ts'
 
 /** The places in which a project may reserve addresses. */
 export async function listLocations(project: Project, signal: AbortSignal): Promise<Location[]> {
@@ -10,11 +10,11 @@ export async function listLocations(project: Project, signal: AbortSignal): Prom
 async function listMetros({ http }: Project, signal: AbortSignal): Promise<Location[]> {
   const { body } = await http.call({ name: 'locations', method: 'GET', path: ['locations', 'metros'] }, signal)
   const metros = parseLocations('metro', fieldsOf(body).metros)
-  if (!metros) throw unreadable('locations', 'no list of metros', 'nothing')
+  if (!metros) throw unreadableError('locations', 'no list of metros', 'nothing')
   return metros
 }
 
-/** Facilities were announced as switched off in 2023. Where they still answer they are welcome; the metros do not depend on them. */
+/** Equinix announced in 2023 that facilities end. We list them if they still exist; an error here does not affect metros. */
 async function listFacilities({ http, id }: Project, signal: AbortSignal): Promise<Location[]> {
   const path = ['projects', id, 'facilities']
   try {
@@ -26,7 +26,7 @@ async function listFacilities({ http, id }: Project, signal: AbortSignal): Promi
   }
 }
 
-/** The places in a list of metros or facilities; undefined where it holds no list. */
+/** The places in a list of metros or facilities; undefined if the value is not a list. */
 export function parseLocations(kind: 'metro' | 'facility', list: unknown): Location[] | undefined {
   return itemsOf(list)
     ?.map(fieldsOf)

@@ -1,38 +1,40 @@
 import { CloudError, type Fault } from '../cloud.ts'
-import { type Body, type RawAnswer, retryAfterMs } from './answer.ts'
+import { type Body, type RawResponse, retryAfterMs } from './answer.ts'
 
-/** What the messages about one call need to know of it. */
+/** The facts of one call for messages about it. */
 export type CallFacts = {
   vendor: string
   name: string
   method: string
   /** Without the query. */
   path: string
-  /** Credentials and secrets of this call, which no message may repeat even where the vendor's words do. */
+  /** Credentials and secrets of this call. No message may contain them, even if the vendor's text does. */
   secrets: string[]
-  /** What to do about a fault, said behind the vendor's words. */
+  /** What a person can do about a fault; it follows the vendor's text. */
   hints: Partial<Record<Fault, string>>
 }
 
-/** A refusal in the vendor's own words, of the call that goes by this name. */
+/** A refusal with the vendor's own text, of the call with this name. */
 export type Refusal = { name: string; status: number; text: string | undefined }
 
-/** How a vendor's refusals are to be read. */
-export type Reading = {
-  /** The vendor's own words in the body of an error. */
+/** How to read a vendor's refusals. */
+export type ErrorFormat = {
+  /** The vendor's own text in the body of an error. */
   errorText(body: unknown): string | undefined
-  /** The fault where the status alone does not tell it. */
+  /** The fault, if the status alone does not decide it. */
   fault?: ((refusal: Refusal) => Fault | undefined) | undefined
 }
 
-/** A call that the cloud, or something in front of it, answered with other than what was asked for. */
-export function refused(facts: CallFacts, raw: RawAnswer, reading: Reading): CloudError {
+/** The error of a call that the cloud, or a proxy before it, refused. */
+export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFormat): CloudError {
   const { status, headers, body } = raw
-  const told = isOwn(body) && body.kind === 'json' ? vendorWords(reading.errorText(body.value), facts) : undefined
-  const fault = faultOf(facts, raw, { text: told, reading })
+  const vendorMessage =
+    isVendorBody(body) && body.kind === 'json' ? vendorText(format.errorText(body.value), facts) : undefined
+  const fault = faultOf(facts, raw, { text: vendorMessage, format })
   const outcome = status >= 400 && status < 500 && status !== 408 ? 'nothing' : lostOutcome(facts)
-  const answered = `${facts.vendor} answered ${status}${manner(raw)} to ${facts.method} ${facts.path}`
-  const message = (told ? `${answered}: ${told}` : answered) + doubt(outcome) + advice(facts, fault)
+  const answered = `${facts.vendor} answered ${status}${bodyText(raw)} to ${facts.method} ${facts.path}`
+  const message =
+    (vendorMessage ? `${answered}: ${vendorMessage}` : answered) + doubtText(outcome) + hintText(facts, fault)
   return new CloudError(message, {
     fault,
     outcome,
@@ -40,54 +42,57 @@ export function refused(facts: CallFacts, raw: RawAnswer, reading: Reading): Clo
   })
 }
 
-/** A call that got no whole answer: never connected, cut off, or not what HTTP is. */
-export function brokenOff(facts: CallFacts, error: unknown): CloudError {
+/** The error of a call without a complete response: not connected, cut off, or not HTTP. */
+export function connectionError(facts: CallFacts, error: unknown): CloudError {
   const { vendor, method, path } = facts
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const why = clean(cause instanceof Error ? cause.message || (codeOf(cause) ?? cause.name) : 'no reason given', facts)
+  const reason = clean(
+    cause instanceof Error ? cause.message || (codeOf(cause) ?? cause.name) : 'no reason given',
+    facts,
+  )
   const isUnsent = neverConnected(cause)
   const outcome = isUnsent ? 'nothing' : lostOutcome(facts)
-  const message = `${vendor} ${isUnsent ? 'cannot be reached for' : 'broke off'} ${method} ${path}: ${why}`
-  return new CloudError(message + doubt(outcome), { fault: 'unavailable', outcome, cause: error })
+  const message = `${vendor} ${isUnsent ? 'cannot be reached for' : 'broke off'} ${method} ${path}: ${reason}`
+  return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome, cause: error })
 }
 
-/** A call that took longer than it may. */
-export function timedOut(facts: CallFacts, timeoutMs: number): CloudError {
+/** The error of a call that exceeded its time limit. */
+export function timeoutError(facts: CallFacts, timeoutMs: number): CloudError {
   const outcome = lostOutcome(facts)
   const message = `${facts.vendor} did not answer ${facts.method} ${facts.path} within ${timeoutMs / 1000} s`
-  return new CloudError(message + doubt(outcome), { fault: 'unavailable', outcome })
+  return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome })
 }
 
-/** A call whose caller gave it up, before it was sent or while it was under way. */
-export function givenUp(facts: CallFacts, { sent, reason }: { sent: boolean; reason: unknown }): CloudError {
+/** The error of a call that its caller canceled, before it was sent or while it was in flight. */
+export function canceledError(facts: CallFacts, { sent, reason }: { sent: boolean; reason: unknown }): CloudError {
   const outcome = sent ? lostOutcome(facts) : 'nothing'
-  const when = sent ? 'while it was under way' : 'before it was sent'
-  const message = `${facts.method} ${facts.path} to ${facts.vendor} was given up ${when}${doubt(outcome)}`
+  const when = sent ? 'while it was in flight' : 'before it was sent'
+  const message = `${facts.method} ${facts.path} to ${facts.vendor} was canceled ${when}${doubtText(outcome)}`
   return new CloudError(message, { fault: 'unavailable', outcome, cause: reason })
 }
 
-/** A call that cannot be made at all. */
-export function unsendable(facts: CallFacts, { fault, why }: { fault: Fault; why: string }): CloudError {
-  return new CloudError(`${facts.vendor}: ${facts.method} ${facts.path} was not sent: ${why}`, {
+/** The error of a call that cannot be sent. */
+export function notSentError(facts: CallFacts, { fault, reason }: { fault: Fault; reason: string }): CloudError {
+  return new CloudError(`${facts.vendor}: ${facts.method} ${facts.path} was not sent: ${reason}`, {
     fault,
     outcome: 'nothing',
   })
 }
 
-/** Whether the vendor's API itself may have written this body: it speaks JSON objects, proxies speak HTML or prose. */
-export function isOwn(body: Body): boolean {
+/** Whether the vendor's API itself may have sent this body: it sends JSON objects, proxies send HTML or text. */
+export function isVendorBody(body: Body): boolean {
   return body.kind === 'none' || (body.kind === 'json' && typeof body.value === 'object' && body.value !== null)
 }
 
 function faultOf(
   facts: CallFacts,
-  { status, body }: RawAnswer,
-  { text, reading }: { text: string | undefined; reading: Reading },
+  { status, body }: RawResponse,
+  { text, format }: { text: string | undefined; format: ErrorFormat },
 ): Fault {
   if (status === 429) return 'rate-limit'
-  // A proxy's 403 or 404 says nothing about our rights, nor about what exists.
-  if (!isOwn(body)) return 'unavailable'
-  return reading.fault?.({ name: facts.name, status, text }) ?? faultOfStatus(status)
+  // A proxy's 403 or 404 does not prove that we lack rights or that an object is gone.
+  if (!isVendorBody(body)) return 'unavailable'
+  return format.fault?.({ name: facts.name, status, text }) ?? faultOfStatus(status)
 }
 
 function faultOfStatus(status: number): Fault {
@@ -97,44 +102,44 @@ function faultOfStatus(status: number): Fault {
   return 'unavailable'
 }
 
-function manner({ status, body }: RawAnswer): string {
+function bodyText({ status, body }: RawResponse): string {
   if (status >= 300 && status < 400) return ' (a redirect; a read follows a few, to the same host, and a write none)'
   if (body.kind === 'foreign') return ` with ${body.what}`
   return body.kind === 'none' ? ' with an empty body' : ''
 }
 
-function advice({ hints }: CallFacts, fault: Fault): string {
+function hintText({ hints }: CallFacts, fault: Fault): string {
   const hint = hints[fault]
   return hint ? `; ${hint}` : ''
 }
 
-/** A read changes nothing, however it ends. */
+/** A read never changes anything. */
 function lostOutcome({ method }: CallFacts): 'nothing' | 'unknown' {
   return method === 'GET' ? 'nothing' : 'unknown'
 }
 
-function doubt(outcome: 'nothing' | 'unknown'): string {
-  return outcome === 'unknown' ? '; it may have been carried out all the same' : ''
+function doubtText(outcome: 'nothing' | 'unknown'): string {
+  return outcome === 'unknown' ? '; it may have been carried out' : ''
 }
 
-function vendorWords(text: string | undefined, facts: CallFacts): string | undefined {
-  // Ours go on behind theirs, in the same sentence.
-  const words = text && clean(text, facts).replace(/\.$/, '')
-  return words || undefined
+function vendorText(text: string | undefined, facts: CallFacts): string | undefined {
+  // Our hint follows in the same sentence.
+  const cleaned = text && clean(text, facts).replace(/\.$/, '')
+  return cleaned || undefined
 }
 
 function clean(text: string, { secrets }: CallFacts): string {
-  let words = text
-  for (const secret of secrets) words = words.replaceAll(secret, '[redacted]')
-  words = words.replace(/[\s\p{C}]+/gu, ' ').trim()
-  return words.length > 300 ? `${words.slice(0, 300)}…` : words
+  let cleaned = text
+  for (const secret of secrets) cleaned = cleaned.replaceAll(secret, '[redacted]')
+  cleaned = cleaned.replace(/[\s\p{C}]+/gu, ' ').trim()
+  return cleaned.length > 300 ? `${cleaned.slice(0, 300)}…` : cleaned
 }
 
 function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Failures that come before the first byte of a request: name, connection, or the other side's certificate. */
+/** Failures before the first byte of a request: name resolution, connection, or the server's certificate. */
 const beforeSending = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
 
 function neverConnected(cause: unknown): boolean {

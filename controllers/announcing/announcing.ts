@@ -62,6 +62,6 @@ function retryInMs({ isChanged, isRefused }: Omit<ConfigureResult, 'problems'>):
 }
 
 /** Equal for two reports of one problem: the API server lists several reasons in any order. */
-function identityOf({ concern, message }: Problem): string {
-  return JSON.stringify([concern, message.split(/\W+/).toSorted()])
+function identityOf({ subject, message }: Problem): string {
+  return JSON.stringify([subject, message.split(/\W+/).toSorted()])
 }

@@ -25,7 +25,7 @@ export function configureDocument({ client, configuration }: Deps): Configurator
     },
     async announces(address, signal) {
       const configMap = await read(signal)
-      return configMap ? configuration.announces(configMap.data?.[key] ?? '', address) : false
+      return configMap ? configuration.hasAddress(configMap.data?.[key] ?? '', address) : false
     },
   }
 }

@@ -98,7 +98,7 @@ async function readMachine(
 ): Promise<Machine | undefined> {
   const list = isOneOfMany ? await machines.within(monitorMs, signal) : []
   const found = list.find((machine) => machine.id === id)
-  return found && found.state !== 'unsaid' ? found : machines.machine(id, signal)
+  return found && found.state !== 'unknown' ? found : machines.machine(id, signal)
 }
 
 /** The cloud has just said that the machine does not exist. The same API key has to show that it sees the others. */

@@ -53,12 +53,12 @@ function configuratorOf(client: KubeClient, { configuration }: Announcer): Confi
 
 /** Reports a problem on the object that causes it, where the owner of that object reads it. */
 function reporter({ announcer, events, caches, log }: Deps): (problem: Problem) => void {
-  return ({ concern, message }) => {
-    log.warn({ ...concern, announcer: announcer.name, error: message }, 'not announced')
+  return ({ subject, message }) => {
+    log.warn({ ...subject, announcer: announcer.name, error: message }, 'not announced')
     const [object, reason] =
-      'service' in concern
-        ? [caches.services.get(concern.service), 'SyncLoadBalancerFailed']
-        : [caches.nodes.get(concern.node), 'PeeringFailed']
+      'service' in subject
+        ? [caches.services.get(subject.service), 'SyncLoadBalancerFailed']
+        : [caches.nodes.get(subject.node), 'PeeringFailed']
     if (!object) return
     const event = { type: 'Warning', reason, message: `${announcer.name}: ${message}` } as const
     events.of('service-controller').record(object, event)

@@ -7,11 +7,11 @@ import { marks } from './cluster.ts'
 
 const ofMetallb = metallb(metallbObjects({ ...marks, peerMode: 'native' }))
 
-test('MetalLB is asked by spec.loadBalancerIP alone, and writes the status alone', () => {
+test('MetalLB gets its request from spec.loadBalancerIP alone, and only MetalLB writes the status', () => {
   assert.equal(ofMetallb.request('198.51.100.7'), { annotations: {} })
 })
 
-test('MetalLB lets go of the address of a Service that asks for a pool that is not there, by any name of the annotation', () => {
+test('MetalLB withdraws an address when both pool annotations of the Service name a pool that does not exist', () => {
   const pool = 'disabled-metallb-do-not-use-any-address-pool'
   assert.equal(ofMetallb.withdrawal, {
     annotations: { 'metallb.universe.tf/address-pool': pool, 'metallb.io/address-pool': pool },
@@ -19,7 +19,7 @@ test('MetalLB lets go of the address of a Service that asks for a pool that is n
   })
 })
 
-test('kube-vip reads the address from its annotation, which is never empty, and writes the status alone', () => {
+test('kube-vip gets its request from its annotation, which is never empty, and only kube-vip writes the status', () => {
   assert.equal(kubeVip().request('198.51.100.7'), { annotations: { 'kube-vip.io/loadbalancerIPs': '198.51.100.7' } })
   assert.equal(kubeVip().request(''), { annotations: {} })
   assert.is(kubeVip().configuration, undefined)

@@ -67,7 +67,7 @@ for (const [where, service, read] of ways) {
       assert.equal(readService(service, release), read[release]))
 }
 
-test('nothing is announced for a Service that is not for kube-vip', () => {
+test('kube-vip announces nothing for a Service of another class', () => {
   const asked = { loadBalancerIP: address }
   const others = [
     makeService({ ...asked, type: 'ClusterIP' }),
@@ -110,7 +110,7 @@ for (const release of releases) {
   })
 }
 
-test('a status without ports is one that kube-vip starts anew for: there nobody but kube-vip writes it', async () => {
+test('kube-vip starts over with a Service whose status has no ports, so only kube-vip writes the status', async () => {
   const { service } = await served(empty())
   assert.equal(
     releases.filter((release) => givesUp(service, release)),
@@ -143,7 +143,7 @@ for (const release of releases) {
 
 const ips = fc.oneof(fc.ipV4(), fc.ipV6())
 
-test('whatever address a Service is given, every release finds that and no other, whatever its status says', () =>
+test('every release of kube-vip reads the address that we request and no other, whatever the status shows', () =>
   fc.assert(
     fc.property(ips, fc.array(ips, { maxLength: 2 }), fc.constantFrom(...releases), (given, stale, release) => {
       const { annotations } = ofKubeVip.request(given)

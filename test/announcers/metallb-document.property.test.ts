@@ -35,7 +35,7 @@ function survives(before: string, after: string): boolean {
   return before.split('\n').every((line) => lines.some((one) => one === line))
 }
 
-test('whatever was written and is wanted, MetalLB takes the document that comes of it', () => {
+test('MetalLB accepts the edited document for every state and every document before', () => {
   fc.assert(
     fc.property(fc.oneof(written, inJson, fc.constant(leftDocument)), states, states, (document, before, after) => {
       assert.equal(objectionsTo(document), [])
@@ -48,7 +48,7 @@ test('whatever was written and is wanted, MetalLB takes the document that comes 
   )
 })
 
-test('a document that is as it should be is left as it is, byte for byte', () => {
+test('a document that needs no change stays the same, byte for byte', () => {
   fc.assert(
     fc.property(fc.oneof(written, inJson, fc.constant(leftDocument)), states, (document, state) => {
       const once = edit(document, state)
@@ -58,7 +58,7 @@ test('a document that is as it should be is left as it is, byte for byte', () =>
   )
 })
 
-test('every line that a person wrote is still there, and what the document says without ours is what it said', () => {
+test('every line of a person stays, and the values outside our items stay', () => {
   fc.assert(
     fc.property(written, states, states, (document, before, after) => {
       const edited = edit(edit(document, before), after)
@@ -69,7 +69,7 @@ test('every line that a person wrote is still there, and what the document says 
   )
 })
 
-test('a document in the form of JSON says afterwards what it said before', () => {
+test('a document in flow style keeps its values', () => {
   fc.assert(
     fc.property(inJson, states, (document, state) =>
       assert.equal(says(edit(edit(document, state), nothing)), says(document)),
@@ -77,7 +77,7 @@ test('a document in the form of JSON says afterwards what it said before', () =>
   )
 })
 
-test('the order in which facts come changes nothing', () => {
+test('the order of the state changes nothing', () => {
   const pairs = states.chain((state) => fc.tuple(written, fc.constant(state), reordered(state)))
   fc.assert(
     fc.property(pairs, ([document, state, other]) => {
@@ -86,9 +86,9 @@ test('the order in which facts come changes nothing', () => {
   )
 })
 
-test('what is announced is known by the document, and nothing of what a predecessor left outlives the last Service', () => {
-  assert.is(configuration.announces(leftDocument, '198.51.100.9'), true)
-  assert.is(configuration.announces(leftDocument, '198.51.100.8'), false)
+test('the document shows which addresses are announced, and no item of a predecessor stays after the last Service', () => {
+  assert.is(configuration.hasAddress(leftDocument, '198.51.100.9'), true)
+  assert.is(configuration.hasAddress(leftDocument, '198.51.100.8'), false)
   assert.equal(says(edit(leftDocument, nothing)), {})
 })
 

@@ -44,7 +44,7 @@ address-pools:
   })
 })
 
-const theirs = `# ours is the office, the rest is the machine's
+const foreign = `# ours is the office, the rest is the machine's
 address-pools:
   # upstairs
   - name: office   # do not touch
@@ -52,11 +52,11 @@ address-pools:
     addresses: ["192.0.2.0/28"]
 bgp-communities: {no-advertise: 65535:65282}`
 
-test('what a person wrote stays where it is and as it is', () => {
-  const { document } = edit(theirs, { nodes: [] })
+test('what a person wrote stays unchanged and in its place', () => {
+  const { document } = edit(foreign, { nodes: [] })
   assert.is(
     document,
-    theirs.replace(
+    foreign.replace(
       '\nbgp-communities',
       `
   - name: default/web
@@ -67,10 +67,10 @@ test('what a person wrote stays where it is and as it is', () => {
 bgp-communities`,
     ) + '\n',
   )
-  assert.is(edit(document, { addresses: [] }).document, `${theirs}\n`)
+  assert.is(edit(document, { addresses: [] }).document, `${foreign}\n`)
 })
 
-test('what a predecessor left is taken over: names, counted Services and passwords put right, leftovers removed', () => {
+test('items of a predecessor are adopted: names, counted Services and passwords are corrected, the others are removed', () => {
   const { document } = edit(leftDocument)
   assert.is(
     document,
@@ -86,20 +86,21 @@ test('two Services on one address share a pool with both of their names', () => 
   assert.match(document, '- name: default/web,shop/api\n')
 })
 
-test('a Service with two addresses has two pools, with names that tell them apart', () => {
+test('a Service with two addresses has two pools with different names', () => {
   const { document } = edit('', { addresses: [{ ...web, address: '198.51.100.8' }, web], nodes: [] })
   assert.match(document, '- name: default/web\n')
   assert.match(document, '- name: default/web/198.51.100.8\n')
 })
 
-test('an address in a pool of somebody else stays there, and the Service is told', () => {
+test('an address in a foreign pool stays there, and the Service gets a problem', () => {
   const office = { address: '192.0.2.7', services: ['default/web'] }
-  assert.equal(edit(theirs, { addresses: [office], nodes: [] }), {
-    document: theirs,
+  assert.equal(edit(foreign, { addresses: [office], nodes: [] }), {
+    document: foreign,
     problems: [
       {
-        concern: { service: 'default/web' },
-        message: '192.0.2.7 is in pool office, which is not ours: it gets no other one',
+        subject: { service: 'default/web' },
+        message:
+          'address 192.0.2.7 is in pool office, which eip-admission does not manage, so it gets no pool of its own; remove it from there',
       },
     ],
   })
@@ -114,7 +115,7 @@ test('what a person added to one of our peers stays', () => {
   assert.is(changed.document, added.replace('peer-asn: 65530', 'peer-asn: 65531'))
 })
 
-test('a peer that a person made for the same session does the work', () => {
+test('a peer of a person for the same session is kept, and none is written beside it', () => {
   const document = `peers:
 - my-asn: 65000
   peer-asn: 65530
@@ -125,7 +126,7 @@ test('a peer that a person made for the same session does the work', () => {
   assert.is(edit(document, { addresses: [{ ...web, services: ['default/web'] }] }).document.split('my-asn').length, 2)
 })
 
-test('a password that is gone is unsaid', () => {
+test('a password that the cloud no longer has is written empty', () => {
   const { document } = edit(edit('').document, {
     nodes: nodes.map((node) => ({ ...node, peers: node.peers.map((peer) => ({ ...peer, password: undefined })) })),
   })
@@ -133,16 +134,16 @@ test('a password that is gone is unsaid', () => {
   assert.equal(objectionsTo(document), [])
 })
 
-test('IPv6 is not for this generation of MetalLB, and the Service is told', () => {
+test('MetalLB up to 0.12 does not support IPv6, and the Service gets a problem', () => {
   const { document, problems } = edit('', { addresses: [{ address: '2001:db8::7', services: ['default/web'] }] })
   assert.is(document, '')
   assert.equal(
-    problems.map(({ concern }) => concern),
+    problems.map(({ subject }) => subject),
     [{ service: 'default/web' }],
   )
 })
 
-test('of so many Services that a ConfigMap could not hold them the peers count one', () => {
+test('peers count one Service if a ConfigMap could not hold them all', () => {
   const addresses = Array.from({ length: 60 }, (_, at) => ({
     address: `198.51.100.${at}`,
     services: [`default/s${at}`],
@@ -156,24 +157,24 @@ test('of so many Services that a ConfigMap could not hold them the peers count o
 
 const secretive = 'peers:\n- password: "s3cret\n  my-asn: ]s3cret'
 const unreadable: { name: string; document: string; says: RegExp }[] = [
-  { name: 'is broken', document: secretive, says: /config: line 3, column \d+ is no YAML \(\w+\)/ },
-  { name: 'is no map', document: '- s3cret\n', says: /config: it is no map of settings/ },
-  { name: 'has peers that are no list', document: 'peers: {s3cret: 1}\n', says: /config: peers is no list/ },
-  { name: 'has two documents', document: 'peers: []\n---\na: s3cret\n', says: /config: line 2, column 1 is no YAML/ },
-  { name: 'has a key twice', document: 'peers: []\npeers: [s3cret]\n', says: /config: line 2, column 1 is no YAML/ },
+  { name: 'is broken', document: secretive, says: /config: line 3, column \d+ is not YAML \(\w+\)/ },
+  { name: 'is not a map', document: '- s3cret\n', says: /config: the document is not a map of settings/ },
+  { name: 'has peers that are not a list', document: 'peers: {s3cret: 1}\n', says: /config: peers is not a list/ },
+  { name: 'has two documents', document: 'peers: []\n---\na: s3cret\n', says: /config: line 2, column 1 is not YAML/ },
+  { name: 'has a key twice', document: 'peers: []\npeers: [s3cret]\n', says: /config: line 2, column 1 is not YAML/ },
   {
     name: 'uses one list twice',
     document: 'address-pools: &s3cret\n- {name: x, protocol: layer2, addresses: [192.0.2.0/28]}\nx: *s3cret\n',
-    says: /config: .*address-pools: the layout cannot be edited/,
+    says: /config: .*address-pools: this layout cannot be edited/,
   },
   {
-    name: 'has an alias of nothing',
+    name: 'has an alias without an anchor',
     document: 'peers: *s3cret\n',
-    says: /config: it has an alias that cannot be followed/,
+    says: /config: an alias cannot be resolved/,
   },
 ]
 for (const { name, document, says } of unreadable) {
-  test(`a document that ${name} is not written; it is said where, and nothing of it is quoted`, () => {
+  test(`a document that ${name} is not written, and the error names the place and quotes nothing`, () => {
     assert.throws(
       () => edit(document),
       ({ message }: Error) => {

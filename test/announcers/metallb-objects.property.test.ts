@@ -6,7 +6,7 @@ import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import type { PeerMode } from '../../announcers/metallb/peers.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { inherited, marks, peoples } from './cluster.ts'
-import { type LabelledNode, type Rules, objections } from './metallb-rules.ts'
+import { type LabelledNode, type Rules, stateProblems } from './metallb-rules.ts'
 import { reordered, states } from './states.ts'
 
 const modes: { peerMode: PeerMode; rules: Rules }[] = [
@@ -19,8 +19,9 @@ const modes: { peerMode: PeerMode; rules: Rules }[] = [
 
 function configured(peerMode: PeerMode) {
   const configuration = metallbObjects({ ...marks, peerMode })
-  const all = (state: Announcements, there: KubeObject[]) => configuration.objects(state, there)
-  const objects = (state: Announcements, there: KubeObject[]) => all(state, there).wanted.map(({ object }) => object)
+  const all = (state: Announcements, existing: KubeObject[]) => configuration.objects(state, existing)
+  const objects = (state: Announcements, existing: KubeObject[]) =>
+    all(state, existing).wanted.map(({ object }) => object)
   const isStray = (one: KubeObject, wanted: KubeObject[]) =>
     configuration.isOurs(one) && !wanted.some((other) => isSame(one, other))
   return { kinds: configuration.kinds, all, objects, isStray }
@@ -33,8 +34,8 @@ function isSame(one: KubeObject, other: KubeObject): boolean {
 type Stored = KubeObject & { spec?: object }
 
 /** The cluster after an object was applied: labels add up, a field of spec that is not said stays. */
-function applied(there: Stored[], object: Stored): Stored[] {
-  const known = there.find((one) => isSame(one, object))
+function applied(existing: Stored[], object: Stored): Stored[] {
+  const known = existing.find((one) => isSame(one, object))
   const labels = { ...known?.metadata.labels, ...object.metadata.labels }
   const merged = {
     ...known,
@@ -42,7 +43,7 @@ function applied(there: Stored[], object: Stored): Stored[] {
     metadata: { ...object.metadata, labels },
     spec: { ...known?.spec, ...object.spec },
   }
-  return [...there.filter((one) => one !== known), merged]
+  return [...existing.filter((one) => one !== known), merged]
 }
 
 function nodesOf(...seen: Announcements[]): LabelledNode[] {
@@ -56,22 +57,22 @@ for (const { peerMode, rules } of modes) {
   test(`whatever is wanted and there, none of our writes for ${peerMode} is refused by MetalLB (${rules})`, () => {
     let tried = 0
     const property = fc.property(states, states, fc.tuple(peoples, peoples, inherited), (before, after, others) => {
-      const [theirs, later, left] = others
+      const [foreign, later, left] = others
       const nodes = nodesOf(before, after)
-      const begun = objects(before, [...theirs, ...left]).reduce(applied, [...theirs, ...left])
+      const begun = objects(before, [...foreign, ...left]).reduce(applied, [...foreign, ...left])
       let now = later.reduce(
         applied,
         begun.filter((one) => !isStray(one, objects(before, begun)) || left.includes(one)),
       )
-      fc.pre(objections([...theirs, ...later], rules, nodes).length === 0)
+      fc.pre(stateProblems([...foreign, ...later], rules, nodes).length === 0)
       tried += 1
       const wanted = objects(after, now)
       now = now.filter((one) => !isStray(one, wanted))
-      fc.pre(objections(now, rules, nodes).length === 0)
+      fc.pre(stateProblems(now, rules, nodes).length === 0)
       for (const { resource } of kinds) {
         for (const object of wanted.filter(({ kind }) => kind === resource.kind)) {
           now = applied(now, object)
-          assert.equal(objections(now, rules, nodes), [], `after ${object.kind} ${object.metadata.name}`)
+          assert.equal(stateProblems(now, rules, nodes), [], `after ${object.kind} ${object.metadata.name}`)
         }
       }
       assert.equal(objects(after, now), wanted, 'a second look at it wants the same')
@@ -81,24 +82,24 @@ for (const { peerMode, rules } of modes) {
   })
 }
 
-test('the order in which facts come changes nothing', () => {
+test('the order of the state changes nothing', () => {
   for (const peerMode of ['native', 'frr'] as const) {
     const { all } = configured(peerMode)
     const pairs = states.chain((state) => fc.tuple(fc.constant(state), reordered(state), peoples))
     fc.assert(
-      fc.property(pairs, ([state, other, there]) => {
-        assert.equal(all(other, there), all(state, there))
+      fc.property(pairs, ([state, other, existing]) => {
+        assert.equal(all(other, existing), all(state, existing))
       }),
     )
   }
 })
 
-test('nothing is wanted where there is no address, and nothing is wanted twice', () => {
+test('without an address no object is wanted, and no object is wanted twice', () => {
   const { objects } = configured('native')
   fc.assert(
-    fc.property(states, peoples, (state, there) => {
-      assert.equal(objects({ ...state, addresses: [] }, there), [])
-      const names = objects(state, there).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    fc.property(states, peoples, (state, existing) => {
+      assert.equal(objects({ ...state, addresses: [] }, existing), [])
+      const names = objects(state, existing).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
       assert.is(new Set(names).size, names.length)
     }),
   )

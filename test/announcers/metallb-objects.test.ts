@@ -14,15 +14,15 @@ const label = { 'cloud-provider': 'equinix-metal' }
 const labels = { 'app.kubernetes.io/managed-by': 'eip-admission', ...label }
 const [a, b] = [makeNode('node-a', { password: 's3cret' }), makeNode('node-b', { sourceAddress: '10.0.0.6' })]
 
-type Given = Partial<Announcements> & { peerMode?: PeerMode; there?: KubeObject[] }
+type Given = Partial<Announcements> & { peerMode?: PeerMode; existing?: KubeObject[] }
 
-function look({ peerMode = 'native', there = [], addresses = [web], nodes = [] }: Given) {
-  const { wanted, problems } = metallbObjects({ ...marks, peerMode }).objects({ addresses, nodes }, there)
+function look({ peerMode = 'native', existing = [], addresses = [web], nodes = [] }: Given) {
+  const { wanted, problems } = metallbObjects({ ...marks, peerMode }).objects({ addresses, nodes }, existing)
   const of = <T extends KubeObject>(kind: T['kind']) =>
     wanted.map(({ object }) => object).filter((object): object is T => object.kind === kind)
   return {
     wanted,
-    problems: problems.map(({ concern, message }) => `${Object.values(concern).join()}: ${message}`),
+    problems: problems.map(({ subject, message }) => `${Object.values(subject).join()}: ${message}`),
     pools: of<IPAddressPool>('IPAddressPool').map(({ metadata, spec }) => `${metadata.name} ${spec.addresses.join()}`),
     peers: of<BGPPeer>('BGPPeer'),
     advertisements: of<BGPAdvertisement>('BGPAdvertisement').map(({ spec }) => spec),
@@ -48,7 +48,7 @@ test('a Service and a node make a pool, an advertisement, a peer for each router
         nodeSelectors: [{ matchLabels: { 'kubernetes.io/hostname': 'node-a' } }],
       },
     },
-    concerns: [{ node: 'node-a' }],
+    subjects: [{ node: 'node-a' }],
   })
   assert.equal(problems, [])
   assert.equal(wanted, [
@@ -60,7 +60,7 @@ test('a Service and a node make a pool, an advertisement, a peer for each router
         type: 'kubernetes.io/basic-auth',
         data: { password: 'czNjcmV0' },
       },
-      concerns: [{ node: 'node-a' }],
+      subjects: [{ node: 'node-a' }],
     },
     {
       object: {
@@ -69,7 +69,7 @@ test('a Service and a node make a pool, an advertisement, a peer for each router
         metadata: metadata('equinix-metal-bgp-adv'),
         spec: { ipAddressPools: [], ipAddressPoolSelectors: [{ matchLabels: labels }] },
       },
-      concerns: [{ service: 'default/web' }],
+      subjects: [{ service: 'default/web' }],
     },
     {
       object: {
@@ -78,14 +78,14 @@ test('a Service and a node make a pool, an advertisement, a peer for each router
         metadata: metadata('198.51.100.7'),
         spec: { addresses: ['198.51.100.7/32'], autoAssign: false },
       },
-      concerns: [{ service: 'default/web' }],
+      subjects: [{ service: 'default/web' }],
     },
     peer('169.254.255.1'),
     peer('169.254.255.2'),
   ])
 })
 
-test('by FRR there is one peer for each router, without an address of its own, for all nodes', () => {
+test('in FRR mode one peer for each router, without a source address, serves all nodes', () => {
   const { peers, problems } = look({ peerMode: 'frr', nodes: [makeNode('node-b'), makeNode('node-a')] })
   assert.equal(problems, [])
   assert.equal(
@@ -98,7 +98,7 @@ test('by FRR there is one peer for each router, without an address of its own, f
   )
 })
 
-test('with bgp-peer-mode=none peers are somebody else’s, and those that we made before are ours to remove', () => {
+test('with bgp-peer-mode=none we write no peers, and remove those that we wrote before', () => {
   const configuration = metallbObjects({ ...marks, peerMode: 'none' })
   assert.equal(look({ peerMode: 'none', nodes: [a] }).peers, [])
   for (const { object } of look({ nodes: [a] }).wanted) assert.ok(configuration.isOurs(object), object.kind)
@@ -111,16 +111,16 @@ test('after the last Service nothing is wanted', () => {
 test('two Services on one address share its pool', () => {
   const { wanted, pools } = look({ addresses: [web, { ...web, services: ['shop/web', 'default/web'] }] })
   assert.equal(pools, ['198.51.100.7 198.51.100.7/32'])
-  assert.equal(wanted.at(-1)?.concerns, [{ service: 'default/web' }, { service: 'shop/web' }])
+  assert.equal(wanted.at(-1)?.subjects, [{ service: 'default/web' }, { service: 'shop/web' }])
 })
 
-test('a pool that a predecessor made keeps its name, and its advertisement is ours', () => {
-  const there = Object.values<KubeObject>(left)
-  const { pools, advertisements } = look({ there, addresses: [web, api], nodes: [a] })
+test('a pool of a predecessor keeps its name, and we adopt its advertisement', () => {
+  const existing = Object.values<KubeObject>(left)
+  const { pools, advertisements } = look({ existing, addresses: [web, api], nodes: [a] })
   assert.equal(pools, ['default.web 198.51.100.7/32', '198.51.100.8 198.51.100.8/32'])
   assert.equal(advertisements, [{ ipAddressPools: [], ipAddressPoolSelectors: [{ matchLabels: labels }] }])
   const configuration = metallbObjects({ ...marks, peerMode: 'native' })
-  assert.ok(there.every((object) => configuration.isOurs(object)))
+  assert.ok(existing.every((object) => configuration.isOurs(object)))
 })
 
 const own = { ...labels }
@@ -159,71 +159,74 @@ for (const { name, object, is } of ownership) {
   })
 }
 
-test('an address in a pool of somebody else stays there', () => {
-  const there = [aPool({ name: 'office', addresses: ['10.0.0.0/8', '198.51.100.0-198.51.100.7'] })]
-  const { pools, problems } = look({ there, addresses: [web, api] })
+test('an address in a foreign pool stays there', () => {
+  const existing = [aPool({ name: 'office', addresses: ['10.0.0.0/8', '198.51.100.0-198.51.100.7'] })]
+  const { pools, problems } = look({ existing, addresses: [web, api] })
   assert.equal(pools, ['198.51.100.8 198.51.100.8/32'])
   assert.equal(problems, [
-    'default/web: 198.51.100.7 is in IPAddressPool office, which is not ours: it gets no other one',
+    'default/web: address 198.51.100.7 is in IPAddressPool office, which eip-admission does not manage, so it gets no pool of its own; remove it from there',
   ])
 })
 
-test('a pool that is ours already stays, whatever other people write beside it', () => {
+test('a pool of ours stays, whatever foreign objects are added', () => {
   const [pool] = look({})
     .wanted.map(({ object }) => object)
     .slice(-1)
-  const there = [...(pool ? [pool] : []), aPool({ name: 'office', addresses: ['198.51.100.0/24'] })]
-  assert.equal(look({ there }).pools, ['198.51.100.7 198.51.100.7/32'])
+  const existing = [...(pool ? [pool] : []), aPool({ name: 'office', addresses: ['198.51.100.0/24'] })]
+  assert.equal(look({ existing }).pools, ['198.51.100.7 198.51.100.7/32'])
 })
 
-test('what somebody else named as we would is left alone, and whom it concerns is told', () => {
-  const there = [aPool({ name: '198.51.100.7', addresses: ['203.0.113.0/24'] })]
-  const { pools, problems } = look({ there })
+test('a foreign object with the name of ours is not changed, and the Service gets a problem', () => {
+  const existing = [aPool({ name: '198.51.100.7', addresses: ['203.0.113.0/24'] })]
+  const { pools, problems } = look({ existing })
   assert.equal(pools, [])
   assert.equal(problems, [
-    'default/web: IPAddressPool metallb-system/198.51.100.7 is there and is not ours: it is left alone',
+    'default/web: IPAddressPool metallb-system/198.51.100.7 exists and eip-admission does not manage it, so it is not changed; delete or rename it',
   ])
 })
 
 const toAll = { ipAddressPools: [], ipAddressPoolSelectors: [{ matchLabels: labels }] }
 const toApi = { ipAddressPools: ['198.51.100.8'], ipAddressPoolSelectors: [] }
-const advertising: { name: string; theirs: Omit<Parameters<typeof anAdvertisement>[0], 'name'>; ours: object[] }[] = [
-  { name: 'with our label, for all pools, replaces ours', theirs: { labels: label }, ours: [] },
+const advertising: { name: string; foreign: Omit<Parameters<typeof anAdvertisement>[0], 'name'>; ours: object[] }[] = [
+  { name: 'with our label, for all pools, replaces ours', foreign: { labels: label }, ours: [] },
   {
     name: 'with our label, for one pool, replaces ours for that one',
-    theirs: { labels: label, ipAddressPools: ['198.51.100.7'] },
+    foreign: { labels: label, ipAddressPools: ['198.51.100.7'] },
     ours: [toApi],
   },
-  { name: 'without our label changes nothing', theirs: {}, ours: [toAll] },
+  { name: 'without our label changes nothing', foreign: {}, ours: [toAll] },
   {
-    name: 'with another local preference cannot be beside ours',
-    theirs: { localPref: 100, ipAddressPools: ['198.51.100.7'] },
+    name: 'with another local preference replaces ours, which MetalLB would refuse',
+    foreign: { localPref: 100, ipAddressPools: ['198.51.100.7'] },
     ours: [toApi],
   },
   {
     name: 'with another local preference for some Services alone changes nothing',
-    theirs: { localPref: 100, serviceSelectors: [{ matchLabels: { tier: 'gold' } }] },
+    foreign: { localPref: 100, serviceSelectors: [{ matchLabels: { tier: 'gold' } }] },
     ours: [toAll],
   },
 ]
-for (const { name, theirs, ours } of advertising) {
+for (const { name, foreign, ours } of advertising) {
   test(`an advertisement that a person made ${name}`, () => {
-    const there = [anAdvertisement({ name: 'mine', ...theirs })]
-    assert.equal(look({ there, addresses: [web, api] }).advertisements, ours)
+    const existing = [anAdvertisement({ name: 'mine', ...foreign })]
+    assert.equal(look({ existing, addresses: [web, api] }).advertisements, ours)
   })
 }
 
-test('beside advertisements that roll up its route, or disagree, MetalLB would refuse a pool, and it is not written', () => {
-  const rolling = look({ there: [anAdvertisement({ name: 'rolling', aggregationLength: 24 })] })
+test('a pool is not written if MetalLB would refuse it because of advertisements that aggregate or disagree', () => {
+  const rolling = look({ existing: [anAdvertisement({ name: 'rolling', aggregationLength: 24 })] })
   assert.equal(rolling.pools, [])
-  assert.match(rolling.problems.join(), /default\/web: 198\.51\.100\.7 gets no pool, as BGPAdvertisement rolling/)
+  assert.match(
+    rolling.problems.join(),
+    /default\/web: address 198\.51\.100\.7 gets no pool: MetalLB would refuse it, as BGPAdvertisement rolling/,
+  )
   const two = [anAdvertisement({ name: 'one' }), anAdvertisement({ name: 'other', localPref: 1 })]
-  assert.match(look({ there: two }).problems.join(), /BGPAdvertisement one and other/)
+  assert.match(look({ existing: two }).problems.join(), /BGPAdvertisement one and other/)
   const apart = [
     anAdvertisement({ name: 'one', peers: ['x'] }),
     anAdvertisement({ name: 'other', localPref: 1, peers: ['y'] }),
   ]
-  assert.equal(look({ there: apart }).problems, [])
+  assert.equal(look({ existing: apart }).problems, [])
 })
 
 const strange: {
@@ -234,17 +237,19 @@ const strange: {
   problems: string[]
 }[] = [
   {
-    name: 'an address that is none',
+    name: 'a text that is not an address',
     addresses: [{ address: 'lb.example.com', services: ['default/web'] }],
-    problems: ['default/web: "lb.example.com" is not an address'],
+    problems: ['default/web: "lb.example.com" is not an IP address that MetalLB can announce'],
   },
   {
     name: 'IPv6 without FRR',
     addresses: [{ address: '2001:db8::7', services: ['default/web'] }],
-    problems: ['default/web: 2001:db8::7 is IPv6, which MetalLB announces over BGP only by FRR (bgp-peer-mode=frr)'],
+    problems: [
+      'default/web: address 2001:db8::7 is IPv6, which MetalLB announces over BGP only in FRR mode; set bgp-peer-mode=frr in the load balancer setting',
+    ],
   },
   {
-    name: 'IPv6 by FRR',
+    name: 'IPv6 in FRR mode',
     peerMode: 'frr',
     addresses: [{ address: '2001:db8::7', services: ['default/web'] }],
     problems: [],
@@ -262,24 +267,28 @@ const strange: {
   {
     name: 'two sessions of a node with one router',
     nodes: [{ ...a, peers: [makePeer(), makePeer({ peerAsn: 65531 }), makePeer()] }],
-    problems: ['node-a: a BGP session is not configured: there are two with 169.254.255.1, unlike each other'],
+    problems: [
+      'node-a: a BGP session is not configured: the cloud lists two different sessions with router 169.254.255.1',
+    ],
   },
   {
-    name: 'a router whose address is none',
+    name: 'a router without a valid address',
     nodes: [{ ...a, peers: [makePeer({ peerAddress: 'router' })] }],
-    problems: ['node-a: a BGP session is not configured: its router\'s address is "router"'],
+    problems: [`node-a: a BGP session is not configured: the router's address "router" is not an IP address`],
   },
   {
-    name: 'an AS number that is none',
+    name: 'an AS number out of range',
     nodes: [{ ...a, peers: [makePeer({ localAsn: 0 })] }],
-    problems: ['node-a: a BGP session is not configured: its AS numbers are 0 and 65530'],
+    problems: [
+      'node-a: a BGP session is not configured: an AS number is not from 1 to 4294967295: 0 of the node, 65530 of the router',
+    ],
   },
   {
-    name: 'by FRR, a node in another AS than most',
+    name: 'in FRR mode, a node in another AS than most',
     peerMode: 'frr',
     nodes: [makeNode('node-a', { localAsn: 65001 }), makeNode('node-b'), makeNode('node-c')],
     problems: [
-      'node-a: a BGP session is not configured: most nodes speak otherwise with their routers, and FRR can do it in one way only',
+      'node-a: a BGP session is not configured: its AS number, hops or password differ from those of most nodes, and FRR can use only one',
     ],
   },
   {
@@ -289,38 +298,40 @@ const strange: {
       makeNode('node-b', { password: 'y' }),
       makeNode('node-c', { password: 'y' }),
     ],
-    problems: ['node-a: a BGP session is not configured: its password is not that of most nodes'],
+    problems: [
+      'node-a: a BGP session is not configured: its password differs from that of most nodes, and only one can be configured',
+    ],
   },
 ]
 for (const { name, problems, ...given } of strange) {
-  test(`told of: ${name}`, () => assert.equal(look(given).problems, problems))
+  test(`a problem is reported: ${name}`, () => assert.equal(look(given).problems, problems))
 }
 
-test('by FRR a peer of somebody else for the same router is left to do it', () => {
-  const there = [aPeer({ name: 'mine', myASN: 65000, peerASN: 65530, peerAddress: '169.254.255.1' })]
-  const { peers, problems } = look({ peerMode: 'frr', there, nodes: [makeNode('node-a')] })
+test('in FRR mode a foreign peer for the same router is kept, and none is written beside it', () => {
+  const existing = [aPeer({ name: 'mine', myASN: 65000, peerASN: 65530, peerAddress: '169.254.255.1' })]
+  const { peers, problems } = look({ peerMode: 'frr', existing, nodes: [makeNode('node-a')] })
   assert.equal(
     peers.map(({ metadata }) => metadata.name),
     ['as65000.169.254.255.2'],
   )
   assert.equal(problems, [
-    'node-a: a BGP session is not configured: BGPPeer mine, which is not ours, cannot be beside it by FRR',
+    'node-a: a BGP session is not configured: it conflicts with BGPPeer mine, which eip-admission does not manage: FRR has one AS number and one session for each router',
   ])
 })
 
-test('by FRR what a node has already stays when somebody configures another router on another node', () => {
+test('in FRR mode a node keeps its sessions when a person configures another router on another node', () => {
   const before = look({ peerMode: 'frr', nodes: [makeNode('node-a')] })
-  const theirs = aPeer({
+  const foreign = aPeer({
     name: 'mine',
     myASN: 64512,
     peerASN: 64513,
     peerAddress: '10.9.9.9',
     nodeSelectors: [{ matchLabels: { 'kubernetes.io/hostname': 'node-b' } }],
   })
-  const there = [...before.wanted.map(({ object }) => object), theirs]
+  const existing = [...before.wanted.map(({ object }) => object), foreign]
   const { peers } = look({
     peerMode: 'frr',
-    there,
+    existing,
     nodes: [makeNode('node-a'), makeNode('node-b'), makeNode('node-c')],
   })
   assert.equal(
@@ -329,14 +340,14 @@ test('by FRR what a node has already stays when somebody configures another rout
   )
 })
 
-test('by FRR a node keeps its sessions when somebody configures another router on it', () => {
+test('in FRR mode a node keeps its sessions when a person configures another router on it', () => {
   const before = look({ peerMode: 'frr', nodes: [makeNode('node-a')] })
-  const theirs = aPeer({ name: 'mine', myASN: 64512, peerASN: 64513, peerAddress: '10.9.9.9' })
-  const there = [...before.wanted.map(({ object }) => object), theirs]
-  assert.equal(look({ peerMode: 'frr', there, nodes: [makeNode('node-a')] }).wanted, before.wanted)
+  const foreign = aPeer({ name: 'mine', myASN: 64512, peerASN: 64513, peerAddress: '10.9.9.9' })
+  const existing = [...before.wanted.map(({ object }) => object), foreign]
+  assert.equal(look({ peerMode: 'frr', existing, nodes: [makeNode('node-a')] }).wanted, before.wanted)
 })
 
-test('within one AS there are no hops to count', () => {
+test('a session within one AS is never multi-hop', () => {
   const { peers } = look({ nodes: [makeNode('node-a', { peerAsn: 65000 })] })
   assert.equal(
     peers.map(({ spec }) => spec.ebgpMultiHop),
@@ -344,9 +355,9 @@ test('within one AS there are no hops to count', () => {
   )
 })
 
-test('a password that is gone is unsaid', () => {
-  const there = look({ nodes: [a] }).wanted.map(({ object }) => object)
-  const now = look({ there, nodes: [makeNode('node-a')] })
+test('a password that the cloud no longer has is removed from the peer', () => {
+  const existing = look({ nodes: [a] }).wanted.map(({ object }) => object)
+  const now = look({ existing, nodes: [makeNode('node-a')] })
   assert.equal(
     now.peers.map(({ spec }) => spec.passwordSecret),
     [{ name: '' }, { name: '' }],
@@ -358,14 +369,14 @@ test('a password that is gone is unsaid', () => {
   )
 })
 
-test('a pool of ours announces its address, one of somebody else does not count', () => {
+test('a pool of ours makes MetalLB announce its address; a foreign pool does not count', () => {
   const configuration = metallbObjects({ ...marks, peerMode: 'native' })
   const [advertisement, pool] = look({}).wanted.map(({ object }) => object)
   assert.ok(pool && advertisement)
-  assert.is(configuration.announces(pool, '198.51.100.7'), true)
-  assert.is(configuration.announces(pool, '198.51.100.8'), false)
-  assert.is(configuration.announces(advertisement, '198.51.100.7'), false)
-  assert.is(configuration.announces(aPool({ name: 'x', addresses: ['198.51.100.0/24'] }), '198.51.100.7'), false)
+  assert.is(configuration.hasAddress(pool, '198.51.100.7'), true)
+  assert.is(configuration.hasAddress(pool, '198.51.100.8'), false)
+  assert.is(configuration.hasAddress(advertisement, '198.51.100.7'), false)
+  assert.is(configuration.hasAddress(aPool({ name: 'x', addresses: ['198.51.100.0/24'] }), '198.51.100.7'), false)
 })
 
 test.run()

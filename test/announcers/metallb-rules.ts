@@ -17,7 +17,7 @@ export type Rules = 'native' | 'frr-old' | 'frr-new'
 export type LabelledNode = { labels: Record<string, string> }
 
 /** Everything that MetalLB's validation has against a configuration as a whole. */
-export function objections(objects: KubeObject[], rules: Rules, nodes: LabelledNode[] = []): string[] {
+export function stateProblems(objects: KubeObject[], rules: Rules, nodes: LabelledNode[] = []): string[] {
   const [pools, peers, advertisements] = [
     objects.filter(isPool),
     objects.filter(isPeer),
@@ -118,7 +118,7 @@ function badPeer({ metadata: { name }, spec }: BGPPeer): string[] {
 function badTogether(peers: BGPPeer[], rules: Rules, nodes: LabelledNode[]): string[] {
   return peers.flatMap((one, at) =>
     peers.slice(0, at).flatMap((other) => {
-      const isApart = nodes.length > 0 && !nodes.some((node) => isOn(one, node) && isOn(other, node))
+      const isApart = nodes.length > 0 && !nodes.some((node) => isForHostname(one, node) && isForHostname(other, node))
       if (rules === 'frr-new' && isApart) return []
       const isOneVrf = (one.spec.vrf ?? '') === (other.spec.vrf ?? '')
       const names = `peers ${one.metadata.name} and ${other.metadata.name}`
@@ -132,7 +132,7 @@ function badTogether(peers: BGPPeer[], rules: Rules, nodes: LabelledNode[]): str
   )
 }
 
-function isOn({ spec: { nodeSelectors = [] } }: BGPPeer, { labels }: LabelledNode): boolean {
+function isForHostname({ spec: { nodeSelectors = [] } }: BGPPeer, { labels }: LabelledNode): boolean {
   return nodeSelectors.length === 0 || nodeSelectors.some((selector) => matchesSelector(labels, selector))
 }
 
@@ -143,7 +143,7 @@ function badAdvertisements(advertisements: BGPAdvertisement[], pools: IPAddressP
   })
   for (const pool of pools) {
     const isIPv6 = pool.spec.addresses.some((range) => range.includes(':'))
-    const own = advertisements.filter((one) => isFor(one, pool))
+    const own = advertisements.filter((one) => isForPool(one, pool))
     if (isIPv6 && own.length > 0 && rules === 'native') found.push(`pool ${pool.metadata.name}: IPv6 without FRR`)
     const lengthOf = ({ spec = {} }: BGPAdvertisement) =>
       isIPv6 ? (spec.aggregationLengthV6 ?? 128) : (spec.aggregationLength ?? 32)
@@ -168,7 +168,7 @@ function badPasswords(peers: BGPPeer[], objects: KubeObject[]): string[] {
   })
 }
 
-function isFor({ spec = {} }: BGPAdvertisement, { metadata }: IPAddressPool): boolean {
+function isForPool({ spec = {} }: BGPAdvertisement, { metadata }: IPAddressPool): boolean {
   const { ipAddressPools = [], ipAddressPoolSelectors = [] } = spec
   if (ipAddressPools.length + ipAddressPoolSelectors.length === 0) return true
   const { name, labels = {} } = metadata

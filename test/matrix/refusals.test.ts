@@ -194,7 +194,7 @@ test("a project at its limit refuses in the terminal, with the cloud's words and
   assert.is(code, 1)
   assert.match(stderr, refused)
   assert.match(stderr, `: ${dialect.words.quota}; `)
-  assert.match(stderr, /release addresses that nobody needs, or have the limit [a-z ]*raised/)
+  assert.match(stderr, /delete addresses that are not used, or have the limit [a-z ]*raised/)
   assert.is(world.calls(routes.reserve), 1)
   assert.equal([await world.service('too-many'), await world.record('too-many')], [undefined, undefined])
   // Nothing stays in the way of the next attempt.

@@ -96,7 +96,7 @@ export function ownIp(address: string, type: string, changes: Record<string, unk
 export const listed = {
   id: '640117',
   name: 'k8s-cp-1',
-  state: 'unsaid',
+  state: 'unknown',
   type: 'B1-4-4gb-80s-shared',
   region: 'LT-Siauliai',
   zone: undefined,

@@ -26,7 +26,7 @@ test('regions are known by their slugs, and by all that people call them', async
   })
 })
 
-const words: [string, string | undefined][] = [
+const text: [string, string | undefined][] = [
   ['LT-Siauliai', 'LT-Siauliai'],
   ['lt-siauliai', 'LT-Siauliai'],
   ['Lithuania', 'LT-Siauliai'],
@@ -41,7 +41,7 @@ const words: [string, string | undefined][] = [
   ['EU-Nord-2', undefined],
   ['', undefined],
 ]
-for (const [word, code] of words)
+for (const [word, code] of text)
   test(`"${word}" is ${code ?? 'no region, or more than one'}`, () => {
     const locations = parseLocations([lithuania, amsterdam, chicago, dallas]) ?? []
     assert.is(locationBy(word, locations)?.code, code)

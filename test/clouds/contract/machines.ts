@@ -28,7 +28,7 @@ function reading(on: On): void {
     const [listed, ...others] = await machines(stage)
     assert.ok(listed)
     assert.equal(others, [])
-    assert.ok(['on', 'unsaid'].includes(listed.state))
+    assert.ok(['on', 'unknown'].includes(listed.state))
     assert.equal({ ...listed, state: found.state }, found)
   })
 

@@ -18,12 +18,12 @@ test('a host learns its facility, without showing a key', async () => {
   assert.equal(await facility({ json: answer }), { said: 'da11', path: '/here/metadata', token: undefined })
 })
 
-const wrong: [name: string, reply: Reply, told: RegExp][] = [
+const wrong: [name: string, reply: Reply, found: RegExp][] = [
   ['that names none', { json: { metro: 'da' } }, /names no facility/],
   ['that is none', { text: '<html>' }, /metadata service/],
   ['that refuses', { status: 404, json: { error: 'unknown' } }, /metadata service answered 404.*unknown/],
 ]
-for (const [name, reply, told] of wrong)
-  test(`a metadata service ${name} is named`, async () => assert.match((await facility(reply)).said, told))
+for (const [name, reply, found] of wrong)
+  test(`a metadata service ${name} is named`, async () => assert.match((await facility(reply)).said, found))
 
 test.run()

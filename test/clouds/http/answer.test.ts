@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readAnswer, retryAfterMs } from '../../../clouds/http/answer.ts'
+import { readResponse, retryAfterMs } from '../../../clouds/http/answer.ts'
 
-const bodyOf = async (response: Response) => (await readAnswer(response)).body
+const bodyOf = async (response: Response) => (await readResponse(response)).body
 
 const now = Date.UTC(2026, 0, 31, 9, 0, 0)
 const inSeconds = (seconds: number) => now / 1000 + seconds

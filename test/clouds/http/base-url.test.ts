@@ -14,27 +14,30 @@ for (const { url, base } of good)
   test(`the base URL ${url} is taken`, () => assert.is(requireBaseUrl('Example', url), base))
 
 const bad = [
-  { url: 'api.example.com/v1', why: 'is not a URL' },
-  { url: '', why: 'is not a URL' },
-  { url: 'http://api.example.com/v1', why: 'is not an https:// URL; http:// is possible only to a loopback address' },
+  { url: 'api.example.com/v1', reason: 'is not a URL' },
+  { url: '', reason: 'is not a URL' },
+  {
+    url: 'http://api.example.com/v1',
+    reason: 'is not an https:// URL; http:// is possible only to a loopback address',
+  },
   {
     url: 'http://127.0.0.1.example.com',
-    why: 'is not an https:// URL; http:// is possible only to a loopback address',
+    reason: 'is not an https:// URL; http:// is possible only to a loopback address',
   },
   {
     url: 'http://localhost.example.com',
-    why: 'is not an https:// URL; http:// is possible only to a loopback address',
+    reason: 'is not an https:// URL; http:// is possible only to a loopback address',
   },
-  { url: 'http://10.0.0.1', why: 'is not an https:// URL; http:// is possible only to a loopback address' },
-  { url: 'ftp://127.0.0.1', why: 'is not an https:// URL; http:// is possible only to a loopback address' },
-  { url: 'https://api.example.com/v1?key=1', why: 'contains a query' },
-  { url: 'https://api.example.com/v1#top', why: 'contains a query or a fragment' },
+  { url: 'http://10.0.0.1', reason: 'is not an https:// URL; http:// is possible only to a loopback address' },
+  { url: 'ftp://127.0.0.1', reason: 'is not an https:// URL; http:// is possible only to a loopback address' },
+  { url: 'https://api.example.com/v1?key=1', reason: 'contains a query' },
+  { url: 'https://api.example.com/v1#top', reason: 'contains a query or a fragment' },
 ]
-for (const { url, why } of bad)
-  test(`the base URL "${url}" is refused because it ${why}`, () =>
+for (const { url, reason } of bad)
+  test(`the base URL "${url}" is refused because it ${reason}`, () =>
     assert.throws(
       () => requireBaseUrl('Example', url),
-      new RegExp(`Example: base URL ".*" ${why}.*; expected one like`),
+      new RegExp(`Example: base URL ".*" ${reason}.*; expected one like`),
     ))
 
 for (const url of ['https://me:hush@api.example.com', 'https://me:hush@[broken', 'me:hush@api.example.com'])

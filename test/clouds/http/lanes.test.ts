@@ -1,10 +1,10 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type InTurn, type Lane, makeLanes, type Pace } from '../../../clouds/http/lanes.ts'
+import { type ScheduleCall, type Lane, makeScheduler, type Pace } from '../../../clouds/http/lanes.ts'
 import { failureOf, neverAborted } from '../scripted-server.ts'
 
 /** Work that begins when its turn comes and ends when the test says so. */
-function gates(inTurn: InTurn) {
+function gates(schedule: ScheduleCall) {
   const begun: string[] = []
   const open = new Map<string, () => void>()
   return {
@@ -14,7 +14,7 @@ function gates(inTurn: InTurn) {
         begun.push(name)
         return new Promise<string>((end) => open.set(name, () => end(name)))
       }
-      return inTurn(lane, work, { signal, left: (reason) => new Error(`left: ${String(reason)}`) })
+      return schedule(lane, work, { signal, abortError: (reason) => new Error(`left: ${String(reason)}`) })
     },
     end: async (name: string) => {
       open.get(name)?.()
@@ -26,7 +26,7 @@ function gates(inTurn: InTurn) {
 const settled = () => new Promise((done) => setTimeout(done, 5))
 
 test('never more calls are in flight than allowed', async () => {
-  const { add, begun, end } = gates(makeLanes({ inFlight: 2 }))
+  const { add, begun, end } = gates(makeScheduler({ inFlight: 2 }))
   const all = ['a', 'b', 'c'].map((name) => add('write', name))
   await settled()
   assert.equal(begun, ['a', 'b'])
@@ -38,7 +38,7 @@ test('never more calls are in flight than allowed', async () => {
 })
 
 test('a move goes before a write, a write before a read', async () => {
-  const { add, begun, end } = gates(makeLanes({ inFlight: 1 }))
+  const { add, begun, end } = gates(makeScheduler({ inFlight: 1 }))
   const all = [add('write', 'first'), add('read', 'read'), add('write', 'write'), add('move', 'move')]
   await settled()
   for (const name of ['first', 'move', 'write', 'read']) await end(name)
@@ -47,7 +47,7 @@ test('a move goes before a write, a write before a read', async () => {
 })
 
 test('slow reads leave a place for a write', async () => {
-  const { add, begun, end } = gates(makeLanes({ inFlight: 3 }))
+  const { add, begun, end } = gates(makeScheduler({ inFlight: 3 }))
   const all = [...['r1', 'r2', 'r3', 'r4'].map((name) => add('read', name)), add('write', 'w')]
   await settled()
   assert.equal(begun, ['r1', 'r2', 'w'])
@@ -57,7 +57,7 @@ test('slow reads leave a place for a write', async () => {
 
 for (const lane of ['read', 'write'] as const)
   test(`a ${lane} whose caller gives up leaves the queue at once`, async () => {
-    const { add, begun, end } = gates(makeLanes({ inFlight: 1 }))
+    const { add, begun, end } = gates(makeScheduler({ inFlight: 1 }))
     const caller = new AbortController()
     const busy = add(lane, 'busy')
     const waiting = add(lane, 'waiting', caller.signal)
@@ -71,13 +71,13 @@ for (const lane of ['read', 'write'] as const)
   })
 
 test('a caller that has given up before it asks is sent away', async () => {
-  const { add, begun } = gates(makeLanes({ inFlight: 1 }))
+  const { add, begun } = gates(makeScheduler({ inFlight: 1 }))
   assert.match(String(await failureOf(add('write', 'late', AbortSignal.abort('over')))), 'left: over')
   assert.equal(begun, [])
 })
 
 test('work that has begun hears nothing of the queue when its caller gives up', async () => {
-  const { add, end } = gates(makeLanes({ inFlight: 1 }))
+  const { add, end } = gates(makeScheduler({ inFlight: 1 }))
   const caller = new AbortController()
   const work = add('read', 'work', caller.signal)
   await settled()
@@ -87,49 +87,49 @@ test('work that has begun hears nothing of the queue when its caller gives up', 
 })
 
 test('no more calls begin in a span of time than the cloud allows', async () => {
-  const inTurn = makeLanes({ inFlight: 10, rate: { calls: 2, perMs: 100 } })
+  const schedule = makeScheduler({ inFlight: 10, rate: { calls: 2, perMs: 100 } })
   const begunAt: number[] = []
   const note = async () => void begunAt.push(performance.now())
-  const wait = { signal: neverAborted, left: () => new Error('left') }
-  await Promise.all([1, 2, 3, 4, 5].map(() => inTurn('write', note, wait)))
+  const wait = { signal: neverAborted, abortError: () => new Error('left') }
+  await Promise.all([1, 2, 3, 4, 5].map(() => schedule('write', note, wait)))
   const [first = 0, , third = 0, , fifth = 0] = begunAt
   assert.ok(third - first >= 90, `third after ${third - first} ms`)
   assert.ok(fifth - third >= 90, `fifth after ${fifth - third} ms`)
 })
 
 test('a move goes first also where calls wait for the cloud', async () => {
-  const inTurn = makeLanes({ inFlight: 10, rate: { calls: 1, perMs: 30 } })
+  const schedule = makeScheduler({ inFlight: 10, rate: { calls: 1, perMs: 30 } })
   const begun: string[] = []
-  const wait = { signal: neverAborted, left: () => new Error('left') }
-  const add = (lane: Lane, name: string) => inTurn(lane, async () => void begun.push(name), wait)
+  const wait = { signal: neverAborted, abortError: () => new Error('left') }
+  const add = (lane: Lane, name: string) => schedule(lane, async () => void begun.push(name), wait)
   await Promise.all([add('write', 'first'), add('read', 'read'), add('write', 'write'), add('move', 'move')])
   assert.equal(begun, ['first', 'move', 'write', 'read'])
 })
 
 test('a call that is made once more counts as one', async () => {
-  const inTurn = makeLanes({ inFlight: 10, rate: { calls: 2, perMs: 100 } })
+  const schedule = makeScheduler({ inFlight: 10, rate: { calls: 2, perMs: 100 } })
   const begunAt: number[] = []
   const work = async (pace: Pace) => {
     begunAt.push(performance.now())
     await pace(neverAborted)
     begunAt.push(performance.now())
   }
-  const wait = { signal: neverAborted, left: () => new Error('left') }
-  await Promise.all([1, 2].map(() => inTurn('read', work, wait)))
+  const wait = { signal: neverAborted, abortError: () => new Error('left') }
+  await Promise.all([1, 2].map(() => schedule('read', work, wait)))
   const [first = 0, , third = 0] = begunAt
   assert.is(begunAt.length, 4)
   assert.ok(third - first >= 90, `third after ${third - first} ms`)
 })
 
 test('whoever waits for the cloud to be called again can be called off', async () => {
-  const inTurn = makeLanes({ inFlight: 10, rate: { calls: 1, perMs: 60_000 } })
+  const schedule = makeScheduler({ inFlight: 10, rate: { calls: 1, perMs: 60_000 } })
   const caller = new AbortController()
-  const wait = { signal: caller.signal, left: (reason: unknown) => new Error(`left: ${String(reason)}`) }
+  const wait = { signal: caller.signal, abortError: (reason: unknown) => new Error(`left: ${String(reason)}`) }
   const begun = Promise.withResolvers<void>()
   const ends = new AbortController()
-  const again = inTurn('read', async (pace) => (begun.resolve(), pace(ends.signal)), wait)
+  const again = schedule('read', async (pace) => (begun.resolve(), pace(ends.signal)), wait)
   await begun.promise
-  const notBegun = inTurn('write', () => Promise.reject(new Error('begun')), wait)
+  const notBegun = schedule('write', () => Promise.reject(new Error('begun')), wait)
   await settled()
   ends.abort(new Error('deadline'))
   caller.abort('over')

@@ -1,12 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { onward } from '../../../clouds/http/redirect.ts'
+import { redirectUrl } from '../../../clouds/http/redirect.ts'
 
 const asked = 'https://api.example.com/v1/things?page=1'
 
 function followed(location: string | undefined, { from = asked, method = 'GET', status = 301 } = {}) {
   const headers = new Headers(location === undefined ? {} : { location })
-  return onward({ url: from, init: { method } }, { status, headers })
+  return redirectUrl({ url: from, init: { method } }, { status, headers })
 }
 
 const ways: [location: string, to: string | undefined][] = [

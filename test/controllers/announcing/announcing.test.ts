@@ -62,7 +62,7 @@ test('after a failed reconcile only what is written counts', async () => {
 })
 
 test('a problem is reported once, and again after it was gone', async () => {
-  const problem = { concern: { service: 'default/web' }, message: 'refused: [wrong name, wrong port]' }
+  const problem = { subject: { service: 'default/web' }, message: 'refused: [wrong name, wrong port]' }
   const otherwise = { ...problem, message: 'refused: [wrong port, wrong name]' }
   const answers = [[problem], [otherwise], [], [problem]]
   const { pass, reported } = scene(() => Promise.resolve({ ...settled, problems: answers.shift() ?? [] }))

@@ -19,7 +19,7 @@ const configuration: DocumentConfiguration = {
     document: [...new Set([...document.split('\n'), ...addresses.map(({ address }) => address)])].join('\n'),
     problems: [],
   }),
-  announces: (document, address) => document.split('\n').includes(address),
+  hasAddress: (document, address) => document.split('\n').includes(address),
 }
 
 function withDocument(data?: Record<string, string>) {

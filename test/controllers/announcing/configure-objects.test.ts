@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Announcements, ObjectConfiguration, Wanted } from '../../../announcers/announcer.ts'
+import type { Announcements, ObjectConfiguration, WantedObject } from '../../../announcers/announcer.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { connect } from '../../../kube/connect.ts'
@@ -22,7 +22,7 @@ const nowhere = defineResource<KubeObject>({
 const label = { 'example.com/announcer': 'test' }
 
 /** An address is a ConfigMap of ours; `broken` is one that the API server refuses. */
-function pool(namespace: string, address: string): Wanted {
+function pool(namespace: string, address: string): WantedObject {
   const name = address === 'broken' ? 'Not A Name' : `pool-${address}`
   const object = {
     apiVersion: 'v1',
@@ -30,7 +30,7 @@ function pool(namespace: string, address: string): Wanted {
     metadata: { namespace, name, labels: label },
     data: { address },
   }
-  return { object, concerns: [{ service: `default/${address}` }] }
+  return { object, subjects: [{ service: `default/${address}` }] }
 }
 
 function poolsIn(namespace: string, resource: Resource<KubeObject> = configMaps): ObjectConfiguration {
@@ -41,8 +41,8 @@ function poolsIn(namespace: string, resource: Resource<KubeObject> = configMaps)
     isOurs: ({ metadata }) => metadata.labels?.['example.com/announcer'] === 'test',
     objects: ({ addresses }) => ({ wanted: addresses.map(({ address }) => pool(namespace, address)), problems: [] }),
     reports: [],
-    verdict: () => [],
-    announces: (object, address) => (object as ConfigMap).data?.['address'] === address,
+    reportedProblems: () => [],
+    hasAddress: (object, address) => (object as ConfigMap).data?.['address'] === address,
   }
 }
 
@@ -100,7 +100,7 @@ test('objects on a real API server: only differences are written, only ours are 
     const turn = async (...addresses: string[]) => {
       writes.length = 0
       const { problems } = await configurator.carryOut(announcements(...addresses), signal)
-      return { writes: writes.toSorted(), told: problems.map(({ concern }) => concern) }
+      return { writes: writes.toSorted(), told: problems.map(({ subject }) => subject) }
     }
     await client.create(configMaps, {
       ...pool(at, 'theirs').object,

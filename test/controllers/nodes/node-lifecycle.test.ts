@@ -269,7 +269,7 @@ test('many that are away share one list', async () => {
 test('where a list does not say which machines are off, each is asked for', async () => {
   const { look, cloud, is, taints } = makeCluster(12)
   const all = Array.from({ length: 12 }, (_, n) => n + 1)
-  cloud.listed = cloud.all.map((machine) => ({ ...machine, state: 'unsaid' }))
+  cloud.listed = cloud.all.map((machine) => ({ ...machine, state: 'unknown' }))
   cloud.all = cloud.all.map((machine) => ({ ...machine, state: 'off' }))
   for (const n of all) is(n, { ready: 'Unknown' })
   for (const n of all) await look(n)

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { verdict } from '../../announcers/metallb/verdict.ts'
+import { reportedProblems } from '../../announcers/metallb/reported-problems.ts'
 import type { ConfigurationState } from '../../announcers/metallb/resources.ts'
 import type { KubeEvent } from '../../kube/objects.ts'
 import { marks } from './cluster.ts'
@@ -44,43 +44,43 @@ function event(service: string, reason: string, facts: Partial<KubeEvent> = {}):
 }
 
 const overlap = 'CIDR "198.51.100.7/32" in pool "office" overlaps with already defined CIDR "198.51.100.0/24"'
-const heard: { name: string; reports: (ConfigurationState | KubeEvent)[]; concerns: object[] }[] = [
-  { name: 'a configuration that is valid', reports: [report('controller', { result: 'Valid' })], concerns: [] },
-  { name: 'a part that has not said anything yet', reports: [report('controller', undefined)], concerns: [] },
+const heard: { name: string; reports: (ConfigurationState | KubeEvent)[]; subjects: object[] }[] = [
+  { name: 'a configuration that is valid', reports: [report('controller', { result: 'Valid' })], subjects: [] },
+  { name: 'a component that has not reported yet', reports: [report('controller', undefined)], subjects: [] },
   {
     name: 'a refusal that names an address, and not a longer one that begins alike',
     reports: [report('controller', { result: 'Invalid', errorSummary: overlap })],
-    concerns: [{ service: 'default/web' }],
+    subjects: [{ service: 'default/web' }],
   },
   {
     name: 'a refusal that names a pool as a predecessor called it',
     reports: [report('controller', { result: 'Invalid', errorSummary: 'parsing address pool default.web: no' })],
-    concerns: [{ service: 'default/web' }],
+    subjects: [{ service: 'default/web' }],
   },
   {
     name: 'a refusal that names a pool with a longer name than ours',
     reports: [report('speaker-x', { result: 'Invalid', errorSummary: 'address pool default.web.old: no' }, 'node-b')],
-    concerns: [{ node: 'node-b' }],
+    subjects: [{ node: 'node-b' }],
   },
   {
     name: 'a refusal that names the peer of a node',
     reports: [report('speaker-node-b', { result: 'Invalid', errorSummary: 'peer node-a.169.254.255.1: no' }, 'node-b')],
-    concerns: [{ node: 'node-a' }],
+    subjects: [{ node: 'node-a' }],
   },
   {
-    name: 'a refusal by a node, that names nobody',
+    name: 'a refusal by a node that names no subject',
     reports: [report('speaker-node-b', { result: 'Invalid', errorSummary: 'bfd profiles section set' }, 'node-b')],
-    concerns: [{ node: 'node-b' }],
+    subjects: [{ node: 'node-b' }],
   },
   {
-    name: 'a refusal of everything, that names nobody',
+    name: 'a refusal that names no subject',
     reports: [report('controller', { result: 'Invalid', errorSummary: 'parsing community x' })],
-    concerns: [{ service: 'default/api' }, { service: 'default/web' }, { service: 'shop/api' }],
+    subjects: [{ service: 'default/api' }, { service: 'default/web' }, { service: 'shop/api' }],
   },
   {
     name: 'a Service that got no address',
     reports: [event('web', 'AllocationFailed')],
-    concerns: [{ service: 'default/web' }],
+    subjects: [{ service: 'default/web' }],
   },
   {
     name: 'a Service that got its address later',
@@ -88,38 +88,38 @@ const heard: { name: string; reports: (ConfigurationState | KubeEvent)[]; concer
       event('web', 'IPAllocated', { type: 'Normal', lastTimestamp: '2026-01-31T09:00:01Z' }),
       event('web', 'AllocationFailed'),
     ],
-    concerns: [],
+    subjects: [],
   },
   {
-    name: 'a Service that was to let go of its address',
+    name: 'a Service whose address we withdraw',
     reports: [
       event('web', 'AllocationFailed', { message: 'unknown pool "disabled-metallb-do-not-use-any-address-pool"' }),
     ],
-    concerns: [],
+    subjects: [],
   },
   {
-    name: 'what another program reports of a Service',
+    name: 'an Event of another program about a Service',
     reports: [event('web', 'AllocationFailed', { source: { component: 'other' } })],
-    concerns: [],
+    subjects: [],
   },
 ]
-for (const { name, reports, concerns } of heard) {
+for (const { name, reports, subjects } of heard) {
   test(`heard of MetalLB: ${name}`, () => {
     assert.equal(
-      verdict(reports, state).map(({ concern }) => concern),
-      concerns,
+      reportedProblems(reports, state).map(({ subject }) => subject),
+      subjects,
     )
   })
 }
 
-test('the words of MetalLB reach whom they are about', () => {
+test('a problem contains MetalLB’s own words', () => {
   const lastTransitionTime = '2026-01-31T09:00:00Z'
   const status = 'False'
   const type = 'poolReconcilerValid'
   const conditions = [{ type, status, reason: 'ConfigurationError', message: overlap, lastTransitionTime } as const]
-  assert.equal(verdict([report('controller', { result: 'Invalid', conditions })], state), [
+  assert.equal(reportedProblems([report('controller', { result: 'Invalid', conditions })], state), [
     {
-      concern: { service: 'default/web' },
+      subject: { service: 'default/web' },
       message: `MetalLB (controller) refuses its configuration: ${overlap}`,
     },
   ])
