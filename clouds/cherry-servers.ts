@@ -12,8 +12,8 @@ import type { Vendor } from './vendor.ts'
 const cherryServersUrl = 'https://api.cherryservers.com/v1'
 
 /**
- * More than four calls in a second may be refused. Three are made, two at a time: the fifth comes 300 ms after that second,
- * which is what calls may overtake each other by on their way.
+ * The cloud may refuse more than four calls in a second. We begin two calls every 650 ms: the fifth begins 300 ms after that
+ * second, as calls may overtake each other on their way.
  */
 const usualRate = { calls: 2, perMs: 650 }
 
@@ -21,7 +21,7 @@ export type CherryServersOptions = {
   apiKey: { reveal(): string }
   projectId: string
   userAgent: string
-  /** With or without the version that the API's paths begin with. */
+  /** With or without the version with which the API's paths begin. */
   baseUrl?: string | undefined
 } & Pick<VendorHttpOptions, 'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'observe'>
 
@@ -37,7 +37,7 @@ export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: C
     fault: faultOf,
     hints: {
       auth: `check that the API key is valid and may read and write in project ${projectId}`,
-      quota: 'release addresses that nobody needs, or have the limit raised: it grows with the number of servers',
+      quota: 'delete addresses that are not used, or have the limit raised: it grows with the number of servers',
     },
   })
   const project = projectAt(http, projectId)
@@ -50,23 +50,23 @@ export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: C
   }
 }
 
-/** Other tools take the host alone, so people may have written no more. */
+/** Other tools accept the host alone, so people may write only that. */
 function withVersion(baseUrl: string): string {
   const { pathname, search, hash } = URL.parse(baseUrl) ?? {}
   return pathname === '/' && !search && !hash ? baseUrl.replace(/\/*$/, '/v1') : baseUrl
 }
 
-/** `message` is what the API says; older clients knew the others as well. */
+/** The API writes `message`; older clients know the other fields too. */
 function errorText(body: unknown): string | undefined {
   const { message, error, errors } = fieldsOf(body)
   const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? []) ?? []
   return textOf(message) ?? textOf(error) ?? textOf(texts.join('; '))
 }
 
-/** Cherry Servers says 400 to all that cannot be done, and why only in words that are not documented. */
+/** Cherry Servers answers 400 to everything that cannot be done, with a reason only as undocumented text. */
 function faultOf({ name, status, text }: Refusal): Fault | undefined {
   if (status !== 400) return undefined
-  // Nothing in a DELETE can be wrong but its time: somebody has put the address to use.
+  // A DELETE can only come at the wrong time: the address is in use.
   if (name === 'release') return 'conflict'
   const isQuota = /quota|limit|exceed|maximum|insufficient|not enough|no available/i.test(text ?? '')
   return name === 'reserve' && isQuota ? 'quota' : 'invalid'

@@ -1,21 +1,21 @@
 /**
- * The port between us and a cloud. A vendor's client implements `Cloud`; nothing here knows Kubernetes.
- * Every call takes an AbortSignal and has a time-out of its own; a read answers undefined for "does not exist".
+ * The port between us and a cloud. A vendor's client implements `Cloud`; nothing here knows Kubernetes. Every call takes
+ * an AbortSignal and has its own time limit. A read returns undefined if the object does not exist.
  */
 
-/** What we write on a reservation to know it again, in words that no vendor chose. */
+/** The facts that we write on a reservation to recognize it. A vendor's client stores them as tags. */
 export type Marks = Record<string, string>
 
 /** An address that the project owns (and pays for). */
 export type Reservation = {
   id: string
-  /** Absent until the cloud has granted it. */
+  /** Undefined until the cloud has granted it. */
   address: string | undefined
-  /** `requested`: asked for, not granted yet; `denied`: it never will be. */
+  /** `requested`: not granted yet; `denied`: it will never be granted. */
   state: 'requested' | 'reserved' | 'denied'
   location: string | undefined
   marks: Marks
-  /** When it was made or, where the cloud does not say that, when it was first seen. */
+  /** When it was created or, if the cloud does not return that, when we saw it first. */
   createdAt: string | undefined
 }
 
@@ -23,36 +23,36 @@ export type ReservationRequest = { location: string; marks: Marks }
 
 /** A place where addresses can be reserved. */
 export type Location = {
-  /** What the cloud takes, letter for letter. */
+  /** The code that the cloud accepts, letter for letter. */
   code: string
-  /** What people know it by. */
+  /** The name that people use. */
   name: string
-  /** What the vendor calls such a place. */
+  /** The vendor's word for such a place. */
   kind: string
-  /** What else people may write for it. */
+  /** Other texts that people may write for it. */
   aliases?: string[]
-  /** What it was called before: understood, and not to be used any more. */
+  /** Former names: we understand them, with a warning. */
   formerNames?: string[]
 }
 
 export type Cloud = {
   /** The vendor's name, for people. */
   readonly name: string
-  /** All reservations of the project that carry at least these marks, every page of them. */
+  /** All reservations of the project that have at least these marks, from every page. */
   reservations(marks: Marks, signal: AbortSignal): Promise<Reservation[]>
   reservation(id: string, signal: AbortSignal): Promise<Reservation | undefined>
-  /** Buys an address. Not idempotent: `CloudError.outcome` says whether a failed call may have bought one. */
+  /** Buys an address. Not idempotent: `CloudError.outcome` is `unknown` if a failed call may have bought one. */
   reserve(request: ReservationRequest, signal: AbortSignal): Promise<Reservation>
-  /** Changes these marks and leaves all others; undefined takes one off. A reservation that is gone is no error. */
+  /** Changes these marks and keeps all others; undefined removes one. It does nothing if the reservation is gone. */
   mark(id: string, marks: Record<string, string | undefined>, signal: AbortSignal): Promise<void>
-  /** Gives an address back; one that is gone already is success. */
+  /** Deletes a reservation; one that is gone already is success. */
   release(id: string, signal: AbortSignal): Promise<void>
   locations(signal: AbortSignal): Promise<Location[]>
 }
 
 /**
  * Why a call failed, as far as the caller can act on it: `auth` (token or rights), `quota`, `rate-limit`, `conflict`,
- * `invalid` (the request will never do), `unavailable` (time-out, reset, 5xx, unreadable answer).
+ * `invalid` (the same request will never succeed), `unavailable` (timeout, reset, 5xx, unreadable response).
  */
 export type Fault = 'auth' | 'quota' | 'rate-limit' | 'conflict' | 'invalid' | 'unavailable'
 
@@ -60,7 +60,7 @@ export class CloudError extends Error {
   override readonly name = 'CloudError'
   readonly fault: Fault
   readonly retryAfterMs: number | undefined
-  /** `nothing`: the cloud did nothing. `unknown`: it may have carried the call out although we saw it fail. */
+  /** `nothing`: the cloud did nothing. `unknown`: it may have carried the call out although it failed for us. */
   readonly outcome: 'nothing' | 'unknown'
 
   constructor(

@@ -31,7 +31,7 @@ export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
     fault: faultOf,
     hints: {
       auth: `check that the API key is valid and may read and write in project ${projectId}`,
-      quota: 'release addresses that nobody needs, or have the limit of the project raised',
+      quota: 'delete addresses that are not used, or have the limit of the project raised',
     },
   })
   const project = { http, id: projectId, places, peerAsn }
@@ -44,19 +44,19 @@ export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
   }
 }
 
-/** `errors` is the usual form; `error` comes from whatever checks the key. */
+/** The API writes `errors`; the check of the key writes `error`. */
 function errorText(body: unknown): string | undefined {
   const { errors, error } = fieldsOf(body)
   const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? [])
   return texts && texts.length > 0 ? texts.join('; ') : textOf(error)
 }
 
-/** Equinix Metal says 422 for conflicts and quota as well, and which of them only in words that are not documented. */
+/** Equinix Metal answers 422 for conflicts and quota too, and tells them apart only by undocumented text. */
 function faultOf({ name, status, text }: Refusal): Fault | undefined {
   if (status !== 422) return undefined
-  // Nothing in a DELETE can be wrong but its time: the block is still assigned to a machine.
+  // A DELETE can only come at the wrong time: the block is still assigned to a machine.
   if (name === 'release') return 'conflict'
-  // Where the words mislead us nothing is lost: both faults are final, and a person reads the words themselves.
+  // A wrong guess does no harm: both faults are final, and people read the text itself.
   const isQuota = /quota|limit|insufficient|exceed|approv|not enough|no available/i.test(text ?? '')
   return name === 'reserve' && isQuota ? 'quota' : 'invalid'
 }

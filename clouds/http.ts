@@ -19,9 +19,9 @@ import { prepareRequest, type Request, type Sender, type VendorCall } from './ht
 export type VendorHttpOptions = Sender &
   ErrorFormat &
   Partial<LaneOptions> & {
-    /** The wait before the second try of a read; it doubles from there. */
+    /** The wait before the first retry; it doubles with each. */
     retryDelayMs?: number
-    /** Sees every exchange with the cloud, retries included. */
+    /** Called after every exchange with the cloud, retries included. */
     observe?: ((exchange: Exchange) => void) | undefined
   }
 
@@ -31,23 +31,23 @@ export type VendorResponse = { status: number; headers: Headers; body: unknown }
 
 export type VendorHttp = {
   /**
-   * One call, which answers or throws a CloudError. Reads are tried again by themselves; a write only where it came too
-   * soon after others, for then the cloud has done nothing.
+   * One call, which returns a response or throws a CloudError. It retries a read after a transient error, and a write
+   * only after a rate limit, because the cloud has then done nothing.
    */
   call(call: VendorCall, signal: AbortSignal): Promise<VendorResponse>
 }
 
-/** `onward`: where a redirect leads that may be followed. */
+/** `redirectUrl`: the target of a redirect that a read may follow. */
 type Failure = { error: CloudError; isTransient: boolean; redirectUrl?: string | undefined }
 type Result = { answer: VendorResponse } | Failure
 
-const tries = 4
+const maxAttempts = 4
 const maxRedirects = 3
 
-/** Whoever waits for a write is better told than kept waiting for longer. */
-const longestAwayMs = 999
+/** A write waits no longer for a rate limit: its caller gets an error that names the wait. */
+const maxRateLimitWaitMs = 999
 
-/** The HTTP caller under every vendor's client: JSON in and out, bounded in time, size and number of calls in flight. */
+/** The HTTP client under every vendor's client: JSON, with limits for time, size and the number of calls in flight. */
 export function vendorHttp(options: VendorHttpOptions): VendorHttp {
   const baseUrl = requireBaseUrl(options.vendor, options.baseUrl)
   const schedule = makeScheduler({ inFlight: options.inFlight ?? 4, rate: options.rate })
@@ -85,7 +85,10 @@ async function within<T>(
   })
 }
 
-/** Waits for its retries in its place in the queue: fewer calls go out while the cloud has trouble. */
+/**
+ * Sends a request and its retries. By hand, as p-retry knows neither the deadline nor the rate of the queue. The call keeps
+ * its place in the queue while it waits, so fewer calls go out while the cloud has errors.
+ */
 async function carryOut(
   request: Request,
   options: VendorHttpOptions & { pace: Pace },
@@ -97,23 +100,24 @@ async function carryOut(
     if ('answer' in result) return result.answer
     const pauseMs = backoffMs(attempt, { firstMs: options.retryDelayMs ?? 250, maxMs: Infinity })
     const waitMs = pauseMs + (result.error.retryAfterMs ?? 0)
-    if (!mayRepeat(request, result) || attempt === tries || performance.now() + waitMs >= endsAt) throw result.error
+    if (!isRepeatable(request, result) || attempt === maxAttempts || performance.now() + waitMs >= endsAt)
+      throw result.error
     try {
       await sleep(waitMs, undefined, { signal: ends })
       await options.pace(ends)
     } catch (error) {
-      // No call is under way: what the last one of a write met is sure, and says that nothing was done.
+      // No call is in flight, so the last error of a write still holds: the cloud did nothing.
       throw request.init.method === 'GET' ? error : result.error
     }
   }
 }
 
-function mayRepeat({ init }: Request, { error, isTransient }: Failure): boolean {
+function isRepeatable({ init }: Request, { error, isTransient }: Failure): boolean {
   if (init.method === 'GET') return isTransient
-  return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= longestAwayMs
+  return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= maxRateLimitWaitMs
 }
 
-/** One exchange, and those that its redirects lead on to. */
+/** One exchange, and those of its redirects. */
 async function follow(
   request: Request,
   options: VendorHttpOptions & { pace: Pace },
@@ -149,11 +153,11 @@ async function receive({ url, init, facts }: Request, ends: AbortSignal): Promis
   }
 }
 
-function judge(request: Request, raw: RawResponse, reading: ErrorFormat): Result {
+function judge(request: Request, raw: RawResponse, format: ErrorFormat): Result {
   const { status, headers, body } = raw
   const isGood = status >= 200 && status < 300
   const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isVendorBody(body)
   if (isAnswer) return { answer: { status, headers, body: body.kind === 'json' ? body.value : undefined } }
-  const error = refusalError(request.facts, raw, reading)
+  const error = refusalError(request.facts, raw, format)
   return { error, isTransient: error.fault === 'rate-limit' || status >= 500, redirectUrl: redirectUrl(request, raw) }
 }

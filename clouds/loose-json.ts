@@ -1,22 +1,25 @@
-/** A JSON object of a vendor, of which nothing is believed before it is looked at. */
+// By hand, not with a validator such as valibot: a wrong or unknown field must cost that field alone, so every field of a
+// schema would need a fallback of its own, and the schemas would be longer than these readers.
+
+/** A JSON object of a vendor, whose fields may hold anything. */
 export type Fields = Record<string, unknown>
 
-/** The fields of a JSON object; none where it is not one. */
+/** The fields of a JSON object; none if the value is not one. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
-/** A string that says something. */
+/** A string that is not empty. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A number that counts something. */
+/** A whole number. */
 export function countOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) ? Number(value) : undefined
 }
 
-/** The items of a JSON array; undefined where it is not one. */
+/** The items of a JSON array; undefined if the value is not one. */
 export function itemsOf(value: unknown): unknown[] | undefined {
   return Array.isArray(value) ? value : undefined
 }

@@ -1,14 +1,14 @@
-/** A server of the project, in words that no vendor chose. */
+/** A server of the project. */
 export type Machine = {
   id: string
-  /** What its owner called it: as a rule the name of the node that runs on it. */
+  /** The name that its owner chose: usually the name of the node that runs on it. */
   name: string
   /**
-   * `changing`: between the two, as while it is installed or rebooted. `unsaid`: a list may not tell on from off where
-   * that costs a call for each machine; one that is asked for by its id always has a state.
+   * `changing`: between the two, as during an installation or a reboot. `unknown`: a list cannot tell on from off if that
+   * costs one call for each machine. A machine that is read by its id always has a state.
    */
   state: 'on' | 'off' | 'changing' | 'unknown'
-  /** The vendor's name for its make. */
+  /** The vendor's name for its model. */
   type: string | undefined
   region: string | undefined
   zone: string | undefined
@@ -20,14 +20,14 @@ export type Machine = {
 export type MachineAddress = {
   address: string
   isPublic: boolean
-  /** Lent to the machine, and tomorrow perhaps to another one. */
+  /** An elastic address may move to another machine. */
   isElastic: boolean
 }
 
 /** The servers of a project. */
 export type Machines = {
-  /** All of them, every page. */
+  /** All machines, from every page. */
   machines(signal: AbortSignal): Promise<Machine[]>
-  /** Undefined is a proof that it is gone: any doubt is an error. */
+  /** Undefined is a proof that the machine is gone: any doubt is an error. */
   machine(id: string, signal: AbortSignal): Promise<Machine | undefined>
 }

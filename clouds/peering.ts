@@ -3,32 +3,32 @@ export type Peer = {
   localAsn: number
   peerAsn: number
   peerAddress: string
-  /** The address that the router expects the machine to speak from. */
+  /** The address from which the router expects the machine's session. */
   sourceAddress: string
   isMultihop: boolean
   password: Password | undefined
 }
 
-/** A text that prints as nothing; only `reveal` gives it away. */
+/** A text that is never printed; only `reveal` returns it. */
 export type Password = { reveal(): string }
 
 /** BGP of a project: the autonomous system and the password that its machines share. */
 export type ProjectPeering = {
-  /** Undefined while the cloud has not chosen one, where the choice is its own. */
+  /** Undefined until the cloud has chosen one, if it chooses itself. */
   asn: number | undefined
   password: Password | undefined
 }
 
-/** BGP where a cloud speaks it with each machine. */
+/** BGP of a cloud whose routers have sessions with each machine. */
 export type Peering = {
-  /** Undefined where it is off. */
+  /** Undefined if BGP is off. */
   project(signal: AbortSignal): Promise<ProjectPeering | undefined>
-  /** Turns it on; the cloud keeps what it was turned on with for good. */
+  /** Turns BGP on. The cloud never changes these values again. */
   enable(wanted: ProjectPeering, signal: AbortSignal): Promise<void>
-  /** Ids of the machines that it is on for. */
+  /** The ids of the machines for which BGP is on. */
   machines(signal: AbortSignal): Promise<Set<string>>
-  /** Turns it on for one machine; where it is on already is success. */
+  /** Turns BGP on for one machine; success if it is on already. */
   enableOn(machine: string, signal: AbortSignal): Promise<void>
-  /** Whom a machine is to speak with, in the order of their addresses; none while the cloud has not decided. */
+  /** The peers of a machine in the order of their addresses; none until the cloud has decided. */
   peers(machine: string, signal: AbortSignal): Promise<Peer[]>
 }

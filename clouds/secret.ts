@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 const redacted = '[redacted]'
 
-/** A text that no log, error, JSON or template can print; only `reveal()` gives it away. */
+/** A text that no log, error, JSON or template can print; only `reveal()` returns it. */
 export class Secret {
   readonly #text: string
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#text = text
   }
 
-  /** The text itself, for the one place that must send it. */
+  /** The text itself, for the code that must send it. */
   reveal(): string {
     return this.#text
   }

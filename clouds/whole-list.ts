@@ -4,38 +4,38 @@ import type { Fields } from './loose-json.ts'
 /** A page of a list. */
 export type Page = {
   items: Fields[]
-  /** How many items all pages have, as far as this one says; 0 where it says nothing. */
+  /** How many items all pages have by this page; 0 if it does not contain that. */
   promised: number
   isLast: boolean
 }
 
 export type Pages = {
   vendor: string
-  /** What the list is of, for people. */
+  /** What the list contains, for messages. */
   name: string
-  /** Reads the page that follows so many pages with so many items. */
+  /** Reads the page after so many pages with so many items. */
   read(before: { pages: number; items: number }, signal: AbortSignal): Promise<Page>
 }
 
-/** More than any project has of anything, however short the pages are: what goes on beyond it is a fault. */
+/** More than any project needs, even with short pages: a longer list is an error of the cloud. */
 const maxPages = 1000
-const readings = 3
+const maxPasses = 3
 
 /**
- * Every item of a list, once each. Whoever misses a reservation buys a second one, and whoever misses a machine may
- * take it for gone, so a list that may have a hole is an error and never an answer.
+ * Every item of a list, each once. If we missed a reservation, we would buy a second one; if we missed a machine, we might
+ * take it for gone. So a list that may have a hole is an error.
  */
 export async function wholeList(pages: Pages, signal: AbortSignal): Promise<Fields[]> {
-  for (let reading = 1; reading <= readings; reading++) {
+  for (let pass = 1; pass <= maxPasses; pass++) {
     const items = await readOnce(pages, signal)
     if (items) return items
   }
-  throw incompleteError(pages, `read ${readings} times, its pages never fitted together`)
+  throw incompleteError(pages, `read ${maxPasses} times, its pages never matched`)
 }
 
 /**
- * One reading, page by page; undefined when it may have a hole: a deletion moves what is unread onto places already
- * read, and a page without news means that they do not follow each other.
+ * One pass over all pages; undefined if it may have a hole. A deletion moves unread items to places that were read already.
+ * A page without new items shows that the pages do not follow each other.
  */
 async function readOnce(pages: Pages, signal: AbortSignal): Promise<Fields[] | undefined> {
   const items = new Map<unknown, Fields>()
@@ -54,8 +54,8 @@ async function readOnce(pages: Pages, signal: AbortSignal): Promise<Fields[] | u
   throw incompleteError(pages, `it does not end after ${maxPages} pages`)
 }
 
-/** A list that was not given whole, and why. */
+/** The error of a list that is not complete, with the reason. */
 export function incompleteError({ vendor, name }: Pick<Pages, 'vendor' | 'name'>, reason: string): CloudError {
-  const message = `${vendor} did not give the whole list of ${name}: ${reason}`
+  const message = `${vendor} did not return the whole list of ${name}: ${reason}`
   return new CloudError(message, { fault: 'unavailable', outcome: 'nothing' })
 }

@@ -25,7 +25,7 @@ export type AnnouncerMarks = {
 
 type Tools = { client: KubeClient; marks: AnnouncerMarks; log: Log; signal: AbortSignal }
 
-/** The announcer of the load balancer setting. What this version cannot do is refused where it would cost. */
+/** The announcer that the load balancer setting names. It refuses a choice that this version lacks if it would cost money. */
 export async function announcerOf(loadBalancer: LoadBalancer, tools: Tools): Promise<Announcer> {
   const choice = { what: 'the API server', log: tools.log, signal: tools.signal }
   const chosen =
@@ -47,7 +47,7 @@ export async function announcerOf(loadBalancer: LoadBalancer, tools: Tools): Pro
     case 'metallb-configmap':
       return metallb(metallbDocument({ namespace: chosen.namespace, name: chosen.name, counting }))
     case 'emlb': {
-      const wrong = 'managed load balancers are not in this version, and Elastic IPs would be bought instead'
+      const wrong = 'managed load balancers are not in this version, and we would buy Elastic IPs instead'
       throw new SettingsError([{ setting: 'load balancer', wrong, right: 'leave it unset, or choose another one' }])
     }
   }
@@ -56,10 +56,10 @@ export async function announcerOf(loadBalancer: LoadBalancer, tools: Tools): Pro
 type Undecided = Extract<LoadBalancer, { kind: 'metallb' }>
 type Decided = Extract<LoadBalancer, { kind: 'metallb-crd' | 'metallb-configmap' }>
 
-/** What MetalLB reads in this cluster: custom resources where there are any, as a ConfigMap may be a leftover. */
+/** What MetalLB reads in this cluster: custom resources if they exist, because a ConfigMap may be left over. */
 async function chosenBy({ namespace, name, peerMode }: Undecided, { client, log, signal }: Tools): Promise<Decided> {
-  const choose = (decided: Decided, why: string): Decided => {
-    log.info({ chosen: decided.kind, why }, 'MetalLB is told what to do by')
+  const choose = (decided: Decided, reason: string): Decided => {
+    log.info({ chosen: decided.kind, reason }, 'chosen how to configure MetalLB')
     return decided
   }
   const objects: Decided = { kind: 'metallb-crd', namespace, peerMode }

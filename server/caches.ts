@@ -6,11 +6,11 @@ import { nodes, services } from '../kube/resource.ts'
 import type { Watcher } from '../kube/watch.ts'
 import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
 
-/** The process's copies of what it follows. */
+/** The caches of the process. */
 export type Caches = {
   services: Reflector<Service>
   records: Reflector<ElasticIP>
-  /** Followed for the controllers alone: where they do not run it stands still, and no review waits for it. */
+  /** Only for the controllers: without them this cache is not started, and no review waits for it. */
   nodes: Reflector<Node>
 }
 
@@ -18,11 +18,11 @@ export function makeCaches(client: KubeClient & Watcher, log: Log): Caches {
   return {
     services: reflector({ client, resource: services, log }),
     records: reflector({ client, resource: elasticIPs, log }),
-    nodes: reflector({ client, resource: nodes, log, strip: withoutBallast }),
+    nodes: reflector({ client, resource: nodes, log, strip: withoutUnusedStatus }),
   }
 }
 
-/** A kubelet lists every image of its machine in the status, which is most of a Node. */
-function withoutBallast({ status: { addresses = [], conditions = [] } = {}, ...node }: Node): Node {
+/** A kubelet lists every image of its machine in the status, which is the largest part of a Node. */
+function withoutUnusedStatus({ status: { addresses = [], conditions = [] } = {}, ...node }: Node): Node {
   return { ...node, status: { addresses, conditions } }
 }

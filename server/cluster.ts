@@ -8,17 +8,17 @@ import { retryUntilAnswered } from './retry-until-answered.ts'
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** Who we are to which API server: as a kubeconfig says, else as the pod we run in. */
+/** Our credentials for the API server: from a kubeconfig, else those of the pod. */
 export function credentialsOf(file: string | undefined, env: EnvironmentVariables): Credentials {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
   return file === undefined && host !== undefined ? inCluster({ host, port }) : kubeconfig({ file })
 }
 
-/** The UID of kube-system, by which clusters are told apart in the cloud; waits for an API server that is not there yet. */
+/** The UID of kube-system, which identifies the cluster in the cloud. Waits for an API server that does not answer yet. */
 export function clusterId(client: KubeClient, log: Log, signal: AbortSignal): Promise<string> {
   const read = async () => {
     const system = await client.get(namespaces, { name: 'kube-system' }, { signal })
-    if (!system?.metadata.uid) throw new Error('namespace kube-system is not there')
+    if (!system?.metadata.uid) throw new Error('namespace kube-system does not exist')
     return system.metadata.uid
   }
   return retryUntilAnswered(read, { what: 'the API server', log, signal })

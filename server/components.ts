@@ -10,17 +10,18 @@ import { type Leadership, leadership } from './leadership.ts'
 import { makeWebhooks } from './webhooks.ts'
 import { type Dependencies, makeDependencies } from './dependencies.ts'
 
+/** Everything that `serve` starts, watches and stops. */
 export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ledger'> & {
   /** Absent with --only=controllers. */
   webhooks: Webhook[] | undefined
   /** Absent with --only=webhooks. */
   leadership: Leadership | undefined
   certs: CertSource
-  /** Who may call the webhooks; absent where knowing their path is enough. */
+  /** The clients that may call the webhooks; absent if knowing the path is enough. */
   clients: KnownClients | undefined
 }
 
-/** Puts the rooms together; nothing runs yet. */
+/** Makes every part of the process; nothing runs yet. */
 export function makeComponents(context: Context): Components {
   const { only } = context.settings.process
   const deps = makeDependencies(context)

@@ -4,7 +4,7 @@ import type { Log } from '../kube/log.ts'
 import { type LocationSource, formerName } from '../ledger/want/location.ts'
 
 export type KnownLocations = {
-  /** The list as it was last read; undefined until it was. */
+  /** The list that was read last; undefined before the first read. */
   current(): Location[] | undefined
   start(signal: AbortSignal): void
 }
@@ -15,14 +15,14 @@ const retryMs = 30_000
 export type KnownLocationsOptions = {
   cloud: Pick<Cloud, 'locations'>
   log: Log
-  /** Whoever set one of these to a name of old is told once. */
+  /** We warn once about each of these that has a former name. */
   sources: LocationSource[]
 }
 
-/** The cloud's locations, read in the background: a webhook checks names against them and never waits for them. */
+/** The cloud's locations, read in the background. A webhook checks names against them and never waits for them. */
 export function knownLocations({ cloud, log, sources }: KnownLocationsOptions): KnownLocations {
   let list: Location[] | undefined
-  const take = (read: Location[]) => {
+  const accept = (read: Location[]) => {
     const warnings = list ? [] : formerSettings(sources, read)
     for (const warning of warnings) log.warn({ warning }, 'setting')
     list = read
@@ -31,8 +31,8 @@ export function knownLocations({ cloud, log, sources }: KnownLocationsOptions): 
   async function follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const read = await cloud.locations(signal).catch((error: Error) => error)
-      if (Array.isArray(read)) take(read)
-      else if (!signal.aborted) log.warn({ error: read.message }, 'locations could not be read')
+      if (Array.isArray(read)) accept(read)
+      else if (!signal.aborted) log.warn({ error: read.message }, 'cannot read the locations of the cloud; retrying')
       await sleep(Array.isArray(read) ? hourMs : retryMs, undefined, { signal }).catch(() => undefined)
     }
   }

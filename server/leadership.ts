@@ -3,11 +3,11 @@ import type { Context } from './context.ts'
 
 export type Leadership = {
   isLeader(): boolean
-  /** Leads whenever we may, until the signal aborts and what was begun has ended. */
+  /** Leads whenever this replica holds the lease, until the signal aborts and all work has ended. */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Who of several replicas runs the controllers: by lease, or always we where there is no election. */
+/** Decides which replica runs the controllers: the holder of the lease, or this one if there is no election. */
 export function leadership(context: Context, lead: (signal: AbortSignal) => Promise<void>): Leadership {
   const { settings, client, identity, log } = context
   const { leaderElect, leaseNamespace, leaseName, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = settings.process

@@ -50,14 +50,14 @@ export function makeLedger(options: LedgerOptions): Ledger {
   return { deps, claims: claims(deps), mark }
 }
 
-/** Warm addresses that seem to be free. One that a Service shows is not, whatever a restored ledger says. */
+/** Warm addresses that no Service uses. One that a Service shows is in use, even if a restored ledger has it as free. */
 function freeWarm({ caches }: LedgerOptions): ElasticIP[] {
   const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
   const shown = new Set(free.length === 0 ? [] : caches.services.list().map(({ spec }) => spec.loadBalancerIP))
   return free.filter(({ status }) => !shown.has(status?.address))
 }
 
-/** Counts what the API server has now, not what a copy has: a limit holds against races too. */
+/** Counts what the API server has now, not what a cache has, so that a limit also holds when replicas race. */
 function limiter({ client, settings }: LedgerOptions): ClaimDeps['overLimit'] {
   const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cluster
   if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)

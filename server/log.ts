@@ -1,6 +1,6 @@
 import { type LevelWithSilent, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino'
 
-/** Logs to stdout: JSON lines for machines, or the same facts as one line of text each. */
+/** Logs to stdout: each entry as a line of JSON, or as a line of text with the same facts. */
 export async function makeLog(options: { loggingFormat: 'text' | 'json'; verbosity: number }): Promise<Logger> {
   const settings: LoggerOptions = {
     base: null,
@@ -18,7 +18,7 @@ export async function makeLog(options: { loggingFormat: 'text' | 'json'; verbosi
   )
 }
 
-/** Upstream's numbers: 2 is calls and their results, 5 everything. */
+/** The numbers of upstream: 2 logs calls and their results, 5 logs everything. */
 function levelOf(verbosity: number): LevelWithSilent {
   if (verbosity >= 5) return 'trace'
   return verbosity >= 2 ? 'debug' : 'info'

@@ -5,12 +5,12 @@ import { secrets } from '../kube/resource.ts'
 import { names } from '../manifests/names.ts'
 import { retryUntilAnswered } from './retry-until-answered.ts'
 
-/** A path segment that nobody guesses. */
+/** A new path segment that cannot be guessed. */
 export function newPathSecret(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** The segment that was installed; undefined before the first install. */
+/** The installed path segment; undefined before the first install. */
 export async function readPathSecret(
   client: KubeClient,
   namespace: string,
@@ -21,7 +21,7 @@ export async function readPathSecret(
   return path === undefined ? undefined : Buffer.from(path, 'base64').toString()
 }
 
-/** The segment, as soon as it is installed. */
+/** Waits until the path segment is installed. */
 export function awaitPathSecret(
   client: KubeClient,
   { namespace, log, signal }: { namespace: string; log: Log; signal: AbortSignal },
@@ -29,7 +29,7 @@ export function awaitPathSecret(
   const read = async () => {
     const found = await readPathSecret(client, namespace, signal)
     if (found) return found
-    throw new Error(`Secret ${namespace}/${names.webhookSecret} is not there: run eip-admission install`)
+    throw new Error(`Secret ${namespace}/${names.webhookSecret} does not exist: run eip-admission install`)
   }
   return retryUntilAnswered(read, { what: 'the installation', log, signal })
 }

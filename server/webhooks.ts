@@ -12,7 +12,7 @@ export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }
   const { policy } = vendor
   const { onCloudFailure, maxUnbound } = settings.cluster
   const locations = () => deps.locations.current()
-  // A Service that is stored and waits for its address is no stranger, however long the controller takes to bind it.
+  // A stored Service that waits for its address does not count, however long the controller takes to bind it.
   const isAwaited = (record: ElasticIP) => {
     const service = caches.services.get(claimKey(record) ?? '')
     return service !== undefined && want(service).kind === 'reserve'

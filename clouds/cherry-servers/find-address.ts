@@ -3,12 +3,12 @@ import type { VendorCall } from '../http/request.ts'
 import { type Address, kindOf, parseAddress } from './parse-address.ts'
 import type { Project } from './project.ts'
 
-/** A floating IP; undefined where it is gone. */
+/** A floating IP; undefined if it is gone. */
 export async function findAddress(project: Project, id: string, signal: AbortSignal): Promise<Address | undefined> {
   const call: VendorCall = { name: 'reservation', method: 'GET', path: ['ips', id], accept: [403, 404] }
   const { status, body } = await project.http.call(call, signal)
   if (status === 404) return undefined
-  // 403 comes for addresses that are gone as well as to keys without the right: who can read the list, knows.
+  // 403 means a deleted address or a key without the right: the list tells them apart.
   if (status === 403) return findListed(project, id, signal)
   const address = parseAddress(body)
   if (address) return address
@@ -18,7 +18,7 @@ export async function findAddress(project: Project, id: string, signal: AbortSig
   })
 }
 
-/** The same by a good list. */
+/** The same, from the list. */
 export async function findListed(project: Project, id: string, signal: AbortSignal): Promise<Address | undefined> {
   return (await project.addresses.fresh(signal)).find(({ reservation }) => reservation.id === id)
 }

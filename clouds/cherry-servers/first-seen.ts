@@ -1,12 +1,12 @@
-/** Since when things have been there, where the cloud does not say. Never earlier than it was: they are at least that old. */
+/** When we saw things first, as the cloud does not return when they were created: they are at least that old. */
 export type FirstSeen = {
-  /** When this was seen first, which is now if it never was. */
+  /** When this was seen first: now, if it never was. */
   of(id: string): string
-  /** Forgets what is not among these: all there are. */
+  /** Forgets everything except these, which are all that exist. */
   keep(ids: Iterable<string>): void
 }
 
-/** A memory that has seen nothing yet. */
+/** An empty memory. */
 export function firstSeen(now: () => Date = () => new Date()): FirstSeen {
   const times = new Map<string, string>()
   return {

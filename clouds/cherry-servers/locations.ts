@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import { idOf } from './id.ts'
 import { type Project, unreadableError } from './project.ts'
 
-/** What regions were called until 2025, as texts of that time still have it. */
+/** The names of regions until 2025, which older settings still contain. */
 const formerNames: Record<string, string[]> = {
   'LT-Siauliai': ['EU-Nord-1', 'eu_nord_1'],
   'NL-Amsterdam': ['EU-West-1', 'eu_west_1'],
@@ -17,7 +17,7 @@ export async function listLocations({ http }: Project, signal: AbortSignal): Pro
   return regions
 }
 
-/** The regions in a list; undefined where it is none. */
+/** The regions in a list; undefined if the value is not a list. */
 export function parseLocations(list: unknown): Location[] | undefined {
   const regions = itemsOf(list)
     ?.map(fieldsOf)
@@ -39,12 +39,12 @@ function parseLocation(region: Fields, all: Fields[]): Location {
   }
 }
 
-/** What people call a region: two of one country share their country's code, which then means neither. */
+/** The texts that people write for a region. The code of a country with two regions names neither. */
 function wordsOf({ id, slug, name, region_iso_2 }: Fields): string[] {
   return [idOf(id), textOf(slug), textOf(name), textOf(region_iso_2)].filter((word) => word !== undefined)
 }
 
-/** The region that people mean by a word, whatever its capitals. */
+/** The region that a text names; capitals do not count. */
 export function locationBy(word: string, locations: Location[]): Location | undefined {
   const wanted = word.trim().toLowerCase()
   return locations.find(({ code, aliases = [], formerNames = [] }) =>

@@ -23,7 +23,7 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   return { ...machine, state: parsePower(found) ?? 'on' }
 }
 
-/** 404 is also what a key may see everywhere that has lost the project: only one that still sees it knows what is gone. */
+/** A key that lost its rights in the project may get 404 for everything: only if it still reads the list is the machine gone. */
 async function confirmGone({ http, id }: Project, signal: AbortSignal): Promise<undefined> {
   const path = ['projects', id, 'servers']
   const call: VendorCall = { name: 'machines', method: 'GET', path, query: { limit: 1 }, hints: projectHints }

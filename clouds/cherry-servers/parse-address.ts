@@ -3,30 +3,30 @@ import type { Marks, Reservation } from '../cloud.ts'
 import { type Fields, fieldsOf, textOf } from '../loose-json.ts'
 import { idOf } from './id.ts'
 
-/** A floating IP, with no more of it than is needed: where one goes to a server, the server's passwords come with it. */
+/** The parts of a floating IP that we need: if it points to a server, the response contains the server's passwords. */
 export type Address = {
-  /** The cloud does not tell since when there is one. */
+  /** The cloud does not return when it was created. */
   reservation: Omit<Reservation, 'createdAt'>
-  /** As they came: people write there too, and their tags go back as they were. */
+  /** As the cloud returned them: people's tags must be written back unchanged. */
   tags: Fields
-  /** What it goes to. */
+  /** The server or address that it points to. */
   holder: string | undefined
 }
 
-/** The floating IP in an answer; undefined where it is something else. */
+/** The floating IP in a response; undefined if it is something else. */
 export function parseAddress(body: unknown): Address | undefined {
   const item = fieldsOf(body)
   const reservation = item.type === 'floating-ip' ? parseReservation(item) : undefined
   return reservation && { reservation, tags: fieldsOf(item.tags), holder: holderOf(item) }
 }
 
-/** What else an object of `/ips` is, for people. */
+/** What another object of `/ips` is, for messages. */
 export function kindOf(body: unknown): string {
   const type = textOf(fieldsOf(body).type)
   return type === undefined ? 'of no known type' : `an address of type ${type}`
 }
 
-/** The reservation in an answer; undefined where it has no id to know it by. */
+/** The reservation in a response; undefined if it has no id. */
 export function parseReservation(body: unknown): Address['reservation'] | undefined {
   const item = fieldsOf(body)
   const id = textOf(item.id)
@@ -47,7 +47,7 @@ function marksOf(tags: Fields): Marks {
   return Object.fromEntries(pairs) as Marks
 }
 
-/** That it goes nowhere may be said by nothing, by null, and by the id 0. */
+/** An address that points nowhere has no such field, or null, or the id 0. */
 function holderOf({ targeted_to, routed_to }: Fields): string | undefined {
   const server = idOf(fieldsOf(targeted_to).id)
   if (server !== undefined) return `server ${server}`

@@ -5,26 +5,26 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import type { Machine, MachineAddress } from '../machines.ts'
 import { idOf } from './id.ts'
 
-/** A server, with no more of it than is needed: its passwords come with every answer. */
+/** The parts of a server that we need: every response contains its passwords. */
 export type Server = {
   machine: Machine
   bgp: {
     isOn: boolean
-    /** The number of its project, once that has one. */
+    /** The AS number of its project, as soon as that has one. */
     localAsn: number | undefined
     peerAsn: number | undefined
     peerAddresses: string[] | undefined
   }
 }
 
-/** The server in an answer; undefined where it has no id to know it by. */
+/** The server in a response; undefined if it has no id. */
 export function parseServer(body: unknown): Server | undefined {
   const server = fieldsOf(body)
   const id = idOf(server.id)
   return id === undefined ? undefined : { machine: machineOf(server, id), bgp: bgpOf(server) }
 }
 
-/** Whether a server has power; undefined where it does not say. */
+/** Whether a server has power; undefined if the response does not contain it. */
 export function parsePower(body: unknown): Machine['state'] | undefined {
   const { power } = fieldsOf(body)
   if (power === undefined || power === null) return undefined
@@ -49,15 +49,15 @@ function machineOf(server: Fields, id: string): Machine {
 }
 
 /**
- * One that is switched off is `active` like all others: who wants to know has to ask for its power. What is in between,
- * or has a state that nobody has heard of, is not off: what is off may lose its work to others.
+ * A server without power is `active` like all others: only a request for its power shows the difference. A server between
+ * two states, or in an unknown state, does not count as off: Pods of a machine that is off may be moved to others.
  */
 function stateOf({ state, status }: Fields): Machine['state'] {
   if (state === 'active') return status === 'deploying' ? 'changing' : 'unknown'
   return state === 'inactive' ? 'off' : 'changing'
 }
 
-/** Whole subnets, and whatever kinds there will be, are no addresses of the machine itself. */
+/** Subnets and unknown types are not addresses of the machine itself. */
 const kinds: Record<string, Omit<MachineAddress, 'address'>> = {
   'primary-ip': { isPublic: true, isElastic: false },
   'private-ip': { isPublic: false, isElastic: false },
@@ -70,13 +70,13 @@ function machineAddressOf(item: Fields): MachineAddress | undefined {
   return address === undefined || kind === undefined ? undefined : { address, ...kind }
 }
 
-/** As the API writes it: `10.179.192.0/24`. */
+/** The network of an address; the API writes `10.179.192.0/24`. */
 function networkOf({ cidr }: Fields): string | undefined {
   const [, network = '', length] = /^([^/]+)\/(\d{1,2})$/.exec(textOf(cidr) ?? '') ?? []
   return formatIpv4Network(network, Number(length))
 }
 
-/** With whom is a matter of the region, with which number of the project. */
+/** BGP of a server: the peers are those of the region, the AS number is that of the project. */
 function bgpOf({ bgp, project, region }: Fields): Server['bgp'] {
   const { hosts, asn } = fieldsOf(fieldsOf(region).bgp)
   return {

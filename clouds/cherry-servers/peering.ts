@@ -6,7 +6,7 @@ import type { Peer, Peering, ProjectPeering } from '../peering.ts'
 import type { Server } from './parse-server.ts'
 import { type Project, projectHints, unreadableError } from './project.ts'
 
-/** BGP of a project and of its machines. The project's number is the cloud's to choose, and there are no passwords. */
+/** BGP of a project and of its machines. The cloud chooses the AS number, and there are no passwords. */
 export function peeringOf(project: Project): Peering {
   return {
     project: (signal) => findPeering(project, signal),
@@ -20,16 +20,16 @@ export function peeringOf(project: Project): Peering {
   }
 }
 
-/** Its number comes a while after the first machine that speaks BGP. */
+/** The AS number exists only some time after BGP is on for the first machine. */
 async function findPeering({ http, id }: Project, signal: AbortSignal): Promise<ProjectPeering | undefined> {
   const path = ['projects', id]
   const { body } = await http.call({ name: 'peering', method: 'GET', path, hints: projectHints }, signal)
   const { enabled, local_asn } = fieldsOf(fieldsOf(body).bgp)
-  if (typeof enabled !== 'boolean') throw unreadableError('peering', 'no word about BGP')
+  if (typeof enabled !== 'boolean') throw unreadableError('peering', 'no field about BGP')
   return enabled ? { asn: asnOf(local_asn), password: undefined } : undefined
 }
 
-/** A PUT changes what it names and nothing else; a tool that names too much is how BGP goes off again. */
+/** A PUT changes the fields that it contains and no others: a tool that sends more may turn BGP off again. */
 async function enable({ http, id }: Project, signal: AbortSignal): Promise<void> {
   const path = ['projects', id]
   const body = { bgp: true }
@@ -37,7 +37,7 @@ async function enable({ http, id }: Project, signal: AbortSignal): Promise<void>
 }
 
 async function enableOn({ http, id, servers }: Project, machine: string, signal: AbortSignal): Promise<void> {
-  const hints = { invalid: `check that the machine is there, and that BGP is enabled on project ${id}` }
+  const hints = { invalid: `check that the machine exists, and that BGP is enabled on project ${id}` }
   const path = ['servers', machine]
   try {
     await http.call({ name: 'enable-session', method: 'PUT', path, body: { bgp: true }, hints }, signal)
@@ -52,20 +52,20 @@ async function listPeers(project: Project, machine: string, signal: AbortSignal)
   const localAsn = server.bgp.localAsn ?? (await findPeering(project, signal))?.asn
   if (localAsn === undefined) return []
   const peers = peersOf(server, localAsn)
-  if (!peers) throw unreadableError('peers', 'a server that does not tell with whom, and from where, it speaks BGP')
+  if (!peers) throw unreadableError('peers', 'a server without BGP peers or without a public address')
   return peers
 }
 
-/** Everybody asks about their own machine at the same time, and one list holds them all. */
+/** All nodes need their machine at the same time, and one list contains them all. */
 async function findServer(project: Project, id: string, signal: AbortSignal): Promise<Server> {
   const isIt = ({ machine }: Server) => machine.id === id
   const found = (await project.servers.recent(signal)).find(isIt) ?? (await project.servers.fresh(signal)).find(isIt)
   if (found) return found
-  const message = `Cherry Servers has no server ${id} in project ${project.id}; check that the machine is there`
+  const message = `Cherry Servers has no server ${id} in project ${project.id}; check that the machine exists`
   throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
 }
 
-/** Undefined where a part of them is not told. The routers are on another network than the server. */
+/** Undefined if the response lacks a part. The routers are in another network than the server, so sessions are multi-hop. */
 function peersOf({ machine, bgp: { peerAsn, peerAddresses } }: Server, localAsn: number): Peer[] | undefined {
   const own = machine.addresses.find(({ address, isPublic, isElastic }) => isPublic && !isElastic && isIPv4(address))
   if (peerAsn === undefined || peerAddresses === undefined || own === undefined) return undefined

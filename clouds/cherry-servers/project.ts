@@ -5,16 +5,16 @@ import { type Address, parseAddress } from './parse-address.ts'
 import { parseServer, type Server } from './parse-server.ts'
 import { type List, wholeList } from './whole-list.ts'
 
-/** A project, the door to it, and its lists: four calls a second are all there are, so nobody reads a list alone. */
+/** A project, its HTTP client and its lists. The cloud permits four calls a second, so callers share every list. */
 export type Project = { http: VendorHttp; id: string; servers: SharedRead<Server[]>; addresses: SharedRead<Address[]> }
 
-/** What to look at when a call about the project itself is refused. */
+/** What to check when the cloud refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }
 
-/** As long as the questions of a round about all machines take to come in. */
+/** Within this time the calls for all machines of one round begin. */
 const recentMs = 2_000
 
-/** A project of which nothing has been read yet. */
+/** A project; nothing has been read yet. */
 export function projectAt(http: VendorHttp, id: string): Project {
   const listed = <T>(list: Pick<List, 'name' | 'query'> & { of: string }, parse: (item: unknown) => T | undefined) => {
     const { name, of, query } = list
@@ -37,7 +37,7 @@ export function projectAt(http: VendorHttp, id: string): Project {
   }
 }
 
-/** An answer that came, and does not say what it was asked for. */
+/** The error of a response that lacks what the call requested. */
 export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
   return new CloudError(`Cherry Servers answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
 }

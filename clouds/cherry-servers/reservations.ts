@@ -7,7 +7,7 @@ import { mark } from './mark.ts'
 import { type Address, parseReservation } from './parse-address.ts'
 import { type Project, unreadableError } from './project.ts'
 
-/** The reservations of a project. One that was given back stays in its lists, as it was, for a minute or so. */
+/** The reservations of a project. A deleted one stays in the lists unchanged for about a minute. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'locations'> {
   const seen = firstSeen()
   const dated = (found: Address['reservation']): Reservation => ({ ...found, createdAt: seen.of(found.id) })
@@ -27,7 +27,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'location
   }
 }
 
-/** A region that is refused may be one that people know by another name, or knew by an older one. */
+/** Reserves an address. If the cloud refuses the region, its text may be another name or a former one. */
 async function reserve(
   project: Project,
   request: ReservationRequest,
@@ -48,7 +48,7 @@ async function slugOf(project: Project, word: string, signal: AbortSignal): Prom
   try {
     return locationBy(word, await listLocations(project, signal))?.code
   } catch (error) {
-    // What was refused stays refused: that is what its caller has to know.
+    // The caller needs the refusal, not this error.
     if (error instanceof CloudError) return undefined
     throw error
   }
@@ -68,7 +68,7 @@ async function order(
   return reservation
 }
 
-/** Looks before it deletes: `/ips` holds the addresses of servers too, and what becomes of one in use is not documented. */
+/** Reads before it deletes: `/ips` holds servers' own addresses too, and deleting one in use is not documented. */
 async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
   const found = await findAddress(project, id, signal)
   if (!found) return
@@ -76,13 +76,13 @@ async function release(project: Project, id: string, signal: AbortSignal): Promi
   try {
     await project.http.call({ name: 'release', method: 'DELETE', path: ['ips', id], accept: [404] }, signal)
   } catch (error) {
-    // A 403 after a successful read is either a key that may only read, or an address that went in between.
+    // A 403 after a successful read means a read-only key, or an address that was deleted in between.
     const isForbidden = error instanceof CloudError && error.fault === 'auth'
     if (!isForbidden || (await findListed(project, id, signal))) throw error
   }
 }
 
 function inUseError(id: string, holder: string): CloudError {
-  const message = `Cherry Servers: address ${id} goes to ${holder}; it is given back once that is undone`
+  const message = `Cherry Servers: address ${id} points to ${holder}, so it is not deleted; remove it there`
   return new CloudError(message, { fault: 'conflict', outcome: 'nothing' })
 }

@@ -3,13 +3,13 @@ import type { VendorCall } from '../http/request.ts'
 import { type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
 import { incompleteError, wholeList as wholeListOf } from '../whole-list.ts'
 
-/** A list of the API, and how it is asked for. */
+/** A list of the API, and the call that reads it. */
 export type List = Required<Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'>>
 
-/** As many whole servers, with all that is nested in them, fit well below the size of an answer that we take. */
+/** So many servers, with everything nested in them, fit well below our limit for a response. */
 const pageSize = 100
 
-/** Every item of a list, whose pages follow each other by their place in it. */
+/** Every item of a list; its pages are selected by offset. */
 export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Promise<Fields[]> {
   const { name, path, hints } = list
   const pages = { vendor: 'Cherry Servers', name }
@@ -17,7 +17,7 @@ export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Pr
     const query = { ...list.query, limit: pageSize, offset }
     const { headers, body } = await http.call({ name, method: 'GET', path, query, hints }, aborted)
     const items = itemsOf(body)?.map(fieldsOf)
-    if (!items) throw incompleteError(pages, `what came at ${offset} is no list`)
+    if (!items) throw incompleteError(pages, `the response at offset ${offset} is not a list`)
     const total = totalOf(headers)
     const isLast = total === undefined ? items.length === 0 : offset + items.length >= total
     return { items, promised: total ?? 0, isLast }
@@ -25,7 +25,7 @@ export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Pr
   return wholeListOf({ ...pages, read }, signal)
 }
 
-/** How many items there are on all pages. */
+/** How many items all pages have. */
 function totalOf(headers: Headers): number | undefined {
   const total = headers.get('x-total-count') ?? ''
   return /^\d+$/.test(total) ? Number(total) : undefined

@@ -14,7 +14,7 @@ async function listMetros({ http }: Project, signal: AbortSignal): Promise<Locat
   return metros
 }
 
-/** Facilities were announced as switched off in 2023. Where they still answer they are welcome; the metros do not depend on them. */
+/** Equinix announced in 2023 that facilities end. We list them if they still exist; an error here does not affect metros. */
 async function listFacilities({ http, id }: Project, signal: AbortSignal): Promise<Location[]> {
   const path = ['projects', id, 'facilities']
   try {
@@ -26,7 +26,7 @@ async function listFacilities({ http, id }: Project, signal: AbortSignal): Promi
   }
 }
 
-/** The places in a list of metros or facilities; undefined where it holds no list. */
+/** The places in a list of metros or facilities; undefined if the value is not a list. */
 export function parseLocations(kind: 'metro' | 'facility', list: unknown): Location[] | undefined {
   return itemsOf(list)
     ?.map(fieldsOf)

@@ -6,7 +6,7 @@ import { parseMachine } from './parse-machine.ts'
 import { type Project, projectHints, unreadableError } from './project.ts'
 import { type List, wholeList } from './whole-list.ts'
 
-/** Without it the private network is a reference; this is the form that is known to have worked. */
+/** Without it the private network is only a reference; this form is known to work. */
 const include = 'ip_addresses.parent_block,parent_block'
 
 /** The machines of a project. */
@@ -27,27 +27,27 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   return machine
 }
 
-/** 404 is also what a key sees everywhere that has lost the project: only one that still sees it knows what is gone. */
+/** A key that lost its rights in the project gets 404 for everything: only if it still reads the list is the machine gone. */
 async function confirmGone(project: Project, signal: AbortSignal): Promise<undefined> {
   const { name, path, hints, field } = listOf(project)
   const { body } = await project.http.call({ name, method: 'GET', path, hints, query: { per_page: 1 } }, signal)
   if (!itemsOf(fieldsOf(body)[field])) throw unreadableError(name, `no ${field}`)
 }
 
-/** 403 comes for machines that are gone, for some that failed, and to keys without the right: the list tells them apart. */
+/** 403 means a deleted machine, some failed ones, or a key without the right: the list tells them apart. */
 async function findForbidden(project: Project, id: string, signal: AbortSignal): Promise<Machine | undefined> {
   const machines = await listed(project, signal)
   const found = machines.find((machine) => machine?.id === id)
   if (found) return found
   if (machines.length > 0 && !machines.includes(undefined)) return undefined
-  const message = `Equinix Metal: machine ${id} may not be read, and the list of machines does not prove that it is gone`
+  const message = `Equinix Metal: machine ${id} cannot be read, and the list of machines does not prove that it is gone`
   throw new CloudError(`${message}; check that the API key may read project ${project.id}`, {
     fault: 'auth',
     outcome: 'nothing',
   })
 }
 
-/** Every machine, and undefined for each that cannot be told from another. */
+/** Every machine, and undefined for each one without an id. */
 async function listed(project: Project, signal: AbortSignal): Promise<(Machine | undefined)[]> {
   return (await wholeList(project.http, listOf(project), signal)).map((device) => parseMachine(device, project))
 }

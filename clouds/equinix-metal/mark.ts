@@ -5,7 +5,7 @@ import { isReservation } from './parse-reservation.ts'
 
 type Change = { id: string; marks: Record<string, string | undefined> }
 
-/** Changes the tags of a reservation. A PATCH replaces the whole list, which people write in as well: it is read first. */
+/** Changes the tags of a reservation. A PATCH replaces the whole list, which people edit too, so we read it first. */
 export async function mark({ http }: Project, { id, marks }: Change, signal: AbortSignal): Promise<void> {
   const path = ['ips', id]
   const { body } = await http.call({ name: 'reservation', method: 'GET', path, accept: [404] }, signal)

@@ -4,7 +4,7 @@ import { fieldsOf, textOf } from '../loose-json.ts'
 
 export type MetadataOptions = { url: string; userAgent: string; observe?: (exchange: Exchange) => void }
 
-/** The facility of the machine that asks, as its metadata service says; it needs no key, and answers on machines only. */
+/** The facility of the machine on which we run, from its metadata service; it needs no key and exists only there. */
 export async function facilityOfHost({ url, ...tuning }: MetadataOptions, signal: AbortSignal): Promise<string> {
   const http = vendorHttp({
     ...tuning,
@@ -12,7 +12,7 @@ export async function facilityOfHost({ url, ...tuning }: MetadataOptions, signal
     baseUrl: url,
     headers: () => ({}),
     errorText: (body) => textOf(fieldsOf(body).error),
-    // Where there is no such service nobody refuses the connection.
+    // Elsewhere the connection is not refused but stays open.
     readTimeoutMs: 5_000,
   })
   const { body } = await http.call({ name: 'metadata', method: 'GET', path: ['metadata'] }, signal)

@@ -5,7 +5,7 @@ import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.t
 import type { Machine, MachineAddress } from '../machines.ts'
 import type { ProjectOptions } from './project.ts'
 
-/** The machine in an answer; undefined where it has no id to know it by. */
+/** The machine in a response; undefined if it has no id. */
 export function parseMachine(body: unknown, { places }: ProjectOptions = {}): Machine | undefined {
   const device = fieldsOf(body)
   const id = textOf(device.id)
@@ -17,14 +17,14 @@ export function parseMachine(body: unknown, { places }: ProjectOptions = {}): Ma
     state: stateOf(device.state),
     type: textOf(fieldsOf(device.plan).slug),
     region: regionOf(device),
-    // Nodes of a metro never had a zone: one that appears parts volumes from their pods.
+    // Nodes of a metro never had a zone: a new zone would separate volumes from their Pods.
     zone: places === 'facilities' ? textOf(fieldsOf(device.facility).code)?.toLowerCase() : undefined,
     addresses: assignments.flatMap((assignment) => parseAddress(assignment) ?? []),
     privateNetwork: assignments.filter(isPrivate).map(networkOf).find(Boolean),
   }
 }
 
-/** A machine that failed, or has a state that nobody has heard of, is not off: what is off may lose its work to others. */
+/** A failed machine, or one in an unknown state, does not count as off: Pods of a machine that is off may be moved. */
 function stateOf(state: unknown): Machine['state'] {
   if (state === 'active') return 'on'
   return state === 'inactive' ? 'off' : 'changing'
@@ -45,7 +45,7 @@ function isPrivate({ public: isPublic, management, address }: Fields): boolean {
   return isPublic === false && management === true && isIPv4(textOf(address) ?? '')
 }
 
-/** The machine's own part is of two addresses; what it shares with the others of its metro is the block around it. */
+/** The machine's own network has two addresses; the block around it is shared by the machines of the metro. */
 function networkOf({ parent_block }: Fields): string | undefined {
   const block = fieldsOf(parent_block)
   return formatIpv4Network(textOf(block.network) ?? '', countOf(block.cidr) ?? -1)

@@ -4,9 +4,9 @@ import type { Peer, ProjectPeering } from '../peering.ts'
 import { Secret } from '../secret.ts'
 import type { ProjectOptions } from './project.ts'
 
-/** BGP of a project as its configuration tells it: `off` where it was never turned on; undefined where it says neither. */
+/** BGP of a project by its configuration: `off` if it was never turned on; undefined if the response shows neither. */
 export function parseProjectPeering(body: unknown): ProjectPeering | 'off' | undefined {
-  // Off is an empty structure: no body, or a list, says nothing.
+  // Off is an empty object: no body, or a list, proves nothing.
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return undefined
   const config = fieldsOf(body)
   if (textOf(config.id) === undefined || config.status === 'disabled') return 'off'
@@ -16,7 +16,7 @@ export function parseProjectPeering(body: unknown): ProjectPeering | 'off' | und
 
 /** Whether a BGP session, or a neighbor, is for IPv4. */
 export function isIpv4({ address_family }: Fields): boolean {
-  // A number on neighbors, a word on sessions.
+  // A number in neighbors, a text in sessions.
   return address_family === 4 || address_family === 'ipv4'
 }
 
@@ -26,7 +26,7 @@ export function machineOf(session: Fields): string | undefined {
   return textOf(id) ?? textOf(textOf(href)?.split('/').at(-1))
 }
 
-/** The IPv4 peers in an answer, in the order of their addresses; undefined where one of them is not whole. */
+/** The IPv4 peers in a response, in the order of their addresses; undefined if one of them is incomplete. */
 export function parsePeers(body: unknown, options: ProjectOptions = {}): Peer[] | undefined {
   const neighbors = itemsOf(fieldsOf(body).bgp_neighbors)?.map(fieldsOf)
   if (!neighbors) return undefined

@@ -14,22 +14,22 @@ export type ReservationBody = {
   facility?: string
   details: string
   tags: string[]
-  /** Over quota the API would otherwise open a support ticket and answer with a reservation that has no address. */
+  /** Otherwise, over quota, the API opens a support ticket and returns a reservation without an address. */
   fail_on_approval_required: true
 }
 
-/** Whether an object of `/ips` is a block of public addresses, and not an assignment, which shares path and ids with it. */
+/** Whether an object of `/ips` is a block of public addresses. Assignments have the same path and kind of id. */
 export function isReservation(item: Fields): boolean {
   return publicTypes.includes(textOf(item.type) ?? '') && textOf(item.id) !== undefined && !item.assigned_to
 }
 
-/** What else an object of `/ips` is, for people. */
+/** What another object of `/ips` is, for messages. */
 export function kindOf(item: Fields): string {
   if (item.assigned_to || item.type === 'IPAssignment') return 'the assignment of an address to a machine'
   return textOf(item.type) ? `a block of type ${String(item.type)}` : 'of no known type'
 }
 
-/** The reservation in an answer; undefined where it has no id to know it by. */
+/** The reservation in a response; undefined if it has no id. */
 export function parseReservation(body: unknown, options: ProjectOptions = {}): Reservation | undefined {
   const item = fieldsOf(body)
   const id = textOf(item.id)
@@ -45,14 +45,14 @@ export function parseReservation(body: unknown, options: ProjectOptions = {}): R
   }
 }
 
-/** While it waits for approval a block has null, an empty string or zeroes for an address. */
+/** A block that waits for approval has null, an empty string or 0.0.0.0 as its address. */
 function stateOf({ state, address }: Fields): Reservation['state'] {
   if (state === 'denied') return 'denied'
   const granted = state === 'created' || textOf(state) === undefined
   return granted && isIPv4(textOf(address) ?? '') && address !== '0.0.0.0' ? 'reserved' : 'requested'
 }
 
-/** A metro where there is one, the facility's on very old blocks; a global address is in no place. */
+/** The metro, or that of the facility on very old blocks; a global address has no location. */
 function locationOf(item: Fields, { places }: ProjectOptions): string | undefined {
   const facility = fieldsOf(item.facility)
   const metro = textOf(fieldsOf(item.metro).code) ?? textOf(fieldsOf(facility.metro).code)

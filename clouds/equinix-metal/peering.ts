@@ -4,7 +4,7 @@ import { isIpv4, machineOf, parsePeers, parseProjectPeering } from './parse-peer
 import { type Project, projectHints, unreadableError } from './project.ts'
 import { wholeList } from './whole-list.ts'
 
-/** By the book it has no pages, so it is asked for without any. */
+/** By the documentation it has no pages, so we send no page size. */
 const sessionList = { name: 'sessions', query: {}, field: 'bgp_sessions' }
 
 /** BGP of a project and, for IPv4, of its machines. */
@@ -52,26 +52,26 @@ async function listMachines({ http, id }: Project, signal: AbortSignal): Promise
 async function enableOn({ http, id }: Project, machine: string, signal: AbortSignal): Promise<void> {
   const path = ['devices', machine, 'bgp', 'sessions']
   const body = { address_family: 'ipv4' }
-  const hints = { invalid: `check that the machine is there, and that BGP is enabled and approved on project ${id}` }
+  const hints = { invalid: `check that the machine exists, and that BGP is enabled and approved on project ${id}` }
   const call = http.call({ name: 'enable-session', method: 'POST', path, body, hints }, signal)
   await acceptIfDone(call, async () => (await wholeList(http, { ...sessionList, path, hints }, signal)).some(isIpv4))
 }
 
 async function listPeers(project: Project, machine: string, signal: AbortSignal): Promise<Peer[]> {
   const path = ['devices', machine, 'bgp', 'neighbors']
-  const hints = { invalid: 'check that the machine is there' }
+  const hints = { invalid: 'check that the machine exists' }
   const { body } = await project.http.call({ name: 'peers', method: 'GET', path, hints }, signal)
   const peers = parsePeers(body, project)
-  if (!peers) throw unreadableError('peers', 'no whole list of BGP neighbors')
+  if (!peers) throw unreadableError('peers', 'an incomplete list of BGP neighbors')
   return peers
 }
 
-/** A refusal of what is so already is success. Whether it is, the refusal tells in words alone, so we look. */
-async function acceptIfDone(change: Promise<unknown>, isSo: () => Promise<boolean>): Promise<void> {
+/** Accepts a refusal if the change was done already. The refusal shows that only as text, so we read the state. */
+async function acceptIfDone(change: Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
   try {
     await change
   } catch (error) {
     const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
-    if (!isRefused || !(await isSo())) throw error
+    if (!isRefused || !(await isDone())) throw error
   }
 }

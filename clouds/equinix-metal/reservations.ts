@@ -65,8 +65,8 @@ async function reserve(
 }
 
 /**
- * Looks before it deletes: DELETE on the id of an assignment would take the address from a running machine. That costs
- * one read per release, which nobody waits for.
+ * Reads before it deletes: DELETE with the id of an assignment would take the address from a running machine. No user waits
+ * for this extra read.
  */
 async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
   const found = await findReservation(project, id, signal)
@@ -74,9 +74,9 @@ async function release(project: Project, id: string, signal: AbortSignal): Promi
   try {
     await project.http.call({ name: 'release', method: 'DELETE', path: ['ips', id], accept: [404] }, signal)
   } catch (error) {
-    // A 403 after a successful read is either a key that may only read, or an address that went in between.
-    const forbidden = error instanceof CloudError && error.fault === 'auth'
-    if (!forbidden || (await isListed(project, id, signal))) throw error
+    // A 403 after a successful read means a read-only key, or an address that was deleted in between.
+    const isForbidden = error instanceof CloudError && error.fault === 'auth'
+    if (!isForbidden || (await isListed(project, id, signal))) throw error
   }
 }
 
@@ -85,7 +85,7 @@ async function isListed(project: Project, id: string, signal: AbortSignal): Prom
   return items.some((item) => item.id === id)
 }
 
-/** Metros have codes of two letters, facilities longer ones: `da` and `da11`, `ewr1`. */
+/** The codes of metros have two letters, those of facilities more: `da`, and `da11` or `ewr1`. */
 function placeOf(location: string): { metro: string } | { facility: string } {
   const code = location.trim().toLowerCase()
   return /^[a-z]{2}$/.test(code) ? { metro: code } : { facility: code }

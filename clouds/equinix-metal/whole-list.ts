@@ -3,29 +3,29 @@ import type { VendorCall } from '../http/request.ts'
 import { countOf, type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
 import { incompleteError, wholeList as wholeListOf } from '../whole-list.ts'
 
-/** A list of the API: how it is asked for, and the field of the answer that holds it. */
+/** A list of the API: the call that reads it, and the field of the response that holds it. */
 export type List = Required<Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'>> & { field: string }
 
 type Page = { items: Fields[]; current: number; last: number; total: number | undefined }
 
-/** Every item of a list, whose pages have numbers. */
+/** Every item of a list; its pages have numbers. */
 export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Promise<Fields[]> {
   const { name, path, hints, field } = list
   const pages = { vendor: 'Equinix Metal', name }
   const read = async ({ pages: before }: { pages: number }, aborted: AbortSignal) => {
     const asked = before + 1
-    // Some lists have no pages by the book, so only one that has shown a second page is asked for it.
+    // By the documentation some lists have no pages, so we send a page number only after a list has shown a second page.
     const query = { ...list.query, ...(asked > 1 && { page: asked }) }
     const { body } = await http.call({ name, method: 'GET', path, query, hints }, aborted)
     const page = parsePage(body, { field, asked })
-    if (!page) throw incompleteError(pages, `page ${asked} holds no ${field}`)
+    if (!page) throw incompleteError(pages, `page ${asked} has no ${field}`)
     const isLast = page.current >= page.last
     return { items: page.items, promised: asked === 1 && !isLast ? (page.total ?? 0) : 0, isLast }
   }
   return wholeListOf({ ...pages, read }, signal)
 }
 
-/** The page in an answer; undefined where it holds no list, which is not the same as an empty one. */
+/** The page in a response; undefined if it holds no list, which differs from an empty list. */
 export function parsePage(body: unknown, { field, asked }: { field: string; asked: number }): Page | undefined {
   const answer = fieldsOf(body)
   const items = itemsOf(answer[field])?.map(fieldsOf)

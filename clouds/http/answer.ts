@@ -1,13 +1,13 @@
-/** Far above any page of a hundred objects, far below what would hurt the process. */
+/** Far more than a page of a hundred objects, and far less than would harm the process. */
 const maxBytes = 8 * 1024 * 1024
 
-/** What came with a status: JSON, nothing, or something that the vendor's API does not send. */
+/** The body of a response: JSON, nothing, or something that the vendor's API does not send. */
 export type Body = { kind: 'json'; value: unknown } | { kind: 'none' } | { kind: 'foreign'; what: string }
 
-/** All that came back over the wire. */
+/** A response before we judge it. */
 export type RawResponse = { status: number; headers: Headers; body: Body }
 
-/** An answer with its body, read to its end or to the bound. */
+/** Reads a response with its body, to the end or to the limit. */
 export async function readResponse(response: Response): Promise<RawResponse> {
   return { status: response.status, headers: response.headers, body: await readBody(response) }
 }
@@ -19,7 +19,7 @@ async function readBody(response: Response): Promise<Body> {
   try {
     return { kind: 'json', value: JSON.parse(text) }
   } catch {
-    // The parser's message quotes the page, so it goes no further.
+    // The parser's message quotes the body, which may be confidential, so we drop it.
     return { kind: 'foreign', what: response.headers.get('content-type')?.split(';')[0] ?? 'a body of no type' }
   }
 }
@@ -36,15 +36,15 @@ async function boundedText(response: Response): Promise<string | undefined> {
   return text + decoder.decode()
 }
 
-/** How long the cloud asks us to stay away: Retry-After in seconds or as a date, else the end of the rate limit's window. */
+/** How long the cloud asks us to wait: Retry-After in seconds or as a date, else the end of the rate limit's window. */
 export function retryAfterMs(headers: Headers, localNow: number): number | undefined {
-  // Measured on the cloud's own clock where it tells it: ours may be off by more than the wait.
+  // By the cloud's own clock if it sends a date: ours may be wrong by more than the wait.
   const now = dateMs(headers.get('date')) ?? localNow
-  const waitMs = (comeBackAt(headers, now) ?? now) - now
+  const waitMs = (retryAt(headers, now) ?? now) - now
   return waitMs > 0 ? waitMs : undefined
 }
 
-function comeBackAt(headers: Headers, now: number): number | undefined {
+function retryAt(headers: Headers, now: number): number | undefined {
   const after = headers.get('retry-after')
   const waitMs = secondsMs(after)
   if (waitMs !== undefined) return now + waitMs

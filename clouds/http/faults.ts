@@ -1,39 +1,40 @@
 import { CloudError, type Fault } from '../cloud.ts'
 import { type Body, type RawResponse, retryAfterMs } from './answer.ts'
 
-/** What the messages about one call need to know of it. */
+/** The facts of one call for messages about it. */
 export type CallFacts = {
   vendor: string
   name: string
   method: string
   /** Without the query. */
   path: string
-  /** Credentials and secrets of this call, which no message may repeat even where the vendor's words do. */
+  /** Credentials and secrets of this call. No message may contain them, even if the vendor's text does. */
   secrets: string[]
-  /** What to do about a fault, said behind the vendor's words. */
+  /** What a person can do about a fault; it follows the vendor's text. */
   hints: Partial<Record<Fault, string>>
 }
 
-/** A refusal in the vendor's own words, of the call that goes by this name. */
+/** A refusal with the vendor's own text, of the call with this name. */
 export type Refusal = { name: string; status: number; text: string | undefined }
 
-/** How a vendor's refusals are to be read. */
+/** How to read a vendor's refusals. */
 export type ErrorFormat = {
-  /** The vendor's own words in the body of an error. */
+  /** The vendor's own text in the body of an error. */
   errorText(body: unknown): string | undefined
-  /** The fault where the status alone does not tell it. */
+  /** The fault, if the status alone does not decide it. */
   fault?: ((refusal: Refusal) => Fault | undefined) | undefined
 }
 
-/** A call that the cloud, or something in front of it, answered with other than what was asked for. */
-export function refusalError(facts: CallFacts, raw: RawResponse, reading: ErrorFormat): CloudError {
+/** The error of a call that the cloud, or a proxy before it, refused. */
+export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFormat): CloudError {
   const { status, headers, body } = raw
-  const found =
-    isVendorBody(body) && body.kind === 'json' ? vendorText(reading.errorText(body.value), facts) : undefined
-  const fault = faultOf(facts, raw, { text: found, reading })
+  const vendorMessage =
+    isVendorBody(body) && body.kind === 'json' ? vendorText(format.errorText(body.value), facts) : undefined
+  const fault = faultOf(facts, raw, { text: vendorMessage, format })
   const outcome = status >= 400 && status < 500 && status !== 408 ? 'nothing' : lostOutcome(facts)
   const answered = `${facts.vendor} answered ${status}${bodyText(raw)} to ${facts.method} ${facts.path}`
-  const message = (found ? `${answered}: ${found}` : answered) + doubtText(outcome) + hintText(facts, fault)
+  const message =
+    (vendorMessage ? `${answered}: ${vendorMessage}` : answered) + doubtText(outcome) + hintText(facts, fault)
   return new CloudError(message, {
     fault,
     outcome,
@@ -41,7 +42,7 @@ export function refusalError(facts: CallFacts, raw: RawResponse, reading: ErrorF
   })
 }
 
-/** A call that got no whole answer: never connected, cut off, or not what HTTP is. */
+/** The error of a call without a complete response: not connected, cut off, or not HTTP. */
 export function connectionError(facts: CallFacts, error: unknown): CloudError {
   const { vendor, method, path } = facts
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
@@ -55,22 +56,22 @@ export function connectionError(facts: CallFacts, error: unknown): CloudError {
   return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome, cause: error })
 }
 
-/** A call that took longer than it may. */
+/** The error of a call that exceeded its time limit. */
 export function timeoutError(facts: CallFacts, timeoutMs: number): CloudError {
   const outcome = lostOutcome(facts)
   const message = `${facts.vendor} did not answer ${facts.method} ${facts.path} within ${timeoutMs / 1000} s`
   return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome })
 }
 
-/** A call whose caller gave it up, before it was sent or while it was under way. */
+/** The error of a call that its caller canceled, before it was sent or while it was in flight. */
 export function canceledError(facts: CallFacts, { sent, reason }: { sent: boolean; reason: unknown }): CloudError {
   const outcome = sent ? lostOutcome(facts) : 'nothing'
-  const when = sent ? 'while it was under way' : 'before it was sent'
-  const message = `${facts.method} ${facts.path} to ${facts.vendor} was given up ${when}${doubtText(outcome)}`
+  const when = sent ? 'while it was in flight' : 'before it was sent'
+  const message = `${facts.method} ${facts.path} to ${facts.vendor} was canceled ${when}${doubtText(outcome)}`
   return new CloudError(message, { fault: 'unavailable', outcome, cause: reason })
 }
 
-/** A call that cannot be made at all. */
+/** The error of a call that cannot be sent. */
 export function notSentError(facts: CallFacts, { fault, reason }: { fault: Fault; reason: string }): CloudError {
   return new CloudError(`${facts.vendor}: ${facts.method} ${facts.path} was not sent: ${reason}`, {
     fault,
@@ -78,7 +79,7 @@ export function notSentError(facts: CallFacts, { fault, reason }: { fault: Fault
   })
 }
 
-/** Whether the vendor's API itself may have written this body: it speaks JSON objects, proxies speak HTML or prose. */
+/** Whether the vendor's API itself may have sent this body: it sends JSON objects, proxies send HTML or text. */
 export function isVendorBody(body: Body): boolean {
   return body.kind === 'none' || (body.kind === 'json' && typeof body.value === 'object' && body.value !== null)
 }
@@ -86,12 +87,12 @@ export function isVendorBody(body: Body): boolean {
 function faultOf(
   facts: CallFacts,
   { status, body }: RawResponse,
-  { text, reading }: { text: string | undefined; reading: ErrorFormat },
+  { text, format }: { text: string | undefined; format: ErrorFormat },
 ): Fault {
   if (status === 429) return 'rate-limit'
-  // A proxy's 403 or 404 says nothing about our rights, nor about what exists.
+  // A proxy's 403 or 404 does not prove that we lack rights or that an object is gone.
   if (!isVendorBody(body)) return 'unavailable'
-  return reading.fault?.({ name: facts.name, status, text }) ?? faultOfStatus(status)
+  return format.fault?.({ name: facts.name, status, text }) ?? faultOfStatus(status)
 }
 
 function faultOfStatus(status: number): Fault {
@@ -112,17 +113,17 @@ function hintText({ hints }: CallFacts, fault: Fault): string {
   return hint ? `; ${hint}` : ''
 }
 
-/** A read changes nothing, however it ends. */
+/** A read never changes anything. */
 function lostOutcome({ method }: CallFacts): 'nothing' | 'unknown' {
   return method === 'GET' ? 'nothing' : 'unknown'
 }
 
 function doubtText(outcome: 'nothing' | 'unknown'): string {
-  return outcome === 'unknown' ? '; it may have been carried out all the same' : ''
+  return outcome === 'unknown' ? '; it may have been carried out' : ''
 }
 
 function vendorText(text: string | undefined, facts: CallFacts): string | undefined {
-  // Ours go on behind theirs, in the same sentence.
+  // Our hint follows in the same sentence.
   const cleaned = text && clean(text, facts).replace(/\.$/, '')
   return cleaned || undefined
 }
@@ -138,7 +139,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Failures that come before the first byte of a request: name, connection, or the other side's certificate. */
+/** Failures before the first byte of a request: name resolution, connection, or the server's certificate. */
 const beforeSending = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
 
 function neverConnected(cause: unknown): boolean {

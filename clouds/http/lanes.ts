@@ -1,20 +1,20 @@
 import PQueue from 'p-queue'
 
-/** Moves go first: an address that points to a dead machine is an outage, everything else is a wait. */
+/** Moves go first: an address that points to a dead machine is an outage. */
 const priorities = { move: 2, write: 1, read: 0 }
 
 export type Lane = keyof typeof priorities
 
 export type LaneOptions = {
-  /** Calls in flight at most. */
+  /** The maximum of calls in flight. */
   inFlight: number
-  /** Calls begun in any such span of time at most, where the cloud counts them. */
+  /** The maximum of calls that begin in any such span of time, if the cloud has a rate limit. */
   rate?: { calls: number; perMs: number } | undefined
 }
 
 /**
- * Runs work when its turn comes; when the signal aborts before that, rejects at once with what `left` makes of the reason.
- * Work that calls the cloud once more waits for `pace` first, which rejects with the reason when its signal aborts.
+ * Runs work as soon as the limits permit. If the signal aborts before, it rejects at once with the `abortError`. Work that
+ * calls the cloud again must await `pace` first, which rejects with the reason of its signal.
  */
 export type ScheduleCall = <T>(
   lane: Lane,
@@ -22,17 +22,17 @@ export type ScheduleCall = <T>(
   wait: { signal: AbortSignal; abortError: (reason: unknown) => Error },
 ) => Promise<T>
 
-/** Waits until the cloud may be called again. */
+/** Waits until the rate limit permits another call. */
 export type Pace = (signal: AbortSignal) => Promise<void>
 
-/** A queue that bounds how hard one cloud is used, and keeps a place free of reads: slow lists never hold up a reservation. */
+/** A queue that limits the load on one cloud. One place is never used by reads: slow lists never delay a reservation. */
 export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
   const all = new PQueue({ concurrency: inFlight })
   const starts = rate && new PQueue({ intervalCap: rate.calls, interval: rate.perMs, strict: true })
   const reads = new PQueue({ concurrency: Math.max(1, inFlight - 1) })
 
   return async (lane, work, { signal, abortError }) => {
-    // The queue hears the signal only while we wait in it: once work has begun, work alone knows what an abort means.
+    // The queue follows the signal only while we wait in it: after the start, only the work knows what an abort means.
     const waiting = new AbortController()
     const leave = () => waiting.abort(abortError(signal.reason))
     const stay = () => signal.removeEventListener('abort', leave)

@@ -1,11 +1,11 @@
-/** Where an answer with a redirect sends a read on to. */
+/** A request that was answered with a redirect. */
 export type RedirectedRequest = { url: string; init: Pick<RequestInit, 'method'> }
 
 const statuses = [301, 302, 303, 307, 308]
 
 /**
- * The URL that a redirect leads a read on to; undefined where there is none, or one that must not be followed. Only to
- * the host that was asked, which is given the credentials again, and by its scheme: an API may name itself by plain http.
+ * The URL to which a read may follow a redirect; undefined if it must not. We follow to the same host only, as the request
+ * carries credentials, and keep the scheme: an API may redirect to its own address by plain http.
  */
 export function redirectUrl(
   { url, init }: RedirectedRequest,

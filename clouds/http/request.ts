@@ -3,7 +3,7 @@ import { type CallFacts, notSentError } from './faults.ts'
 import type { Lane } from './lanes.ts'
 
 export type VendorCall = {
-  /** What the call is for, as metrics count it. */
+  /** The name of the call in metrics. */
   name: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Segments below the base URL. */
@@ -11,29 +11,29 @@ export type VendorCall = {
   query?: Record<string, string | number | string[]>
   body?: unknown
   timeoutMs?: number
-  /** Refusals that are an answer to this call: 404 where "gone" is one. */
+  /** Error statuses that are a valid response to this call: 404 if it means that the object is gone. */
   accept?: number[]
   lane?: Lane
-  /** What the body holds that no message may repeat, though the vendor does. */
+  /** Secrets in the body: no message may contain them, even if the vendor's text does. */
   secrets?: string[]
   hints?: Partial<Record<Fault, string>>
 }
 
-/** What all calls of a vendor's client have in common. */
+/** The facts that all calls of a vendor's client share. */
 export type Sender = {
   /** The vendor's name, for people. */
   vendor: string
   baseUrl: string
   userAgent: string
-  /** The headers that prove who we are; asked for at every call, never shown. */
+  /** The headers with our credentials; read for every call, never shown. */
   headers(): Record<string, string>
-  /** What a person can do about a fault, whatever the call. */
+  /** What a person can do about a fault of any call. */
   hints?: Partial<Record<Fault, string>>
   readTimeoutMs?: number
   writeTimeoutMs?: number
 }
 
-/** A request as it goes out, and all that may be said of it. */
+/** A request to send, and the facts for messages about it. */
 export type Request = { url: string; init: RequestInit; accept: number[]; timeoutMs: number; facts: CallFacts }
 
 /** The request for a call. */
@@ -74,15 +74,14 @@ function headersOf(
   try {
     for (const [name, value] of Object.entries(credentials)) headers.set(name, value)
   } catch {
-    // The platform's message quotes the value.
-    const reason =
-      'the credentials hold characters that no HTTP header can carry; look for a line break or a stray sign'
+    // Node's own message quotes the value.
+    const reason = 'the credentials contain characters that an HTTP header cannot carry; check them for line breaks'
     throw notSentError(facts, { fault: 'auth', reason })
   }
   return headers
 }
 
-/** `Bearer <token>` is to be hidden whole and as the bare token. */
+/** The texts to hide: `Bearer <token>` as a whole, and the token alone. */
 function secretsOf(credentials: Record<string, string>): string[] {
   return Object.values(credentials)
     .flatMap((value) => [value.trim(), value.trim().split(' ').at(-1) ?? ''])

@@ -19,9 +19,9 @@ export function configureObjects(deps: Deps): Configurator {
   const { configuration } = deps
   return {
     async carryOut(state, signal) {
-      const there = await thereNow(deps, signal)
-      const { wanted, problems } = configuration.objects(state, there)
-      const changes = changesFrom(deps, there, wanted)
+      const existing = await readObjects(deps, signal)
+      const { wanted, problems } = configuration.objects(state, existing)
+      const changes = changesFrom(deps, existing, wanted)
       const outcomes: Problem[][] = []
       for (const group of changes) outcomes.push(...(await mapAll(group, (change) => change(signal), writesAtOnce)))
       const reports = await Promise.all(configuration.reports.map((resource) => listKnown(deps, resource, signal)))
@@ -32,24 +32,24 @@ export function configureObjects(deps: Deps): Configurator {
       }
     },
     async announces(address, signal) {
-      return (await thereNow(deps, signal)).some((object) => configuration.hasAddress(object, address))
+      return (await readObjects(deps, signal)).some((object) => configuration.hasAddress(object, address))
     },
   }
 }
 
-/** One write; what was refused of it comes back. */
+/** One write; returns the problems if it was refused. */
 type Change = (signal: AbortSignal) => Promise<Problem[]>
 
 /**
- * What differs, kind by kind. The strays go first: the software judges each write by everything that is there, and would
- * refuse a session that an old one already has.
+ * The writes for everything that differs, kind by kind. Strays are removed first: the software checks each write against
+ * all existing objects, and refuses a session that an old object already has.
  */
-function changesFrom(deps: Deps, there: KubeObject[], wanted: WantedObject[]): Change[][] {
+function changesFrom(deps: Deps, existing: KubeObject[], wanted: WantedObject[]): Change[][] {
   const { configuration } = deps
-  const stored = new Map(there.map((object) => [placeOf(object), object]))
+  const stored = new Map(existing.map((object) => [placeOf(object), object]))
   const due = wanted.filter(({ object }) => !includes(stored.get(placeOf(object)), object))
   const kept = new Set(wanted.map(({ object }) => placeOf(object)))
-  const strays = there.filter((object) => configuration.isOurs(object) && !kept.has(placeOf(object)))
+  const strays = existing.filter((object) => configuration.isOurs(object) && !kept.has(placeOf(object)))
   const writes = configuration.kinds.map(({ resource }) =>
     due
       .filter(({ object }) => isOf(resource, object))
@@ -67,8 +67,8 @@ function changesFrom(deps: Deps, there: KubeObject[], wanted: WantedObject[]): C
   return [...removals, ...writes]
 }
 
-/** Every object that may matter. */
-async function thereNow(deps: Deps, signal: AbortSignal): Promise<KubeObject[]> {
+/** Every object that the configuration may depend on. */
+async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[]> {
   const { client, configuration } = deps
   const { kinds, namespace } = configuration
   const found = kinds.map(async ({ resource, only }) =>
@@ -79,14 +79,14 @@ async function thereNow(deps: Deps, signal: AbortSignal): Promise<KubeObject[]> 
   return (await Promise.all(found)).flat().filter((object) => object !== undefined)
 }
 
-/** All objects of a kind. One that the cluster does not know has none. */
+/** All objects of a kind; none if the cluster does not know the kind. */
 async function listKnown(
   { client, configuration }: Deps,
   resource: Resource<KubeObject>,
   signal: AbortSignal,
 ): Promise<KubeObject[]> {
   try {
-    // Items of a list do not say of which kind they are.
+    // The items of a list lack apiVersion and kind.
     const { apiVersion, kind } = resource
     const items = await listAll(client, resource, { namespace: configuration.namespace, signal })
     return items.map((item) => ({ ...item, apiVersion, kind }))
@@ -98,7 +98,7 @@ async function listKnown(
 
 type Write = { object: KubeObject; resource: Resource<KubeObject> }
 
-/** What the API server, or a webhook behind it, refuses is a problem of somebody's; what did not get through is an error. */
+/** A refusal by the API server, or by a webhook, is a problem of its subjects. Any other failure is an error. */
 async function write({ client }: Deps, { object, resource, subjects }: Write & WantedObject, signal: AbortSignal) {
   try {
     await client.apply(resource, object, { fieldManager, signal })
@@ -123,13 +123,13 @@ function isOf(resource: Resource<KubeObject>, object: KubeObject): boolean {
   return object.kind === resource.kind && object.apiVersion === resource.apiVersion
 }
 
-/** All our objects are in one namespace. */
+/** Identifies an object: all our objects are in one namespace. */
 function placeOf({ kind, metadata }: KubeObject): string {
   return `${kind} ${metadata.name}`
 }
 
-/** Whether what is there says all that it should; what the API server or a person added is theirs. */
-function includes(there: unknown, wanted: unknown): boolean {
-  if (!isJsonObject(wanted)) return isDeepStrictEqual(there, wanted)
-  return isJsonObject(there) && Object.entries(wanted).every(([name, value]) => includes(there[name], value))
+/** Whether the stored value has everything that is wanted. Fields that the API server or a person added stay. */
+function includes(stored: unknown, wanted: unknown): boolean {
+  if (!isJsonObject(wanted)) return isDeepStrictEqual(stored, wanted)
+  return isJsonObject(stored) && Object.entries(wanted).every(([name, value]) => includes(stored[name], value))
 }

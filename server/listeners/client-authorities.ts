@@ -2,19 +2,19 @@ import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { readAuthorities } from '../authorities-file.ts'
 
-/** The authorities whose certificates callers must show, from a file that somebody else renews. */
+/** The authorities whose certificates callers must present, from a file that another program renews. */
 export type ClientAuthorities = {
-  /** PEM. Once read they are there for good: a file that is damaged later changes nothing. */
+  /** PEM. A file that is damaged later changes nothing. */
   current(): string
   onChange(listener: () => void): void
-  /** Looks at the file from time to time until the signal aborts. */
+  /** Checks the file regularly until the signal aborts. */
   start(signal: AbortSignal): void
 }
 
-/** Files that are mounted from a Secret tell nobody that they changed. */
-const lookMs = 3_000
+/** Files that are mounted from a Secret send no notification when they change. */
+const checkMs = 3_000
 
-/** Reads the authorities now; throws where the file holds none. */
+/** Reads the authorities now; throws if the file holds none. */
 export function clientAuthorities({
   path,
   log,
@@ -28,13 +28,12 @@ export function clientAuthorities({
   if (first.wrong !== undefined) throw new Error(`${path} ${first.wrong}`)
   const listeners: (() => void)[] = []
   let { pem } = first
-  let complaint: string | undefined
+  let warned: string | undefined
 
-  const look = () => {
+  const check = () => {
     const { pem: next, wrong } = readAuthorities(path)
-    if (wrong !== undefined && wrong !== complaint)
-      log.warn({ file: path, wrong }, 'client authorities stay as they were')
-    complaint = wrong
+    if (wrong !== undefined && wrong !== warned) log.warn({ file: path, wrong }, 'client authorities stay as they were')
+    warned = wrong
     if (next === undefined || next === pem) return
     pem = next
     log.info({ file: path }, 'client authorities changed')
@@ -42,9 +41,9 @@ export function clientAuthorities({
   }
   const follow = async (signal: AbortSignal) => {
     for (;;) {
-      await clock.sleep(lookMs, signal)
+      await clock.sleep(checkMs, signal)
       if (signal.aborted) return
-      look()
+      check()
     }
   }
   return {

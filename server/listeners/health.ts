@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify'
 
-/** A named question about the process; the answer is what is wrong, or undefined. */
-export type Check = { name: string; wrong: () => string | undefined }
+/** A named check of the process; `problem` returns undefined if all is well. */
+export type Check = { name: string; problem: () => string | undefined }
 
 export type HealthOptions = {
-  /** Whether the process is worth keeping. */
+  /** If one fails, the process has to be restarted. */
   live: Check[]
-  /** Whether it may be sent work. */
+  /** If one fails, the process should get no requests. */
   ready: Check[]
   metrics: () => Promise<string>
 }
 
-/** Health and metrics, as upstream names them, and two paths that upstream does not have: /livez and /readyz. */
+/** Serves health and metrics on upstream's paths, and on two that upstream lacks: /livez and /readyz. */
 export function addHealth(app: FastifyInstance, { live, ready, metrics }: HealthOptions): void {
   const checks = { '/healthz': live, '/livez': live, '/readyz': ready }
   for (const [path, list] of Object.entries(checks)) {
     app.get(path, async (_request, reply) => {
-      const answers = list.map(({ name, wrong }) => ({ name, reason: wrong() }))
+      const answers = list.map(({ name, problem }) => ({ name, reason: problem() }))
       const isWell = answers.every(({ reason }) => reason === undefined)
       const lines = answers.map(({ name, reason }) =>
         reason === undefined ? `[+] ${name} ok` : `[-] ${name}: ${reason}`,

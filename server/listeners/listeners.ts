@@ -4,7 +4,7 @@ import type { CertSource } from '../../certs/cert-source.ts'
 import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
 import type { KnownClients } from './client-certificates.ts'
 import { type HealthOptions, addHealth } from './health.ts'
-import { silentConnections } from './silent-connections.ts'
+import { idleConnections } from './idle-connections.ts'
 import { tlsApp } from './tls-app.ts'
 
 export type ListenersOptions = {
@@ -17,24 +17,24 @@ export type ListenersOptions = {
 export type Address = { host: string; port: number }
 
 export type Listeners = {
-  /** Says that we are not ready, answers for `delayMs` whoever has not heard it yet, then closes. */
+  /** Reports that we are not ready, still answers for `delayMs` the clients that do not know it yet, then closes. */
   close(delayMs: number): Promise<void>
 }
 
-/** Opens the doors of the process: one for the API server's reviews, one for health and metrics. */
+/** Opens the HTTPS ports of the process: one for the API server's reviews, one for health and metrics. */
 export async function openListeners({ certs, webhooks, health }: ListenersOptions): Promise<Listeners> {
-  let closing = false
-  const drain = { name: 'shutdown', wrong: () => (closing ? 'shutting down' : undefined) }
+  let isClosing = false
+  const shutdown = { name: 'shutdown', problem: () => (isClosing ? 'shutting down' : undefined) }
   const apps: FastifyInstance[] = []
-  const silences: (() => void)[] = []
+  const closeIdle: (() => void)[] = []
   const open = async (app: FastifyInstance, at: Address) => {
-    // A client that is told to close opens its next connection elsewhere, and meets no door that shuts before its nose.
+    // A client that has to close its connection opens the next one to another replica, before this port closes.
     app.addHook('onSend', (...[, reply, , done]) => {
-      if (closing) reply.header('connection', 'close')
+      if (isClosing) reply.header('connection', 'close')
       done()
     })
     apps.push(app)
-    silences.push(silentConnections(app.server))
+    closeIdle.push(idleConnections(app.server))
     await app.listen(at)
   }
 
@@ -44,14 +44,14 @@ export async function openListeners({ certs, webhooks, health }: ListenersOption
     await open(app, webhooks.at)
   }
   const app = tlsApp(certs)
-  addHealth(app, { ...health, ready: [...health.ready, drain] })
+  addHealth(app, { ...health, ready: [...health.ready, shutdown] })
   await open(app, health.at)
   return {
     async close(delayMs) {
-      closing = true
+      isClosing = true
       await sleep(delayMs)
-      for (const breakSilence of silences) breakSilence()
-      await Promise.all(apps.map((open) => open.close()))
+      for (const close of closeIdle) close()
+      await Promise.all(apps.map((running) => running.close()))
     },
   }
 }

@@ -2,15 +2,15 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type KnownClients, onlyKnownClients } from './client-certificates.ts'
 
-/** The API server takes objects of 3 MiB, and a review may hold two of them; fastify's 1 MiB would refuse these. */
+/** The API server accepts objects of 3 MiB, and a review may hold two of them. Fastify's default of 1 MiB is too small. */
 const bodyLimit = 7 * 2 ** 20
 
-/** The API server keeps idle connections for 90 s: it has to be the one that closes, or a review meets a closed door. */
+/** The API server keeps idle connections for 90 s. If we closed first, a review could meet a closed connection. */
 const keepAliveTimeout = 120_000
 
 /**
- * An HTTPS server whose certificate is renewed without a restart, as are the authorities by which it knows its clients
- * where it asks for them; connections that are open keep the old ones.
+ * An HTTPS server that renews its certificate, and the authorities of its clients, without a restart. Connections that
+ * are open keep the old ones.
  */
 export function tlsApp(certs: CertSource, clients?: KnownClients): FastifyInstance {
   const context = () => {
@@ -20,7 +20,7 @@ export function tlsApp(certs: CertSource, clients?: KnownClients): FastifyInstan
   const first = context()
   if (!first) throw new Error('there is no serving certificate')
   const app = fastify({
-    // A stranger is refused in words, which a broken handshake has not.
+    // An unknown client gets an answer with the reason, which a failed handshake cannot give.
     https: { ...first, requestCert: clients !== undefined, rejectUnauthorized: false },
     bodyLimit,
     keepAliveTimeout,

@@ -246,7 +246,7 @@ test('a caller who gives up while the call is under way does not know how it end
   await using server = await startScript(() => 'silence')
   const error = await cloudErrorOf(callerOf(server.url).call(write, AbortSignal.timeout(50)))
   assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-  assert.match(error.message, 'given up while it was under way; it may have been carried out')
+  assert.match(error.message, 'canceled while it was in flight; it may have been carried out')
 })
 
 test('a caller who gives up in the queue knows that nothing was done', async () => {
@@ -263,7 +263,7 @@ test('a caller who gives up between two tries of a read is let go at once', asyn
   await using server = await startScript(() => json(500))
   const startedAt = performance.now()
   const http = callerOf(server.url, { retryDelayMs: 2000 })
-  assert.match((await cloudErrorOf(http.call(read, AbortSignal.timeout(100)))).message, 'given up')
+  assert.match((await cloudErrorOf(http.call(read, AbortSignal.timeout(100)))).message, 'canceled')
   assert.ok(performance.now() - startedAt < 900)
 })
 

@@ -194,7 +194,7 @@ test("in a project at its limit the create is refused with the cloud's words and
   assert.is(code, 1)
   assert.match(stderr, refused)
   assert.match(stderr, `: ${dialect.words.quota}; `)
-  assert.match(stderr, /release addresses that nobody needs, or have the limit [a-z ]*raised/)
+  assert.match(stderr, /delete addresses that are not used, or have the limit [a-z ]*raised/)
   assert.is(stage.calls(routes.reserve), 1)
   assert.equal([await stage.service('too-many'), await stage.record('too-many')], [undefined, undefined])
   // The next attempt succeeds.

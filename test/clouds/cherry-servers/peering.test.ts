@@ -138,8 +138,8 @@ for (const { name, changes } of unknown)
   })
 
 const noPeers: { reply: Reply; fault: Fault; says: string }[] = [
-  { reply: list(), fault: 'invalid', says: `no server ${id} in project ${projectId}; check that the machine is there` },
-  { reply: { json: {} }, fault: 'unavailable', says: 'is no list' },
+  { reply: list(), fault: 'invalid', says: `no server ${id} in project ${projectId}; check that the machine exists` },
+  { reply: { json: {} }, fault: 'unavailable', says: 'is not a list' },
   { reply: refusal(404, 'Not there'), fault: 'invalid', says: 'check the project id' },
   { reply: refusal(403, 'No'), fault: 'auth', says: 'check that the API key' },
   { reply: refusal(429, 'Slow down'), fault: 'rate-limit', says: 'Slow down' },

@@ -73,7 +73,7 @@ const refusals: { reply: Reply; fault: Fault; says: string }[] = [
   { reply: forbidden, fault: 'auth', says: `may read and write in project ${projectId}` },
   { reply: refusal(404, 'Not there'), fault: 'invalid', says: `${projectId} the id of a project` },
   { reply: refusal(400, 'The limit of floating IPs is reached'), fault: 'quota', says: 'limit of floating IPs' },
-  { reply: refusal(400, 'Quota exceeded'), fault: 'quota', says: 'release addresses that nobody needs' },
+  { reply: refusal(400, 'Quota exceeded'), fault: 'quota', says: 'delete addresses that are not used' },
   { reply: { status: 400, json: { errors: ['tags', 'region'] } }, fault: 'invalid', says: 'tags; region' },
   { reply: { status: 400, json: { error: 'Bad' } }, fault: 'invalid', says: 'Bad' },
   { reply: refusal(429, 'Slow down'), fault: 'rate-limit', says: 'Slow down' },
@@ -106,12 +106,12 @@ test('an address that is gone is undefined', async () => {
   assert.is(await find({ [`GET ${ip}`]: refusal(404, 'Not there') }), undefined)
 })
 
-test('an address that may not be read is gone when a good list does not have it', async () => {
+test('an address that cannot be read is gone when a good list does not have it', async () => {
   assert.is(await find({ [`GET ${ip}`]: forbidden, [`GET ${ips}`]: list(cherryIp({ id: 'other' })) }), undefined)
   assert.is(await find({ [`GET ${ip}`]: forbidden, [`GET ${ips}`]: list() }), undefined)
 })
 
-test('an address that may not be read is what the list says of it', async () => {
+test('an address that cannot be read is what the list says of it', async () => {
   assert.equal(undated(await find({ [`GET ${ip}`]: forbidden, [`GET ${ips}`]: list(cherryIp()) })), [reserved, true])
 })
 
@@ -160,7 +160,7 @@ for (const use of uses)
     await withRoutes({ [`GET ${ip}`]: { json: cherryIp(use) } }, async (cloud, seen) => {
       const error = await cloudErrorOf(cloud.release(id, neverAborted))
       assert.equal([error.fault, error.outcome, seen.length], ['conflict', 'nothing', 1])
-      assert.match(error.message, /goes to (server 640117|address 198\.51\.100\.10); it is given back once/)
+      assert.match(error.message, /points to (server 640117|address 198\.51\.100\.10), so it is not deleted/)
     })
   })
 

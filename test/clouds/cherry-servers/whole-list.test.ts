@@ -60,14 +60,14 @@ test('a list that grows at its front while it is read is read again', async () =
 })
 
 const broken: { name: string; script: (offset: number, nth: number) => Reply; says: string }[] = [
-  { name: 'that is none', script: () => ({ json: { ips: [] } }), says: 'what came at 0 is no list' },
-  { name: 'without a body', script: () => ({ status: 200 }), says: 'what came at 0 is no list' },
-  { name: 'that gives the first page for ever', script: () => page(many(0, 100), 300), says: 'never fitted together' },
-  { name: 'that ends before its end', script: (offset) => page(many(offset, 100), 150), says: 'never fitted together' },
+  { name: 'that is none', script: () => ({ json: { ips: [] } }), says: 'the response at offset 0 is not a list' },
+  { name: 'without a body', script: () => ({ status: 200 }), says: 'the response at offset 0 is not a list' },
+  { name: 'that gives the first page for ever', script: () => page(many(0, 100), 300), says: 'never matched' },
+  { name: 'that ends before its end', script: (offset) => page(many(offset, 100), 150), says: 'never matched' },
   {
     name: 'that gives one place two reservations',
     script: (offset) => page(offset === 0 ? named('a', 'b') : named('b', 'c'), 4),
-    says: 'never fitted together',
+    says: 'never matched',
   },
   {
     name: 'of which one page fails',

@@ -57,12 +57,12 @@ test('a machine that is gone was looked for by a key that sees its project', asy
   })
 })
 
-test('a machine that may not be read is gone when the list has others, and not it', async () => {
+test('a machine that cannot be read is gone when the list has others, and not it', async () => {
   const routes = { [`GET /devices/${id}`]: errors(403, 'Denied'), [`GET ${devices}`]: list(metalDevice({ id: 'b' })) }
   assert.is(await find(routes), undefined)
 })
 
-test('a machine that may not be read is what the list says of it', async () => {
+test('a machine that cannot be read is what the list says of it', async () => {
   const listed = metalDevice({ state: 'failed' })
   const routes = { [`GET /devices/${id}`]: errors(403, 'Denied'), [`GET ${devices}`]: list(listed) }
   assert.equal(await find(routes), { ...machine, state: 'changing' })
@@ -110,7 +110,7 @@ const doubts: { name: string; device: Reply; list: Reply; fault: Fault; says: st
     device: errors(403, 'Denied'),
     list: list(metalDevice({ id: 'b' }), metalDevice({ id: null })),
     fault: 'auth',
-    says: `machine ${id} may not be read`,
+    says: `machine ${id} cannot be read`,
   },
   {
     name: 'a 403 beside a list that fails',

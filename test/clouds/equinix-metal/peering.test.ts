@@ -99,13 +99,8 @@ test('a refusal that repeats the password does not get it into the error', async
   assert.not.match(inspect(error, { depth: null, showHidden: true }), 'Secret1234')
 })
 
-const unreadableError: Reply[] = [
-  { status: 200 },
-  { json: [] },
-  { json: { id: 'x', status: 'enabled' } },
-  { text: '<p>' },
-]
-for (const reply of unreadableError)
+const unreadable: Reply[] = [{ status: 200 }, { json: [] }, { json: { id: 'x', status: 'enabled' } }, { text: '<p>' }]
+for (const reply of unreadable)
   test(`BGP is not off because of ${JSON.stringify(reply)}`, async () => {
     await withRoutes({ [`GET ${config}`]: reply }, async (cloud) => {
       assert.is((await cloudErrorOf(cloud.peering.project(neverAborted))).fault, 'unavailable')
@@ -134,7 +129,7 @@ test('sessions that come in pages are all read', async () => {
 test('an answer without sessions is an error, not a project without them', async () => {
   await withRoutes({ [`GET ${ofProject}`]: { json: {} } }, async (cloud) => {
     const error = await cloudErrorOf(cloud.peering.machines(neverAborted))
-    assert.match(error.message, 'whole list of sessions: page 1 holds no bgp_sessions')
+    assert.match(error.message, 'whole list of sessions: page 1 has no bgp_sessions')
   })
 })
 
@@ -156,7 +151,7 @@ const notOn: { name: string; post: Reply; get: Reply; fault: Fault; says: string
     post: errors(422, 'BGP is not enabled'),
     get: sessions(),
     fault: 'invalid',
-    says: `BGP is not enabled; check that the machine is there, and that BGP is enabled and approved on project ${projectId}`,
+    says: `BGP is not enabled; check that the machine exists, and that BGP is enabled and approved on project ${projectId}`,
   },
   {
     name: 'it is on for IPv6 alone',
@@ -170,7 +165,7 @@ const notOn: { name: string; post: Reply; get: Reply; fault: Fault; says: string
     post: errors(404, 'Not found'),
     get: errors(404, 'Not found'),
     fault: 'invalid',
-    says: 'Not found; check that the machine is there',
+    says: 'Not found; check that the machine exists',
   },
   {
     name: 'its sessions cannot be read',

@@ -90,27 +90,27 @@ test('a list that loses one for a duplicate is read again', async () => {
 })
 
 const broken: { name: string; script: (asked: number) => Reply; says: string }[] = [
-  { name: 'without the list', script: () => ({ json: { meta: {} } }), says: 'page 1 holds no ip_addresses' },
-  { name: 'without a body', script: () => ({ status: 200 }), says: 'page 1 holds no ip_addresses' },
+  { name: 'without the list', script: () => ({ json: { meta: {} } }), says: 'page 1 has no ip_addresses' },
+  { name: 'without a body', script: () => ({ status: 200 }), says: 'page 1 has no ip_addresses' },
   {
     name: 'that gives the first page for ever',
     script: () => page(many(0, 100), { current_page: 1, last_page: 3 }),
-    says: 'read 3 times, its pages never fitted together',
+    says: 'read 3 times, its pages never matched',
   },
   {
     name: 'that gives the same reservations on every page',
     script: (asked) => page(many(0, 100), { current_page: asked, last_page: 3 }),
-    says: 'read 3 times, its pages never fitted together',
+    says: 'read 3 times, its pages never matched',
   },
   {
     name: 'that grows without end and brings nothing',
     script: (asked) => page([], { current_page: asked, last_page: asked + 1 }),
-    says: 'read 3 times, its pages never fitted together',
+    says: 'read 3 times, its pages never matched',
   },
   {
     name: 'that never stands still',
     script: (asked) => page(many(asked, asked + 1), { current_page: asked, last_page: 2, total: 10 - asked }),
-    says: 'read 3 times, its pages never fitted together',
+    says: 'read 3 times, its pages never matched',
   },
   {
     name: 'of which one page fails',
