@@ -17,7 +17,7 @@ export function announce(): Promise<Row[]> {
     await swept(admin)
     await createWithAddress(admin, 'warm')
     await announced(admin, { addresses: 1, nodes })
-    const { latency, calls } = stage.cloud.door
+    const { latency, calls } = stage.cloud.control
     latency.set({ ms: latencyMs })
     calls.clear()
     const samples: number[] = []

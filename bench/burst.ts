@@ -32,7 +32,7 @@ function burstOf({ count, clients, latencyMs, goal }: Size): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     await stage.serve({ env })
     await swept(admin)
-    const { latency, quota, calls } = stage.cloud.door
+    const { latency, quota, calls } = stage.cloud.control
     quota.set(10 * count)
     await createWithAddress(admin, 'warm')
     await bound(admin, 1)

@@ -13,7 +13,7 @@ export function create(): Promise<Row[]> {
     await swept(admin)
     await createWithAddress(admin, 'warm')
     await bareReserve(stage)
-    stage.cloud.door.latency.set({ ms: latencyMs })
+    stage.cloud.control.latency.set({ ms: latencyMs })
     const ours: number[] = []
     const bare: number[] = []
     await inRounds(rounds, {

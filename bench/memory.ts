@@ -17,7 +17,7 @@ export function memory(): Promise<Row[]> {
     await installMetallb(stage, admin)
     const { pid } = await stage.serve({ env: metallbEnv })
     await swept(admin)
-    stage.cloud.door.quota.set(2 * count)
+    stage.cloud.control.quota.set(2 * count)
     const empty = memoryMiB(pid)
     await inFlight(clients, count, async (place) => void (await createWithAddress(admin, `web-${place}`)))
     await joinNodes(stage, admin, nodeNames(nodeCount))

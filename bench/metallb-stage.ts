@@ -32,7 +32,7 @@ export async function installMetallb({ kubectl }: Stage, admin: Admin): Promise<
 export async function joinNodes({ cloud, project }: Stage, admin: Admin, names: string[]): Promise<void> {
   await inFlight(8, names.length, async (place) => {
     const name = names[place] ?? ''
-    cloud.door.devices.add({ project, hostname: name, metro: 'da' })
+    cloud.control.devices.add({ project, hostname: name, metro: 'da' })
     await admin.create(nodes, nodeOf(name))
   })
 }

@@ -18,7 +18,7 @@ const restMs = 5_000
 /** The calls to the cloud until a cluster has settled, and after small changes in it. */
 export function settle(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
-    const { quota, calls } = stage.cloud.door
+    const { quota, calls } = stage.cloud.control
     quota.set(2 * count.services)
     await installMetallb(stage, admin)
     await joinNodes(stage, admin, nodeNames(count.nodes))
@@ -106,7 +106,7 @@ async function report(admin: Admin, name: string, status: 'True' | 'Unknown'): P
 }
 
 async function counted({ cloud }: Stage, work: () => Promise<void>): Promise<{ reads: number; writes: number }> {
-  const { calls } = cloud.door
+  const { calls } = cloud.control
   calls.clear()
   await work()
   const all = calls.all()

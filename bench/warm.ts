@@ -18,7 +18,7 @@ export function warm(): Promise<Row[]> {
     await filled(admin)
     await createWithAddress(admin, 'first')
     await createOfOthers(admin, 'first-of-others')
-    stage.cloud.door.latency.set({ ms: latencyMs })
+    stage.cloud.control.latency.set({ ms: latencyMs })
     const ours: number[] = []
     const bare: number[] = []
     await inRounds(rounds, {

@@ -20,7 +20,7 @@ const env = {
 
 async function announceAndWithdraw({ stage, rig }: { stage: Stage; rig: Rig }): Promise<void> {
   printHeading(`A real MetalLB ${metallbVersion} announces an address to two real routers (in a second cluster)`)
-  const machine = stage.cloud.door.devices.add({ hostname: 'worker-0' })
+  const machine = stage.cloud.control.devices.add({ hostname: 'worker-0' })
   await showKubectl(stage, ['create', '-f', '-'], node('worker-0'))
   await rig.node({ name: 'worker-0', address: privateAddress(machine) })
   const create = ['create', 'service', 'loadbalancer', 'web', '--tcp=80:80', '-o', 'jsonpath={.spec.loadBalancerIP}']
@@ -33,7 +33,7 @@ async function announceAndWithdraw({ stage, rig }: { stage: Stage; rig: Rig }): 
 
   await showKubectl(stage, ['delete', 'service', 'web'])
   await waitUntil(async () => (await routes()).length === 0)
-  const [released] = stage.cloud.door.calls.all('DELETE /ips/{id}')
+  const [released] = stage.cloud.control.calls.all('DELETE /ips/{id}')
   const lost = rig.routers.changes().filter(({ what }) => what === 'lost')
   const isFirst = lost.length > 0 && lost.every(({ atMs }) => atMs < Date.parse(released?.at ?? ''))
   check(isFirst, 'both routers forgot the address before eip-admission deleted its reservation')

@@ -13,8 +13,8 @@ import { check, printDetail, printHeading, showKubectl, waitUntil } from './term
 
 /** Counts the addresses that eip-admission reserved; the cloud also creates blocks for machines by itself. */
 function countReservations({ stage }: Sandbox): number {
-  const { reservations } = stage.cloud.door
-  return reservations.all().filter(dialects[stage.dialect].isOrdered).length - reservations.leaving().length
+  const { reservations } = stage.cloud.control
+  return reservations.all().filter(dialects[stage.dialect].isOrdered).length - reservations.deleting().length
 }
 
 async function createService(sandbox: Sandbox): Promise<void> {
@@ -83,7 +83,7 @@ async function deleteServices(sandbox: Sandbox): Promise<void> {
   await waitUntil(async () => countReservations(sandbox) === 0)
   const { stdout } = await showKubectl(sandbox.stage, ['get', 'eip'])
   check(!stdout.includes('Bound'), 'no Service holds an address')
-  const deleting = sandbox.stage.cloud.door.reservations.leaving()
+  const deleting = sandbox.stage.cloud.control.reservations.deleting()
   const stillListed = deleting.length > 0 ? ', although its list shows deleted ones for a short time' : ''
   check(countReservations(sandbox) === 0, `the cloud has no reservation left${stillListed}`)
 }
@@ -92,7 +92,7 @@ async function addMachine(sandbox: Sandbox): Promise<void> {
   printHeading('When a machine joins the cluster, its node gets a provider ID, its addresses and its BGP routers')
   const { cloud, project, dialect } = sandbox.stage
   const { scheme, routerAnnotation } = dialectExamples[dialect]
-  cloud.door.devices.add({ project, hostname: 'worker-0' })
+  cloud.control.devices.add({ project, hostname: 'worker-0' })
   await showKubectl(sandbox.stage, ['create', '-f', '-'], node('worker-0'))
   const taints = ['get', 'node', 'worker-0', '-o', 'jsonpath={.spec.taints[*].key}']
   await waitUntil(async () => !(await sandbox.stage.kubectl(taints)).stdout.includes(uninitialized))

@@ -29,7 +29,7 @@ export async function runSandbox(use: (sandbox: Sandbox, interrupted: AbortSigna
   let stage: Stage<DialectName> | undefined
   try {
     stage = await setStage({ dir, dialect })
-    stage.cloud.door.latency.set({ ms: latencyMs })
+    stage.cloud.control.latency.set({ ms: latencyMs })
     progress.update('starting eip-admission')
     await stage.serve({ env: { ...defaultLocation, EIP_SERVICE_LOCATION_WINS: 'true' } })
     progress.done('ready')

@@ -18,7 +18,7 @@ export type AccountControl = CloudControl & {
     /** Returns every reservation of every project as the API shows it, which may include blocks of the vendor. */
     all(): Json[]
     /** Returns the ids of deleted reservations that the API still shows. */
-    leaving(): string[]
+    deleting(): string[]
     /** Removes a reservation without a call of a client, as if the vendor had lost it. */
     vanish(id: string): void
   }

@@ -24,7 +24,7 @@ export type RunningCloud = {
 }
 
 /** A simulated cloud of any vendor. */
-export type SimulatedCloud = RunningCloud & { door: AccountControl }
+export type SimulatedCloud = RunningCloud & { control: AccountControl }
 
 /** Makes the controls that all vendors share. */
 export function makeCloudControl(quota: number): CloudControl {

@@ -99,14 +99,14 @@ const actions: Action[] = [
     often: 10,
     name: 'fault',
     run: async ({ stage }, random, tally) => {
-      stage.cloud.door.faults.add({ ...random.pick(faults), times: 1 + random.whole(3) })
+      stage.cloud.control.faults.add({ ...random.pick(faults), times: 1 + random.whole(3) })
       tally.faults += 1
     },
   },
   {
     often: 4,
     name: 'slow cloud',
-    run: async ({ stage }, random) => stage.cloud.door.latency.set({ ms: random.whole(400) }),
+    run: async ({ stage }, random) => stage.cloud.control.latency.set({ ms: random.whole(400) }),
   },
   {
     often: 3,

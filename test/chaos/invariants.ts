@@ -9,7 +9,7 @@ import type { Arena } from './arena.ts'
 /** What is wrong now; some of it only because something is still in progress. */
 async function violations({ client, stage }: Arena): Promise<string[]> {
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
-  const reserved = reservationsIn(stage.dialect, stage.cloud.door)
+  const reserved = reservationsIn(stage.dialect, stage.cloud.control)
   const live = all.filter(({ spec, metadata }) => spec.type === 'LoadBalancer' && !metadata.deletionTimestamp)
   const byAddress = new Map(reserved.map((one) => [one.address, one]))
   const shown = new Map<string, string>()
@@ -38,7 +38,7 @@ async function violations({ client, stage }: Arena): Promise<string[]> {
 
 /** Ends all trouble and waits; returns what is still wrong after `withinMs`. */
 export async function atRest(arena: Arena, withinMs: number): Promise<string[]> {
-  const { faults, latency } = arena.stage.cloud.door
+  const { faults, latency } = arena.stage.cloud.control
   faults.clear()
   latency.clear()
   for (const replica of arena.replicas) if (!replica.isRunning()) await replica.start()

@@ -36,10 +36,10 @@ for (const deleteTargeted of ['refused', 'detaches'] as const)
     await using cherry = await startCherry({ deleteTargeted })
     const cloud = cherry.cloudWith(key)
     const { id, address } = await cloud.reserve({ location, marks }, neverAborted)
-    const server = String(cherry.door.devices.add({ hostname: 'node-1' })['id'])
+    const server = String(cherry.control.devices.add({ hostname: 'node-1' })['id'])
     await target(cherry.simulator.url, address, server)
     assert.is((await cloudErrorOf(cloud.release(id, neverAborted))).fault, 'conflict')
-    assert.is(cherry.door.calls.count('DELETE /ips/{id}'), 0)
+    assert.is(cherry.control.calls.count('DELETE /ips/{id}'), 0)
     await target(cherry.simulator.url, address, '0')
     await cloud.release(id, neverAborted)
     assert.is(await cloud.reservation(id, neverAborted), undefined)
@@ -47,7 +47,7 @@ for (const deleteTargeted of ['refused', 'detaches'] as const)
 
 test('the addresses of a server are never given back, whoever asks', async () => {
   await using cherry = await startCherry()
-  const { ip_addresses } = cherry.door.devices.add({ hostname: 'node-1' }) as { ip_addresses: { id: string }[] }
+  const { ip_addresses } = cherry.control.devices.add({ hostname: 'node-1' }) as { ip_addresses: { id: string }[] }
   const cloud = cherry.cloudWith(key)
   for (const { id } of ip_addresses) {
     const error = await cloudErrorOf(cloud.release(id, neverAborted))
@@ -60,15 +60,15 @@ test('an address is reserved where people know the region by its old name', asyn
   await using cherry = await startCherry()
   const reserved = await cherry.cloudWith(key).reserve({ location: 'EU-Nord-1', marks }, neverAborted)
   assert.is(reserved.location, location)
-  assert.is(cherry.door.reservations.all().length, 1)
+  assert.is(cherry.control.reservations.all().length, 1)
 })
 
 test('a machine has no peers until its project has a number', async () => {
   const time = { ms: Date.now() }
   await using cherry = await startCherry({}, () => time.ms)
-  cherry.door.setLocalAsn({ afterMs: 1_000 })
+  cherry.control.setLocalAsn({ afterMs: 1_000 })
   const { peering } = cherry.cloudWith(key)
-  const id = String(cherry.door.devices.add({ hostname: 'node-1' })['id'])
+  const id = String(cherry.control.devices.add({ hostname: 'node-1' })['id'])
   await peering.enable({ asn: undefined, password: undefined }, neverAborted)
   await peering.enableOn(id, neverAborted)
   assert.equal(await peering.project(neverAborted), { asn: undefined, password: undefined })
@@ -83,17 +83,17 @@ test('BGP that another tool has turned off is turned on again, and the tags of t
   await using cherry = await startCherry()
   const { peering } = cherry.cloudWith(key)
   const tags = { env: 'prod', owner: 'edge' }
-  const id = String(cherry.door.devices.add({ hostname: 'node-1', tags })['id'])
+  const id = String(cherry.control.devices.add({ hostname: 'node-1', tags })['id'])
   await peering.enable({ asn: undefined, password: undefined }, neverAborted)
   await peering.enableOn(id, neverAborted)
-  cherry.door.bgp.turnOff(id)
-  cherry.door.bgp.turnOffProject(projectId)
+  cherry.control.bgp.turnOff(id)
+  cherry.control.bgp.turnOffProject(projectId)
   assert.is(await peering.project(neverAborted), undefined)
   assert.equal(await peering.machines(neverAborted), new Set())
   await peering.enable({ asn: undefined, password: undefined }, neverAborted)
   await peering.enableOn(id, neverAborted)
   assert.equal([...(await peering.machines(neverAborted))], [id])
-  assert.equal(cherry.door.devices.all()[0]?.['tags'], tags)
+  assert.equal(cherry.control.devices.all()[0]?.['tags'], tags)
 })
 
 test.run()

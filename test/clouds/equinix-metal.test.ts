@@ -32,10 +32,10 @@ for (const { name, unknowns } of [
 const marks = { usage: 'test-auto', cluster: 'one' }
 
 /** A machine that holds a reserved address. */
-async function assigned({ simulator, door, cloudWith }: Metal) {
+async function assigned({ simulator, control, cloudWith }: Metal) {
   const cloud = cloudWith(key)
   const { id, address } = await cloud.reserve({ location: 'da', marks }, neverAborted)
-  const device = door.devices.add({ hostname: 'node-1' })
+  const device = control.devices.add({ hostname: 'node-1' })
   const assignmentId = await assign(simulator.url, String(device['id']), address)
   return { cloud, reservationId: id, assignmentId }
 }
@@ -50,7 +50,7 @@ for (const assignmentType of ['present', 'absent'] as const)
       assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
       assert.match(error.message, 'the assignment of an address to a machine, not a reservation')
     }
-    assert.is(metal.door.calls.count('DELETE /ips/{id}'), 0)
+    assert.is(metal.control.calls.count('DELETE /ips/{id}'), 0)
     assert.ok(await cloud.reservation(reservationId, neverAborted))
   })
 
@@ -63,8 +63,8 @@ test('an address that a machine holds stays until the machine lets go', async ()
 
 test('blocks that come with a machine are no reservations of ours', async () => {
   await using metal = await startMetal()
-  metal.door.devices.add({ hostname: 'node-1' })
-  assert.ok(metal.door.reservations.all().length > 0)
+  metal.control.devices.add({ hostname: 'node-1' })
+  assert.ok(metal.control.reservations.all().length > 0)
   assert.equal(await metal.cloudWith(key).reservations({}, neverAborted), [])
 })
 
@@ -76,17 +76,17 @@ test('an address is reserved in a facility where a facility is named', async () 
 
 test('a need for approval is an answer, not a ticket', async () => {
   await using metal = await startMetal()
-  metal.door.setGrants({ mode: 'review' })
+  metal.control.setGrants({ mode: 'review' })
   const cloud = metal.cloudWith(key)
   const error = await cloudErrorOf(cloud.reserve({ location: 'da', marks }, neverAborted))
   assert.equal([error.fault, error.outcome], ['quota', 'nothing'])
-  assert.equal(metal.door.reservations.all(), [])
+  assert.equal(metal.control.reservations.all(), [])
 })
 
 for (const failedDevice of ['403', '200'] as const)
   test(`a machine that failed is not gone (${failedDevice})`, async () => {
     await using metal = await startMetal({ failedDevice })
-    const id = String(metal.door.devices.add({ hostname: 'node-1', state: 'failed' })['id'])
+    const id = String(metal.control.devices.add({ hostname: 'node-1', state: 'failed' })['id'])
     const found = await metal.cloudWith(key).machine(id, neverAborted)
     assert.equal([found?.name, found?.state], ['node-1', 'changing'])
   })
@@ -95,15 +95,17 @@ test('BGP that waits for approval is not off, and on no machine', async () => {
   await using metal = await startMetal()
   const { peering } = metal.cloudWith(key)
   await peering.enable({ asn: 65_000, password: undefined }, neverAborted)
-  metal.door.bgp.setStatus(projectId, 'requested')
+  metal.control.bgp.setStatus(projectId, 'requested')
   assert.is((await peering.project(neverAborted))?.asn, 65_000)
-  const id = String(metal.door.devices.add({ hostname: 'node-1' })['id'])
+  const id = String(metal.control.devices.add({ hostname: 'node-1' })['id'])
   assert.match((await cloudErrorOf(peering.enableOn(id, neverAborted))).message, 'that BGP is enabled and approved')
 })
 
 test('the private network of a machine is that of its project and metro', async () => {
   await using metal = await startMetal()
-  const [here, too, elsewhere] = ['da', 'da', 'ny'].map((metro) => metal.door.devices.add({ hostname: 'node', metro }))
+  const [here, too, elsewhere] = ['da', 'da', 'ny'].map((metro) =>
+    metal.control.devices.add({ hostname: 'node', metro }),
+  )
   const networks = new Map(
     (await metal.cloudWith(key).machines(neverAborted)).map(({ id, privateNetwork }) => [id, privateNetwork]),
   )

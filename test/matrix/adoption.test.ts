@@ -12,7 +12,7 @@ import { dialect, openStage } from './dialect.ts'
 
 const { here: env, usage } = dialect
 const stage = await openStage()
-const { calls, faults } = stage.cloud.door
+const { calls, faults } = stage.cloud.control
 const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
 const tagOf = (name: string) => serviceTag(dialect, `default/${name}`)
 const orderedFor = (name: string) => stage.order([usage, tagOf(name), ...(dialect.adoptsUnmarked ? [] : [cluster])])

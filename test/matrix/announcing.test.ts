@@ -13,7 +13,7 @@ import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 const { startNode } = simulatedNodes(stage)
-const { faults, calls, latency } = stage.cloud.door
+const { faults, calls, latency } = stage.cloud.control
 const namespace = 'metallb-system'
 const { provider, source } = dialect.bgp
 const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = dialect.bgp.metallb

@@ -16,7 +16,7 @@ import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 const { controlPlane, kubectl } = stage
-const { calls } = stage.cloud.door
+const { calls } = stage.cloud.control
 const proxy = await openTcpProxy(Number(new URL(controlPlane.url).port))
 const self = serviceAccountUser('eip-admission')
 

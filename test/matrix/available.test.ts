@@ -21,7 +21,7 @@ const running = (size: number) => ({
 })
 let product = await stage.startSwept(running(0))
 let poolSize = 0
-const { calls, faults } = stage.cloud.door
+const { calls, faults } = stage.cloud.control
 const { kubectl } = stage
 
 const eip = (name: string) => stage.client.get(elasticIPs, { name })
@@ -225,7 +225,7 @@ test('a Service stops showing a provisioned address whose reservation vanished',
   await available('fleeting')
   await stage.create(named('loses', 'fleeting'))
   await stage.settled('loses')
-  stage.cloud.door.reservations.vanish(lost.id)
+  stage.cloud.control.reservations.vanish(lost.id)
   await message('fleeting', /no longer has|has no reservation/)
   await eventually(
     'nothing is shown',
@@ -278,13 +278,13 @@ test('at the quota the product limits its calls for the warm pool and for Servic
   await stage.run('create', 'service', 'loadbalancer', 'waits', '--tcp=80')
   await stage.run('create', 'service', 'loadbalancer', 'waits-too', '--tcp=80')
   await stage.run('label', 'eip', '-l', 'eip-admission.dev/warm-pool', 'eip-admission.dev/warm-pool-')
-  stage.cloud.door.quota.set(stage.reserved().length)
+  stage.cloud.control.quota.set(stage.reserved().length)
   calls.clear()
   product = await stage.start(running(3))
   await sleep(5_000)
   const asked = calls.count(routes.reserve)
   assert.ok(asked > 1 && asked <= 18, `it was called ${asked} times in five seconds`)
-  stage.cloud.door.quota.set(1000)
+  stage.cloud.control.quota.set(1000)
   await stage.run('delete', 'service', 'waits', 'waits-too')
   await stage.run('delete', 'eip', ...ofThree, '--timeout=20s')
   await filled(3)

@@ -15,7 +15,7 @@ const stage = await openStage()
 // A request with a lost answer may be in flight for twice this time; then the product calls the cloud again.
 const quick = { env: dialect.here, flags: ['--cloud-timeout=2s'] }
 const { cloud, kubectl } = stage
-const { calls, faults, latency } = cloud.door
+const { calls, faults, latency } = cloud.control
 const { cloudName, setGrants } = dialect
 
 /** Creates a Service during trouble of the cloud: it is stored without an address, and a warning says why. */
@@ -180,13 +180,13 @@ test('a Service that admission missed gets an Event when the quota refuses it, a
   await endOutage()
   await product.stop()
   await stage.create(loadBalancer('crowded'))
-  cloud.door.quota.set(0)
+  cloud.control.quota.set(0)
   product = await stage.startSwept(quick)
   await eventually('an Event says why', async (observe) => {
     const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=crowded'))
     return new RegExp(`SyncLoadBalancerFailed.*${dialect.words.quota}`).test(events) || undefined
   })
-  cloud.door.quota.set(256)
+  cloud.control.quota.set(256)
   await endWithOne('crowded')
 })
 

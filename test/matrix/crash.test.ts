@@ -99,7 +99,7 @@ for (const [n, moment] of whileCloudIsSlowToDelete.entries()) {
   test(`killed when ${moment.name}: the Service is deleted, and no other Service gets its address`, async () => {
     const name = `slow-${n}`
     const before = stage.reserved()
-    stage.cloud.door.setDeletion({ reservationsMs: 60_000 })
+    stage.cloud.control.setDeletion({ reservationsMs: 60_000 })
     const { spec } = await stage.create(loadBalancer(name))
     await stage.settled(name)
     await killAt(moment, () => stage.kubectl(['delete', 'service', name, '--wait=false']))

@@ -7,7 +7,7 @@ import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 await stage.startSwept({ env: dialect.here })
-const { calls } = stage.cloud.door
+const { calls } = stage.cloud.control
 
 /** What a Service must look like the moment that the terminal has it, and what it may have cost. */
 function hasAddress(service: Service): void {

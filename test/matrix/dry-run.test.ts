@@ -7,7 +7,7 @@ import { dialect, openStage } from './dialect.ts'
 const stage = await openStage()
 await stage.startSwept({ env: dialect.here })
 const { kubectl } = stage
-const { calls } = stage.cloud.door
+const { calls } = stage.cloud.control
 
 const nothingHappened = async (name: string) => {
   assert.equal(calls.all(), [], 'the cloud was not called')

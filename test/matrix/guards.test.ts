@@ -96,7 +96,7 @@ test('a status write cannot change annotations of ours, and can change others', 
 test('exchanging the address of a live Service is refused, and the cloud is not called', async () => {
   const { spec } = await stage.create(loadBalancer('fixed'))
   await stage.settled('fixed')
-  stage.cloud.door.calls.clear()
+  stage.cloud.control.calls.clear()
   const exchanged = await kubectl(['patch', 'service', 'fixed', '-p', '{"spec":{"loadBalancerIP":"198.51.100.9"}}'])
   assert.is(exchanged.code, 1)
   assert.match(exchanged.stderr, `"198.51.100.9" cannot take the place of ${spec.loadBalancerIP}`)

@@ -13,7 +13,7 @@ let product = await stage.startSwept({
   env: dialect.here,
   flags: [`--max-unbound=${most}`, '--unbound-grace=3s', '--sweep-interval=1s'],
 })
-const { calls } = stage.cloud.door
+const { calls } = stage.cloud.control
 
 const url = new URL(
   await stage.run(

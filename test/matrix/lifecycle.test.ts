@@ -9,7 +9,7 @@ import { dialect, openStage } from './dialect.ts'
 const stage = await openStage()
 let product = await stage.startSwept({ env: dialect.here })
 const { cloud } = stage
-const { calls, faults } = cloud.door
+const { calls, faults } = cloud.control
 
 const holds = (address: string | undefined) => stage.reserved().some((one) => one.address === address)
 const retained = { annotations: { [reclaim]: 'Retain' } }
@@ -189,13 +189,13 @@ test('while the cloud is down a deleted Service waits, and an Event says why', a
 })
 
 test('a Service does not wait for a cloud that is slow to delete, nor does the next one of its name', async () => {
-  cloud.door.setDeletion({ reservationsMs: 600_000 })
+  cloud.control.setDeletion({ reservationsMs: 600_000 })
   const { spec } = await stage.create(loadBalancer('slow-end'))
   await stage.settled('slow-end')
   const [{ id } = {}] = stage.reserved()
   await deleted('slow-end')
   assert.equal(stage.reserved(), [])
-  assert.ok(cloud.door.reservations.leaving().includes(id ?? ''))
+  assert.ok(cloud.control.reservations.deleting().includes(id ?? ''))
   assert.match(await stage.run('get', 'eip'), new RegExp(`releasing-\\S+ +${spec.loadBalancerIP}.* Releasing`))
   const again = await stage.create(loadBalancer('slow-end'))
   assert.is.not(again.spec.loadBalancerIP, spec.loadBalancerIP)

@@ -53,7 +53,7 @@ test('a sweep leaves the addresses of the other cluster alone after a Service of
 })
 
 test("a lost answer in one cluster is not answered with the other's address", async () => {
-  const { faults } = ours.cloud.door
+  const { faults } = ours.cloud.control
   await createWeb()
   await theirs.run('delete', 'service', 'web', '--timeout=20s')
   await theirs.gone('web')

@@ -13,7 +13,7 @@ import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 const { device, register, say, seen, node, events } = simulatedNodes(stage)
-const { devices, faults, calls } = stage.cloud.door
+const { devices, faults, calls } = stage.cloud.control
 const { secret, kept, keeps, damage } = peersKept(stage)
 const { bgp, scheme } = dialect
 const settings = { ...dialect.here, [dialect.loadBalancer]: 'empty://' }

@@ -17,11 +17,11 @@ import { dialect, openStage } from './dialect.ts'
 const stage = await openStage()
 const { client } = stage
 const [first = 0, second = 0] = await freePorts(2)
-const door = await roundRobin([first, second])
+const control = await roundRobin([first, second])
 await runProduct([
   'install',
   `--kubeconfig=${stage.controlPlane.kubeconfig}`,
-  `--webhook-url=https://127.0.0.1:${door.port}`,
+  `--webhook-url=https://127.0.0.1:${control.port}`,
 ])
 const replica = (port: number) => ({
   env: dialect.here,
@@ -38,7 +38,7 @@ const replica = (port: number) => ({
 await dialect.callFrom?.(stage.cloud.controlUrl, 2)
 const leader = await stage.startSwept(replica(first))
 const other = await stage.start(replica(second))
-const { calls, latency } = stage.cloud.door
+const { calls, latency } = stage.cloud.control
 
 const create = (name: string) =>
   client.create(services, { ...loadBalancer(name), metadata: { namespace: 'default', name } } as Service)
@@ -125,6 +125,6 @@ test('a leader that was frozen past its lease changes nothing against the new le
   assert.ok(losses() > before, 'it has logged that it lost the lease')
 })
 
-test.after(() => stage.close(door))
+test.after(() => stage.close(control))
 
 test.run()

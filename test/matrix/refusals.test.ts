@@ -15,9 +15,9 @@ const nowhere = {}
 const readOnly = randomBytes(16).toString('hex')
 const account = await dialects[dialect.name].open({ readOnly })
 const stage = await openStage({ account })
-const { calls, faults, quota } = stage.cloud.door
+const { calls, faults, quota } = stage.cloud.control
 // With a slow deletion, calls that poll for its end would be counted as calls of a refusal.
-stage.cloud.door.setDeletion({ reservationsMs: 0 })
+stage.cloud.control.setDeletion({ reservationsMs: 0 })
 
 let product: Product | undefined
 let settings: Record<string, string> | undefined

@@ -13,7 +13,7 @@ import { dialect, openStage } from './dialect.ts'
 const stage = await openStage()
 const { kubectl } = stage
 const run = (...args: string[]) => stage.run(...args)
-const { calls, latency } = stage.cloud.door
+const { calls, latency } = stage.cloud.control
 const env = dialect.here
 let product = await stage.startSwept({ env })
 const interceptor = await interceptWrites(stage)

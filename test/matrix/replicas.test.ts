@@ -12,8 +12,8 @@ import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 const [first = 0, second = 0] = await freePorts(2)
-const door = await roundRobin([first, second])
-const installed = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${door.port}`]
+const control = await roundRobin([first, second])
+const installed = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${control.port}`]
 await runProduct(['install', ...installed])
 const replica = (port: number) => ({
   env: dialect.here,
@@ -22,7 +22,7 @@ const replica = (port: number) => ({
 await dialect.callFrom?.(stage.cloud.controlUrl, 2)
 let leader = await stage.startSwept(replica(first))
 let other = await stage.start(replica(second))
-const { calls, latency } = stage.cloud.door
+const { calls, latency } = stage.cloud.control
 
 const holder = async () => {
   const lease = await stage.client.get(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' })
@@ -103,6 +103,6 @@ test('after a restart of the API server a new Service gets its address', async (
   truncateSync(stage.logOf('eip-admission'))
 })
 
-test.after(() => stage.close(door))
+test.after(() => stage.close(control))
 
 test.run()

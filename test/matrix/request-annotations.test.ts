@@ -14,7 +14,7 @@ const [annotationName, olderName] = ['metallb.io/loadBalancerIPs', 'metallb.univ
 const theirs = '198.51.100.7'
 
 const stage = await openStage()
-const { calls } = stage.cloud.door
+const { calls } = stage.cloud.control
 const metallb = metallbView(stage, '0.16.1')
 const setting = 'metallb:///metallb-system?crdConfiguration=true'
 await stage.run('create', 'namespace', 'metallb-system')

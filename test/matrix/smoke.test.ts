@@ -15,8 +15,8 @@ import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 const { kubectl } = stage
-const { door } = stage.cloud
-const { calls, faults, quota } = door
+const { control } = stage.cloud
+const { calls, faults, quota } = control
 const { bgp, elsewhere, here, misspelt, place, placeSetting, words } = dialect
 const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = bgp.metallb
 const metallb = metallbView(stage, version)
@@ -141,7 +141,7 @@ test('with reclaimPolicy Retain the next Service of the same name has the same a
 
 test('a Service does not wait for a cloud that is slow to delete, and the next one has another address', async () => {
   await runWith(here)
-  door.setDeletion({ reservationsMs: 600_000 })
+  control.setDeletion({ reservationsMs: 600_000 })
   await stage.create(loadBalancer('slow'))
   const address = await stage.settled('slow')
   await stage.run('delete', 'service', 'slow', '--timeout=20s')
@@ -149,7 +149,7 @@ test('a Service does not wait for a cloud that is slow to delete, and the next o
   assert.match(await stage.run('get', 'eip'), new RegExp(`releasing-\\S+ +${address}.* Releasing`))
   await stage.create(loadBalancer('slow'))
   assert.is.not(await stage.settled('slow'), address)
-  door.setDeletion({ reservationsMs: 0 })
+  control.setDeletion({ reservationsMs: 0 })
 })
 
 test('a node shows its peers, and MetalLB gets the sessions and the pool of a Service', async () => {

@@ -47,7 +47,7 @@ test('a Service whose reservation vanished at the cloud gets another address and
   await stage.create(loadBalancer('unlucky'))
   const lost = await stage.settled('unlucky')
   const { id = '' } = stage.reserved().find(({ address }) => address === lost) ?? {}
-  stage.cloud.door.reservations.vanish(id)
+  stage.cloud.control.reservations.vanish(id)
   await eventually('the Service shows another address', async (observe) => {
     const shown = observe(await stage.service('unlucky'))?.status?.loadBalancer?.ingress?.[0]?.ip
     return (

@@ -10,7 +10,7 @@ const stage = await openStage()
 const settings = dialect.here
 const flags = ['--exclude-namespaces=off-limits']
 let product = await stage.startSwept({ env: settings, flags })
-const { calls } = stage.cloud.door
+const { calls } = stage.cloud.control
 
 test('a Service keeps and shows its own address, and the cloud is not called, even when it is deleted', async () => {
   calls.clear()

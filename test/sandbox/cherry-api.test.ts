@@ -92,7 +92,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'lists show the oldest or the newest objects first',
     async check(fixture) {
       const made = await five(fixture)
-      fixture.cherry.door.setUnknowns({ listOrder: 'newest-first' })
+      fixture.cherry.control.setUnknowns({ listOrder: 'newest-first' })
       assert.equal(idsIn((await fixture.call(`GET ${ips}`)).list), made.toReversed())
     },
   },
@@ -132,7 +132,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     async check({ cherry, call, server }) {
       const id = server()
       assert.equal((await call(`GET /servers/${id}?fields=power`)).body, { power: 'on' })
-      cherry.door.devices.powerOff(String(id))
+      cherry.control.devices.powerOff(String(id))
       assert.equal((await call(`GET /servers/${id}?fields=power`)).body, { power: 'off' })
       assert.is((await call(`GET /servers/${id}`)).body['power'], undefined)
       assert.equal((await call(`GET /servers/${id}?fields=state,power`)).body, { state: 'active', power: 'off' })
@@ -182,9 +182,9 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
       await order()
       const id = server()
       assert.is((await call(`DELETE /projects/${project}`)).status, 400)
-      cherry.door.devices.remove(String(id))
+      cherry.control.devices.remove(String(id))
       assert.is((await call(`DELETE /projects/${project}`)).status, 204)
-      assert.equal(cherry.door.reservations.all(), [])
+      assert.equal(cherry.control.reservations.all(), [])
     },
   },
   {

@@ -91,7 +91,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
       const id = fixture.server()
       await enableProject(fixture)
       await enable(fixture, id)
-      fixture.cherry.door.bgp.turnOff(String(id))
+      fixture.cherry.control.bgp.turnOff(String(id))
       fixture.clock.now += 5000
       assert.is(await asnOf(fixture), 0)
     },
@@ -114,7 +114,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     async check(fixture) {
       const { cherry, call, clock } = fixture
       const id = await speaker(fixture)
-      const theirs = Number(cherry.door.devices.add({ hostname: 'theirs', project: otherProject })['id'])
+      const theirs = Number(cherry.control.devices.add({ hostname: 'theirs', project: otherProject })['id'])
       await call(`PUT /projects/${otherProject}`, { bgp: true }, 'both')
       await call(`PUT /servers/${theirs}`, { bgp: true }, 'both')
       clock.now += 1000
@@ -128,7 +128,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
   {
     name: 'the control API sets how long the ASN takes',
     async check(fixture) {
-      fixture.cherry.door.setLocalAsn({ afterMs: 60_000 })
+      fixture.cherry.control.setLocalAsn({ afterMs: 60_000 })
       await speaker(fixture)
       fixture.clock.now += 58_999
       assert.is(await asnOf(fixture), 0)
@@ -141,10 +141,10 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     async check(fixture) {
       const id = await speaker(fixture)
       await fixture.call(`PUT /servers/${id}`, { tags: { env: 'prod' } })
-      fixture.cherry.door.bgp.turnOff(String(id))
+      fixture.cherry.control.bgp.turnOff(String(id))
       const { body } = await fixture.call(`GET /servers/${id}`)
       assert.equal([within(body, 'bgp')['status'], body['tags']], ['Disabled', { env: 'prod' }])
-      fixture.cherry.door.bgp.turnOffProject(String(project))
+      fixture.cherry.control.bgp.turnOffProject(String(project))
       assert.is((await enable(fixture, id)).status, 400)
     },
   },
@@ -162,7 +162,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
       const id = await speaker(fixture)
       const { address } = await fixture.order()
       await fixture.order({ region: 'NL-Amsterdam' })
-      const { bgp } = fixture.cherry.door
+      const { bgp } = fixture.cherry.control
       bgp.setSession(String(id), { connected: 1 })
       const one = await bgpOf(fixture, id)
       assert.equal([one['status'], one['available'], one['connected']], ['Degraded', true, 1])
@@ -183,7 +183,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     async check(fixture) {
       const id = await speaker(fixture)
       assert.is((await bgpOf(fixture, id))['active'], false)
-      fixture.cherry.door.bgp.setSession(String(id), { connected: 2, routes: ['203.0.113.0/32'] })
+      fixture.cherry.control.bgp.setSession(String(id), { connected: 2, routes: ['203.0.113.0/32'] })
       assert.is((await bgpOf(fixture, id))['active'], true)
     },
   },
@@ -191,10 +191,10 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     name: 'disabling and enabling BGP ends the sessions of a server',
     async check(fixture) {
       const id = await speaker(fixture)
-      fixture.cherry.door.bgp.setSession(String(id), { connected: 2 })
+      fixture.cherry.control.bgp.setSession(String(id), { connected: 2 })
       await enable(fixture, id)
       assert.is((await bgpOf(fixture, id))['connected'], 2)
-      fixture.cherry.door.bgp.turnOff(String(id))
+      fixture.cherry.control.bgp.turnOff(String(id))
       await enable(fixture, id)
       assert.is((await bgpOf(fixture, id))['connected'], 0)
     },

@@ -22,7 +22,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     async check(fixture) {
       const { cherry, clock } = fixture
       assert.equal(await statuses(fixture, 6), [200, 200, 200, 200, 200, 200])
-      cherry.door.setCallLimit({ calls: 4, perMs: 1000 })
+      cherry.control.setCallLimit({ calls: 4, perMs: 1000 })
       assert.equal(await statuses(fixture, 6), [200, 200, 200, 200, 429, 429])
       clock.now += 1000
       assert.equal(await statuses(fixture, 1), [200])
@@ -31,11 +31,11 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'all tokens of a client share one limit, and Retry-After is present only with retryAfter',
     async check({ cherry, clock, call }) {
-      cherry.door.setCallLimit({ calls: 1, perMs: 30_000 })
+      cherry.control.setCallLimit({ calls: 1, perMs: 30_000 })
       assert.is((await call('GET /regions')).status, 200)
       const silent = await call('GET /regions', undefined, 'both')
       assert.equal([silent.status, silent.body['code'], silent.headers.get('retry-after')], [429, 429, null])
-      cherry.door.setCallLimit({ calls: 0, perMs: 30_000, retryAfter: true })
+      cherry.control.setCallLimit({ calls: 0, perMs: 30_000, retryAfter: true })
       await call('GET /regions')
       clock.now += 10_000
       assert.is((await call('GET /regions', undefined, 'none')).headers.get('retry-after'), '20')
@@ -44,16 +44,16 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'an order that is over the call limit reserves nothing',
     async check({ cherry, call }) {
-      cherry.door.setCallLimit({ calls: 0, perMs: 1000 })
+      cherry.control.setCallLimit({ calls: 0, perMs: 1000 })
       assert.is((await call(`POST ${ips}`, { region })).status, 429)
-      assert.equal(cherry.door.reservations.all(), [])
+      assert.equal(cherry.control.reservations.all(), [])
     },
   },
   {
     name: 'a fault has the error text of the vendor',
     async check({ cherry, call }) {
-      cherry.door.faults.add({ on: 'GET /ips/*', answer: 429, retryAfterSeconds: 2, times: 1 })
-      cherry.door.faults.add({ on: 'GET /ips/*', answer: 500, message: 'no' })
+      cherry.control.faults.add({ on: 'GET /ips/*', answer: 429, retryAfterSeconds: 2, times: 1 })
+      cherry.control.faults.add({ on: 'GET /ips/*', answer: 500, message: 'no' })
       const limited = await call('GET /ips/x')
       assert.equal(
         [limited.headers.get('retry-after'), limited.body],
@@ -65,7 +65,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'a fault after the work is done loses the answer, but the address stays reserved',
     async check({ cherry, call }) {
-      cherry.door.faults.add({ on: 'POST /projects/*/ips', answer: 504, done: true, times: 1 })
+      cherry.control.faults.add({ on: 'POST /projects/*/ips', answer: 504, done: true, times: 1 })
       const { status, headers } = await call(`POST ${ips}`, { region })
       assert.equal([status, headers.get('content-type')], [504, 'text/html'])
       assert.is((await call(`GET ${ips}`)).list.length, 1)
@@ -76,7 +76,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     async check({ cherry, call, order }) {
       const made = []
       for (let n = 0; n < 5; n += 1) made.push((await order())['id'])
-      cherry.door.faults.add({ on: 'GET', answer: 'short-pages', perPage: 2 })
+      cherry.control.faults.add({ on: 'GET', answer: 'short-pages', perPage: 2 })
       const pages = []
       for (const offset of [0, 2, 4]) {
         const { list, headers } = await call(`GET ${ips}?offset=${offset}&limit=100`)
@@ -91,7 +91,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'a fault makes a list empty',
     async check({ cherry, call, order }) {
       await order()
-      cherry.door.faults.add({ answer: 'empty-list', times: 1 })
+      cherry.control.faults.add({ answer: 'empty-list', times: 1 })
       const { list, headers } = await call(`GET ${ips}`)
       assert.equal([list, headers.get('x-total-count')], [[], '0'])
       assert.is((await call(`GET ${ips}`)).list.length, 1)
@@ -101,24 +101,24 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'an address can disappear without a DELETE call',
     async check({ cherry, call, order, server }) {
       const ip = await order({ targeted_to: server() })
-      cherry.door.reservations.vanish(String(ip['id']))
+      cherry.control.reservations.vanish(String(ip['id']))
       assert.is((await call(`GET /ips/${String(ip['id'])}`)).status, 404)
-      assert.throws(() => cherry.door.reservations.vanish('x'), 'no floating IP has the id "x"')
+      assert.throws(() => cherry.control.reservations.vanish('x'), 'no floating IP has the id "x"')
     },
   },
   {
     name: 'the controls that all simulated clouds share work for Cherry Servers',
     async check({ cherry, clock, call }) {
       const cloud: SimulatedCloud = cherry
-      const id = String(cloud.door.devices.add({ hostname: 'worker-1', project: String(project) })['id'])
-      cloud.door.devices.powerOff(id)
+      const id = String(cloud.control.devices.add({ hostname: 'worker-1', project: String(project) })['id'])
+      cloud.control.devices.powerOff(id)
       assert.equal((await call(`GET /servers/${id}?fields=power`)).body, { power: 'off' })
-      cloud.door.devices.powerOn(id)
-      cloud.door.setDeletion({ devicesMs: 1000 })
+      cloud.control.devices.powerOn(id)
+      cloud.control.setDeletion({ devicesMs: 1000 })
       await call(`DELETE /servers/${id}`)
-      assert.is(cloud.door.devices.all().length, 1)
+      assert.is(cloud.control.devices.all().length, 1)
       clock.now += 1000
-      assert.equal(cloud.door.devices.all(), [])
+      assert.equal(cloud.control.devices.all(), [])
     },
   },
 ]
@@ -149,7 +149,7 @@ const typed: { route: string; body: object; check: (fixture: Fixture) => Promise
     body: { reservationsMs: 0 },
     async check({ cherry, call, order }) {
       await call(`DELETE /ips/${String((await order())['id'])}`)
-      assert.equal(cherry.door.reservations.all(), [])
+      assert.equal(cherry.control.reservations.all(), [])
     },
   },
   {
@@ -247,10 +247,13 @@ for (const { name, route, body, status, says } of mistakes)
 test('the control API refuses sessions for a server without BGP, or with more routers than the region has', () =>
   withCherry({ unknowns: { bgpBeforeProject: 'accepted' } }, async ({ cherry, call, server }) => {
     const id = server()
-    assert.throws(() => cherry.door.bgp.setSession(String(id), { connected: 1 }), 'BGP is off')
+    assert.throws(() => cherry.control.bgp.setSession(String(id), { connected: 1 }), 'BGP is off')
     await call(`PUT /servers/${id}`, { bgp: true })
-    assert.throws(() => cherry.door.bgp.setSession(String(id), { connected: 3 }), 'has 2 routers')
-    assert.throws(() => cherry.door.devices.setCondition(String(id), { state: 'off' as 'active' }), 'expected one of')
+    assert.throws(() => cherry.control.bgp.setSession(String(id), { connected: 3 }), 'has 2 routers')
+    assert.throws(
+      () => cherry.control.devices.setCondition(String(id), { state: 'off' as 'active' }),
+      'expected one of',
+    )
   }))
 
 test.run()

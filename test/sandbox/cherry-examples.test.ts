@@ -31,7 +31,7 @@ async function busyServer({ cherry, clock, call, order }: Fixture): Promise<numb
   await call(`PUT /servers/${id}`, { bgp: true, tags: { env: 'prod' } })
   clock.now += 1000
   const { cidr } = await order()
-  cherry.door.bgp.setSession(String(id), { connected: 2, routes: [String(cidr)] })
+  cherry.control.bgp.setSession(String(id), { connected: 2, routes: [String(cidr)] })
   return id
 }
 

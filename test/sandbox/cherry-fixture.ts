@@ -43,7 +43,7 @@ export async function withCherry(
   const order: Fixture['order'] = async (more) =>
     (await call(`POST /projects/${project}/ips`, { region: 'LT-Siauliai', ...more })).body
   const server: Fixture['server'] = (hostname = 'worker-1', region = 'LT-Siauliai') =>
-    Number(cherry.door.devices.add({ hostname, region })['id'])
+    Number(cherry.control.devices.add({ hostname, region })['id'])
   try {
     await runTest({ cherry, clock, call, order, server })
   } finally {

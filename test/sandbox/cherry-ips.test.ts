@@ -57,7 +57,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
   {
     name: 'one region has thousands of addresses, all different; the first are from the range for documentation',
     async check({ cherry, order }) {
-      cherry.door.quota.set(200)
+      cherry.control.quota.set(200)
       const addresses = new Set<unknown>()
       for (let n = 0; n < 200; n += 1) addresses.add((await order())['address'])
       assert.is(addresses.size, 200)
@@ -129,7 +129,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     async check({ cherry, call, order, server }) {
       const ip = await order()
       const elsewhere = server('far', 'NL-Amsterdam')
-      const { id: foreign } = cherry.door.devices.add({ hostname: 'theirs', project: otherProject })
+      const { id: foreign } = cherry.control.devices.add({ hostname: 'theirs', project: otherProject })
       for (const target of [elsewhere, foreign])
         assert.is((await call(`PUT ${path(ip)}`, { targeted_to: target })).status, 400)
     },
@@ -170,7 +170,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     async check({ cherry, call, order }) {
       const ip = await order({ ptr_record: 'test' })
       assert.is((await call(`PUT ${path(ip)}`, { ptr_record: 'test' })).status, 500)
-      cherry.door.setUnknowns({ samePtrRecord: '200' })
+      cherry.control.setUnknowns({ samePtrRecord: '200' })
       assert.is((await call(`PUT ${path(ip)}`, { ptr_record: 'test' })).status, 200)
     },
   },
@@ -193,12 +193,12 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
   {
     name: 'the control API sets how long a deletion takes',
     async check({ cherry, clock, call, order }) {
-      cherry.door.setDeletion({ reservationsMs: 60_000 })
+      cherry.control.setDeletion({ reservationsMs: 60_000 })
       const slow = await order()
       await call(`DELETE ${path(slow)}`)
       clock.now += 59_999
       assert.is((await call(`GET ${path(slow)}`)).status, 200)
-      cherry.door.setDeletion({ reservationsMs: 0 })
+      cherry.control.setDeletion({ reservationsMs: 0 })
       const quick = await order()
       await call(`DELETE ${path(quick)}`)
       assert.is((await call(`GET ${path(quick)}`)).status, 404)
@@ -260,7 +260,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
   {
     name: 'an order over the quota gets 400, and an address that is being deleted still counts',
     async check({ cherry, clock, call, order }) {
-      cherry.door.quota.set(1)
+      cherry.control.quota.set(1)
       const ip = await order()
       assert.is((await call(`POST ${ips}`, { region })).status, 400)
       await call(`DELETE ${path(ip)}`)
@@ -282,7 +282,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
   {
     name: 'lists may not show a new address for a while, but it can be read at once',
     async check({ cherry, clock, call, order }) {
-      cherry.door.setListing({ afterMs: 3000 })
+      cherry.control.setListing({ afterMs: 3000 })
       const ip = await order()
       assert.is((await call(`GET ${path(ip)}`)).status, 200)
       assert.equal((await call(`GET ${ips}`)).list, [])

@@ -78,14 +78,14 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
       for (const address of of('primary-ip'))
         assert.ok(![0, 1, 63].includes(Number(address.split('.')[3]) % 64), address)
       for (const address of of('private-ip')) assert.not.match(address, /\.(0|1|255)$/)
-      assert.is(cherry.door.devices.all().length, 300)
+      assert.is(cherry.control.devices.all().length, 300)
     },
   },
   {
     name: 'for a day the API shows the secrets of a new server, also inside other objects',
     async check({ cherry, clock, call, order: floating, server }) {
       const id = server()
-      const { id: metal } = cherry.door.devices.add({ hostname: 'metal', plan: 'amd-ryzen-9950x' })
+      const { id: metal } = cherry.control.devices.add({ hostname: 'metal', plan: 'amd-ryzen-9950x' })
       await floating({ targeted_to: id })
       const texts = async () => {
         const paths = [`/servers/${id}`, `/servers/${String(metal)}`, servers, `/projects/${project}/ips`]
@@ -112,7 +112,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     name: 'the list of a project shows its own servers with all fields',
     async check({ cherry, call, server }) {
       const id = server()
-      cherry.door.devices.add({ hostname: 'theirs', project: otherProject })
+      cherry.control.devices.add({ hostname: 'theirs', project: otherProject })
       const { list } = await call(`GET ${servers}`)
       assert.equal(list, [(await call(`GET /servers/${id}`)).body])
     },
@@ -148,9 +148,9 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     unknowns: { stateWhenOff: 'inactive' },
     async check({ cherry, call, server }) {
       const id = server()
-      cherry.door.devices.powerOff(String(id))
+      cherry.control.devices.powerOff(String(id))
       assert.is((await call(`GET /servers/${id}`)).body['state'], 'inactive')
-      cherry.door.devices.powerOn(String(id))
+      cherry.control.devices.powerOn(String(id))
       assert.is((await call(`GET /servers/${id}`)).body['state'], 'active')
     },
   },
@@ -184,7 +184,7 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
   {
     name: 'a deleted server may be terminating for a while',
     async check({ cherry, clock, call, server }) {
-      cherry.door.setDeletion({ devicesMs: 5000 })
+      cherry.control.setDeletion({ devicesMs: 5000 })
       const id = server()
       await call(`DELETE /servers/${id}`)
       assert.is((await call(`GET /servers/${id}`)).body['state'], 'terminating')

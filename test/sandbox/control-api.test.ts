@@ -46,7 +46,7 @@ const statuses: { fault: Fault; type: string; retryAfter: string | null; body: R
 for (const { fault, type, retryAfter, body } of statuses)
   test(`the fault ${JSON.stringify(fault)} strikes the calls that it names before any work is done`, () =>
     withMetal({}, async ({ metal, call }) => {
-      metal.door.faults.add({ on: 'POST /projects/*/ips', ...fault })
+      metal.control.faults.add({ on: 'POST /projects/*/ips', ...fault })
       for (let n = 0; n < 2; n += 1) {
         const { status, headers, text } = await call(`POST ${ips}`, order)
         assert.is(status, fault.answer)
@@ -57,7 +57,7 @@ for (const { fault, type, retryAfter, body } of statuses)
       }
       const list = await call(`GET ${ips}`)
       assert.equal([list.status, list.body['ip_addresses']], [200, []])
-      metal.door.faults.clear()
+      metal.control.faults.clear()
       assert.is((await call(`POST ${ips}`, order)).status, 201)
     }))
 
@@ -77,7 +77,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'a reset ends the connection before any work is done',
     async check({ metal, call }) {
-      metal.door.faults.add({ on: `POST ${ips}`, answer: 'reset', times: 1 })
+      metal.control.faults.add({ on: `POST ${ips}`, answer: 'reset', times: 1 })
       assert.match(await failsWith(call(`POST ${ips}`, order)), /ECONNRESET|other side closed/)
       assert.equal((await call(`GET ${ips}`)).body['ip_addresses'], [])
     },
@@ -85,7 +85,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'a reset with done loses the answer, but the reservation exists',
     async check({ metal, call }) {
-      metal.door.faults.add({ on: 'POST /projects/{id}/ips', answer: 'reset', done: true, times: 1 })
+      metal.control.faults.add({ on: 'POST /projects/{id}/ips', answer: 'reset', done: true, times: 1 })
       assert.match(await failsWith(call(`POST ${ips}`, order)), /ECONNRESET|other side closed/)
       assert.is(listIn((await call(`GET ${ips}`)).body, 'ip_addresses').length, 1)
     },
@@ -94,7 +94,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'a 500 with done reports an error although the work is done',
     async check({ metal, call, reserve }) {
       const { id } = await reserve()
-      metal.door.faults.add({ on: 'DELETE /ips/:id', answer: 500, done: true, times: 1 })
+      metal.control.faults.add({ on: 'DELETE /ips/:id', answer: 500, done: true, times: 1 })
       const { status, text } = await call(`DELETE /ips/${String(id)}`)
       assert.equal([status, text.includes('Oh snap')], [500, true])
       assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
@@ -103,14 +103,14 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'a call that hangs gets no answer, and does not prevent the cloud from closing',
     async check({ metal }) {
-      metal.door.faults.add({ answer: 'hang' })
+      metal.control.faults.add({ answer: 'hang' })
       const calling = fetch(`${metal.url}/locations/metros`, {
         headers: { 'x-auth-token': 'full' },
         signal: AbortSignal.timeout(200),
       })
       assert.match(await failsWith(calling), /TimeoutError/)
       const still = failsWith(fetch(`${metal.url}/locations/metros`, { headers: { 'x-auth-token': 'full' } }))
-      while (metal.door.calls.count() < 2) await sleep(5)
+      while (metal.control.calls.count() < 2) await sleep(5)
       await metal.close()
       assert.match(await still, /ECONNRESET|other side closed/)
     },
@@ -118,12 +118,12 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'a slow answer is late; with done, the work is done before the delay',
     async check({ metal, call }) {
-      metal.door.faults.add({ on: 'POST', answer: 'slow', ms: 300, done: true, times: 1 })
+      metal.control.faults.add({ on: 'POST', answer: 'slow', ms: 300, done: true, times: 1 })
       const calling = call(`POST ${ips}`, order)
-      while (metal.door.reservations.all().length === 0) await sleep(2)
-      assert.is(metal.door.calls.all()[0]?.status, undefined)
+      while (metal.control.reservations.all().length === 0) await sleep(2)
+      assert.is(metal.control.calls.all()[0]?.status, undefined)
       assert.is((await calling).status, 201)
-      assert.ok((metal.door.calls.all()[0]?.ms ?? 0) >= 295)
+      assert.ok((metal.control.calls.all()[0]?.ms ?? 0) >= 295)
     },
   },
   {
@@ -131,8 +131,8 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     async check({ metal, call }) {
       const post = async () =>
         await fetch(`${metal.url}${ips}`, { method: 'POST', redirect: 'manual', headers: { 'x-auth-token': 'full' } })
-      metal.door.faults.add({ on: 'POST', answer: 'redirect', times: 1 })
-      metal.door.faults.add({ on: 'POST', answer: 'redirect', location: 'https://elsewhere.test/', times: 1 })
+      metal.control.faults.add({ on: 'POST', answer: 'redirect', times: 1 })
+      metal.control.faults.add({ on: 'POST', answer: 'redirect', location: 'https://elsewhere.test/', times: 1 })
       for (const location of [`${metal.url}${ips}`, 'https://elsewhere.test/']) {
         const { status, headers } = await post()
         assert.equal([status, headers.get('location')], [301, location])
@@ -143,7 +143,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'a web-page fault answers 200 with HTML instead of JSON',
     async check({ metal, call }) {
-      metal.door.faults.add({ on: 'POST', answer: 'web-page', done: true, times: 1 })
+      metal.control.faults.add({ on: 'POST', answer: 'web-page', done: true, times: 1 })
       const { status, headers, text } = await call(`POST ${ips}`, order)
       assert.equal([status, headers.get('content-type')], [200, 'text/html'])
       assert.match(text, /^<html>/)
@@ -154,7 +154,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'an empty-list fault makes a list empty',
     async check({ metal, call, reserve }) {
       const { id } = await reserve()
-      metal.door.faults.add({ on: 'GET /projects/*/ips', answer: 'empty-list', times: 1 })
+      metal.control.faults.add({ on: 'GET /projects/*/ips', answer: 'empty-list', times: 1 })
       const { status, body } = await call(`GET ${ips}`)
       assert.equal([status, body['ip_addresses'], (body['meta'] as Json)['total']], [200, [], 0])
       assert.equal(idsIn((await call(`GET ${ips}`)).body, 'ip_addresses'), [id])
@@ -164,7 +164,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'a short-pages fault makes pages shorter than requested, and meta shows it',
     async check({ metal, call, reserve }) {
       for (let n = 0; n < 5; n += 1) await reserve()
-      metal.door.faults.add({ on: 'GET /projects/*/ips', answer: 'short-pages', perPage: 2 })
+      metal.control.faults.add({ on: 'GET /projects/*/ips', answer: 'short-pages', perPage: 2 })
       const { body } = await call(`GET ${ips}?per_page=100`)
       assert.equal([listIn(body, 'ip_addresses').length, (body['meta'] as Json)['last_page']], [2, 3])
     },
@@ -173,7 +173,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'a shuffled-list fault gives a list another order in each call',
     async check({ metal, call, reserve }) {
       for (let n = 0; n < 12; n += 1) await reserve()
-      metal.door.faults.add({ answer: 'shuffled-list', on: 'GET' })
+      metal.control.faults.add({ answer: 'shuffled-list', on: 'GET' })
       const orders = new Set<string>()
       for (let n = 0; n < 4; n += 1) {
         const ids = idsIn((await call(`GET ${ips}`)).body, 'ip_addresses')
@@ -186,13 +186,13 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'a fault strikes the given number of times, and the fault added first strikes first',
     async check({ metal, call }) {
-      metal.door.faults.add({ answer: 500, times: 2 })
-      metal.door.faults.add({ on: '/locations/metros', answer: 403 })
+      metal.control.faults.add({ answer: 500, times: 2 })
+      metal.control.faults.add({ on: '/locations/metros', answer: 403 })
       const seen = []
       for (let n = 0; n < 3; n += 1) seen.push((await call('GET /locations/metros')).status)
       assert.equal(seen, [500, 500, 403])
       assert.equal(
-        metal.door.faults.all().map(({ id, struck }) => [id, struck]),
+        metal.control.faults.all().map(({ id, struck }) => [id, struck]),
         [[2, 1]],
       )
     },
@@ -201,25 +201,25 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'latency delays every call, a route may have its own, and the control API has none',
     async check(fixture) {
       const { metal, call } = fixture
-      metal.door.latency.set({ ms: 300, jitterMs: 5 })
-      metal.door.latency.set({ on: 'GET /capacity/**', ms: 0 })
+      metal.control.latency.set({ ms: 300, jitterMs: 5 })
+      metal.control.latency.set({ on: 'GET /capacity/**', ms: 0 })
       await call('GET /capacity')
       assert.ok((await took(() => call('GET /locations/metros'))) >= 295)
       assert.ok((await took(() => call('GET /capacity/metros'))) < 250)
       assert.ok((await took(() => command(fixture, 'GET /latency'))) < 250)
-      metal.door.latency.clear()
+      metal.control.latency.clear()
       assert.ok((await took(() => call('GET /locations/metros'))) < 250)
     },
   },
   {
     name: 'the call log shows each call, its fault and the label of its token, never the token',
     async check({ metal, call }) {
-      metal.door.faults.add({ on: 'POST', answer: 500, done: true, times: 1 })
+      metal.control.faults.add({ on: 'POST', answer: 500, done: true, times: 1 })
       await call(`GET ${ips}?include=assignments&per_page=100`)
       await call(`POST ${ips}`, order)
       await call('GET /nothing', undefined, 'a-secret')
       await call('GET /ips/x', undefined, 'none')
-      const calls = metal.door.calls.all()
+      const calls = metal.control.calls.all()
       assert.equal(
         calls.map(({ route, caller, status, fault }) => [route, caller, status, fault]),
         [
@@ -239,11 +239,11 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
       await reserve()
       await reserve()
       await call(`GET ${ips}`)
-      assert.equal(metal.door.calls.counts(), { 'POST /projects/{id}/ips': 2, 'GET /projects/{id}/ips': 1 })
-      assert.is(metal.door.calls.count('/projects/*/ips'), 3)
-      assert.is(metal.door.calls.all('GET').length, 1)
-      metal.door.calls.clear()
-      assert.equal([metal.door.calls.count(), metal.door.calls.all()], [0, []])
+      assert.equal(metal.control.calls.counts(), { 'POST /projects/{id}/ips': 2, 'GET /projects/{id}/ips': 1 })
+      assert.is(metal.control.calls.count('/projects/*/ips'), 3)
+      assert.is(metal.control.calls.all('GET').length, 1)
+      metal.control.calls.clear()
+      assert.equal([metal.control.calls.count(), metal.control.calls.all()], [0, []])
     },
   },
 ]

@@ -118,7 +118,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: "another customer's project may get 404 instead of 403",
     async check({ metal, call }) {
-      metal.door.setUnknowns({ foreignProject: '404' })
+      metal.control.setUnknowns({ foreignProject: '404' })
       assert.is((await call(`GET /projects/${otherProject}/ips`)).status, 404)
     },
   },
@@ -126,7 +126,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: "objects of another customer's project get 403 by their ids too",
     async check({ metal, call, reserve }) {
       const { id } = await reserve()
-      const { id: device } = metal.door.devices.add({ hostname: 'theirs', project: otherProject })
+      const { id: device } = metal.control.devices.add({ hostname: 'theirs', project: otherProject })
       assert.is((await call(`GET /devices/${String(device)}`)).status, 403)
       assert.is((await call(`DELETE /ips/${String(id)}`, undefined, 'reader')).status, 403)
       assert.is((await call(`GET /ips/${String(id)}`, undefined, 'reader')).status, 200)
@@ -179,7 +179,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
       const second = (await fixture.call(`GET ${devices}?page=2`)).body
       assert.equal(idsIn(second, 'devices'), ids.toReversed().slice(10))
       assert.equal([(second['meta'] as Json)['previous'], (second['meta'] as Json)['next']], [page(1), null])
-      fixture.metal.door.quota.set(300)
+      fixture.metal.control.quota.set(300)
       for (let n = 0; n < 251; n += 1) await fixture.reserve()
       const addresses = (await fixture.call(`GET /projects/${project}/ips?types=public_ipv4`)).body
       assert.equal([listIn(addresses, 'ip_addresses').length, (addresses['meta'] as Json)['last_page']], [250, 2])
@@ -207,7 +207,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'lists may show the oldest objects first',
     async check(fixture) {
-      fixture.metal.door.setUnknowns({ listOrder: 'oldest-first' })
+      fixture.metal.control.setUnknowns({ listOrder: 'oldest-first' })
       const ids = manyDevices(fixture, 3)
       assert.equal(idsIn((await fixture.call(`GET ${devices}`)).body, 'devices'), ids)
     },

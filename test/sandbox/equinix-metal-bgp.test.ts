@@ -11,7 +11,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     async check({ metal, call }) {
       const answer = await call(`GET ${config}`)
       assert.equal([answer.status, answer.body], [200, {}])
-      metal.door.setUnknowns({ emptyBgpConfig: 'nulls' })
+      metal.control.setUnknowns({ emptyBgpConfig: 'nulls' })
       assert.is((await call(`GET ${config}`)).body['id'], null)
     },
   },
@@ -32,7 +32,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
       const session = async () => (await call(`POST /devices/${id}/bgp/sessions`, { address_family: 'ipv4' })).status
       assert.is((await call(`GET ${config}`)).body['status'], 'requested')
       assert.is(await session(), 422)
-      metal.door.bgp.setStatus(project, 'enabled')
+      metal.control.bgp.setStatus(project, 'enabled')
       assert.is(await session(), 201)
     },
   },
@@ -41,7 +41,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     async check({ metal, call }) {
       await call(`POST ${config}s`, local)
       assert.is((await call(`POST ${config}s`, { ...local, asn: 65001 })).status, 422)
-      metal.door.setUnknowns({ repeatedBgpConfig: '204' })
+      metal.control.setUnknowns({ repeatedBgpConfig: '204' })
       assert.is((await call(`POST ${config}s`, { ...local, asn: 65001 })).status, 204)
       assert.is((await call(`GET ${config}`)).body['asn'], 65000)
     },
@@ -93,7 +93,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     async check({ metal, call, device }) {
       await call(`POST ${config}s`, local)
       const { body } = await call(`POST /devices/${device()}/bgp/sessions`, { address_family: 'ipv4' })
-      metal.door.bgp.setSession(String(body['id']), { status: 'up,down', learnedRoutes: ['203.0.113.40/32'] })
+      metal.control.bgp.setSession(String(body['id']), { status: 'up,down', learnedRoutes: ['203.0.113.40/32'] })
       const shown = (await call(`GET /bgp/sessions/${String(body['id'])}`)).body
       assert.equal([shown['status'], shown['learned_routes']], ['up,down', ['203.0.113.40/32']])
     },

@@ -111,7 +111,7 @@ async function furnish(fixture: Fixture) {
   const reservation = await made('POST /projects/{id}/ips', order)
   await made('POST /projects/{id}/ips', { type: 'global_ipv4', quantity: 1 })
   await made('POST /projects/{id}/ips', { ...order, quantity: 8, metro: undefined, facility: 'da11' })
-  fixture.metal.door.setGrants({ mode: 'review' })
+  fixture.metal.control.setGrants({ mode: 'review' })
   const pending = await made('POST /projects/{id}/ips', order)
   const { address } = (await fixture.call(`GET /ips/${reservation}`)).body
   const assignment = await made('POST /devices/{id}/ips', { address }, worker)
@@ -199,7 +199,7 @@ for (const route of owned)
 /** Ids in a project that the token `full` may not use. */
 async function belongings({ metal, call }: Fixture): Promise<Record<string, string>> {
   const made = async (route: string, sent: unknown) => String((await call(route, sent, 'both')).body['id'])
-  const theirs = String(metal.door.devices.add({ hostname: 'theirs', project: otherProject })['id'])
+  const theirs = String(metal.control.devices.add({ hostname: 'theirs', project: otherProject })['id'])
   await call(`POST /projects/${otherProject}/bgp-configs`, { deployment_type: 'local', asn: 65000 }, 'both')
   return {
     projects: otherProject,

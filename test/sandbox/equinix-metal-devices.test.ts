@@ -49,7 +49,9 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'no two devices ever share an address',
     async check({ metal, device }) {
       for (let n = 0; n < 40; n += 1) device(`worker-${n}`)
-      const held = metal.door.devices.all().flatMap((one) => listIn(one, 'ip_addresses').map(({ address }) => address))
+      const held = metal.control.devices
+        .all()
+        .flatMap((one) => listIn(one, 'ip_addresses').map(({ address }) => address))
       assert.is(held.length, 120)
       assert.is(new Set(held).size, 120)
     },
@@ -123,7 +125,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'an address of a pending reservation cannot be assigned',
     async check({ metal, call, reserve, device }) {
-      metal.door.setGrants({ mode: 'late' })
+      metal.control.setGrants({ mode: 'late' })
       const { address } = await reserve()
       assert.is((await call(`POST /devices/${device()}/ips`, { address })).status, 422)
     },
@@ -201,13 +203,13 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
       assert.is((await call(`GET /devices/${id}`)).status, 404)
       assert.equal((await call(`GET /projects/${project}/bgp/sessions`)).body, { bgp_sessions: [] })
       assert.equal((await call(`GET /ips/${String(reservation)}`)).body['assignments'], [])
-      assert.is(metal.door.reservations.all().filter((one) => one['cidr'] === 31).length, 0)
+      assert.is(metal.control.reservations.all().filter((one) => one['cidr'] === 31).length, 0)
     },
   },
   {
     name: 'with slow deletion a device is deprovisioning until the time has passed',
     async check({ metal, clock, call, device }) {
-      metal.door.setDeletion({ devicesMs: 5000 })
+      metal.control.setDeletion({ devicesMs: 5000 })
       const id = device()
       await call(`DELETE /devices/${id}`)
       assert.is((await call(`GET /devices/${id}`)).body['state'], 'deprovisioning')
@@ -219,9 +221,9 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'a device that is switched off is inactive',
     async check({ metal, call, device }) {
       const id = device()
-      metal.door.devices.powerOff(id)
+      metal.control.devices.powerOff(id)
       assert.is((await call(`GET /devices/${id}`)).body['state'], 'inactive')
-      metal.door.devices.powerOn(id)
+      metal.control.devices.powerOn(id)
       assert.is((await call(`GET /devices/${id}`)).body['state'], 'active')
     },
   },
@@ -229,10 +231,10 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'reading a failed device gets 403, and the list still shows it',
     async check({ metal, call, device }) {
       const id = device()
-      metal.door.devices.setState(id, 'failed')
+      metal.control.devices.setState(id, 'failed')
       assert.is((await call(`GET /devices/${id}`)).status, 403)
       assert.equal(idsIn((await call(`GET ${devices}`)).body, 'devices'), [id])
-      metal.door.setUnknowns({ failedDevice: '200' })
+      metal.control.setUnknowns({ failedDevice: '200' })
       assert.is((await call(`GET /devices/${id}`)).status, 200)
     },
   },
@@ -287,8 +289,8 @@ const filters: { query: string; finds: string[] }[] = [
 for (const { query, finds } of filters)
   test(`devices?${query} lists ${finds.join(', ') || 'nothing'}`, () =>
     withMetal({}, async ({ metal, call }) => {
-      metal.door.devices.add({ hostname: 'prod-cp', tags: ['k8s'] })
-      metal.door.devices.add({ hostname: 'prod-worker', metro: 'sv' })
+      metal.control.devices.add({ hostname: 'prod-cp', tags: ['k8s'] })
+      metal.control.devices.add({ hostname: 'prod-worker', metro: 'sv' })
       await call(`POST ${devices}`, { ...order, hostname: 'reserved', hardware_reservation_id: 'next-available' })
       const ends = { spot_instance: true, termination_time: '2026-03-01T00:00:00Z' }
       await call(`POST ${devices}`, { ...order, ...ends, hostname: 'spot', plan: 'm3.large.x86' })

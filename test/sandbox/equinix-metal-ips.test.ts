@@ -60,7 +60,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'one metro has over three thousand addresses, all different; the first are from the range for documentation',
     async check({ metal, call, reserve }) {
-      metal.door.quota.set(4096)
+      metal.control.quota.set(4096)
       const addresses = new Set<unknown>([(await reserve())['address']])
       for (let n = 0; n < 13; n += 1) {
         const { id, address, cidr } = await reserve({ quantity: 256 })
@@ -105,7 +105,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'over the quota a fail-fast request gets 422, and any other waits for a review',
     async check({ metal, call, reserve }) {
-      metal.door.quota.set(2)
+      metal.control.quota.set(2)
       await reserve({ quantity: 2 })
       assert.is((await call(`POST ${ips}`, { ...order, fail_on_approval_required: true })).status, 422)
       const waiting = await reserve()
@@ -116,7 +116,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'each project has its own quota',
     async check({ metal, call }) {
-      metal.door.quota.set(0, otherProject)
+      metal.control.quota.set(0, otherProject)
       const refused = { ...order, fail_on_approval_required: true }
       assert.is((await call(`POST /projects/${otherProject}/ips`, refused, 'both')).status, 422)
       assert.is((await call(`POST ${ips}`, refused)).status, 201)
@@ -125,27 +125,27 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'the control API grants a pending reservation once',
     async check({ metal, call, reserve }) {
-      metal.door.setGrants({ mode: 'review' })
+      metal.control.setGrants({ mode: 'review' })
       assert.is((await call(`POST ${ips}`, { ...order, fail_on_approval_required: true })).status, 422)
       const { id } = await reserve()
-      assert.is(metal.door.reservations.grant(String(id))['state'], 'created')
+      assert.is(metal.control.reservations.grant(String(id))['state'], 'created')
       assert.match(String((await call(`GET /ips/${String(id)}`)).body['address']), /^\d+\.\d+\.\d+\.\d+$/)
-      assert.throws(() => metal.door.reservations.grant(String(id)), 'is not pending')
+      assert.throws(() => metal.control.reservations.grant(String(id)), 'is not pending')
     },
   },
   {
     name: 'the control API denies a pending reservation',
     async check({ metal, call, reserve }) {
-      metal.door.setGrants({ mode: 'review' })
+      metal.control.setGrants({ mode: 'review' })
       const { id } = await reserve()
-      metal.door.reservations.deny(String(id))
+      metal.control.reservations.deny(String(id))
       assert.is((await call(`GET /ips/${String(id)}`)).body['state'], 'denied')
     },
   },
   {
     name: 'a late grant happens after the given time',
     async check({ metal, clock, call, reserve }) {
-      metal.door.setGrants({ mode: 'late', afterMs: 3000 })
+      metal.control.setGrants({ mode: 'late', afterMs: 3000 })
       const { id, state } = await reserve({ fail_on_approval_required: true })
       assert.is(state, 'pending')
       clock.now += 2999
@@ -157,7 +157,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
     name: 'with slow deletion a DELETE gets 204, and lists show the reservation until the time has passed',
     async check({ metal, clock, call, reserve }) {
-      metal.door.setDeletion({ reservationsMs: 5000 })
+      metal.control.setDeletion({ reservationsMs: 5000 })
       const { id, address } = await reserve()
       assert.is((await call(`DELETE /ips/${String(id)}`)).status, 204)
       assert.is((await call(`DELETE /ips/${String(id)}`)).status, 404)
@@ -174,7 +174,7 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
       const { id, address } = await reserve()
       const holder = device()
       await call(`POST /devices/${holder}/ips`, { address })
-      metal.door.reservations.vanish(String(id))
+      metal.control.reservations.vanish(String(id))
       assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
       assert.is(listIn((await call(`GET /devices/${holder}/ips`)).body, 'ip_addresses').length, 3)
     },

@@ -42,7 +42,7 @@ export async function withMetal(
   const reserve: Fixture['reserve'] = async (more) =>
     (await call(`POST /projects/${project}/ips`, { type: 'public_ipv4', quantity: 1, metro: 'da', ...more })).body
   const device: Fixture['device'] = (hostname = 'worker-1', metro = 'da') =>
-    String(metal.door.devices.add({ hostname, metro })['id'])
+    String(metal.control.devices.add({ hostname, metro })['id'])
   try {
     await runTest({ metal, clock, call, reserve, device })
   } finally {

@@ -12,7 +12,7 @@ import { once } from './once.ts'
 import { openStage } from './test-stage.ts'
 
 const stage = await openStage({ dialect: 'cherry-servers' })
-const { door } = stage.cloud
+const { control } = stage.cloud
 const { register, settled, node } = simulatedNodes(stage)
 const { here, loadBalancer: setting, prefix } = dialectOf('cherry-servers')
 const metallb = metallbView(stage, '0.16.1')
@@ -27,7 +27,7 @@ async function run(url: string): Promise<void> {
 
 const sources = new Map<string, string>()
 async function joins(name: string, region: string): Promise<void> {
-  const machine = door.devices.add({ hostname: name, region }) as unknown as Device
+  const machine = control.devices.add({ hostname: name, region }) as unknown as Device
   sources.set(name, ipOf(machine, 4, 'public'))
   await register(name, { nodeIp: ipOf(machine, 4, 'private') })
   await settled(name)
@@ -44,13 +44,13 @@ const expected = (name: string, { asn: routerAsn, routers }: { asn: number; rout
 
 /** The product runs with node `lithuania`; the project gets its ASN late. */
 const joinLithuania = once(async () => {
-  door.setLocalAsn({ afterMs: 6_000 })
+  control.setLocalAsn({ afterMs: 6_000 })
   await stage.run('create', 'namespace', namespace)
   await metallb.install()
   await run('metallb:///metallb-system/')
   await joins('lithuania', 'LT-Siauliai')
   const { spec } = await stage.create(loadBalancer('web'))
-  const asnOf = () => door.projects.all().map(({ bgp }) => (bgp as { local_asn: number }).local_asn)
+  const asnOf = () => control.projects.all().map(({ bgp }) => (bgp as { local_asn: number }).local_asn)
   await eventually('BGP is on for the machine', () => stage.calls('PUT /servers/{id}') > 0 || undefined)
   await eventually('MetalLB has the pool', async (observe) => {
     return observe(await metallb.pools()).includes(`${spec.loadBalancerIP}/32`) || undefined
@@ -101,12 +101,12 @@ test('a machine in another region gets sessions with the routers of that region'
 test('BGP that was disabled for the project and its machines is enabled again, and no session is removed', async () => {
   await joinNetherlands()
   const before = await metallb.sessions()
-  const shows = () => door.devices.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
-  const [project] = door.projects.all().map(({ id }) => String(id))
-  for (const { id } of door.devices.all()) door.bgp.turnOff(String(id))
-  door.bgp.turnOffProject(project ?? '')
+  const shows = () => control.devices.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
+  const [project] = control.projects.all().map(({ id }) => String(id))
+  for (const { id } of control.devices.all()) control.bgp.turnOff(String(id))
+  control.bgp.turnOffProject(project ?? '')
   await eventually('it is on again', () => {
-    const isOn = door.projects.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
+    const isOn = control.projects.all().map(({ bgp }) => (bgp as { enabled: boolean }).enabled)
     return [...isOn, ...shows()].every(Boolean) || undefined
   })
   assert.equal(await metallb.sessions(), before)

@@ -24,7 +24,7 @@ const product = await stage.startSwept({
   env: { METAL_METRO_NAME: 'da' },
   flags: [`--webhook-client-ca-file=${file}`, `--webhook-client-allowed-names=${name}`],
 })
-const { calls } = stage.cloud.door
+const { calls } = stage.cloud.control
 const path = '-o=jsonpath={.webhooks[0].clientConfig.url}'
 const url = await stage.run('get', 'mutatingwebhookconfiguration', 'zz-eip-admission', path)
 

@@ -170,9 +170,9 @@ export function reservationsIn(
   name: DialectName,
   { reservations }: Pick<AccountControl, 'reservations'>,
 ): Reservation[] {
-  const leaving = new Set(reservations.leaving())
+  const deleting = new Set(reservations.deleting())
   const ordered = reservations.all().filter(dialects[name].isOrdered).map(table[name].reservation)
-  return ordered.filter(({ id }) => !leaving.has(id))
+  return ordered.filter(({ id }) => !deleting.has(id))
 }
 
 function nameAndValue(tag: string): [string, string] {

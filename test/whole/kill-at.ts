@@ -23,7 +23,7 @@ export type KillDeps = { stage: TestStage; interceptor: WriteInterceptor; runnin
 /** Kills the process at a moment that `begin` brings about, waits for its end and starts it again. */
 export function processKiller(deps: KillDeps): (moment: Moment, begin: () => Promise<unknown>) => Promise<void> {
   const { stage, interceptor, running } = deps
-  const { calls, faults } = stage.cloud.door
+  const { calls, faults } = stage.cloud.control
   let { product } = deps
   return async (moment, begin) => {
     const kill = () => product.signal('SIGKILL')

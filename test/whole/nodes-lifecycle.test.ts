@@ -9,7 +9,7 @@ import { openStage } from './test-stage.ts'
 
 const stage = await openStage()
 const { startNode, device, say, seen, node, events } = simulatedNodes(stage)
-const { devices, faults } = stage.cloud.door
+const { devices, faults } = stage.cloud.control
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
 const quick = ['--node-monitor-period=1s', '--node-removal-delay=1s']
 const shutdown = 'node.cloudprovider.kubernetes.io/shutdown'

@@ -14,7 +14,7 @@ import { openStage } from './test-stage.ts'
 
 const stage = await openStage()
 const { register, settled, startNode, device, node, events } = simulatedNodes(stage)
-const { devices, calls } = stage.cloud.door
+const { devices, calls } = stage.cloud.control
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
 const addressesOf = ({ status }: Node) => status?.addresses?.map(({ type, address }) => `${type} ${address}`)
 

@@ -11,7 +11,7 @@ import { openStage } from './test-stage.ts'
 
 const most = 50
 const stage = await openStage()
-const { devices, calls } = stage.cloud.door
+const { devices, calls } = stage.cloud.control
 const env = { METAL_METRO_NAME: 'da' }
 
 let product: Product | undefined

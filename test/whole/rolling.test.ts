@@ -24,11 +24,11 @@ import { openStage } from './test-stage.ts'
 
 const stage = await openStage()
 const ports = await freePorts(2)
-const door = await roundRobin(ports)
+const control = await roundRobin(ports)
 await runProduct([
   'install',
   `--kubeconfig=${stage.controlPlane.kubeconfig}`,
-  `--webhook-url=https://127.0.0.1:${door.port}`,
+  `--webhook-url=https://127.0.0.1:${control.port}`,
 ])
 const replica = (port: number | undefined, ...flags: string[]) => ({
   env: { METAL_METRO_NAME: 'da' },
@@ -158,6 +158,6 @@ test('authority and certificates are renewed repeatedly, and no review fails mea
   assert.ok(Number(metric) * 1000 < Date.now() + 21_000)
 })
 
-test.after(() => stage.close(door))
+test.after(() => stage.close(control))
 
 test.run()

@@ -55,7 +55,7 @@ export type Device = {
 /** Adds machines to the simulated cloud, and nodes for them to the cluster. */
 export function simulatedNodes(stage: Pick<TestStage, 'client' | 'kubectl' | 'run' | 'cloud'>) {
   const kubelet = kubelets(stage)
-  const device = (name: string) => stage.cloud.door.devices.add({ hostname: name }) as unknown as Device
+  const device = (name: string) => stage.cloud.control.devices.add({ hostname: name }) as unknown as Device
   const settled = (name: string) =>
     kubelet.seen('it is initialized', name, (node) => (isInitialized(node) ? node : undefined))
   return {

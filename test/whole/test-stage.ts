@@ -66,9 +66,9 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
     ...starts(stage, client),
     dir,
     client,
-    reserved: () => reservationsIn(stage.dialect, cloud.door),
+    reserved: () => reservationsIn(stage.dialect, cloud.control),
     order: (tags) => dialectOf(stage.dialect).order({ url: cloud.url, project, token }, tags),
-    calls: (route) => cloud.door.calls.count(route),
+    calls: (route) => cloud.control.calls.count(route),
     checkLog: () => checkLog(stage),
     async close(below) {
       try {
@@ -83,7 +83,7 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
 
 function starts(stage: Stage<DialectName>, client: KubeClient): Pick<TestStage, 'start' | 'startSwept'> {
   const { loadBalancer, places } = dialectOf(stage.dialect)
-  const answered = (route: string) => stage.cloud.door.calls.all(route).filter(({ status }) => status === 200).length
+  const answered = (route: string) => stage.cloud.control.calls.all(route).filter(({ status }) => status === 200).length
   const start: TestStage['start'] = async ({ env, flags = [] } = {}) => {
     const before = places.map(answered)
     const product = await stage.serve({ ...(env && { env }), flags: ['--v=5', ...flags] })

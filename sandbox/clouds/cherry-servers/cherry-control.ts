@@ -62,7 +62,7 @@ export function makeCherryControl(
         state.runDue()
         return [...state.projects.values()].flatMap((one) => floatingIn(state, one)).map((ip) => renderIp(state, ip))
       },
-      leaving() {
+      deleting() {
         state.runDue()
         return [...state.ips.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
       },

@@ -15,7 +15,7 @@ async function start() {
   const { values } = parseArgs({ options: { ...cloudOptions, 'call-limit': { type: 'string' } } })
   const latencyMs = readWholeNumber('latency', values.latency)
   const projects = values.project.length > 0 ? values.project.map((id) => readWholeNumber('project', id)) : [218_450]
-  const { url, controlUrl, door, close } = await startCherryServers({
+  const { url, controlUrl, control, close } = await startCherryServers({
     port: readWholeNumber('port', values.port),
     projects: projects.map((id) => ({ id })),
     tokens: readTokens(values, projects),
@@ -26,7 +26,7 @@ async function start() {
     }),
     unknowns: readPairs(values.unknown),
   })
-  door.latency.set({ ms: latencyMs })
+  control.latency.set({ ms: latencyMs })
   return { ready: { url, controlUrl, projects }, close }
 }
 

@@ -34,7 +34,7 @@ export type CherryServersOptions = Pick<StateOptions, 'projects'> & {
 }
 
 /** Its `url` includes the base path `/v1`. */
-export type CherryServers = RunningCloud & { door: CherryServersControl }
+export type CherryServers = RunningCloud & { control: CherryServersControl }
 
 const basePath = '/v1'
 
@@ -47,16 +47,16 @@ export async function startCherryServers(options: CherryServersOptions): Promise
   const access = makeAccess(options.tokens)
   const callLimiter = makeCallLimiter(now)
   callLimiter.set(options.callLimit)
-  const door = makeCherryControl(state, shared, callLimiter.set)
-  for (const server of options.servers ?? []) door.devices.add(server)
+  const control = makeCherryControl(state, shared, callLimiter.set)
+  for (const server of options.servers ?? []) control.devices.add(server)
   const vendor = {
     name: 'Cherry Servers',
     format: makeFormat(access),
     routes: (app: FastifyInstance, intercepted: InterceptedCalls) =>
       serveApi(app, { state, access, callLimiter, intercepted }),
-    commands: cherryCommands(door),
+    commands: cherryCommands(control),
   }
-  return { ...(await startSimulatedCloud(vendor, shared, options.port)), door }
+  return { ...(await startSimulatedCloud(vendor, shared, options.port)), control }
 }
 
 type Parts = { state: State; access: Access; callLimiter: CallLimiter; intercepted: InterceptedCalls }

@@ -15,7 +15,7 @@ async function start() {
   const { values } = parseArgs({ options: cloudOptions })
   const latencyMs = readWholeNumber('latency', values.latency)
   const projects = values.project.length > 0 ? values.project : [randomUUID()]
-  const { url, controlUrl, door, close } = await startEquinixMetal({
+  const { url, controlUrl, control, close } = await startEquinixMetal({
     port: readWholeNumber('port', values.port),
     projects: projects.map((id) => ({ id })),
     tokens: readTokens(values, projects),
@@ -23,7 +23,7 @@ async function start() {
     quota: readWholeNumber('quota', values.quota),
     unknowns: readPairs(values.unknown),
   })
-  door.latency.set({ ms: latencyMs })
+  control.latency.set({ ms: latencyMs })
   return { ready: { url, controlUrl, projects }, close }
 }
 

@@ -63,7 +63,7 @@ function reservationControl(state: State): EquinixMetalControl['reservations'] {
       state.runDue()
       return [...state.reservations.keys()].map(show)
     },
-    leaving() {
+    deleting() {
       state.runDue()
       return [...state.reservations.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
     },

@@ -35,7 +35,7 @@ export type EquinixMetalOptions = {
   now?: () => number
 }
 
-export type EquinixMetal = RunningCloud & { door: EquinixMetalControl }
+export type EquinixMetal = RunningCloud & { control: EquinixMetalControl }
 
 /** Starts a simulated Equinix Metal on a loopback port; its state is in memory. */
 export async function startEquinixMetal(options: EquinixMetalOptions): Promise<EquinixMetal> {
@@ -47,16 +47,16 @@ export async function startEquinixMetal(options: EquinixMetalOptions): Promise<E
   const access = makeAccess(options.tokens)
   const rate = makeRateCounter(options.rateLimit ?? { calls: 5000, perMs: 60_000 }, now)
   const limit = { rate, isEnforced: options.rateLimit !== undefined }
-  const door = makeMetalControl(state, shared)
-  for (const device of options.devices ?? []) door.devices.add(device)
+  const control = makeMetalControl(state, shared)
+  for (const device of options.devices ?? []) control.devices.add(device)
   const vendor = {
     name: 'Equinix Metal',
     format: makeFormat(access, rate),
     routes: (app: FastifyInstance, intercepted: InterceptedCalls) =>
       serveApi(app, { state, access, limit, intercepted }),
-    commands: metalCommands(state, door),
+    commands: metalCommands(state, control),
   }
-  return { ...(await startSimulatedCloud(vendor, shared, options.port)), door }
+  return { ...(await startSimulatedCloud(vendor, shared, options.port)), control }
 }
 
 type RateCounter = ReturnType<typeof makeRateCounter>

@@ -24,17 +24,17 @@ export async function startCherry(unknowns: Partial<UnknownBehaviour> = {}, now 
     unknowns,
     now,
   })
-  const { door, url } = simulator
-  door.setDeletion({ reservationsMs: 0, devicesMs: 0 })
+  const { control, url } = simulator
+  control.setDeletion({ reservationsMs: 0, devicesMs: 0 })
   const cloudWith = (apiKey: string, more: Partial<CherryServersOptions> = {}) =>
     cherryAt(url, { apiKey: { reveal: () => apiKey }, ...more })
-  return { simulator, door, cloudWith, [Symbol.asyncDispose]: simulator.close }
+  return { simulator, control, cloudWith, [Symbol.asyncDispose]: simulator.close }
 }
 
 /** The same as the contract wants it. */
 export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<PeeringStage> {
   const cherry = await startCherry(unknowns)
-  const { door, cloudWith } = cherry
+  const { control, cloudWith } = cherry
   return {
     cloud: cloudWith(key),
     withUnknownKey: cloudWith(unknownKey),
@@ -42,7 +42,7 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<P
     withForeignKey: cloudWith(foreignKey),
     keys: [key, unknownKey, readOnlyKey, foreignKey],
     location: 'LT-Siauliai',
-    door,
+    control,
     routes,
     machines: machineRoom(cherry),
     peering: { routes: peeringRoutes, chosenAsn: 64_667, peerAsn: 16_125 },
@@ -52,16 +52,16 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<P
 
 export type Cherry = Awaited<ReturnType<typeof startCherry>>
 
-function machineRoom({ simulator, door }: Cherry): Stage['machines'] {
+function machineRoom({ simulator, control }: Cherry): Stage['machines'] {
   return {
-    add: (hostname) => String(door.devices.add({ hostname })['id']),
+    add: (hostname) => String(control.devices.add({ hostname })['id']),
     turnOff(id) {
-      door.devices.setCondition(id, { state: 'active', status: 'deployed' })
-      door.devices.powerOff(id)
+      control.devices.setCondition(id, { state: 'active', status: 'deployed' })
+      control.devices.powerOff(id)
     },
-    turnOn: (id) => void door.devices.powerOn(id),
-    reinstall: (id) => void door.devices.setCondition(id, { status: 'deploying' }),
-    remove: (id) => door.devices.remove(id),
+    turnOn: (id) => void control.devices.powerOn(id),
+    reinstall: (id) => void control.devices.setCondition(id, { status: 'deploying' }),
+    remove: (id) => control.devices.remove(id),
     lend: (id, address) => target(simulator.url, address, id),
   }
 }

@@ -71,13 +71,13 @@ function listing(on: On): void {
 
   on('a cloud that gives shorter pages of machines gives them all', async (stage) => {
     const ids = Array.from({ length: 12 }, (_, n) => stage.machines.add(`node-${n}`))
-    stage.door.faults.add({ on: stage.routes.machines, answer: 'short-pages', perPage: 5 })
+    stage.control.faults.add({ on: stage.routes.machines, answer: 'short-pages', perPage: 5 })
     assert.equal(idsOf(await machines(stage)), ids.toSorted())
   })
 
   on('pages of machines that do not fit together are never taken for the whole', async (stage) => {
     const ids = Array.from({ length: 120 }, (_, n) => stage.machines.add(`node-${n}`))
-    stage.door.faults.add({ on: stage.routes.machines, answer: 'shuffled-list' })
+    stage.control.faults.add({ on: stage.routes.machines, answer: 'shuffled-list' })
     const listed = await machines(stage).then(idsOf, ({ fault }: { fault: string }) => fault)
     assert.equal(listed, Array.isArray(listed) ? ids.toSorted() : 'unavailable')
   })
@@ -128,7 +128,7 @@ function failing(on: On): void {
   for (const answer of [401, 429, 500, 502, 'reset'] as const)
     on(`nothing can be said of machines while the cloud answers ${answer}`, async (stage) => {
       const id = stage.machines.add('node-1')
-      for (const route of [stage.routes.machine, stage.routes.machines]) stage.door.faults.add({ on: route, answer })
+      for (const route of [stage.routes.machine, stage.routes.machines]) stage.control.faults.add({ on: route, answer })
       const fault = answer === 401 ? 'auth' : answer === 429 ? 'rate-limit' : 'unavailable'
       const reads = [() => machines(stage), () => machine(stage, id), () => machine(stage, never)]
       for (const read of reads) assert.is((await refusalOf(stage, read())).fault, fault)
@@ -138,7 +138,8 @@ function failing(on: On): void {
     on(`reading machines outlives two times ${answer}`, async (stage) => {
       const id = stage.machines.add('node-1')
       const fault = { answer, times: 2, retryAfterSeconds: 0.01 }
-      for (const route of [stage.routes.machine, stage.routes.machines]) stage.door.faults.add({ on: route, ...fault })
+      for (const route of [stage.routes.machine, stage.routes.machines])
+        stage.control.faults.add({ on: route, ...fault })
       assert.is((await machine(stage, id))?.id, id)
       assert.equal(idsOf(await machines(stage)), [id])
     })
@@ -146,16 +147,16 @@ function failing(on: On): void {
   on('reading machines follows a redirect on the host of the cloud, and none to another', async (stage) => {
     const id = stage.machines.add('node-1')
     const { machines: route } = stage.routes
-    stage.door.faults.add({ on: route, answer: 'redirect', times: 1 })
+    stage.control.faults.add({ on: route, answer: 'redirect', times: 1 })
     assert.equal(idsOf(await machines(stage)), [id])
-    stage.door.faults.add({ on: route, answer: 'redirect', location: 'https://nowhere.invalid/' })
+    stage.control.faults.add({ on: route, answer: 'redirect', location: 'https://nowhere.invalid/' })
     assert.match((await refusalOf(stage, machines(stage))).message, 'to the same host')
   })
 
   on('a caller who cannot wait any longer knows nothing of machines', async (stage) => {
     const id = stage.machines.add('node-1')
     for (const route of [stage.routes.machine, stage.routes.machines])
-      stage.door.faults.add({ on: route, answer: 'hang' })
+      stage.control.faults.add({ on: route, answer: 'hang' })
     const { cloud } = stage
     for (const read of [(soon: AbortSignal) => cloud.machine(id, soon), (soon: AbortSignal) => cloud.machines(soon)])
       assert.is((await refusalOf(stage, read(AbortSignal.timeout(100)))).fault, 'unavailable')
@@ -163,8 +164,8 @@ function failing(on: On): void {
 
   on('a machine that answers 404 is not gone while the list of machines fails', async (stage) => {
     for (const answer of [401, 403, 404, 500, 'reset'] as const) {
-      stage.door.faults.clear()
-      stage.door.faults.add({ on: stage.routes.machines, answer })
+      stage.control.faults.clear()
+      stage.control.faults.add({ on: stage.routes.machines, answer })
       await refusalOf(stage, machine(stage, never))
     }
   })

@@ -63,8 +63,8 @@ function failing(on: On<PeeringStage>): void {
     on(`no part of BGP is off or empty because the cloud answers ${answer}`, async (stage) => {
       const id = stage.machines.add('node-1')
       for (const name of [...reads, ...writes]) {
-        stage.door.faults.clear()
-        stage.door.faults.add({ on: stage.peering.routes[name], answer })
+        stage.control.faults.clear()
+        stage.control.faults.add({ on: stage.peering.routes[name], answer })
         assert.is((await refusalOf(stage, calls[name](stage.cloud, id))).fault, fault)
       }
     })
@@ -73,10 +73,10 @@ function failing(on: On<PeeringStage>): void {
     on(`BGP whose enabling lost its answer (${answer}) is on, and can be enabled again`, async (stage) => {
       const id = stage.machines.add('node-1')
       for (const name of writes) {
-        stage.door.faults.add({ on: stage.peering.routes[name], answer, done: true, times: 1 })
+        stage.control.faults.add({ on: stage.peering.routes[name], answer, done: true, times: 1 })
         const error = await refusalOf(stage, calls[name](stage.cloud, id))
         assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-        assert.is(stage.door.calls.count(stage.peering.routes[name]), 1)
+        assert.is(stage.control.calls.count(stage.peering.routes[name]), 1)
         await calls[name](stage.cloud, id)
       }
       assert.equal(await project(stage), { asn: asnOf(stage), password: undefined })
@@ -85,7 +85,7 @@ function failing(on: On<PeeringStage>): void {
 
   on('a caller who cannot wait any longer does not know of BGP', async (stage) => {
     const id = stage.machines.add('node-1')
-    stage.door.faults.add({ answer: 'hang' })
+    stage.control.faults.add({ answer: 'hang' })
     const { peering } = stage.cloud
     const soon = () => AbortSignal.timeout(100)
     assert.is((await refusalOf(stage, peering.peers(id, soon()))).outcome, 'nothing')

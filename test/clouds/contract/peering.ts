@@ -46,9 +46,9 @@ function ofMachines(on: On<PeeringStage>): void {
     await enable(stage)
     const ids = Array.from({ length: 40 }, (_, n) => stage.machines.add(`node-${n}`))
     await Promise.all(ids.map((id) => enableOn(stage, id)))
-    stage.door.calls.clear()
+    stage.control.calls.clear()
     assert.equal([...(await machines(stage))].toSorted(), ids.toSorted())
-    assert.is(stage.door.calls.count(), 1)
+    assert.is(stage.control.calls.count(), 1)
   })
 
   on('BGP that is on for a machine is enabled again without harm', async (stage) => {

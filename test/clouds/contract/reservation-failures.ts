@@ -11,7 +11,7 @@ export function reservationFailureRules(on: On): void {
 
 function refusing(on: On): void {
   on('over quota nothing is bought', async (stage) => {
-    stage.door.quota.set(1)
+    stage.control.quota.set(1)
     await reserve(stage, { service: 'first' })
     const error = await refusalOf(stage, reserve(stage, { service: 'second' }))
     assert.equal([error.fault, error.outcome], ['quota', 'nothing'])
@@ -59,56 +59,56 @@ function failing(on: On): void {
   const losses = [500, 502, 'reset'] as const
   for (const answer of losses) {
     on(`a reservation whose answer is lost (${answer}) is asked for once, and found by its marks`, async (stage) => {
-      stage.door.faults.add({ on: stage.routes.reserve, answer, done: true })
+      stage.control.faults.add({ on: stage.routes.reserve, answer, done: true })
       const error = await refusalOf(stage, reserve(stage))
       assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-      assert.is(stage.door.calls.count(stage.routes.reserve), 1)
+      assert.is(stage.control.calls.count(stage.routes.reserve), 1)
       const [found] = await list(stage, marks)
       assert.is(found?.state, 'reserved')
     })
 
     on(`a reservation that was never made (${answer}) is asked for once, and not there`, async (stage) => {
-      stage.door.faults.add({ on: stage.routes.reserve, answer })
+      stage.control.faults.add({ on: stage.routes.reserve, answer })
       const error = await refusalOf(stage, reserve(stage))
       assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
-      assert.is(stage.door.calls.count(stage.routes.reserve), 1)
+      assert.is(stage.control.calls.count(stage.routes.reserve), 1)
       assert.equal(await list(stage, marks), [])
     })
   }
 
   on('a caller who cannot wait any longer does not know how it ended', async (stage) => {
-    stage.door.faults.add({ on: stage.routes.reserve, answer: 'hang' })
+    stage.control.faults.add({ on: stage.routes.reserve, answer: 'hang' })
     const { cloud, location } = stage
     const error = await refusalOf(stage, cloud.reserve({ location, marks }, AbortSignal.timeout(100)))
     assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
   })
 
   on('a cloud that wants to be left alone says for how long', async (stage) => {
-    stage.door.faults.add({ on: stage.routes.reserve, answer: 429, retryAfterSeconds: 3 })
+    stage.control.faults.add({ on: stage.routes.reserve, answer: 429, retryAfterSeconds: 3 })
     const error = await refusalOf(stage, reserve(stage))
     assert.equal([error.fault, error.outcome, error.retryAfterMs], ['rate-limit', 'nothing', 3000])
-    assert.is(stage.door.calls.count(stage.routes.reserve), 1)
+    assert.is(stage.control.calls.count(stage.routes.reserve), 1)
   })
 
   on('a reserve that came too soon after others is made in a moment, and buys one address', async (stage) => {
-    stage.door.faults.add({ on: stage.routes.reserve, answer: 429, times: 2, retryAfterSeconds: 0.01 })
+    stage.control.faults.add({ on: stage.routes.reserve, answer: 429, times: 2, retryAfterSeconds: 0.01 })
     const { id } = await reserve(stage)
-    assert.is(stage.door.calls.count(stage.routes.reserve), 3)
+    assert.is(stage.control.calls.count(stage.routes.reserve), 3)
     assert.equal(idsOf(await list(stage, marks)), [id])
   })
 
   for (const answer of [429, 500, 503, 'reset'] as const)
     on(`a list outlives two times ${answer}`, async (stage) => {
       const { id } = await reserve(stage)
-      stage.door.faults.add({ on: stage.routes.list, answer, times: 2, retryAfterSeconds: 0.01 })
+      stage.control.faults.add({ on: stage.routes.list, answer, times: 2, retryAfterSeconds: 0.01 })
       assert.equal(idsOf(await list(stage, marks)), [id])
     })
 
   on('a list that fails is an error, not an empty list', async (stage) => {
     await reserve(stage)
     for (const answer of [403, 500, 'reset'] as const) {
-      stage.door.faults.clear()
-      stage.door.faults.add({ on: stage.routes.list, answer })
+      stage.control.faults.clear()
+      stage.control.faults.add({ on: stage.routes.list, answer })
       await refusalOf(stage, list(stage, marks))
     }
   })

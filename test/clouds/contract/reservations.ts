@@ -15,7 +15,7 @@ export function reservationRules(on: On): void {
 function reserving(on: On): void {
   on('an address is reserved in one call, and found by id and marks', async (stage) => {
     const reservation = await reserve(stage)
-    assert.is(stage.door.calls.count(), 1)
+    assert.is(stage.control.calls.count(), 1)
     assert.is(reservation.state, 'reserved')
     assert.match(reservation.address ?? '', /^\d+\.\d+\.\d+\.\d+$/)
     assert.is(reservation.location, stage.location)
@@ -53,19 +53,19 @@ function listing(on: On): void {
 
   on('a cloud that gives shorter pages than it was asked for gives them all', async (stage) => {
     const ids = await crowd(stage, 12)
-    stage.door.faults.add({ on: stage.routes.list, answer: 'short-pages', perPage: 5 })
+    stage.control.faults.add({ on: stage.routes.list, answer: 'short-pages', perPage: 5 })
     assert.equal(idsOf(await list(stage)), ids)
   })
 
   on('a cloud that gives shorter pages in between gives them all', async (stage) => {
     const ids = await crowd(stage, 12)
-    stage.door.faults.add({ on: stage.routes.list, answer: 'short-pages', perPage: 5, times: 1 })
+    stage.control.faults.add({ on: stage.routes.list, answer: 'short-pages', perPage: 5, times: 1 })
     assert.equal(idsOf(await list(stage)), ids)
   })
 
   on('pages that do not fit together are never taken for the whole', async (stage) => {
     const ids = await crowd(stage, 120)
-    stage.door.faults.add({ on: stage.routes.list, answer: 'shuffled-list' })
+    stage.control.faults.add({ on: stage.routes.list, answer: 'shuffled-list' })
     const listed = await list(stage).catch((error: CloudError) => error.fault)
     assert.equal(Array.isArray(listed) ? idsOf(listed) : listed, Array.isArray(listed) ? ids : 'unavailable')
   })
@@ -82,9 +82,9 @@ function marking(on: On): void {
 
   on('marks that are there already need no second write, and what is gone none at all', async (stage) => {
     const { id } = await reserve(stage)
-    stage.door.calls.clear()
+    stage.control.calls.clear()
     await stage.cloud.mark(id, marks, neverAborted)
-    assert.is(stage.door.calls.count(), 1)
+    assert.is(stage.control.calls.count(), 1)
     await stage.cloud.release(id, neverAborted)
     await stage.cloud.mark(id, { service: 'other==' }, neverAborted)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
@@ -111,12 +111,12 @@ function releasing(on: On): void {
   on(
     'an address that the cloud still shows after its deletion can be given back again, until it is gone',
     async (stage) => {
-      stage.door.setDeletion({ reservationsMs: 60_000 })
+      stage.control.setDeletion({ reservationsMs: 60_000 })
       const reservation = await reserve(stage)
       await stage.cloud.release(reservation.id, neverAborted)
       assert.equal(await list(stage, marks), [reservation])
       await stage.cloud.release(reservation.id, neverAborted)
-      stage.door.reservations.vanish(reservation.id)
+      stage.control.reservations.vanish(reservation.id)
       assert.is(await stage.cloud.reservation(reservation.id, neverAborted), undefined)
       assert.equal(await list(stage), [])
       await stage.cloud.release(reservation.id, neverAborted)
@@ -126,14 +126,14 @@ function releasing(on: On): void {
 
   on('an address that somebody else gave back is gone', async (stage) => {
     const { id } = await reserve(stage)
-    stage.door.reservations.vanish(id)
+    stage.control.reservations.vanish(id)
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
     await stage.cloud.release(id, neverAborted)
   })
 
   on('a release whose answer is lost can be asked for again', async (stage) => {
     const { id } = await reserve(stage)
-    stage.door.faults.add({ on: stage.routes.release, answer: 'reset', done: true, times: 1 })
+    stage.control.faults.add({ on: stage.routes.release, answer: 'reset', done: true, times: 1 })
     const error = await refusalOf(stage, stage.cloud.release(id, neverAborted))
     assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
     await stage.cloud.release(id, neverAborted)

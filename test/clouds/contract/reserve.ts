@@ -13,7 +13,7 @@ export const idsOf = (things: Pick<Reservation, 'id'>[]) => things.map(({ id }) 
 
 /** As many addresses as that, each with a service of its own. */
 export async function crowd(stage: Stage, size: number): Promise<string[]> {
-  stage.door.quota.set(size)
+  stage.control.quota.set(size)
   const all = Array.from({ length: size }, (_, n) => reserve(stage, { service: `s${n}` }))
   return idsOf(await Promise.all(all))
 }

@@ -15,7 +15,7 @@ export type Stage<V extends Vendor = Vendor> = AsyncDisposable & {
   /** Every key in use here: no message may hold one. */
   keys: string[]
   location: string
-  door: AccountControl
+  control: AccountControl
   routes: Record<Route, string>
   machines: MachineRoom
 }

@@ -29,13 +29,13 @@ export async function startMetal(unknowns: Partial<UnknownBehaviour> = {}) {
       userAgent: 'eip-admission/test',
       retryDelayMs: 5,
     })
-  return { simulator, door: simulator.door, cloudWith, [Symbol.asyncDispose]: simulator.close }
+  return { simulator, control: simulator.control, cloudWith, [Symbol.asyncDispose]: simulator.close }
 }
 
 /** The same as the contract wants it. */
 export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<GrantStage & PasswordStage> {
   const metal = await startMetal(unknowns)
-  const { door, cloudWith } = metal
+  const { control, cloudWith } = metal
   return {
     cloud: cloudWith(key),
     withUnknownKey: cloudWith(unknownKey),
@@ -43,12 +43,12 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<G
     withForeignKey: cloudWith(foreignKey),
     keys: [key, unknownKey, readOnlyKey, foreignKey],
     location: 'da',
-    door,
+    control,
     routes,
     grants: {
-      late: () => door.setGrants({ mode: 'late' }),
-      grant: (id) => void door.reservations.grant(id),
-      deny: (id) => void door.reservations.deny(id),
+      late: () => control.setGrants({ mode: 'late' }),
+      grant: (id) => void control.reservations.grant(id),
+      deny: (id) => void control.reservations.deny(id),
     },
     machines: machineRoom(metal),
     peering: { routes: peeringRoutes, chosenAsn: undefined, peerAsn: 65_530 },
@@ -59,13 +59,13 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<G
 
 export type Metal = Awaited<ReturnType<typeof startMetal>>
 
-function machineRoom({ simulator, door }: Metal): Stage['machines'] {
+function machineRoom({ simulator, control }: Metal): Stage['machines'] {
   return {
-    add: (hostname) => String(door.devices.add({ hostname })['id']),
-    turnOff: (id) => void door.devices.powerOff(id),
-    turnOn: (id) => void door.devices.powerOn(id),
-    reinstall: (id) => void door.devices.setState(id, 'reinstalling'),
-    remove: (id) => door.devices.remove(id),
+    add: (hostname) => String(control.devices.add({ hostname })['id']),
+    turnOff: (id) => void control.devices.powerOff(id),
+    turnOn: (id) => void control.devices.powerOn(id),
+    reinstall: (id) => void control.devices.setState(id, 'reinstalling'),
+    remove: (id) => control.devices.remove(id),
     lend: async (id, address) => void (await assign(simulator.url, id, address)),
   }
 }

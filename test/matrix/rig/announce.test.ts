@@ -80,10 +80,10 @@ async function leavesInOrder(scene: Scene): Promise<void> {
   const { cloud, machines } = scene
   const address = await create(scene, 'leaving')
   await leadsTo(scene, address, machines)
-  cloud.door.calls.clear()
+  cloud.control.calls.clear()
   await scene.run('delete', 'service', 'leaving')
   await scene.gone('leaving')
-  const [released] = cloud.door.calls.all(routes.release)
+  const [released] = cloud.control.calls.all(routes.release)
   const lost = lostAtMs(scene, address)
   assert.ok(lost < Date.parse(released?.at ?? ''), `lost at ${lost}, released at ${released?.at}`)
 }
