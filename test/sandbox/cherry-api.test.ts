@@ -100,7 +100,9 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     name: 'a header of every list shows its length',
     async check({ call, server }) {
       const id = server()
+      await call('POST /ssh-keys', { label: 'laptop', key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me@example.com' })
       const lists = ['/regions', '/plans', '/teams', `/teams/${team}/projects`, `/teams/${team}/plans`]
+      lists.push('/cycles', '/ssh-keys', '/plans/625/images', '/plans/e5-1650v4/prebuilts?region=LT-Siauliai')
       for (const list of [...lists, ips, `/projects/${project}/servers`, `/servers/${id}/ips`]) {
         const answer = await call(`GET ${list}`)
         assert.is(answer.headers.get('x-total-count'), String(answer.list.length), list)
@@ -177,13 +179,14 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'a project with servers cannot be deleted; a project with floating IPs is deleted with them',
+    name: 'a project is deleted with its servers and its floating IPs, also one that is targeted at a server',
     async check({ cherry, call, order, server }) {
-      await order()
       const id = server()
-      assert.is((await call(`DELETE /projects/${project}`)).status, 400)
-      cherry.control.devices.remove(String(id))
+      await order({ targeted_to: id })
+      await order()
       assert.is((await call(`DELETE /projects/${project}`)).status, 204)
+      assert.is((await call(`GET /servers/${id}`)).status, 404)
+      assert.equal(cherry.control.devices.all(), [])
       assert.equal(cherry.control.reservations.all(), [])
     },
   },

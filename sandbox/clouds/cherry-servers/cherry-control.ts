@@ -5,9 +5,10 @@ import { setServerBgp } from './bgp.ts'
 import { removeIp } from './ips.ts'
 import { findPlan, plans } from './plans.ts'
 import { findRegion, regions } from './regions.ts'
+import { defaultFields } from './fields.ts'
 import { renderIp, renderProject, renderServer } from './render.ts'
 import { addServer, removeServer, setPower } from './servers.ts'
-import { type Server, type State, floatingIn, serverStates, serverStatuses } from './state.ts'
+import { type Ip, type Server, type State, floatingIn, serverStates, serverStatuses } from './state.ts'
 import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type NewServer = {
@@ -60,7 +61,7 @@ export function makeCherryControl(
     reservations: {
       all() {
         state.runDue()
-        return [...state.projects.values()].flatMap((one) => floatingIn(state, one)).map((ip) => renderIp(state, ip))
+        return [...state.projects.values()].flatMap((one) => floatingIn(state, one)).map((ip) => showIp(state, ip))
       },
       deleting() {
         state.runDue()
@@ -85,11 +86,15 @@ export function makeCherryControl(
   }
 }
 
+// As the API shows them without the parameter `fields`.
+const showIp = (state: State, ip: Ip) => defaultFields('ip', renderIp(state, ip)) as Json
+const showServer = (state: State, server: Server) => defaultFields('server', renderServer(state, server)) as Json
+
 const serverOf = (state: State, id: string) => findById(state.servers, Number(id), 'server')
 const projectOf = (state: State, id: string) => findById(state.projects, Number(id), 'project')
 
 function deviceControl(state: State): CherryServersControl['devices'] {
-  const show = (id: string) => renderServer(state, serverOf(state, id))
+  const show = (id: string) => showServer(state, serverOf(state, id))
   const power = (id: string, to: 'on' | 'off') => {
     setPower(state, serverOf(state, id), to)
     return show(id)
@@ -97,9 +102,9 @@ function deviceControl(state: State): CherryServersControl['devices'] {
   return {
     all() {
       state.runDue()
-      return [...state.servers.values()].map((server) => renderServer(state, server))
+      return [...state.servers.values()].map((server) => showServer(state, server))
     },
-    add: (wanted) => renderServer(state, addServer(state, readNewMachine(state, wanted))),
+    add: (wanted) => showServer(state, addServer(state, readNewMachine(state, wanted))),
     setCondition(id, condition) {
       checkOneOf(serverStates, condition.state)
       checkOneOf(serverStatuses, condition.status)

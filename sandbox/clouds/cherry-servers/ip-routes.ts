@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type RouteContext, inListOrder, pageOf } from './route-context.ts'
+import { type RouteContext, inListOrder, pageOf, wantedTypes } from './route-context.ts'
 import { notFound } from './errors.ts'
 import { selectFields } from './fields.ts'
 import { readIpChange, readRegion } from './ip-body.ts'
@@ -57,10 +57,4 @@ function findChangeable({ find }: RouteContext, request: FastifyRequest): Ip {
 
 function isListed(state: State, { createdAtMs, type }: Ip): boolean {
   return type !== 'floating-ip' || state.now() - createdAtMs >= state.listedAfterMs
-}
-
-/** Reads `type[]=a&type[]=b`, which the vendor's clients send, or the same without brackets. */
-function wantedTypes(request: FastifyRequest): unknown[] {
-  const { 'type[]': types, type } = request.query as Record<string, unknown>
-  return [types ?? type ?? []].flat()
 }

@@ -22,12 +22,13 @@ export function renderIp(state: State, ip: Ip): Json {
   return {
     ...renderIpAlone(ip),
     region: ip.region,
-    ...(route && { routed_to: { ...renderIpAlone(route), region: route.region } }),
+    ...(route && { routed_to: renderIp(state, route) }),
     ...(server && { assigned_to: renderServerAlone(state, server) }),
     ...(holder && { targeted_to: renderServerAlone(state, holder) }),
     ...(ip.type === 'primary-ip' && {
       gateway: host.gateway,
-      default_ptr_record: defaultPtrRecord(host.address),
+      default_ptr_record: `${defaultRecord(host.address)}.`,
+      default_a_record: `${defaultRecord(host.address)}.`,
       dns_resolvers: ['10.100.0.53', '10.100.0.54'],
     }),
     project: renderProject(ip.project),
@@ -36,7 +37,7 @@ export function renderIp(state: State, ip: Ip): Json {
 
 function renderIpAlone(ip: Ip): Json {
   const { id, type, host, aRecord } = ip
-  const ptrRecord = ip.ptrRecord ?? (type === 'primary-ip' ? defaultPtrRecord(host.address) : undefined)
+  const ptrRecord = ip.ptrRecord ?? (type === 'primary-ip' ? defaultRecord(host.address) : undefined)
   return {
     id,
     address: host.address,
@@ -52,24 +53,38 @@ function renderIpAlone(ip: Ip): Json {
   }
 }
 
-function defaultPtrRecord(address: string): string {
+function defaultRecord(address: string): string {
   return `ip-${address.replaceAll('.', '-')}.002.ptr.cherryservers.net`
+}
+
+/** The price of every server: one hour, with tax. */
+const pricing = {
+  id: 37,
+  currency: 'EUR',
+  unit: 'Hours',
+  unit_price: 0.05,
+  discount: 0,
+  discount_percentage: false,
+  price_subtotal: 0.05,
+  taxed: true,
+  price_total: 0.06,
+  price: 0.06,
+  quantity: 1,
+  billable_amount: 0.06,
 }
 
 /** Renders a server. */
 export function renderServer(state: State, server: Server): Json {
-  const { plan, image } = server
-  const pricing = { id: 37, currency: 'EUR', unit: 'Hours', unit_price: 0.05, taxed: true, price: 0.06, quantity: 1 }
+  const { softwares: _, ...plan } = server.plan
+  const { name, slug } = server.image
   return {
     ...renderServerAlone(state, server),
     plan,
     pricing,
     ip_addresses: ipsOf(state, server).map((ip) => renderIp(state, ip)),
     ssh_keys: server.sshKeys.map((id) => ({ id, href: `/ssh-keys/${id}` })),
-    termination_date: 'None',
-    upgradable: plan.type === 'vps',
-    network: 'on',
-    deployed_image: { name: image, slug: image.toLowerCase().replace(/[ .]/g, '_') },
+    ...(plan.type === 'baremetal' && { vlan: 618 }),
+    deployed_image: { name, slug },
   }
 }
 
@@ -79,22 +94,31 @@ export function renderChangedServer(state: State, server: Server): Json {
   return shown
 }
 
-/** Renders a server inside another object: shorter, but with its secrets. */
+/** Renders a server inside another object: shorter, but with its secrets. Answers hide three of its fields. */
 function renderServerAlone(state: State, server: Server): Json {
+  const isVps = server.plan.type === 'vps'
+  const speed = isVps ? 1000 : 3000
   return {
     id: server.id,
     name: server.name,
     href: `/servers/${server.id}`,
     hostname: server.hostname,
-    image: server.image,
+    image: server.image.name,
     spot_instance: server.spot,
     region: server.region,
     state: server.state,
     status: server.status,
     bgp: renderBgp(state, server),
+    software: { addons: [] },
     tags: server.tags,
+    termination_date: 'None',
+    upgradable: isVps,
     created_at: timestamp(server.createdAtMs),
+    traffic_used_bytes: 0,
+    network: 'on',
     project: renderProject(server.project),
+    ...(!isVps && { os_raid_level: 'Raid 1', os_disk: 'NVMe 1TB' }),
+    bandwidth_speed_mbps: { limit: speed, maximum: speed },
     ...secretsOf(state, server),
   }
 }
@@ -102,10 +126,10 @@ function renderServerAlone(state: State, server: Server): Json {
 const dayMs = 24 * 3600 * 1000
 
 /** Renders the secrets of a server, which the vendor removes a day after the deployment. */
-function secretsOf(state: State, { id, plan, createdAtMs }: Server): Json {
-  if (state.now() - createdAtMs >= dayMs) return {}
-  if (plan.type === 'vps') return { username: 'root', password: `root-s3cret-${id}` }
-  const expires = timestamp(createdAtMs + dayMs)
+function secretsOf(state: State, { id, plan, deployedAtMs, password }: Server): Json {
+  if (state.now() - deployedAtMs >= dayMs) return {}
+  if (plan.type === 'vps') return { username: 'root', password: password ?? `root-s3cret-${id}` }
+  const expires = timestamp(deployedAtMs + dayMs)
   return { bmc: { user: 'admin', password: `bmc-s3cret-${id}`, ip: '10.99.0.1', allowed_ip: '192.0.2.1', expires } }
 }
 
@@ -146,6 +170,7 @@ function hoursMinutesSeconds(ms: number): string {
   return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
 }
 
-function timestamp(ms: number): string {
+/** Renders a time as the vendor does, with seconds and an offset. */
+export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}+00:00`
 }

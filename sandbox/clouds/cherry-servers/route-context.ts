@@ -36,3 +36,9 @@ function readNumber(name: string, value: unknown): number {
   if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value)
   throw badRequest(`${name} must be a number.`)
 }
+
+/** Reads `type[]=a&type[]=b`, which the vendor's clients send, or the same without brackets. */
+export function wantedTypes(request: FastifyRequest): unknown[] {
+  const { 'type[]': types, type } = request.query as Record<string, unknown>
+  return [types ?? type ?? []].flat()
+}

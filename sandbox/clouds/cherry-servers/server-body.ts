@@ -1,27 +1,68 @@
 import { objectOf, textOf } from '../request-body.ts'
 import { badRequest } from './errors.ts'
+import { type Image, imageOf } from './images.ts'
 import { readRegion, readTags } from './ip-body.ts'
-import { findPlan } from './plans.ts'
-import type { ServerOrder } from './servers.ts'
-import type { Project, Server, Tags } from './state.ts'
+import { type Plan, findPlan } from './plans.ts'
+import type { Region } from './regions.ts'
+import type { Installation, ServerOrder } from './servers.ts'
+import type { Ip, Project, Server, State, Tags } from './state.ts'
 
 /** Reads the body of `POST /projects/{id}/servers`. */
-export function readServerOrder(project: Project, sent: unknown): ServerOrder {
+export function readServerOrder(state: State, project: Project, sent: unknown): ServerOrder {
   const body = objectOf(sent)
-  const plan = findPlan(body['plan'])
-  // The only error text of this call that is public.
-  if (!plan) throw badRequest('Given server plan was not found.')
-  const keys = body['ssh_keys']
+  const plan = readPlan(body)
+  const region = readRegion(body)
   return {
     project,
     plan,
-    region: readRegion(body),
+    region,
     ...(textOf(body['hostname']) && { hostname: textOf(body['hostname']) }),
-    ...(textOf(body['image']) && { image: textOf(body['image']) }),
-    ...(Array.isArray(keys) && { sshKeys: keys.map(Number) }),
+    ...readImage(body['image']),
+    ...readSshKeys(body['ssh_keys']),
     spot: body['spot_market'] === true || body['spot_instance'] === true,
     ...readTags(body['tags']),
+    floatingIps: readFloatingIps(state, { project, region }, body['ip_addresses']),
   }
+}
+
+/** Reads the plan of an order or an upgrade; throws 400 where it is unknown. */
+export function readPlan(sent: unknown): Plan {
+  const plan = findPlan(objectOf(sent)['plan'])
+  // The only error text of this call that is public.
+  if (!plan) throw badRequest('Given server plan was not found.')
+  return plan
+}
+
+/** Reads the body of the actions `rebuild` and `reinstall`. */
+export function readInstallation(sent: unknown): Installation {
+  const body = objectOf(sent)
+  return {
+    ...(textOf(body['hostname']) && { hostname: textOf(body['hostname']) }),
+    ...(textOf(body['password']) && { password: textOf(body['password']) }),
+    ...readImage(body['image']),
+    ...readSshKeys(body['ssh_keys']),
+  }
+}
+
+function readImage(sent: unknown): { image?: Image } {
+  return textOf(sent) ? { image: imageOf(textOf(sent)) } : {}
+}
+
+/** Reads the ids of SSH keys, which some clients send as texts. */
+function readSshKeys(sent: unknown): { sshKeys?: number[] } {
+  return Array.isArray(sent) ? { sshKeys: sent.map(Number) } : {}
+}
+
+/** Reads the ids of the floating IPs that a new server gets. */
+function readFloatingIps({ ips }: State, of: { project: Project; region: Region }, sent: unknown): Ip[] {
+  if (!Array.isArray(sent)) return []
+  return sent.map((id) => {
+    const ip = ips.get(textOf(id))
+    if (!ip || ip.isDeleting || ip.type !== 'floating-ip' || ip.project !== of.project)
+      throw badRequest('Given IP address was not found.')
+    if (ip.region !== of.region) throw badRequest('The IP address must be in the region of the server.')
+    return ip
+  })
 }
 
 export type ServerChange = { names: Partial<Pick<Server, 'name' | 'hostname'>>; tags?: Tags; bgp?: boolean }

@@ -5,8 +5,8 @@ import { type RouteContext, inListOrder, pageOf } from './route-context.ts'
 import { badRequest } from './errors.ts'
 import { selectFields } from './fields.ts'
 import { renderChangedServer, renderServer } from './render.ts'
-import { readServerChange, readServerOrder } from './server-body.ts'
-import { addServer, provision, redeploy, setPower, terminate } from './servers.ts'
+import { readInstallation, readPlan, readServerChange, readServerOrder } from './server-body.ts'
+import { addServer, provision, redeploy, setPower, terminate, upgrade } from './servers.ts'
 import { type Server, type State, ipsOf } from './state.ts'
 
 /** Serves servers, virtual ones and bare metal. */
@@ -28,7 +28,7 @@ function projectServers(app: FastifyInstance, { state, find, faultOf }: RouteCon
 
   app.post('/projects/:id/servers', (request, reply) => {
     const project = find.project(request)
-    const server = addServer(state, readServerOrder(project, request.body))
+    const server = addServer(state, readServerOrder(state, project, request.body))
     provision(state, server)
     return reply.code(201).send(selectFields(request, 'server', renderServer(state, server)))
   })
@@ -63,12 +63,14 @@ function singleServers(app: FastifyInstance, { state, find }: RouteContext): voi
 }
 
 /** The actions. The vendor's clients write some with a hyphen, some with an underscore. */
-const actions: Record<string, (state: State, server: Server) => void> = {
+const actions: Record<string, (state: State, server: Server, body: unknown) => void> = {
   'power-on': (state, server) => setPower(state, server, 'on'),
   'power-off': (state, server) => setPower(state, server, 'off'),
   reboot: (state, server) => setPower(state, server, 'on'),
-  reinstall: redeploy,
-  rebuild: redeploy,
+  reinstall: (state, server, body) => redeploy(state, server, readInstallation(body)),
+  rebuild: (state, server, body) => redeploy(state, server, readInstallation(body)),
+  // Only virtual servers can be upgraded; the name of this action is not public.
+  upgrade: (_, server, body) => upgrade(server, readPlan(body)),
   'enter-rescue-mode': (_, server) => void (server.status = 'rescue mode'),
   'exit-rescue-mode': (_, server) => void (server.status = 'deployed'),
   'reset-bmc-password': () => {},
@@ -79,7 +81,7 @@ function runAction(state: State, server: Server, { body }: FastifyRequest): void
   const name = typeof type === 'string' ? type.replaceAll('_', '-') : ''
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (!action) throw badRequest('Given action type was not found.')
-  action(state, server)
+  action(state, server, body)
 }
 
 /** Whether a search finds a server, by its hostname or a public address. */

@@ -3,6 +3,7 @@ import { makeRateCounter } from '../rate-limit.ts'
 import { type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
 import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
+import { accountRoutes } from './account-routes.ts'
 import { catalogueRoutes } from './catalogue-routes.ts'
 import { cherryCommands } from './cherry-commands.ts'
 import { type CallLimit, type CherryServersControl, type NewServer, makeCherryControl } from './cherry-control.ts'
@@ -81,6 +82,7 @@ function serveApi(app: FastifyInstance, { state, access, callLimiter, intercepte
   ipRoutes(app, cherry)
   serverRoutes(app, cherry)
   projectRoutes(app, cherry, access)
+  accountRoutes(app, cherry)
   catalogueRoutes(app, cherry)
 }
 

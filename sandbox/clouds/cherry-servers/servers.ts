@@ -1,29 +1,33 @@
 import { setServerBgp } from './bgp.ts'
 import { badRequest } from './errors.ts'
+import { hostNameFor } from './host-names.ts'
+import { type Image, defaultImage } from './images.ts'
 import { addOwnIps, removeServerIps } from './ips.ts'
 import type { Plan } from './plans.ts'
 import type { Region } from './regions.ts'
-import type { Project, Server, State, Tags } from './state.ts'
+import type { Ip, Project, Server, State, Tags } from './state.ts'
 
 export type ServerOrder = {
   project: Project
   plan: Plan
   region: Region
   hostname?: string
-  image?: string
+  image?: Image
   tags?: Tags
   sshKeys?: number[]
   spot?: boolean
+  /** Floating IPs that are routed to the new server. */
+  floatingIps?: Ip[]
 }
 
 /** Adds a running server to a project, with its own addresses. */
-export function addServer(state: State, order: ServerOrder): Server {
+export function addServer(state: State, { floatingIps = [], ...order }: ServerOrder): Server {
   const id = state.newServerId()
   const server: Server = {
     id,
-    hostname: `server-${id}`,
+    hostname: hostNameFor(id),
     name: order.plan.title,
-    image: 'Ubuntu 24.04 64bit',
+    image: defaultImage,
     tags: {},
     sshKeys: [],
     spot: false,
@@ -32,9 +36,11 @@ export function addServer(state: State, order: ServerOrder): Server {
     power: 'on',
     bgp: { enabled: false, connected: 0, routes: [], updatedMs: state.now() },
     createdAtMs: state.now(),
+    deployedAtMs: state.now(),
     ...order,
   }
   addOwnIps(state, server)
+  for (const ip of floatingIps) ip.target = server
   state.servers.set(id, server)
   return server
 }
@@ -50,12 +56,22 @@ export function provision(state: State, server: Server): void {
   })
 }
 
+/** What a new installation changes; what is absent stays. */
+export type Installation = Partial<Pick<Server, 'image' | 'hostname' | 'sshKeys' | 'password'>>
+
 /** Deploys a server again: its status shows it, and its state stays the same. */
-export function redeploy(state: State, server: Server): void {
-  server.status = 'deploying'
+export function redeploy(state: State, server: Server, wanted: Installation): void {
+  Object.assign(server, wanted, { status: 'deploying', deployedAtMs: state.now() })
   state.schedule(state.provisioningMs, () => {
     if (server.status === 'deploying') server.status = 'deployed'
   })
+}
+
+/** Gives a virtual server a larger plan. */
+export function upgrade(server: Server, plan: Plan): void {
+  if (server.plan.type !== 'vps' || plan.type !== 'vps') throw badRequest('Only virtual servers can be upgraded.')
+  if (server.name === server.plan.title) server.name = plan.title
+  server.plan = plan
 }
 
 /** Switches a server on or off; its state may not show it. */

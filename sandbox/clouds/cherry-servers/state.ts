@@ -3,14 +3,19 @@ import { type Scheduler, makeScheduler } from '../scheduler.ts'
 import type { Deletion } from '../control.ts'
 import type { Quota } from '../quota.ts'
 import { type AddressSpace, type Host, makeAddressSpace } from './address-space.ts'
+import type { Image } from './images.ts'
 import type { Plan } from './plans.ts'
 import type { Region } from './regions.ts'
 import type { UnknownBehaviour } from './unknown-behaviour.ts'
 
 export type Tags = Record<string, string>
 
+export type Team = { id: number; name: string; type: string; currency: string }
+
 /** `localAsn` is 0 until BGP is enabled for a server of the project. */
-export type Project = { id: number; name: string; bgp: { enabled: boolean; localAsn: number } }
+export type Project = { id: number; team: Team; name: string; bgp: { enabled: boolean; localAsn: number } }
+
+export type SshKey = { id: number; label: string; key: string; createdAtMs: number; updatedAtMs: number }
 
 export type ServerState = (typeof serverStates)[number]
 export const serverStates = ['pending', 'provisioning', 'active', 'inactive', 'terminating'] as const
@@ -26,15 +31,19 @@ export type Server = {
   name: string
   region: Region
   plan: Plan
-  image: string
+  image: Image
   tags: Tags
   sshKeys: number[]
+  /** The password that the customer chose; the vendor chooses one where it is absent. */
+  password?: string
   spot: boolean
   state: ServerState
   status: ServerStatus
   power: 'on' | 'off'
   bgp: ServerBgp
   createdAtMs: number
+  /** When its image was installed last. */
+  deployedAtMs: number
 }
 
 /** `connected` is the number of routers with a session; they have learned `routes`. */
@@ -63,7 +72,8 @@ export type Ip = {
 }
 
 export type State = Scheduler & {
-  team: { id: number; name: string }
+  teams: Map<number, Team>
+  sshKeys: Map<number, SshKey>
   projects: Map<number, Project>
   servers: Map<number, Server>
   ips: Map<string, Ip>
@@ -80,7 +90,9 @@ export type State = Scheduler & {
   localAsnMs: number
   provisioningMs: number
   now(): number
+  newTeamId(): number
   newProjectId(): number
+  newSshKeyId(): number
   newServerId(): number
   newAsn(): number
 }
@@ -91,14 +103,16 @@ export type StateOptions = Pick<State, 'quota' | 'behaviour' | 'localAsnMs' | 'p
 
 /** Makes the state of a team with empty projects. */
 export function makeState({ projects, ...options }: StateOptions): State {
+  const team: Team = { id: 5512, name: 'sandbox', type: 'personal', currency: 'EUR' }
   const known = projects.map(({ id, name = 'sandbox', bgp = false }): Project => {
     if (!Number.isInteger(id) || id < 1) throw new Error(`project ${id}: expected a whole number above 0`)
-    return { id, name, bgp: { enabled: bgp, localAsn: 0 } }
+    return { id, team, name, bgp: { enabled: bgp, localAsn: 0 } }
   })
   return {
     ...options,
     ...makeScheduler(options.now),
-    team: { id: 5512, name: 'sandbox' },
+    teams: new Map([[team.id, team]]),
+    sshKeys: new Map(),
     projects: new Map(known.map((project) => [project.id, project])),
     servers: new Map(),
     ips: new Map(),
@@ -107,6 +121,8 @@ export function makeState({ projects, ...options }: StateOptions): State {
     // As observed: the API still shows a deleted address for a while, but not a deleted server.
     deletion: { reservationsMs: 2000, devicesMs: 0 },
     listedAfterMs: 0,
+    newTeamId: counter(team.id),
+    newSshKeyId: counter(9844),
     newProjectId: counter(Math.max(218_449, ...projects.map(({ id }) => id))),
     newServerId: counter(640_116),
     newAsn: counter(64_666),
