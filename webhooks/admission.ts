@@ -30,9 +30,12 @@ function secretCheck(secret: string): (text: string) => boolean {
 /** The fastify plugin of the webhooks, with a route for each. Base64, uids and HTTP codes stay in this file. */
 export const admission: FastifyPluginCallback<AdmissionOptions> = (app, options, done) => {
   const isSecret = secretCheck(options.pathSecret)
+  // Any other content type is refused before its body is read.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'))
   app.addHook<Call>('onRequest', ({ params }, reply, next) => {
     if (isSecret(params.secret)) next()
-    else reply.code(404).send({ error: 'not found' })
+    else reply.code(404).header('connection', 'close').send({ error: 'not found' })
   })
   for (const webhook of options.webhooks) {
     app.post<Call>(`/:secret${webhook.path}`, { schema: { body: reviewSchema } }, (request, reply) =>

@@ -79,7 +79,7 @@ test('a webhook without a decision answers 500, and the answer does not hold the
 
 const malformed = [
   { name: 'a body that is not JSON', body: 'hello', type: 'application/json', status: 400 },
-  { name: 'another content type', body: '{}', type: 'text/plain', status: 400 },
+  { name: 'another content type', body: '{}', type: 'text/plain', status: 415 },
   { name: 'an empty object', body: {}, status: 400 },
   { name: 'another version', body: { ...review(), apiVersion: 'admission.k8s.io/v1beta1' }, status: 400 },
   { name: 'a uid that is a number', body: review({ uid: 5 }), status: 400 },
@@ -90,7 +90,7 @@ const malformed = [
 ]
 
 for (const { name, body, type = 'application/json', status } of malformed) {
-  test(`a review with ${name} gets 400`, async () => {
+  test(`a review with ${name} gets ${status}`, async () => {
     const app = await serverOf(() => {
       throw new Error('the webhook was called')
     })
