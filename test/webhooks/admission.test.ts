@@ -19,7 +19,7 @@ async function serverOf(decide: () => Decision) {
     resource: 'services',
     decide,
   }
-  await app.register(admission, { webhooks: [webhook], pathSecret: 'secret', log: silentLog })
+  await app.register(admission, { webhooks: [webhook], pathSecrets: () => ['secret', 'newer-secret'], log: silentLog })
   await app.ready()
   return supertest(app.server)
 }
@@ -102,6 +102,11 @@ test('unknown paths and methods get 404', async () => {
   const app = await serverOf(() => allow())
   await app.post('/secret/other').send(review()).expect(404)
   await app.get('/secret/w').expect(404)
+})
+
+test('while the path changes both are accepted', async () => {
+  const app = await serverOf(() => allow())
+  for (const path of ['/secret/w', '/newer-secret/w']) await app.post(path).send(review()).expect(200)
 })
 
 test('a caller without the secret gets 404 before its body is read', async () => {
