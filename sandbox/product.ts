@@ -18,6 +18,7 @@ export type ProductOptions = {
 }
 
 export type Product = Child & {
+  ports: ProductOptions['ports']
   /** Sends a GET request to the secure port. */
   health(path: string): Promise<{ status: number; text: string }>
 }
@@ -43,7 +44,7 @@ export function startProduct(options: ProductOptions): Product {
     logFile,
     env: { ...inheritedEnv(), ...dialect.env(cloud), ...env },
   })
-  return { ...child, health: (path) => get(`https://127.0.0.1:${ports.health}${path}`) }
+  return { ...child, ports, health: (path) => get(`https://127.0.0.1:${ports.health}${path}`) }
 }
 
 /** Waits until the process is ready. Throws, and names its log, when it ends or is not ready after a minute. */

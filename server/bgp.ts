@@ -41,10 +41,10 @@ export function makeBgp({ kind }: LoadBalancer, dialect: DialectBgp): Bgp {
   }
 }
 
-/** MetalLB reads passwords from a Secret. Everybody with the right to read nodes can read an annotation. */
+/** Everybody with the right to read nodes can read an annotation: only kube-vip has to have the password there. */
 const readsAnnotations: Record<LoadBalancer['kind'], boolean> = {
   'kube-vip': true,
-  empty: true,
+  empty: false,
   metallb: false,
   'metallb-crd': false,
   'metallb-configmap': false,

@@ -1,4 +1,5 @@
 import type { CertSource } from '../certs/cert-source.ts'
+import { paceOf } from '../certs/lifetimes.ts'
 import { selfSigned } from '../certs/self-signed.ts'
 import { names } from '../manifests/names.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
@@ -8,6 +9,7 @@ import type { KnownClients } from './listeners/client-certificates.ts'
 import type { Context } from './context.ts'
 import { type Leadership, leadership } from './leadership.ts'
 import { makeWebhooks } from './webhooks.ts'
+import { type WebhookPaths, webhookPaths } from './webhook-paths/webhook-paths.ts'
 import { type Dependencies, makeDependencies } from './dependencies.ts'
 
 /** Everything that `serve` starts, watches and stops. */
@@ -17,6 +19,7 @@ export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ledger'> &
   /** Absent with --only=webhooks. */
   leadership: Leadership | undefined
   certs: CertSource
+  paths: WebhookPaths
   /** The clients that may call the webhooks; absent if knowing the path is enough. */
   clients: KnownClients | undefined
 }
@@ -27,6 +30,7 @@ export function makeComponents(context: Context): Components {
   const deps = makeDependencies(context)
   const controllers = makeControllers(deps)
   const leader = leadership(context, (signal) => controllers.run(signal))
+  const mayRotate = () => only === 'webhooks' || leader.isLeader()
   context.metrics.gauge('leader', 'Whether this replica runs the controllers.', () => Number(leader.isLeader()))
   return {
     caches: deps.caches,
@@ -34,7 +38,8 @@ export function makeComponents(context: Context): Components {
     ledger: deps.ledger,
     webhooks: only === 'controllers' ? undefined : makeWebhooks(deps),
     leadership: only === 'webhooks' ? undefined : leader,
-    certs: makeCerts(context, () => only === 'webhooks' || leader.isLeader()),
+    certs: makeCerts(context, mayRotate),
+    paths: makePaths(context, mayRotate),
     clients: makeClients(context),
   }
 }
@@ -42,6 +47,17 @@ export function makeComponents(context: Context): Components {
 function makeClients({ settings, log }: Context): KnownClients | undefined {
   const { webhookClientCaFile: path, webhookClientNames: names } = settings.process
   return path === undefined ? undefined : { authorities: clientAuthorities({ path, log }), names, log }
+}
+
+/** The paths change as often as the serving certificate is renewed. */
+function makePaths(context: Context, mayRotate: () => boolean): WebhookPaths {
+  const { client, log, settings, pathSegments: segments } = context
+  const { namespace, caLifetimeMs: authorityMs, certLifetimeMs: leafMs, rotateWebhookPath } = settings.process
+  const { checkMs, overlapMs } = paceOf({ authorityMs, leafMs })
+  const rotateAfterMs = (leafMs * 2) / 3
+  const retireAfterMs = Math.min(10 * 60_000, leafMs / 4)
+  const pace = { checkMs, rotateAfterMs, publishMs: overlapMs, retireAfterMs }
+  return webhookPaths({ client, log, namespace, segments, pace, mayRotate: () => rotateWebhookPath && mayRotate() })
 }
 
 function makeCerts({ client, log, settings }: Context, mayRotate: () => boolean): CertSource {

@@ -13,8 +13,9 @@ import { clusterId, credentialsOf } from './cluster.ts'
 import { type EventRecorders, eventRecorders } from './event-recorders.ts'
 import { makeLog } from './log.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
-import { awaitPathSecret } from './path-secret.ts'
 import type { ServeSettings } from './settings/serve.ts'
+import { awaitPathSegments } from './webhook-paths/path-secret.ts'
+import type { PathSegments } from './webhook-paths/rotation.ts'
 
 /** What `serve` needs of the process. */
 export type ServeDeps = {
@@ -37,8 +38,8 @@ export type Context = {
   identity: string
   /** UID of the namespace kube-system. */
   cluster: string
-  /** First segment of the webhooks' paths. */
-  pathSecret: string
+  /** First segments of the webhooks' paths, as they were at the start. */
+  pathSegments: PathSegments
 }
 
 /** Connects to the API server and reads which cluster it serves. */
@@ -58,11 +59,11 @@ export async function createContext(settings: ServeSettings, { env, version, sig
   for (const warning of [...warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
   const client = connect(credentialsOf(processSettings.kubeconfig, env), { userAgent })
   const events = eventRecorders({ client, instance: identity, log })
-  const [cluster, pathSecret] = await Promise.all([
+  const [cluster, pathSegments] = await Promise.all([
     clusterId(client, log, signal),
-    awaitPathSecret(client, { namespace, log, signal }),
+    awaitPathSegments(client, { namespace, log, signal }),
   ])
   const announcer = await announcerOf(vendor.loadBalancer, { client, marks: vendor.announcerMarks, log, signal })
   log.info({ version, identity, cluster, cloud: vendor.cloud.name }, 'starting')
-  return { settings, log, metrics, client, events, vendor, announcer, identity, cluster, pathSecret }
+  return { settings, log, metrics, client, events, vendor, announcer, identity, cluster, pathSegments }
 }

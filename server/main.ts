@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
+import { tmpdir } from 'node:os'
 import process from 'node:process'
+import { privateCacheFolder } from './compile-cache.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 const { version } = manifest
@@ -8,9 +10,12 @@ const stopping = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => stopping.abort())
 }
+// Without a listener, SIGUSR1 would open Node's debugger to every user of the machine, and SIGHUP would end the process.
+for (const signal of ['SIGUSR1', 'SIGHUP'] as const) process.on(signal, () => {})
 
 // Compilation takes most of the start. Node caches the compiled code of all imports after this line.
-enableCompileCache()
+const cache = privateCacheFolder(tmpdir(), process.getuid?.() ?? -1)
+if (cache !== undefined) enableCompileCache(cache)
 const { run } = await import('./commands/run.ts')
 
 const print = (text: string) => void process.stdout.write(text)

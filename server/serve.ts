@@ -19,6 +19,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     for (const cache of cachesToStart(components)) cache.start(running.signal)
     components.locations.start(running.signal)
     components.clients?.authorities.start(running.signal)
+    components.paths.start(running.signal)
     await components.certs.start(signal)
     if (signal.aborted) return
     await runUntilAborted(await open(context, components), { components, settings, signal })
@@ -57,7 +58,7 @@ async function closeAfter(signal: AbortSignal, listeners: Listeners, delayMs: nu
 }
 
 async function open(context: Context, { webhooks, ...components }: Components): Promise<Listeners> {
-  const { settings, metrics, log, pathSecret, identity } = context
+  const { settings, metrics, log, identity } = context
   const { webhookBindAddress, webhookSecurePort, bindAddress, securePort } = settings.process
   metrics.gauge('cert_not_after_seconds', 'When the serving certificate expires, in seconds since 1970.', () => {
     const expiresMs = components.certs.notAfterMs()
@@ -69,7 +70,7 @@ async function open(context: Context, { webhooks, ...components }: Components): 
       at: { host: webhookBindAddress, port: webhookSecurePort },
       clients: components.clients,
       webhooks,
-      pathSecret,
+      pathSecrets: () => components.paths.accepted(),
       log,
       observe: (...review) => metrics.admission(...review),
     },

@@ -9,8 +9,8 @@ import type { Webhook } from './webhook.ts'
 
 export type AdmissionOptions = {
   webhooks: Webhook[]
-  /** The first segment of every path. A caller that does not know it gets 404 before we read its body. */
-  pathSecret: string
+  /** The first segments that a path may have. A caller that knows none gets 404 before we read its body. */
+  pathSecrets: () => readonly string[]
   log: Log
   /** Called for every review, for the metrics; `error` if it had no decision. */
   observe?: (webhook: string, verdict: Decision['verdict'] | 'error', ms: number) => void
@@ -18,21 +18,20 @@ export type AdmissionOptions = {
 
 type Call = { Body: AdmissionReview; Querystring: { timeout?: string }; Params: { secret: string } }
 
-/** Compares texts with the secret in constant time: a caller must not learn from the time where they differ. */
-function secretCheck(secret: string): (text: string) => boolean {
-  const expected = Buffer.from(secret)
-  return (text) => {
-    const given = Buffer.from(text)
-    return given.length === expected.length && timingSafeEqual(given, expected)
-  }
+/** Compares a text with a secret in constant time: a caller must not learn from the time where they differ. */
+function isSecret(text: string, secret: string): boolean {
+  const [given, expected] = [Buffer.from(text), Buffer.from(secret)]
+  return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
 /** The fastify plugin of the webhooks, with a route for each. Base64, uids and HTTP codes stay in this file. */
 export const admission: FastifyPluginCallback<AdmissionOptions> = (app, options, done) => {
-  const isSecret = secretCheck(options.pathSecret)
+  // Any other content type is refused before its body is read.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'))
   app.addHook<Call>('onRequest', ({ params }, reply, next) => {
-    if (isSecret(params.secret)) next()
-    else reply.code(404).send({ error: 'not found' })
+    if (options.pathSecrets().some((secret) => isSecret(params.secret, secret))) next()
+    else reply.code(404).header('connection', 'close').send({ error: 'not found' })
   })
   for (const webhook of options.webhooks) {
     app.post<Call>(`/:secret${webhook.path}`, { schema: { body: reviewSchema } }, (request, reply) =>

@@ -130,9 +130,19 @@ function vendorText(text: string | undefined, facts: CallFacts): string | undefi
 
 function clean(text: string, { secrets }: CallFacts): string {
   let cleaned = text
-  for (const secret of secrets) cleaned = cleaned.replaceAll(secret, '[redacted]')
+  for (const form of secrets.flatMap(formsOf)) cleaned = cleaned.replaceAll(form, '[redacted]')
   cleaned = cleaned.replace(/[\s\p{C}]+/gu, ' ').trim()
   return cleaned.length > 300 ? `${cleaned.slice(0, 300)}…` : cleaned
+}
+
+/** A secret as it is, and as JSON escapes it once and twice: vendors quote the request in a text of their answer. */
+function formsOf(secret: string): string[] {
+  const escaped = jsonEscaped(secret)
+  return [jsonEscaped(escaped), escaped, secret]
+}
+
+function jsonEscaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 function codeOf(error: unknown): string | undefined {

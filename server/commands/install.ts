@@ -8,7 +8,7 @@ import { installObjects } from '../../manifests/install.ts'
 import { names } from '../../manifests/names.ts'
 import { customResourceDefinitions, resourceOf } from '../../manifests/resources.ts'
 import { webhookIdentities } from '../../webhooks/identities.ts'
-import { newPathSecret, readPathSecret } from '../path-secret.ts'
+import { newPathSecret, readPathSecret } from '../webhook-paths/path-secret.ts'
 import type { InstallSettings } from '../settings/commands.ts'
 import type { CommandDeps } from './command-deps.ts'
 

@@ -4,7 +4,7 @@ import type { CertSource } from '../../certs/cert-source.ts'
 import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
 import type { KnownClients } from './client-certificates.ts'
 import { type HealthOptions, addHealth } from './health.ts'
-import { idleConnections } from './idle-connections.ts'
+import { type Connections, limitConnections } from './connections.ts'
 import { tlsApp } from './tls-app.ts'
 
 export type ListenersOptions = {
@@ -21,36 +21,42 @@ export type Listeners = {
   close(delayMs: number): Promise<void>
 }
 
+/**
+ * An API server has at most 600 requests in progress by default, and each calls one webhook at a time. Probes and
+ * Prometheus need a handful of connections.
+ */
+const maxConnections = { webhooks: 2_000, health: 200 }
+
 /** Opens the HTTPS ports of the process: one for the API server's reviews, one for health and metrics. */
 export async function openListeners({ certs, webhooks, health }: ListenersOptions): Promise<Listeners> {
   let isClosing = false
   const shutdown = { name: 'shutdown', problem: () => (isClosing ? 'shutting down' : undefined) }
   const apps: FastifyInstance[] = []
-  const closeIdle: (() => void)[] = []
-  const open = async (app: FastifyInstance, at: Address) => {
+  const connections: Connections[] = []
+  const open = async (app: FastifyInstance, at: Address, max: number) => {
     // A client that has to close its connection opens the next one to another replica, before this port closes.
     app.addHook('onSend', (...[, reply, , done]) => {
       if (isClosing) reply.header('connection', 'close')
       done()
     })
     apps.push(app)
-    closeIdle.push(idleConnections(app.server))
+    connections.push(limitConnections(app.server, max))
     await app.listen(at)
   }
 
   if (webhooks) {
     const app = tlsApp(certs, webhooks.clients)
     await app.register(admission, webhooks)
-    await open(app, webhooks.at)
+    await open(app, webhooks.at, maxConnections.webhooks)
   }
   const app = tlsApp(certs)
   addHealth(app, { ...health, ready: [...health.ready, shutdown] })
-  await open(app, health.at)
+  await open(app, health.at, maxConnections.health)
   return {
     async close(delayMs) {
       isClosing = true
       await sleep(delayMs)
-      for (const close of closeIdle) close()
+      for (const open of connections) open.closeUnused()
       await Promise.all(apps.map((running) => running.close()))
     },
   }

@@ -19,7 +19,7 @@ async function serverOf(decide: () => Decision) {
     resource: 'services',
     decide,
   }
-  await app.register(admission, { webhooks: [webhook], pathSecret: 'secret', log: silentLog })
+  await app.register(admission, { webhooks: [webhook], pathSecrets: () => ['secret', 'newer-secret'], log: silentLog })
   await app.ready()
   return supertest(app.server)
 }
@@ -79,7 +79,7 @@ test('a webhook without a decision answers 500, and the answer does not hold the
 
 const malformed = [
   { name: 'a body that is not JSON', body: 'hello', type: 'application/json', status: 400 },
-  { name: 'another content type', body: '{}', type: 'text/plain', status: 400 },
+  { name: 'another content type', body: '{}', type: 'text/plain', status: 415 },
   { name: 'an empty object', body: {}, status: 400 },
   { name: 'another version', body: { ...review(), apiVersion: 'admission.k8s.io/v1beta1' }, status: 400 },
   { name: 'a uid that is a number', body: review({ uid: 5 }), status: 400 },
@@ -90,7 +90,7 @@ const malformed = [
 ]
 
 for (const { name, body, type = 'application/json', status } of malformed) {
-  test(`a review with ${name} gets 400`, async () => {
+  test(`a review with ${name} gets ${status}`, async () => {
     const app = await serverOf(() => {
       throw new Error('the webhook was called')
     })
@@ -102,6 +102,11 @@ test('unknown paths and methods get 404', async () => {
   const app = await serverOf(() => allow())
   await app.post('/secret/other').send(review()).expect(404)
   await app.get('/secret/w').expect(404)
+})
+
+test('while the path changes both are accepted', async () => {
+  const app = await serverOf(() => allow())
+  for (const path of ['/secret/w', '/newer-secret/w']) await app.post(path).send(review()).expect(200)
 })
 
 test('a caller without the secret gets 404 before its body is read', async () => {

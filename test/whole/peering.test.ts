@@ -14,7 +14,7 @@ const password = 'Secret12345abc'
 const shown = Buffer.from(password).toString('base64')
 const other = 'Another12345'
 const prefix = 'metal.equinix.com'
-const settings = { METAL_METRO_NAME: 'da', METAL_BGP_PASS: password }
+const settings = { METAL_METRO_NAME: 'da', METAL_BGP_PASS: password, METAL_LOAD_BALANCER: 'kube-vip://' }
 
 let product: Product | undefined
 async function run(env: Record<string, string> = {}): Promise<void> {
@@ -33,19 +33,20 @@ const log = () => readFileSync(stage.logOf('eip-admission'), 'utf8')
 
 const joinFirst = once(() => startNode('first'))
 
-test('without MetalLB the node has the password in base64', async () => {
+test('with kube-vip the node has the password in base64', async () => {
   await run()
   await joinFirst()
   await annotationsAre((found) => hasPeers(found) && hasPassword(found))
 })
 
-test('with MetalLB the node has no password annotation, and an existing one is removed', async () => {
-  await run()
-  await joinFirst()
-  await annotationsAre((found) => hasPassword(found))
-  await run({ METAL_LOAD_BALANCER: 'metallb:///' })
-  await annotationsAre((found) => hasPeers(found) && !JSON.stringify(found).includes(shown))
-})
+for (const loadBalancer of ['empty://', 'metallb:///'])
+  test(`with ${loadBalancer} the node has no password annotation, and an existing one is removed`, async () => {
+    await run()
+    await joinFirst()
+    await annotationsAre((found) => hasPassword(found))
+    await run({ METAL_LOAD_BALANCER: loadBalancer })
+    await annotationsAre((found) => hasPeers(found) && !JSON.stringify(found).includes(shown))
+  })
 
 test('old annotations that kube-vip would read are removed, and annotation names can be set', async () => {
   await run()

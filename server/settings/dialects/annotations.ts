@@ -42,7 +42,7 @@ export const nodeAnnotations = {
   multihop: onNode('`true`', 'The peer is more than one hop away. Left out for a nearer peer.'),
   password: onNode(
     'base64',
-    'The BGP (MD5) password. Written only with `kube-vip://` and `empty://`; MetalLB reads it from a Secret.',
+    'The BGP (MD5) password. Written only with `kube-vip://`; MetalLB reads it from a Secret.',
   ),
   privateNetwork: onNode('a CIDR', 'The private network of the node.'),
 }

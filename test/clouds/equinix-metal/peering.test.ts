@@ -99,6 +99,17 @@ test('a refusal that repeats the password does not get it into the error', async
   assert.not.match(inspect(error, { depth: null, showHidden: true }), 'Secret1234')
 })
 
+test('a refusal that repeats a password in JSON does not get it into the error', async () => {
+  const quoted = new Secret('se"cr\\et')
+  const body = JSON.stringify({ md5: quoted.reveal() })
+  for (const text of [body, JSON.stringify(body), `Md5 ${quoted.reveal()}`]) {
+    const routes = { [`POST ${config}s`]: errors(422, `bad request: ${text}`), [`GET ${config}`]: { json: {} } }
+    const error = await cloudErrorOf(enable(routes, { asn: 65_000, password: quoted }))
+    assert.match(error.message, '[redacted]')
+    assert.not.match(error.message, /se.*cr.*et/)
+  }
+})
+
 const unreadable: Reply[] = [{ status: 200 }, { json: [] }, { json: { id: 'x', status: 'enabled' } }, { text: '<p>' }]
 for (const reply of unreadable)
   test(`BGP is not off because of ${JSON.stringify(reply)}`, async () => {

@@ -1,0 +1,68 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Secret, WebhookConfiguration } from '../../kube/objects.ts'
+import { segmentsOf, withSegments } from '../../server/webhook-paths/path-secret.ts'
+import { type PathSegments, planSegments, segmentPatch } from '../../server/webhook-paths/rotation.ts'
+
+const pace = { checkMs: 1, rotateAfterMs: 1000, publishMs: 100, retireAfterMs: 200 }
+const resting = { current: 'a', next: undefined, previous: undefined, sinceMs: 0 }
+const published = { ...resting, next: 'b' }
+const switched = { ...resting, current: 'b', previous: 'a' }
+
+const steps: {
+  name: string
+  from: PathSegments
+  nowMs: number
+  areConfigured?: boolean
+  to?: Partial<PathSegments>
+}[] = [
+  { name: 'a segment rests until its time is over', from: resting, nowMs: 999 },
+  { name: 'then the next one is published', from: resting, nowMs: 1000, to: { current: 'a', next: 'new' } },
+  { name: 'the next one is not used before every replica knows it', from: published, nowMs: 99 },
+  { name: 'then it is', from: published, nowMs: 100, to: { current: 'b', next: undefined, previous: 'a' } },
+  { name: 'the previous one is accepted for a while', from: switched, nowMs: 199 },
+  { name: 'then it is dropped', from: switched, nowMs: 200, to: { current: 'b', previous: undefined } },
+  { name: 'but not while a configuration has another one', from: switched, nowMs: 5000, areConfigured: false },
+]
+
+for (const { name, from, nowMs, areConfigured = true, to } of steps)
+  test(name, () => {
+    const after = planSegments(from, { nowMs, pace, areConfigured, newSegment: () => 'new' })
+    assert.equal(after, to && { ...from, ...to, sinceMs: nowMs })
+  })
+
+test('the Secret keeps the segments, and what else is in it', () => {
+  const stored: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', creationTimestamp: '2026-01-01T00:00:00Z' },
+    data: { path: btoa('a'), other: btoa('kept') },
+  }
+  assert.equal(segmentsOf(stored), { ...resting, sinceMs: Date.UTC(2026) })
+  assert.is(segmentsOf({ ...stored, data: {} }), undefined)
+  for (const segments of [resting, published, switched]) {
+    const after = withSegments(withSegments(stored, published), segments)
+    assert.equal(segmentsOf(after), segments)
+    assert.is(after.data?.['other'], btoa('kept'))
+  }
+})
+
+const configuration = (...webhooks: object[]) =>
+  ({
+    metadata: { resourceVersion: '7' },
+    webhooks: webhooks.map((clientConfig) => ({ clientConfig })),
+  }) as unknown as WebhookConfiguration
+
+test('the patch changes the first segment of paths and URLs, and only where it is another one', () => {
+  const service = (path: string) => ({ service: { namespace: 'n', name: 's', path } })
+  const stored = configuration(service('/a/w'), service('/b/w'), { url: 'https://[::1]:9443/a/w/x?timeout=1s' })
+  assert.equal(segmentPatch(stored, 'b'), [
+    { op: 'replace', path: '/metadata/resourceVersion', value: '7' },
+    { op: 'replace', path: '/webhooks/0/clientConfig/service/path', value: '/b/w' },
+    { op: 'replace', path: '/webhooks/2/clientConfig/url', value: 'https://[::1]:9443/b/w/x?timeout=1s' },
+  ])
+  assert.equal(segmentPatch(configuration(service('/b/w')), 'b'), [])
+  assert.equal(segmentPatch(undefined, 'b'), [])
+})
+
+test.run()
