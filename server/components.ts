@@ -7,6 +7,7 @@ import { clientAuthorities } from './listeners/client-authorities.ts'
 import type { KnownClients } from './listeners/client-certificates.ts'
 import type { Context } from './context.ts'
 import { type Leadership, leadership } from './leadership.ts'
+import { type OwnUser, ownUser } from './own-user.ts'
 import { makeWebhooks } from './webhooks.ts'
 import { type Dependencies, makeDependencies } from './dependencies.ts'
 
@@ -14,6 +15,8 @@ import { type Dependencies, makeDependencies } from './dependencies.ts'
 export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ledger'> & {
   /** Absent with --only=controllers. */
   webhooks: Webhook[] | undefined
+  /** Whom the webhooks know as ourselves. */
+  ownUser: OwnUser
   /** Absent with --only=webhooks. */
   leadership: Leadership | undefined
   certs: CertSource
@@ -26,13 +29,15 @@ export function makeComponents(context: Context): Components {
   const { only } = context.settings.process
   const deps = makeDependencies(context)
   const controllers = makeControllers(deps)
+  const self = ownUser({ ...context, namespace: context.settings.process.namespace })
   const leader = leadership(context, (signal) => controllers.run(signal))
   context.metrics.gauge('leader', 'Whether this replica runs the controllers.', () => Number(leader.isLeader()))
   return {
     caches: deps.caches,
     locations: deps.locations,
     ledger: deps.ledger,
-    webhooks: only === 'controllers' ? undefined : makeWebhooks(deps),
+    webhooks: only === 'controllers' ? undefined : makeWebhooks(deps, self.isSelf),
+    ownUser: self,
     leadership: only === 'webhooks' ? undefined : leader,
     certs: makeCerts(context, () => only === 'webhooks' || leader.isLeader()),
     clients: makeClients(context),

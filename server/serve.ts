@@ -19,6 +19,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     for (const cache of cachesToStart(components)) cache.start(running.signal)
     components.locations.start(running.signal)
     components.clients?.authorities.start(running.signal)
+    if (components.webhooks) await components.ownUser.start(running.signal)
     await components.certs.start(signal)
     if (signal.aborted) return
     await runUntilAborted(await open(context, components), { components, settings, signal })
