@@ -69,7 +69,7 @@ async function carryOutOnService(
         spec: { loadBalancerIP: step.address },
       })
     case 'hide-address':
-      return write(hidingPatch(deps, service))
+      return write(hidingPatch(deps, service, step.address))
     case 'announce':
       return announce(deps, service, step)
     case 'withdraw':
@@ -140,9 +140,9 @@ function sharedText({ address, services }: Extract<Step, { do: 'report-shared' }
   return `address ${address} is not released while another Service shows it: ${services.join(', ')}`
 }
 
-function hidingPatch(deps: StepDeps, service: Service): object {
+function hidingPatch(deps: StepDeps, service: Service, address: string | undefined): object {
   const { metadata, spec } = service
-  const shown = metadata.annotations?.[addressAnnotation]
+  const shown = metadata.annotations?.[addressAnnotation] ?? address
   return {
     metadata: {
       annotations: {
