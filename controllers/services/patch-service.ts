@@ -9,22 +9,13 @@ export const serviceFieldManager = 'eip-admission'
 const written = { fieldManager: serviceFieldManager }
 
 /** Changes a Service, unless it has changed since the step was planned. */
-export async function patch(
-  client: KubeClient,
-  service: Service,
-  change: object,
-  signal?: AbortSignal,
-): Promise<undefined> {
+export async function patch(client: KubeClient, service: Service, change: object): Promise<undefined> {
   const { resourceVersion } = service.metadata
   const merge = {
     ...change,
     metadata: { ...('metadata' in change ? (change.metadata as object) : {}), resourceVersion },
   }
-  await client.patch(
-    services,
-    { ...splitKey(keyOf(service)), patch: { merge } },
-    { ...written, ...(signal && { signal }) },
-  )
+  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } }, written)
 }
 
 /** Changes the status of a Service. */

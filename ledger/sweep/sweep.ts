@@ -17,7 +17,7 @@ export type SweepDeps = LedgerDeps & {
   listRecords: () => ElasticIP[]
   listServices: () => { service: Service; wanted: Want }[]
   /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
-  removeAddress: (service: Service, signal: AbortSignal) => Promise<void>
+  removeAddress: (service: Service) => Promise<void>
   graceMs: number
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
@@ -76,7 +76,7 @@ async function release(
 ): Promise<void> {
   const { scheme } = deps
   const former = formerServices(orphan.reservation, { services: deps.listServices(), scheme })
-  for (const service of former) await deps.removeAddress(service, signal)
+  for (const service of former) await deps.removeAddress(service)
   await releaseOrphan(deps, orphan, signal)
 }
 

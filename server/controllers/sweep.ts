@@ -37,7 +37,7 @@ function makeSweep({ client, ledger, caches, want, settings }: Deps): Sweep {
     mark: ledger.mark,
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
-    removeAddress: (service, signal) => patch(client, service, { spec: { loadBalancerIP: null } }, signal),
+    removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
     graceMs: settings.cluster.unboundGraceMs,
     mode: settings.cluster.sweep,
   })
