@@ -1,5 +1,6 @@
 import { limitUnbound } from '../ledger/claim/unbound-limit.ts'
 import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
+import { probe } from '../webhooks/probe.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
 import { serviceProtect } from '../webhooks/service-protect.ts'
 import { serviceStatusValidating, serviceValidating } from '../webhooks/service-validating.ts'
@@ -34,5 +35,5 @@ export function makeWebhooks(
     },
   })
   const rules = { policy, locations, isSelf }
-  return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf })]
+  return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf }), probe(deps)]
 }

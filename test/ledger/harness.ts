@@ -176,6 +176,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       release: (record, signal) => release(deps, record, signal),
       retain: (record, signal) => retain(deps, record, signal),
       event: () => {},
+      onMissedByAdmission: () => {},
     }),
   })
   const sourceReconciler = availableAddress({
