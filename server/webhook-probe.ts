@@ -28,8 +28,8 @@ export type WebhookProbe = {
   start(signal: AbortSignal): void
 }
 
-/** How soon a probe that failed is repeated: a configuration that was just written is not in use everywhere yet. */
-const repeatMs = 5_000
+/** How soon a probe that failed is repeated: after a start the API server may not know us everywhere yet. */
+const repeatMs = 15_000
 
 /**
  * Checks that the API server still calls our webhooks and uses their answers. With failurePolicy Ignore it would be silent

@@ -1,4 +1,5 @@
 // The process outside the cluster, with the kubeconfig of an administrator, as the README shows: it is no ServiceAccount.
+import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
@@ -30,6 +31,10 @@ async function hasAnother(name: string, lost: string): Promise<void> {
   })
   assert.not.equal(await stage.settled(name), lost)
 }
+
+test('the API server tells the process who it is', () => {
+  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'the API server knows us as this user')
+})
 
 test('the person whose kubeconfig it is still gets addresses at admission, and back what a patch dropped', async () => {
   const { spec } = await stage.create(loadBalancer('mine'))
