@@ -7,6 +7,8 @@ export type WebhookFacts = {
   kind: 'mutating' | 'validating'
   operations: string[]
   resource: string
+  /** Reviews only objects with this label, in our own namespace. Without it: Services in every other namespace. */
+  label?: string
 }
 
 export type WebhookOptions = {
@@ -41,25 +43,42 @@ function entry(webhook: WebhookFacts, options: WebhookOptions): object {
   const { name, operations, resource } = webhook
   const path = `/${pathSecret}${webhook.path}`
   const service = { namespace, name: names.webhookService, path, port: 443 }
-  const isMutating = webhook.kind === 'mutating'
   return {
     name,
     clientConfig: url === undefined ? { service } : { url: new URL(path, url).href },
     rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: [resource], operations, scope: 'Namespaced' }],
     admissionReviewVersions: ['v1'],
+    matchPolicy: 'Equivalent',
+    ...(webhook.label === undefined ? ofServices(webhook, namespace) : ofProbes(webhook.label, namespace)),
+  }
+}
+
+function ofServices(webhook: WebhookFacts, namespace: string): object {
+  const isMutating = webhook.kind === 'mutating'
+  return {
     // Our outage must not stop a cluster: the controller completes what admission missed. A denial still counts.
     failurePolicy: 'Ignore',
-    matchPolicy: 'Equivalent',
     sideEffects: isMutating ? 'NoneOnDryRun' : 'None',
     timeoutSeconds: isMutating ? 10 : 5,
     ...(isMutating ? { reinvocationPolicy: 'IfNeeded' } : {}),
     // Services in our own namespace must not depend on our webhooks.
-    namespaceSelector: {
-      matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [namespace] }],
-    },
+    namespaceSelector: { matchExpressions: [{ ...namespaceName, operator: 'NotIn', values: [namespace] }] },
     matchConditions: conditions(webhook, namespace),
   }
 }
+
+/** Only our probes match, so a failure blocks nobody: with `Fail` the API server says why it does not reach us. */
+function ofProbes(label: string, namespace: string): object {
+  return {
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    timeoutSeconds: 5,
+    namespaceSelector: { matchExpressions: [{ ...namespaceName, operator: 'In', values: [namespace] }] },
+    objectSelector: { matchExpressions: [{ key: label, operator: 'Exists' }] },
+  }
+}
+
+const namespaceName = { key: 'kubernetes.io/metadata.name' }
 
 /** The match conditions. The webhooks check them again, because API servers before 1.28 drop them. */
 function conditions({ operations, resource }: WebhookFacts, namespace: string): object[] {

@@ -8,6 +8,8 @@ import { clientAuthorities } from './listeners/client-authorities.ts'
 import type { KnownClients } from './listeners/client-certificates.ts'
 import type { Context } from './context.ts'
 import { type Leadership, leadership } from './leadership.ts'
+import { type OwnUser, ownUser } from './own-user.ts'
+import { type WebhookProbe, webhookProbe } from './webhook-probe.ts'
 import { makeWebhooks } from './webhooks.ts'
 import { type WebhookPaths, webhookPaths } from './webhook-paths/webhook-paths.ts'
 import { type Dependencies, makeDependencies } from './dependencies.ts'
@@ -16,6 +18,10 @@ import { type Dependencies, makeDependencies } from './dependencies.ts'
 export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ledger'> & {
   /** Absent with --only=controllers. */
   webhooks: Webhook[] | undefined
+  /** Absent with --only=controllers and where the operator turned it off. */
+  probe: WebhookProbe | undefined
+  /** Whom the webhooks know as ourselves. */
+  ownUser: OwnUser
   /** Absent with --only=webhooks. */
   leadership: Leadership | undefined
   certs: CertSource
@@ -29,6 +35,7 @@ export function makeComponents(context: Context): Components {
   const { only } = context.settings.process
   const deps = makeDependencies(context)
   const controllers = makeControllers(deps)
+  const self = ownUser({ ...context, namespace: context.settings.process.namespace })
   const leader = leadership(context, (signal) => controllers.run(signal))
   const mayRotate = () => only === 'webhooks' || leader.isLeader()
   context.metrics.gauge('leader', 'Whether this replica runs the controllers.', () => Number(leader.isLeader()))
@@ -36,12 +43,27 @@ export function makeComponents(context: Context): Components {
     caches: deps.caches,
     locations: deps.locations,
     ledger: deps.ledger,
-    webhooks: only === 'controllers' ? undefined : makeWebhooks(deps),
+    webhooks: only === 'controllers' ? undefined : makeWebhooks(deps, self.isSelf),
+    ownUser: self,
+    probe: makeProbe(context, () => only === 'webhooks' || leader.isLeader()),
     leadership: only === 'webhooks' ? undefined : leader,
     certs: makeCerts(context, mayRotate),
     paths: makePaths(context, mayRotate),
     clients: makeClients(context),
   }
+}
+
+function makeProbe({ client, log, settings, events, metrics }: Context, mayReport: () => boolean) {
+  const { only, namespace, webhookProbeIntervalMs: intervalMs } = settings.process
+  if (only === 'controllers' || intervalMs === 0) return undefined
+  const recorder = events.of('webhook-probe')
+  const probe = webhookProbe({ client, namespace, intervalMs, events: recorder, mayReport, log })
+  const help = 'Whether the API server calls the webhooks and uses their answers, as the last probes showed.'
+  metrics.gauge('webhooks_reached', help, () => {
+    const isReached = probe.isReached()
+    return isReached === undefined ? undefined : Number(isReached)
+  })
+  return probe
 }
 
 function makeClients({ settings, log }: Context): KnownClients | undefined {

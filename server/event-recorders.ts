@@ -4,7 +4,7 @@ import type { Log } from '../kube/log.ts'
 
 /** The components of upstream's cloud controller manager that Events name as their source, and ours. */
 export type Component =
-  'service-controller' | 'cloud-node-controller' | 'cloud-node-lifecycle-controller' | 'node-peering'
+  'service-controller' | 'cloud-node-controller' | 'cloud-node-lifecycle-controller' | 'node-peering' | 'webhook-probe'
 
 export type EventRecorders = {
   /** The recorder of a component. */

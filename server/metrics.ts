@@ -1,9 +1,11 @@
-import { Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 
 export type Metrics = {
   admission(webhook: string, verdict: string, ms: number): void
   cloudCall(call: string, result: string, ms: number): void
   reconcile(controller: string, result: string, ms: number): void
+  /** A Service that the controllers completed, because admission had not reviewed it. */
+  missedByAdmission(): void
   /** A value that is read whenever the metrics are; undefined leaves it out. */
   gauge(name: string, help: string, read: () => number | undefined): void
   /** What Prometheus reads. */
@@ -22,7 +24,13 @@ export function makeMetrics(): Metrics {
     return (one: string, other: string, ms: number) =>
       histogram.observe({ [labels[0]]: one, [labels[1]]: other }, ms / 1000)
   }
+  const missed = new Counter({
+    name: 'eip_admission_services_without_admission_total',
+    help: 'Services that the controllers completed because admission had not reviewed them.',
+    registers,
+  })
   return {
+    missedByAdmission: () => missed.inc(),
     admission: durations('review', 'Admission reviews, by webhook and verdict.', ['webhook', 'verdict']),
     cloudCall: durations('cloud_call', 'Calls to the cloud, by name and status or fault.', ['call', 'result']),
     reconcile: durations(

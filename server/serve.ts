@@ -20,9 +20,12 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     components.locations.start(running.signal)
     components.clients?.authorities.start(running.signal)
     components.paths.start(running.signal)
+    if (components.webhooks) await components.ownUser.start(running.signal)
     await components.certs.start(signal)
     if (signal.aborted) return
-    await runUntilAborted(await open(context, components), { components, settings, signal })
+    const listeners = await open(context, components)
+    components.probe?.start(signal)
+    await runUntilAborted(listeners, { components, settings, signal })
     await components.ledger.claims.idle()
     await context.events.written()
     context.log.info({ identity: context.identity }, 'stopped')
@@ -78,6 +81,7 @@ async function open(context: Context, { webhooks, ...components }: Components): 
       at: { host: bindAddress, port: securePort },
       live: liveness(components),
       ready: [{ name: 'certificates', problem: () => components.certs.notReady() }, ...readiness(components)],
+      details: components.probe ? [{ name: 'admission', problem: () => components.probe?.problem() }] : [],
       metrics: () => metrics.text(),
     },
   })

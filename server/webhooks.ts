@@ -1,14 +1,18 @@
 import { limitUnbound } from '../ledger/claim/unbound-limit.ts'
 import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
-import { serviceAccountUser } from '../manifests/names.ts'
+import { probe } from '../webhooks/probe.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'
 import { serviceProtect } from '../webhooks/service-protect.ts'
 import { serviceStatusValidating, serviceValidating } from '../webhooks/service-validating.ts'
+import type { IsSelf } from '../webhooks/service-rules.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { Dependencies } from './dependencies.ts'
 
 /** Every admission webhook of the process. */
-export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }: Dependencies): Webhook[] {
+export function makeWebhooks(
+  { settings, vendor, ledger, caches, want, ...deps }: Dependencies,
+  isSelf: IsSelf,
+): Webhook[] {
   const { policy } = vendor
   const { onCloudFailure, maxUnbound } = settings.cluster
   const locations = () => deps.locations.current()
@@ -18,8 +22,6 @@ export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }
     return service !== undefined && want(service).kind === 'reserve'
   }
   const unbound = () => caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record)).length
-  const self = serviceAccountUser(settings.process.namespace)
-  const isSelf = (user: string) => user === self
   const mutating = serviceMutating({
     policy,
     locations,
@@ -33,5 +35,5 @@ export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }
     },
   })
   const rules = { policy, locations, isSelf }
-  return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf })]
+  return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf }), probe(deps)]
 }

@@ -4,7 +4,9 @@ export type WebhookIdentity = {
   path: string
   kind: 'mutating' | 'validating'
   operations: ('CREATE' | 'UPDATE' | 'DELETE')[]
-  resource: 'services' | 'services/status'
+  resource: 'services' | 'services/status' | 'configmaps'
+  /** Reviews only objects with this label, in our own namespace. Without it: Services in every other namespace. */
+  label?: string
 }
 
 export const reserveAddress = {
@@ -40,9 +42,20 @@ export const protectService = {
   resource: 'services',
 } satisfies WebhookIdentity
 
+/** Only our own probes call it. It stands beside the others in their configuration, so the API server treats it alike. */
+export const answerProbe = {
+  name: 'probe.eip-admission.dev',
+  path: '/probe',
+  kind: 'mutating',
+  operations: ['CREATE'],
+  resource: 'configmaps',
+  label: 'eip-admission.dev/probe',
+} satisfies WebhookIdentity
+
 export const webhookIdentities: WebhookIdentity[] = [
   reserveAddress,
   validateService,
   validateServiceStatus,
   protectService,
+  answerProbe,
 ]

@@ -11,6 +11,7 @@ export type AdmissionRequest<T extends KubeObject = KubeObject> = {
   subResource?: string
   dryRun?: boolean
   userInfo?: { username?: string }
+  options?: { fieldManager?: string } | null
   object: T | null
   oldObject: T | null
 }
@@ -40,6 +41,7 @@ export const reviewSchema = {
         name: { type: 'string' },
         subResource: { type: 'string' },
         dryRun: { type: 'boolean' },
+        options: { type: ['object', 'null'], properties: { fieldManager: { type: 'string' } } },
         userInfo: { type: 'object', properties: { username: { type: 'string' } } },
         object,
         oldObject: object,

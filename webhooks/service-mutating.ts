@@ -10,7 +10,8 @@ import { generateName } from './generate-name.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { servicePatch } from './service-patch.ts'
-import { newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
+import { type IsSelf, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
+import { showsAsOurs, touchesAddress, withoutLostAddress } from './service-update.ts'
 import type { Webhook } from './webhook.ts'
 
 export type ServiceMutatingDeps = {
@@ -24,7 +25,7 @@ export type ServiceMutatingDeps = {
   previewClaim: (claim: Claim, signal: AbortSignal) => Promise<ClaimPreview>
   /** Whether a Service is stored without its address, or denied, while the cloud cannot be reached. */
   onCloudFailure: 'defer' | 'deny'
-  isSelf: (user: string) => boolean
+  isSelf: IsSelf
 }
 
 export type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
@@ -46,7 +47,7 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
         case 'nothing':
           return removeAddress(service, request.oldObject, policy)
         case 'own':
-          return keepOwnAddress(service, { own: wanted.address, ours: shownAddress(request.oldObject) }, policy)
+          return keepOwnAddress(deps, { service, old: request.oldObject, own: wanted.address }, signal)
         case 'reserve':
         case 'named':
           return setAddress(deps, { request, service, wanted }, signal)
@@ -66,8 +67,12 @@ async function setAddress(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { request, service, wanted } = addressRequest
-  const kept = shownAddress(request.oldObject)
-  if (kept !== undefined) return patch(addressPatch(service, { address: kept }, deps.policy))
+  const { oldObject: old } = request
+  const shown = shownAddress(old)
+  if (shown !== undefined) return restoreAddress(deps, { service, old, shown }, signal)
+  const before = old && want(old, deps.policy, deps.locations())
+  if (before && !touchesAddress({ service, old }, { now: wanted, before }))
+    return patch(addressPatch(service, { address: undefined }, deps.policy), wanted.warnings)
   if (request.dryRun) return previewAddress(deps, addressRequest, signal)
 
   // The record of a Service has its name, so a Service with generateName gets its name here.
@@ -88,6 +93,19 @@ async function setAddress(
       return patch(addressPatch(service, { address: undefined, name }, deps.policy), [...wanted.warnings, warning])
     }
   }
+}
+
+/** Restores what an update dropped of the address that the Service showed, if the ledger still holds it. */
+async function restoreAddress(
+  { held, policy }: ServiceMutatingDeps,
+  { service, old, shown }: { service: Service; old: Service | null; shown: string },
+  signal: AbortSignal,
+): Promise<Decision> {
+  const restored = patch(addressPatch(service, { address: shown }, policy))
+  if (showsAsOurs(service, shown) && showsAsOurs(old, shown)) return restored
+  const now = await held(keyOf(service), signal)
+  if (now === shown) return restored
+  return patch(servicePatch(service, withoutLostAddress(service, { lost: shown, held: now })))
 }
 
 /** A dry run: the same checks, but nothing is written or reserved. */
@@ -127,13 +145,14 @@ function addressPatch(
 }
 
 /** A Service with its own address gets the finalizer alone. */
-function keepOwnAddress(
-  service: Service,
-  { own, ours }: { own: string; ours: string | undefined },
-  policy: Policy,
-): Decision {
+async function keepOwnAddress(
+  deps: ServiceMutatingDeps,
+  { service, old, own }: { service: Service; old: Service | null; own: string },
+  signal: AbortSignal,
+): Promise<Decision> {
+  const ours = shownAddress(old)
   // The address is ours, and the update dropped the annotation that says so.
-  if (own === ours) return patch(addressPatch(service, { address: own }, policy))
+  if (own === ours) return restoreAddress(deps, { service, old, shown: own }, signal)
   // The validating webhook denies this exchange, and needs our annotation for its message.
   if (ours !== undefined) return allow()
   return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: removals([addressAnnotation]) }))

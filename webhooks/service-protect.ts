@@ -3,11 +3,11 @@ import { keyOf } from '../kube/objects.ts'
 import { protectAnnotation } from '../ledger/record/names.ts'
 import { allow, deny } from './decision.ts'
 import { protectService } from './identities.ts'
-import { isProtected, serviceOf } from './service-rules.ts'
+import { type IsSelf, isProtected, serviceOf } from './service-rules.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Denies the deletion of a Service whose address is protected. */
-export function serviceProtect(deps: { isSelf: (user: string) => boolean }): Webhook<Service> {
+export function serviceProtect(deps: { isSelf: IsSelf }): Webhook<Service> {
   return {
     ...protectService,
     decide(request) {

@@ -5,6 +5,9 @@ import type { Want } from '../ledger/want/want.ts'
 import type { WebhookIdentity } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 
+/** Whether a request is one of our own. */
+export type IsSelf = (request: Pick<AdmissionRequest, 'userInfo' | 'options'>) => boolean
+
 /**
  * The Service of a request that the webhook reviews, with its namespace; undefined if the request does not concern it. API
  * servers before 1.28 drop the match conditions of our configurations, so this checks them again.
@@ -12,13 +15,13 @@ import type { AdmissionRequest } from './review.ts'
 export function serviceOf(
   { operations, resource }: WebhookIdentity,
   request: AdmissionRequest<Service>,
-  isSelf: (user: string) => boolean,
+  isSelf: IsSelf,
 ): Service | undefined {
   const { operation, object, oldObject, namespace } = request
   if (!operations.some((known) => known === operation)) return undefined
   if ((request.subResource ?? '') !== (resource === 'services/status' ? 'status' : '')) return undefined
   // A denial or a change of a terminating object could block its deletion.
-  if (oldObject?.metadata.deletionTimestamp || isSelf(request.userInfo?.username ?? '')) return undefined
+  if (oldObject?.metadata.deletionTimestamp || isSelf(request)) return undefined
   const service = operation === 'DELETE' ? oldObject : object
   if (!service || service.kind !== 'Service' || !service.spec) return undefined
   return namespace === undefined ? service : { ...service, metadata: { ...service.metadata, namespace } }

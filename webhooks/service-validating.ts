@@ -5,13 +5,13 @@ import { type Policy, type Want, want } from '../ledger/want/want.ts'
 import { allow, deny } from './decision.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
-import { isProtected, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
+import { type IsSelf, isProtected, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
 import type { Webhook } from './webhook.ts'
 
 export type ServiceValidatingDeps = {
   policy: Policy
   locations: () => Location[] | undefined
-  isSelf: (user: string) => boolean
+  isSelf: IsSelf
 }
 
 /** Denies a Service with a request that cannot be met, as it is after all mutating webhooks. */

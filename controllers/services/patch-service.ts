@@ -3,6 +3,11 @@ import type { Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 
+/** The name under which the controllers write Services: by it and by our user the webhooks know our own writes. */
+export const serviceFieldManager = 'eip-admission'
+
+const written = { fieldManager: serviceFieldManager }
+
 /** Changes a Service, unless it has changed since the step was planned. */
 export async function patch(client: KubeClient, service: Service, change: object): Promise<undefined> {
   const { resourceVersion } = service.metadata
@@ -10,12 +15,13 @@ export async function patch(client: KubeClient, service: Service, change: object
     ...change,
     metadata: { ...('metadata' in change ? (change.metadata as object) : {}), resourceVersion },
   }
-  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } })
+  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } }, written)
 }
 
 /** Changes the status of a Service. */
 export async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
-  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge: { status } } }, { subresource: 'status' })
+  const target = { ...splitKey(keyOf(service)), patch: { merge: { status } } }
+  await client.patch(services, target, { ...written, subresource: 'status' })
 }
 
 /** Annotations that a patch removes. */

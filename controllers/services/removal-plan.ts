@@ -10,6 +10,7 @@
 //   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers
 //   has our finalizer               | it still shows an address                        | withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
+//   wants no address                | it names the record's address as if it were own  | hide-address
 //   is deleted or wants no address  | it has a record that is not Released             | release or retain
 //   wants no address                | it has our annotations                           | hide-address
 //   has our finalizer               |                                                  | remove-finalizers
@@ -77,6 +78,8 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
     return { step: { do: 'remove-finalizers' } }
   }
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
+  const unannotated = unannotatedAddress(service, record)
+  if (unannotated !== undefined) return { step: { do: 'hide-address', address: unannotated } }
   if (record && phaseOf(record) !== 'Released')
     return { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined || isWithdrawing(service)
@@ -105,8 +108,24 @@ function isAnnounced({ record, announcer: { withdrawal } }: Seen, service: Servi
   return !isWithdrawing(service) && removed.some(([name]) => ours.includes(annotations[name] ?? ''))
 }
 
-/** Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that we serve now. */
+/**
+ * The address of the record, where the Service names it without our annotation, as a predecessor left it: without a record
+ * it would look like the user's own when the Service becomes a LoadBalancer again.
+ */
+function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | undefined): string | undefined {
+  const isAnnotated = metadata.annotations?.[addressAnnotation] !== undefined
+  const address = record?.status?.address
+  if (metadata.deletionTimestamp || isAnnotated || spec.loadBalancerIP !== address) return undefined
+  return address
+}
+
+/**
+ * Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that we serve now. As upstream's
+ * service controller does, we also remove it from a Service that is no LoadBalancer: no other program would. What the
+ * predecessor reserved needs no Service to be found again, only its marks.
+ */
 function hasFinalizerForUs(service: Service, wanted: Want): boolean {
-  const isServed = ['reserve', 'named', 'own'].includes(wanted.kind)
+  const isNoLoadBalancer = wanted.kind === 'nothing' && service.spec.type !== 'LoadBalancer'
+  const isServed = isNoLoadBalancer || ['reserve', 'named', 'own'].includes(wanted.kind)
   return hasFinalizer(service) || (isServed && (service.metadata.finalizers?.includes(upstreamFinalizer) ?? false))
 }

@@ -9,7 +9,8 @@ export type Step =
   | { do: 'add-finalizer' }
   | ({ do: 'claim' } & ClaimSpec)
   | { do: 'show-address'; address: string }
-  | { do: 'hide-address' }
+  /** Removes our address; `address` where our annotation does not name it. */
+  | { do: 'hide-address'; address?: string }
   | { do: 'bind'; record: ElasticIP; uid: string }
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
   | { do: 'announce'; address: string; request: AnnouncementRequest }

@@ -15,6 +15,8 @@ export type StepDeps = WithdrawalDeps & {
   setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
   release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
   retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
+  /** Called for each Service that admission should have completed, and did not review. */
+  onMissedByAdmission: () => void
 }
 
 /** Carries out one step; an outcome ends the reconcile. */
@@ -51,7 +53,7 @@ async function carryOutOnService(
   const write = (change: object) => patch(deps.client, service, change)
   switch (step.do) {
     case 'add-finalizer':
-      return write({ metadata: { finalizers: [...finalizers, serviceFinalizer] } })
+      return addFinalizer(deps, service)
     case 'remove-finalizers':
       deps.event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
       return write({
@@ -69,7 +71,7 @@ async function carryOutOnService(
         spec: { loadBalancerIP: step.address },
       })
     case 'hide-address':
-      return write(hidingPatch(deps, service))
+      return write(hidingPatch(deps, service, step.address))
     case 'announce':
       return announce(deps, service, step)
     case 'withdraw':
@@ -81,6 +83,14 @@ async function carryOutOnService(
     case 'report-problems':
       throw new Terminal(step.problems.join('; '))
   }
+}
+
+/** Admission adds the finalizer to every Service that it reviews, so it did not review this one. */
+async function addFinalizer(deps: StepDeps, service: Service): Promise<undefined> {
+  const { finalizers = [] } = service.metadata
+  await patch(deps.client, service, { metadata: { finalizers: [...finalizers, serviceFinalizer] } })
+  // A predecessor's Service was created before us.
+  if (!finalizers.includes(upstreamFinalizer)) deps.onMissedByAdmission()
 }
 
 async function claim(
@@ -140,9 +150,9 @@ function sharedText({ address, services }: Extract<Step, { do: 'report-shared' }
   return `address ${address} is not released while another Service shows it: ${services.join(', ')}`
 }
 
-function hidingPatch(deps: StepDeps, service: Service): object {
+function hidingPatch(deps: StepDeps, service: Service, address: string | undefined): object {
   const { metadata, spec } = service
-  const shown = metadata.annotations?.[addressAnnotation]
+  const shown = metadata.annotations?.[addressAnnotation] ?? address
   return {
     metadata: {
       annotations: {

@@ -9,12 +9,15 @@ import type { Want } from '../want/want.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
 import { type Failures, failures } from './failures.ts'
+import { formerServices } from './former-services.ts'
 import { planSweep } from './sweep-plan.ts'
 
 export type SweepDeps = LedgerDeps & {
   mark: AdoptionMark
   listRecords: () => ElasticIP[]
   listServices: () => { service: Service; wanted: Want }[]
+  /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
+  removeAddress: (service: Service) => Promise<void>
   graceMs: number
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
@@ -56,13 +59,25 @@ export function sweep(deps: SweepDeps): Sweep {
       // All this takes its time: a record or a Service may need the reservation by now.
       const isOrphan = (records: ElasticIP[]) => compare(records).suspects.has(reservation.id)
       if (deps.mode === 'report') reportOrphan(deps, reservation)
-      else await failed.isolate(() => releaseOrphan(deps, { reservation, isOrphan }, signal))
+      else await failed.isolate(() => release(deps, { reservation, isOrphan }, signal))
     }
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
     failed.throwAny()
   }
+}
+
+/** Releases an orphan. First the Services that had it forget its address, so that none shows it afterwards. */
+async function release(
+  deps: SweepDeps,
+  orphan: { reservation: Reservation; isOrphan: (records: ElasticIP[]) => boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { scheme } = deps
+  const former = formerServices(orphan.reservation, { services: deps.listServices(), scheme })
+  for (const service of former) await deps.removeAddress(service)
+  await releaseOrphan(deps, orphan, signal)
 }
 
 /** Completes deletions that were begun; returns the ids of their reservations, which an older list may still contain. */

@@ -14,7 +14,10 @@ import { release, retain } from '../../ledger/release/release.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { failureEvent } from './failure-event.ts'
 
-type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'events' | 'announcer' | 'vendor' | 'settings'>
+type Deps = Pick<
+  Dependencies,
+  'client' | 'caches' | 'ledger' | 'want' | 'events' | 'metrics' | 'announcer' | 'vendor' | 'settings'
+>
 
 /** Gives Services their addresses and releases them. */
 export function serviceController(
@@ -93,6 +96,7 @@ function makeReconciler(deps: Deps, announcing: Pick<Announcing, 'findAnnounceme
       release: (record, signal) => release(ledgerDeps, record, signal),
       retain: (record, signal) => retain(ledgerDeps, record, signal),
       event: (service, event) => events.record(service, event),
+      onMissedByAdmission: () => deps.metrics.missedByAdmission(),
     }),
   })
 }

@@ -8,11 +8,13 @@ export type HealthOptions = {
   live: Check[]
   /** If one fails, the process should get no requests. */
   ready: Check[]
+  /** What /readyz says besides, for people: such a problem has effects outside the process, so it stays ready. */
+  details: Check[]
   metrics: () => Promise<string>
 }
 
 /** Serves health and metrics on upstream's paths, and on two that upstream lacks: /livez and /readyz. */
-export function addHealth(app: FastifyInstance, { live, ready, metrics }: HealthOptions): void {
+export function addHealth(app: FastifyInstance, { live, ready, details, metrics }: HealthOptions): void {
   const checks = { '/healthz': live, '/livez': live, '/readyz': ready }
   for (const [path, list] of Object.entries(checks)) {
     app.get(path, async (_request, reply) => {
@@ -21,6 +23,7 @@ export function addHealth(app: FastifyInstance, { live, ready, metrics }: Health
       const lines = answers.map(({ name, reason }) =>
         reason === undefined ? `[+] ${name} ok` : `[-] ${name}: ${reason}`,
       )
+      if (list === ready) lines.push(...details.flatMap(({ name, problem }) => detailLine(name, problem())))
       return reply
         .code(isWell ? 200 : 503)
         .type('text/plain')
@@ -30,4 +33,8 @@ export function addHealth(app: FastifyInstance, { live, ready, metrics }: Health
   app.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),
   )
+}
+
+function detailLine(name: string, reason: string | undefined): string[] {
+  return reason === undefined ? [] : [`[!] ${name}: ${reason}`]
 }

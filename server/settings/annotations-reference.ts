@@ -3,6 +3,7 @@ import { secretAnnotations } from '../../certs/annotations.ts'
 import { nodeAnnotations } from '../../controllers/nodes/annotations.ts'
 import { finalizers, recordAnnotations, recordLabels, serviceAnnotations } from '../../ledger/record/annotations.ts'
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
+import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
 import { dialects } from './dialects.ts'
 import type { Dialect } from './dialects.ts'
 import { code, markdownTable } from './markdown.ts'
@@ -41,9 +42,9 @@ export function annotationsReference(): string {
     ...dialects.map(dialectSection),
     section(
       'Other objects, in every dialect',
-      [...nodeAnnotations, ...recordAnnotations, ...secretAnnotations].map(annotationRow),
+      [...nodeAnnotations, ...recordAnnotations, ...secretAnnotations, ...probeAnnotations].map(annotationRow),
     ),
-    nameSection('Labels', recordLabels),
+    nameSection('Labels', [...recordLabels, ...probeLabels]),
     nameSection('Finalizers', finalizers),
   ].join('\n')
 }

@@ -81,6 +81,15 @@ const listeners = {
     default: '10260',
     sentence: 'Port on which the webhooks listen.',
   },
+  webhookProbeIntervalMs: {
+    title: 'webhook probe interval',
+    flag: '--webhook-probe-interval',
+    env: 'EIP_WEBHOOK_PROBE_INTERVAL',
+    format: duration(0),
+    default: '2m',
+    sentence:
+      'How often the process checks, by a dry run, that the API server still calls its webhooks. `0s` turns the check off.',
+  },
   bindAddress: {
     title: 'health and metrics bind address',
     flag: '--bind-address',

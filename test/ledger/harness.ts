@@ -9,6 +9,7 @@ import { serviceSteps } from '../../controllers/services/service-steps.ts'
 import { availableAddress } from '../../controllers/available/available-address.ts'
 import { availableSteps } from '../../controllers/available/available-steps.ts'
 import { warmPool, warmPoolKey } from '../../controllers/available/warm-pool.ts'
+import { patch } from '../../controllers/services/patch-service.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { KubeObject, Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
@@ -175,6 +176,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       release: (record, signal) => release(deps, record, signal),
       retain: (record, signal) => retain(deps, record, signal),
       event: () => {},
+      onMissedByAdmission: () => {},
     }),
   })
   const sourceReconciler = availableAddress({
@@ -221,6 +223,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       mark,
       listRecords: () => api.stored(elasticIPs),
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
+      removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
       graceMs,
       mode: 'release',
     }),

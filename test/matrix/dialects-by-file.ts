@@ -11,6 +11,7 @@ export type DialectsOfFile = {
 export const dialectsByFile: Record<string, DialectsOfFile> = {
   // MetalLB reads custom resources on one, a ConfigMap on the other.
   announcing: { complete: ['equinix-metal', 'packet'] },
+  'as-person': { complete: ['equinix-metal'] },
   // A kill during a write to the API server is the same in every dialect, a kill during a call to the cloud is not.
   'available-crash': { complete: ['cherry-servers'], cloudOnly: ['equinix-metal', 'packet'] },
   crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
@@ -19,6 +20,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   chaos: { complete: ['equinix-metal', 'cherry-servers'] },
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
+  'former-services': { complete: ['equinix-metal'] },
   guards: { complete: ['cherry-servers'] },
   hostile: { complete: ['packet'] },
   lifecycle: { complete: ['cherry-servers'] },
@@ -31,6 +33,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   races: { complete: ['equinix-metal', 'cherry-servers'] },
   // A Service can request a location, by an annotation; on packet it cannot, which smoke.test.ts shows.
   refusals: { complete: ['equinix-metal'] },
+  'pending-edits': { complete: ['equinix-metal'] },
   'rejected-later': { complete: ['packet'] },
   replicas: { complete: ['equinix-metal'] },
   'request-annotations': { complete: ['cherry-servers'] },

@@ -39,7 +39,7 @@ function deps(
     held: () => Promise.resolve(heldAddress),
     previewClaim: () => Promise.resolve(preview),
     onCloudFailure,
-    isSelf: (user: string) => user === 'self',
+    isSelf: ({ userInfo }: Pick<AdmissionRequest, 'userInfo'>) => userInfo?.username === 'self',
   }
 }
 
@@ -105,7 +105,7 @@ test('a reinvocation with our own patch applied changes nothing', async () => {
 })
 
 test('an update that drops address, annotation and finalizer gets them back without a claim', async () => {
-  const { after, claims } = await mutate({ oldObject: makeService(shown) })
+  const { after, claims } = await mutate({ oldObject: makeService(shown) }, { heldAddress: address })
   assert.equal(after, makeService(shown))
   assert.equal(claims, [])
 })
@@ -320,7 +320,7 @@ test('a Service with our address cannot exchange it for its own', async () => {
 
 test('an update that drops only the address annotation gets it back', async () => {
   const object = makeService({ finalizers, loadBalancerIP: address })
-  const { after } = await mutate({ object, oldObject: makeService(shown) })
+  const { after } = await mutate({ object, oldObject: makeService(shown) }, { heldAddress: address })
   assert.equal(after, makeService(shown))
 })
 

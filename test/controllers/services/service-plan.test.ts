@@ -9,6 +9,7 @@ import { makeRecord, makeService } from '../../builders.ts'
 const address = '203.0.113.40'
 const where = 'spec.loadBalancerIP'
 const finalizers = ['eip-admission.dev/address-cleanup']
+const upstream = 'service.kubernetes.io/load-balancer-cleanup'
 const annotations = { 'eip-admission.dev/address': address }
 const ingress = { loadBalancer: { ingress: [{ ip: address, ipMode: 'VIP' as const }] } }
 const shown = { finalizers, annotations, loadBalancerIP: address }
@@ -336,6 +337,34 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
       record: bound,
     },
     plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'a Service turned ClusterIP first forgets an address of ours that it names without our annotation',
+    seen: { service: makeService({ type: 'ClusterIP', loadBalancerIP: address }), wanted: nothing, record: bound },
+    plan: { step: { do: 'hide-address', address } },
+  },
+  {
+    name: 'it keeps an own address that it names beside ours',
+    seen: { service: makeService({ type: 'ClusterIP', loadBalancerIP: '192.0.2.1' }), wanted: nothing, record: bound },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: "a Service that is no LoadBalancer loses a predecessor's finalizer",
+    seen: { service: makeService({ type: 'ClusterIP', finalizers: [upstream] }), wanted: nothing },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: "a deleted Service that is no LoadBalancer loses a predecessor's finalizer",
+    seen: {
+      service: makeService({ type: 'ClusterIP', finalizers: [upstream], deletionTimestamp: 'now' }),
+      wanted: nothing,
+    },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: "a LoadBalancer that opted out keeps another program's finalizer",
+    seen: { service: makeService({ finalizers: [upstream] }), wanted: { kind: 'nothing', reason: 'it opted out' } },
+    plan: {},
   },
   {
     name: 'the address of a Service turned ClusterIP is released',

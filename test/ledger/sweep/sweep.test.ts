@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
+import { services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
@@ -32,6 +33,19 @@ test("a predecessor's reservation of a live Service becomes its record, and the 
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.8')
   assert.is(harness.cloud.calls.reserve, 0)
   assert.ok(await isAdopted(harness))
+})
+
+test('a Service that is no LoadBalancer forgets the address that is released, and no other address', async () => {
+  const harness = makeHarness()
+  harness.cloud.put(old)
+  const address = (name: string, loadBalancerIP: string) =>
+    harness.addService(makeService({ name, uid: name, type: 'ClusterIP', loadBalancerIP }))
+  address('web', '203.0.113.8')
+  address('other', '203.0.113.8')
+  await sweepTimes(harness, 2)
+  assert.is(harness.cloud.calls.release, 1)
+  const named = harness.api.stored(services).map(({ metadata, spec }) => [metadata.name, spec.loadBalancerIP])
+  assert.equal(Object.fromEntries(named), { web: undefined, other: '203.0.113.8' })
 })
 
 test('a reservation that is not granted yet is adopted into a Requested record', async () => {

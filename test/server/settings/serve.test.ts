@@ -38,6 +38,7 @@ test('what is not said has upstream’s defaults, or ours', () => {
     concurrentServiceSyncs: 10,
     webhookBindAddress: '0.0.0.0',
     webhookSecurePort: 10_260,
+    webhookProbeIntervalMs: 120_000,
     bindAddress: '0.0.0.0',
     securePort: 10_258,
     webhookClientCaFile: undefined,

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { EventRecorder } from '../kube/events.ts'
+import type { Log } from '../kube/log.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import { configMaps, mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../kube/resource.ts'
+import { names } from '../manifests/names.ts'
+import { answerProbe, webhookIdentities } from '../webhooks/identities.ts'
+import { type ProbeResult, configurationProblem, probeResult } from './probe-problem.ts'
+
+export type WebhookProbeOptions = {
+  client: Pick<KubeClient, 'get' | 'create'>
+  namespace: string
+  intervalMs: number
+  events: Pick<EventRecorder, 'record'>
+  /** Whether this replica writes the Events: one of all replicas is enough. */
+  mayReport: () => boolean
+  log: Log
+}
+
+export type WebhookProbe = {
+  /** Why the API server does not use our webhooks; undefined while it does, and before the second probe. */
+  problem(): string | undefined
+  /** Whether it does; undefined before the first probe. */
+  isReached(): boolean | undefined
+  /** Probes again and again until the signal aborts. */
+  start(signal: AbortSignal): void
+}
+
+/** How soon a probe that failed is repeated: after a start the API server may not know us everywhere yet. */
+const repeatMs = 15_000
+
+/**
+ * Checks that the API server still calls our webhooks and uses their answers. With failurePolicy Ignore it would be silent
+ * if it did not: it logs the failure and stores Services without an address. We send a dry run of an object that only our
+ * probe webhook reviews, so nothing is stored and no other right is needed.
+ */
+export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
+  const { intervalMs, log } = options
+  let last: ProbeResult['outcome'] | undefined
+  let problem: string | undefined
+
+  const judge = (result: ProbeResult) => {
+    if (result.outcome === 'unknown') return log.warn({ reason: result.reason }, 'the webhooks cannot be probed')
+    if (result.outcome === 'answered') {
+      if (problem !== undefined) report(options, 'Normal', 'the API server calls the webhooks again')
+      problem = undefined
+    } else if (last === 'missed') {
+      problem = result.reason
+      report(options, 'Warning', `New Services get no address at admission, only later: ${problem}`)
+    }
+    last = result.outcome
+  }
+  const follow = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      judge(await probeOnce(options, signal))
+      const isFirst = last === 'missed' && problem === undefined
+      const waitMs = isFirst ? Math.min(repeatMs, intervalMs) : intervalMs
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  return {
+    problem: () => problem,
+    isReached: () => (last === undefined ? undefined : problem === undefined),
+    start: (signal) => void follow(signal),
+  }
+}
+
+async function probeOnce(options: WebhookProbeOptions, signal: AbortSignal): Promise<ProbeResult> {
+  try {
+    const reason = await readProblem(options.client, signal)
+    if (reason !== undefined) return { outcome: 'missed', reason }
+    return probeResult(await options.client.create(configMaps, probeOf(options.namespace), { dryRun: true, signal }))
+  } catch (error) {
+    if (error instanceof KubeError) return probeResult(error)
+    return { outcome: 'unknown', reason: String(error) }
+  }
+}
+
+async function readProblem(client: WebhookProbeOptions['client'], signal: AbortSignal): Promise<string | undefined> {
+  const [mutating, validating] = await Promise.all([
+    client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }, { signal }),
+    client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }, { signal }),
+  ])
+  return configurationProblem({ mutating, validating }, webhookIdentities)
+}
+
+function probeOf(namespace: string) {
+  const metadata = { namespace, name: 'eip-admission-probe', labels: { [answerProbe.label]: 'true' } }
+  return { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata }
+}
+
+/** Tells the operator, who looks at the configuration that does not work. */
+function report({ events, mayReport, log }: WebhookProbeOptions, type: 'Normal' | 'Warning', message: string): void {
+  if (type === 'Warning') log.error({ problem: message }, 'admission does not work')
+  else log.info({}, message)
+  const reason = type === 'Warning' ? 'AdmissionNotWorking' : 'AdmissionWorking'
+  if (mayReport()) events.record(configuration, { type, reason, message })
+}
+
+const configuration: KubeObject = {
+  apiVersion: mutatingWebhookConfigurations.apiVersion,
+  kind: mutatingWebhookConfigurations.kind,
+  metadata: { name: names.mutatingConfiguration },
+}
