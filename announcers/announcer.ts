@@ -52,7 +52,11 @@ export type ObjectConfiguration = {
   reports: Resource<KubeObject>[]
   /** The problems that the software reports. */
   reportedProblems(reports: KubeObject[], state: Announcements): Problem[]
-  /** Whether an object of the cluster makes the software announce an address. */
+  /** The kind whose objects make the software announce addresses. */
+  announcing: Resource<KubeObject>
+  /** The name under which we create the object of an address; one that a predecessor left has another. */
+  nameFor(address: string): string | undefined
+  /** Whether an object of that kind makes the software announce an address. */
   hasAddress(object: KubeObject, address: string): boolean
 }
 

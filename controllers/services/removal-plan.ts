@@ -10,6 +10,7 @@
 //   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers
 //   has our finalizer               | it still shows an address                        | withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
+//   wants no address                | our annotations, and its release is postponed    | hide-address
 //   is deleted or wants no address  | it has a record that is not Released             | release or retain
 //   wants no address                | it has our annotations                           | hide-address
 //   has our finalizer               |                                                  | remove-finalizers
@@ -18,6 +19,7 @@ import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
 import type { Want } from '../../ledger/want/want.ts'
+import { isReleasePostponed } from './postponed-release.ts'
 import {
   type Seen,
   graceLeftMs,
@@ -77,10 +79,14 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
     return { step: { do: 'remove-finalizers' } }
   }
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
-  if (record && phaseOf(record) !== 'Released')
+  const { annotations, deletionTimestamp } = service.metadata
+  const isShown = !deletionTimestamp && (annotations?.[addressAnnotation] !== undefined || isWithdrawing(service))
+  if (record && phaseOf(record) !== 'Released') {
+    // Its record stays for as long as the Service: what the Service shows would stay too.
+    if (isShown && isReleasePostponed(seen, record)) return { step: { do: 'hide-address' } }
     return { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
-  const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined || isWithdrawing(service)
-  if (isShown && !service.metadata.deletionTimestamp) return { step: { do: 'hide-address' } }
+  }
+  if (isShown) return { step: { do: 'hide-address' } }
   return isOurs ? { step: { do: 'remove-finalizers' } } : settled
 }
 
