@@ -82,7 +82,10 @@ export type Announcer = {
    * removed too. `clearsStatus`: the software clears the status itself. Absent if only we show the address.
    */
   withdrawal?: { annotations: Record<string, string | null>; clearsStatus: boolean }
-  /** The software withdraws an address only when the Service is deleted: no change of a Service makes it do so. */
+  /**
+   * The software withdraws an address only when the Service is deleted: no change of a Service makes it do so. It may
+   * announce nothing for a Service that gets its address back.
+   */
   withdrawsOnlyOnDeletion?: true
   configuration?: ObjectConfiguration | DocumentConfiguration
 }
