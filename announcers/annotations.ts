@@ -30,9 +30,9 @@ export const announcerAnnotations: readonly Annotation[] = [
   {
     name: kubeVipRequestAnnotation,
     on: 'Service',
-    writers: ['user', 'eip-admission'],
+    writers: ['user'],
     values: 'an IP address',
     sentence:
-      'Requests an address from kube-vip. eip-admission writes the address of the Service, and removes it to withdraw the address.',
+      'Requests an own address from kube-vip. eip-admission never adds it, because kube-vip 1.2 would then withdraw the address; it removes it with the address.',
   },
 ]

@@ -52,7 +52,11 @@ export type ObjectConfiguration = {
   reports: Resource<KubeObject>[]
   /** The problems that the software reports. */
   reportedProblems(reports: KubeObject[], state: Announcements): Problem[]
-  /** Whether an object of the cluster makes the software announce an address. */
+  /** The kind whose objects make the software announce addresses. */
+  announcing: Resource<KubeObject>
+  /** The name under which we create the object of an address; one that a predecessor left has another. */
+  nameFor(address: string): string | undefined
+  /** Whether an object of that kind makes the software announce an address. */
   hasAddress(object: KubeObject, address: string): boolean
 }
 
@@ -78,7 +82,10 @@ export type Announcer = {
    * removed too. `clearsStatus`: the software clears the status itself. Absent if only we show the address.
    */
   withdrawal?: { annotations: Record<string, string | null>; clearsStatus: boolean }
-  /** The software withdraws an address only when the Service is deleted: no change of a Service makes it do so. */
+  /**
+   * The software withdraws an address only when the Service is deleted: no change of a Service makes it do so. It may
+   * announce nothing for a Service that gets its address back.
+   */
   withdrawsOnlyOnDeletion?: true
   configuration?: ObjectConfiguration | DocumentConfiguration
 }

@@ -8,11 +8,13 @@ import { kubeVipRequestAnnotation } from './request-annotations.ts'
 export function kubeVip(): Announcer {
   return {
     name: 'kube-vip',
-    // kube-vip would read an empty annotation as a host name.
-    request: (address) => ({ annotations: address === '' ? {} : { [kubeVipRequestAnnotation]: address } }),
-    // Without the annotation kube-vip reads the address from the status, which it never clears.
+    // spec.loadBalancerIP, which is stored with the Service, is request enough for every release. kube-vip 1.2 takes an
+    // annotation that is added later for a change, and announces nothing for the Service until it is restarted.
+    request: () => ({ annotations: {} }),
+    // An annotation of a user or a predecessor, without which kube-vip reads the address from the status.
     withdrawal: { annotations: { [kubeVipRequestAnnotation]: null }, clearsStatus: false },
-    // Its source shows: it withdraws a route when the Service is deleted or changes its type, and not before.
+    // Measured with 0.8.10 and 1.2.3: it keeps a route when the type of the Service changes. 1.2.3 then announces nothing
+    // for the Service, whatever becomes of it, until it is restarted.
     withdrawsOnlyOnDeletion: true,
   }
 }

@@ -2,6 +2,7 @@
 import { announce } from './announce.ts'
 import { burst } from './burst.ts'
 import { create } from './create.ts'
+import { drain } from './drain.ts'
 import { handover } from './handover.ts'
 import type { Measure, Row } from './measure.ts'
 import { memory } from './memory.ts'
@@ -11,7 +12,18 @@ import { table } from './table.ts'
 import { warm } from './warm.ts'
 import { webhook } from './webhook.ts'
 
-const measures: Record<string, Measure> = { create, warm, burst, webhook, start, handover, memory, announce, settle }
+const measures: Record<string, Measure> = {
+  create,
+  warm,
+  burst,
+  webhook,
+  start,
+  handover,
+  memory,
+  announce,
+  settle,
+  drain,
+}
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in measures))

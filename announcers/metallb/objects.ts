@@ -2,7 +2,7 @@ import type { Announcements, ObjectConfiguration, Problem, WantedObject } from '
 import { secrets } from '../../kube/resource.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
-import { parseAddress } from './address.ts'
+import { nameOf, parseAddress } from './address.ts'
 import { announceableAddresses } from './addresses.ts'
 import { advertisementFor } from './advertisement.ts'
 import { distinctProblems } from './order.ts'
@@ -32,6 +32,11 @@ export function metallbObjects(options: ObjectOptions): ObjectConfiguration {
     },
     reports: [configurationStates],
     reportedProblems,
+    announcing: ipAddressPools,
+    nameFor(text) {
+      const address = parseAddress(text)
+      return address && nameOf(address)
+    },
     hasAddress(object, text) {
       const address = parseAddress(text)
       return (

@@ -2,6 +2,7 @@ import type { Announced } from '../../announcers/announcer.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { Want } from '../../ledger/want/want.ts'
 
 /** A Service, what it wants, and the record of its address. */
@@ -38,4 +39,12 @@ export function announcedAddresses(states: Iterable<ServiceState>): Announced[] 
     services.set(address, [...(services.get(address) ?? []), keyOf(state.service)])
   }
   return [...services].map(([address, keys]) => ({ address, services: keys }))
+}
+
+/** Whether a Service says an address anywhere: no other can have it announced. Cheap, because it runs for all Services. */
+export function mentionsAddress({ metadata, spec }: Service, address: string): boolean {
+  const said = [spec.loadBalancerIP ?? '', ...Object.values(metadata.annotations ?? {})]
+  // An IPv6 address has many texts.
+  const texts = address.includes(':') ? said.map((text) => canonicalIpAddress(text) ?? text) : said
+  return texts.includes(canonicalIpAddress(address) ?? address)
 }

@@ -23,13 +23,15 @@ export type Announcing = Reconciler & {
 export type AnnouncingDeps = {
   /** What our caches say should be announced now. */
   state: () => Announcements
+  /** The Services that show an address by our caches; `state` would look at all Services for one. */
+  showing: (address: string) => Key[]
   configurator: Configurator
   /** Receives a problem once, and again if it was gone in between. */
   report: (problem: Problem) => void
 }
 
 /** Brings the configuration of the announcing software to what the cluster should announce. */
-export function announcing({ state, configurator, report }: AnnouncingDeps): Announcing {
+export function announcing({ state, showing, configurator, report }: AnnouncingDeps): Announcing {
   let current: Announcements | undefined
   let reported = new Set<string>()
   return {
@@ -47,10 +49,10 @@ export function announcing({ state, configurator, report }: AnnouncingDeps): Ann
       }
     },
     async findAnnouncement(address, signal) {
-      const find = ({ addresses }: Announcements) => addresses.find((announced) => announced.address === address)
-      const shown = find(state())
-      if (shown) return { services: shown.services }
-      const isWritten = (current && find(current)) ?? (await configurator.announces(address, signal))
+      const services = showing(address)
+      if (services.length > 0) return { services }
+      const isBeingWritten = current?.addresses.some((announced) => announced.address === address) ?? false
+      const isWritten = isBeingWritten || (await configurator.announces(address, signal))
       return isWritten ? { services: [] } : undefined
     },
   }

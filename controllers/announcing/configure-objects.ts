@@ -7,6 +7,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { mapAll } from '../../lib/map-all.ts'
+import { sharedRead } from '../../lib/shared-read.ts'
 import type { Configurator } from './configurator.ts'
 
 const fieldManager = 'eip-admission-announcer'
@@ -17,6 +18,7 @@ type Deps = { client: KubeClient; configuration: ObjectConfiguration }
 /** Configures announcing software that reads objects of the cluster. */
 export function configureObjects(deps: Deps): Configurator {
   const { configuration } = deps
+  const isAnnounced = makeAnnouncedLook(deps)
   return {
     async carryOut(state, signal) {
       const existing = await readObjects(deps, signal)
@@ -31,9 +33,28 @@ export function configureObjects(deps: Deps): Configurator {
         isRefused: outcomes.some((refused) => refused.length > 0),
       }
     },
-    async announces(address, signal) {
-      return (await readObjects(deps, signal)).some((object) => configuration.hasAddress(object, address))
-    },
+    announces: isAnnounced,
+  }
+}
+
+/**
+ * Whether an object announces an address now. A thousand Services that leave at once ask this several times each, so a
+ * look first gets the object of the name that we give. Only without it a look lists all, once for all who look then.
+ */
+function makeAnnouncedLook(deps: Deps): Configurator['announces'] {
+  const { client, configuration } = deps
+  const { announcing: resource, namespace } = configuration
+  const whole = sharedRead({
+    read: (signal) => listKnown(deps, resource, signal),
+    recentMs: 0,
+    abandonedError: (cause) => new Error(`the list of ${resource.plural} in ${namespace} was canceled`, { cause }),
+  })
+  return async (address, signal) => {
+    const name = configuration.nameFor(address)
+    const get = async () => name !== undefined && (await client.get(resource, { namespace, name }, { signal }))
+    const usual = await ifKnown(undefined, get)
+    if (usual && configuration.hasAddress(usual, address)) return true
+    return (await whole.fresh(signal)).some((object) => configuration.hasAddress(object, address))
   }
 }
 
@@ -85,13 +106,20 @@ async function listKnown(
   resource: Resource<KubeObject>,
   signal: AbortSignal,
 ): Promise<KubeObject[]> {
-  try {
+  return ifKnown([], async () => {
     // The items of a list lack apiVersion and kind.
     const { apiVersion, kind } = resource
     const items = await listAll(client, resource, { namespace: configuration.namespace, signal })
     return items.map((item) => ({ ...item, apiVersion, kind }))
+  })
+}
+
+/** What a read gives, or something else if the cluster does not know the kind. */
+async function ifKnown<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
   } catch (error) {
-    if (error instanceof KubeError && error.reason === 'UnknownKind') return []
+    if (error instanceof KubeError && error.reason === 'UnknownKind') return otherwise
     throw error
   }
 }

@@ -11,6 +11,7 @@
 //   has our finalizer               | it still shows an address                        | withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
 //   wants no address                | it names the record's address as if it were own  | hide-address
+//   wants no address                | our annotations, and its release is postponed    | hide-address
 //   is deleted or wants no address  | it has a record that is not Released             | release or retain
 //   wants no address                | it has our annotations                           | hide-address
 //   has our finalizer               |                                                  | remove-finalizers
@@ -19,6 +20,7 @@ import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
 import type { Want } from '../../ledger/want/want.ts'
+import { isReleasePostponed } from './postponed-release.ts'
 import {
   type Seen,
   graceLeftMs,
@@ -80,10 +82,14 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
   const unannotated = unannotatedAddress(service, record)
   if (unannotated !== undefined) return { step: { do: 'hide-address', address: unannotated } }
-  if (record && phaseOf(record) !== 'Released')
+  const { annotations, deletionTimestamp } = service.metadata
+  const isShown = !deletionTimestamp && (annotations?.[addressAnnotation] !== undefined || isWithdrawing(service))
+  if (record && phaseOf(record) !== 'Released') {
+    // Its record stays for as long as the Service: what the Service shows would stay too.
+    if (isShown && isReleasePostponed(seen, record)) return { step: { do: 'hide-address' } }
     return { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
-  const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined || isWithdrawing(service)
-  if (isShown && !service.metadata.deletionTimestamp) return { step: { do: 'hide-address' } }
+  }
+  if (isShown) return { step: { do: 'hide-address' } }
   return isOurs ? { step: { do: 'remove-finalizers' } } : settled
 }
 

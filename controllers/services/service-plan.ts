@@ -2,7 +2,7 @@
 //
 //   the record is   | the Service     | it wants                      | plan
 //   ----------------+-----------------+-------------------------------+-----------------------------------------
-//   Releasing       |                 |                               | release
+//   Releasing       |                 |                               | release, or postponed-release.ts
 //   any             | does not exist  |                               | removal-plan.ts, without a Service
 //   any             | is deleted      |                               | removal-plan.ts
 //   any             | exists          | to be ignored                 | -
@@ -21,6 +21,7 @@
 import type { Service } from '../../kube/objects.ts'
 import { heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
+import { postponeUntilDeletion, isReleasePostponed } from './postponed-release.ts'
 import { planNoAddress, planRemoval, planWithoutService } from './removal-plan.ts'
 import type { Seen } from './service-state.ts'
 import { type ServicePlan, type Step, settled } from './service-step.ts'
@@ -55,8 +56,14 @@ function planAnnounced(step: Step, { key, service, announcement }: Seen): Servic
 }
 
 function planWithoutNetwork(seen: Seen): ServicePlan {
+  return postponeUntilDeletion(planByWant(seen), seen)
+}
+
+function planByWant(seen: Seen): ServicePlan {
   const { service, wanted, record } = seen
-  if (record && phaseOf(record) === 'Releasing') return { step: { do: 'release', record } }
+  if (record && phaseOf(record) === 'Releasing' && !isReleasePostponed(seen, record)) {
+    return { step: { do: 'release', record } }
+  }
   if (!service || !wanted) return record ? planWithoutService(seen, record) : settled
   if (service.metadata.deletionTimestamp) return planRemoval(seen, service)
   switch (wanted.kind) {

@@ -19,6 +19,8 @@ export type Step =
   /** Removes the address from the status ourselves; `isOverdue` if the announcing software should have done so. */
   | { do: 'clear-status'; isOverdue: boolean }
   | { do: 'release'; record: ElasticIP }
+  /** Keeps the reservation until the Service is gone, because until then its address is announced. */
+  | { do: 'postpone-release'; record: ElasticIP }
   | { do: 'retain'; record: ElasticIP }
   | { do: 'remove-finalizers' }
   | { do: 'report-problems'; problems: string[] }

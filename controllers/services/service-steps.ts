@@ -7,6 +7,7 @@ import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/
 import { type Outcome, Terminal } from '../reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
 import type { Step } from './service-step.ts'
+import { postponeRelease, warnOfReturn } from './postpone-release.ts'
 import { type WithdrawalDeps, cancelWithdrawal, clearStatus, withdraw } from './withdrawal.ts'
 
 export type StepDeps = WithdrawalDeps & {
@@ -14,6 +15,7 @@ export type StepDeps = WithdrawalDeps & {
   bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
   setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
   release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
+  postponeRelease: (of: { record: ElasticIP; reason: string }, signal: AbortSignal) => Promise<void>
   retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
   /** Called for each Service that admission should have completed, and did not review. */
   onMissedByAdmission: () => void
@@ -33,16 +35,20 @@ const pollMs = 5_000
 export function serviceSteps(deps: StepDeps): CarryOut {
   return async (step, { key, service }, signal) => {
     if (step.do === 'release') return release(deps, { record: step.record, service }, signal)
+    if (step.do === 'postpone-release') return postponeRelease(deps, { record: step.record, service }, signal)
     if (step.do === 'report-shared') throw new Error(sharedText(step))
     if (step.do === 'retain') await deps.retain(step.record, signal)
-    else if (step.do === 'bind') await deps.bind(step, signal)
+    else if (step.do === 'bind') await bind(deps, { ...step, service }, signal)
     else if (step.do === 'set-reclaim-policy') await deps.setReclaimPolicy(step, signal)
     else if (service) return carryOutOnService(deps, { step, key, service }, signal)
     return undefined
   }
 }
 
-type ServiceStep = Exclude<Step, { do: 'release' | 'retain' | 'bind' | 'set-reclaim-policy' | 'report-shared' }>
+type ServiceStep = Exclude<
+  Step,
+  { do: 'release' | 'postpone-release' | 'retain' | 'bind' | 'set-reclaim-policy' | 'report-shared' }
+>
 
 async function carryOutOnService(
   deps: StepDeps,
@@ -93,6 +99,16 @@ async function addFinalizer(deps: StepDeps, service: Service): Promise<undefined
   if (!finalizers.includes(upstreamFinalizer)) deps.onMissedByAdmission()
 }
 
+async function bind(
+  deps: StepDeps,
+  { record, uid, service }: { record: ElasticIP; uid: string; service: Service | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  await deps.bind({ record, uid }, signal)
+  // Admission gave the address back to the Service that had it.
+  if (record.spec.claimRef?.uid === uid) warnOfReturn(deps, service)
+}
+
 async function claim(
   deps: StepDeps,
   { step, key, service }: { step: Extract<Step, { do: 'claim' }>; key: Key; service: Service },
@@ -135,7 +151,9 @@ async function release(
   { record, service }: { record: ElasticIP; service: Service | undefined },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  if ((await deps.release(record, signal)) !== 'request-in-flight') return undefined
+  const result = await deps.release(record, signal)
+  if (result === 'kept') warnOfReturn(deps, service)
+  if (result !== 'request-in-flight') return undefined
   if (service)
     deps.event(service, {
       type: 'Normal',

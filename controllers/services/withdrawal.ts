@@ -10,7 +10,7 @@ import { isWithdrawing } from './service-state.ts'
 
 export type WithdrawalDeps = {
   client: KubeClient
-  announcer: Pick<Announcer, 'name' | 'withdrawal'>
+  announcer: Pick<Announcer, 'name' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
   requestAnnotations: RequestAnnotations
   now: () => Date
   event: (service: Service, event: ServiceEvent) => void

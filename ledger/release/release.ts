@@ -67,12 +67,25 @@ async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: Abort
   if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)
 }
 
+/** Begins a release that goes on when nobody announces the address any more; a claim of its Service ends it. */
+export async function postponeRelease(
+  deps: LedgerDeps,
+  { record, reason }: { record: ElasticIP; reason: string },
+  signal: AbortSignal,
+): Promise<void> {
+  await markUnassigned(deps, record, { phase: 'Releasing', message: reason, signal })
+}
+
 function markUnassigned(
   deps: LedgerDeps,
   record: ElasticIP,
-  { phase, signal }: { phase: 'Releasing' | 'Released'; signal: AbortSignal },
+  {
+    phase,
+    message = 'no Service wants it',
+    signal,
+  }: { phase: 'Releasing' | 'Released'; message?: string; signal: AbortSignal },
 ): Promise<ElasticIP> {
-  const facts = { reason: phase, message: 'no Service wants it', now: deps.now() }
+  const facts = { reason: phase, message, now: deps.now() }
   return deps.records.writeStatus(record, { phase, conditions: [assigned('False', facts)] }, { signal })
 }
 

@@ -1,5 +1,5 @@
 import type { Announcer, Problem } from '../../announcers/announcer.ts'
-import { announcedAddresses } from '../../controllers/announcing/announced.ts'
+import { announcedAddresses, mentionsAddress } from '../../controllers/announcing/announced.ts'
 import { type Announcing, announcing, announcingKey } from '../../controllers/announcing/announcing.ts'
 import type { Configurator } from '../../controllers/announcing/configurator.ts'
 import { configureDocument } from '../../controllers/announcing/configure-document.ts'
@@ -16,11 +16,16 @@ type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'pee
 export function makeAnnouncing(deps: Deps): Announcing | undefined {
   const { announcer, client, peerFacts } = deps
   const configurator = configuratorOf(client, announcer)
+  const showing = (address: string) =>
+    announcedAddresses(serviceStates(deps, (service) => mentionsAddress(service, address)))
+      .filter((announced) => announced.address === address)
+      .flatMap(({ services }) => services)
   return (
     configurator &&
     announcing({
       configurator,
       report: reporter(deps),
+      showing,
       state: () => ({ addresses: announcedAddresses(serviceStates(deps)), nodes: peerFacts.all() }),
     })
   )

@@ -10,7 +10,7 @@ import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elasti
 import { elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailable } from '../../ledger/record/source.ts'
-import { release, retain } from '../../ledger/release/release.ts'
+import { postponeRelease, release, retain } from '../../ledger/release/release.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { failureEvent } from './failure-event.ts'
 
@@ -94,6 +94,7 @@ function makeReconciler(deps: Deps, announcing: Pick<Announcing, 'findAnnounceme
       bind: (of, signal) => bind(ledgerDeps, of, signal),
       setReclaimPolicy: (of, signal) => setReclaimPolicy(ledgerDeps, of, signal),
       release: (record, signal) => release(ledgerDeps, record, signal),
+      postponeRelease: (of, signal) => postponeRelease(ledgerDeps, of, signal),
       retain: (record, signal) => retain(ledgerDeps, record, signal),
       event: (service, event) => events.record(service, event),
       onMissedByAdmission: () => deps.metrics.missedByAdmission(),

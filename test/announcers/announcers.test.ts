@@ -19,9 +19,8 @@ test('MetalLB withdraws an address when both pool annotations of the Service nam
   })
 })
 
-test('kube-vip gets its request from its annotation, which is never empty, and only kube-vip writes the status', () => {
-  assert.equal(kubeVip().request('198.51.100.7'), { annotations: { 'kube-vip.io/loadbalancerIPs': '198.51.100.7' } })
-  assert.equal(kubeVip().request(''), { annotations: {} })
+test('kube-vip gets its request from the spec alone, and only kube-vip writes the status', () => {
+  assert.equal(kubeVip().request('198.51.100.7'), { annotations: {} })
   assert.is(kubeVip().configuration, undefined)
 })
 

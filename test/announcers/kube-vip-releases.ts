@@ -15,9 +15,14 @@ export type Rules = {
   sources: readonly Source[]
   /** Gives a Service up whose status shows other ports than its spec. */
   comparesPorts: boolean
+  /**
+   * Takes it for a change when an address is said elsewhere than before, or when a Service was of another type for a
+   * while, and announces nothing for that Service until it is restarted (seen with 1.2.0 and 1.2.3).
+   */
+  comparesNames: boolean
 }
 
-const old = { readsEveryPeer: false, isExact: false, knowsHops: false, comparesPorts: false }
+const old = { readsEveryPeer: false, isExact: false, knowsHops: false, comparesPorts: false, comparesNames: false }
 const every = { ...old, readsEveryPeer: true, comparesPorts: true }
 
 /** Each release that reads something otherwise; 1.0.0 to 1.1.2 are not there: they read no annotations of nodes in time. */
@@ -26,7 +31,7 @@ const byRelease = {
   '0.5.12': { ...old, sources: ['annotation', 'spec'] },
   '0.6.1': { ...every, sources: ['annotation', 'spec'] },
   '0.8.10': { ...every, sources: ['annotation', 'status', 'spec'] },
-  '1.2.0': { ...every, isExact: true, knowsHops: true, sources: ['annotation', 'status', 'spec'] },
+  '1.2.0': { ...every, isExact: true, knowsHops: true, comparesNames: true, sources: ['annotation', 'status', 'spec'] },
 } as const satisfies Record<string, Rules>
 
 export type Release = keyof typeof byRelease

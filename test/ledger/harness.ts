@@ -25,7 +25,7 @@ import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { records } from '../../ledger/record/records.ts'
-import { type ReleaseDeps, type ReleaseResult, release, retain } from '../../ledger/release/release.ts'
+import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain } from '../../ledger/release/release.ts'
 import { warmCandidates } from '../../ledger/available/warm-candidates.ts'
 import { isAvailable, isWarm } from '../../ledger/record/source.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
@@ -70,6 +70,8 @@ export type ProcessOptions = {
   /** Why the network may still learn an address; it may not unless a test says so. */
   findAnnouncement?: (address: string) => Announcement | undefined
   limits?: Limits
+  /** Receives the Events of the Service controller. */
+  events?: string[]
   /** The size of the warm pool in da. */
   warmPool?: number
 }
@@ -174,9 +176,10 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       bind: (of, signal) => bind(deps, of, signal),
       setReclaimPolicy: (of, signal) => setReclaimPolicy(deps, of, signal),
       release: (record, signal) => release(deps, record, signal),
+      postponeRelease: (of, signal) => postponeRelease(deps, of, signal),
       retain: (record, signal) => retain(deps, record, signal),
-      event: () => {},
       onMissedByAdmission: () => {},
+      event: (_service, { type, message }) => options.events?.push(`${type} ${message}`),
     }),
   })
   const sourceReconciler = availableAddress({

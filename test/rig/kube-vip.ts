@@ -2,14 +2,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Node, Service } from '../../kube/objects.ts'
+import { connect } from '../../kube/connect.ts'
+import { kubeconfig } from '../../kube/kubeconfig.ts'
+import type { Node } from '../../kube/objects.ts'
+import { reflector } from '../../kube/reflector.ts'
+import { services } from '../../kube/resource.ts'
 import { startChild } from '../../sandbox/child.ts'
 import type { ControlPlane } from '../../sandbox/control-plane/start.ts'
 import { type Administrator, makeAdministrator } from '../../sandbox/rig/administrator.ts'
 import { findBird } from '../../sandbox/rig/bird.ts'
 import { queryBird } from '../../sandbox/rig/bird-control.ts'
 import { readNode, type Speaking } from '../announcers/kube-vip-node.ts'
-import { readService } from '../announcers/kube-vip-service.ts'
+import { startedKubeVip } from '../announcers/kube-vip-process.ts'
+import { silentLog } from '../fakes/log.ts'
 
 export type KubeVip = { stop(): Promise<void> }
 
@@ -54,7 +59,7 @@ export async function startStandIn({ node, prefix }: Reading, controlPlane: Cont
     env: { ...process.env, ...bird.env },
   })
   const stopping = new AbortController()
-  const following = follow(administrator, stopping.signal, async (addresses) => {
+  const following = follow(controlPlane, stopping.signal, async (addresses) => {
     write(addresses)
     await queryBird(socket, 'configure')
   })
@@ -80,14 +85,22 @@ async function spokenBy({ node: name, prefix }: Reading, { run }: Administrator)
   throw new Error(`node ${name} does not say whom to speak BGP with`)
 }
 
-async function follow({ run }: Administrator, signal: AbortSignal, announce: (addresses: string[]) => Promise<void>) {
-  let announced = ''
-  while (!signal.aborted) {
-    const { items } = JSON.parse(await run(['get', 'services', '-A', '-o', 'json'])) as { items: Service[] }
-    const addresses = items.flatMap((service) => readService(service, release)).toSorted()
-    if (addresses.join() !== announced) await announce(addresses)
-    announced = addresses.join()
-    await sleep(100)
+/** Takes in every version of every Service, as kube-vip does: two writes within a moment are two changes. */
+async function follow(
+  { kubeconfig: file }: ControlPlane,
+  signal: AbortSignal,
+  announce: (addresses: string[]) => Promise<void>,
+): Promise<void> {
+  const client = connect(kubeconfig({ file }), { userAgent: 'kube-vip' })
+  const seen = reflector({ client, resource: services, log: silentLog })
+  const kubeVip = startedKubeVip(release)
+  let addresses: string[] = []
+  seen.onChange(() => (addresses = kubeVip.see(seen.list())))
+  seen.start(signal)
+  for (let announced = ''; !signal.aborted; await sleep(100)) {
+    const next = addresses
+    if (next.join() !== announced) await announce(next)
+    announced = next.join()
   }
 }
 

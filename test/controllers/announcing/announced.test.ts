@@ -1,6 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { announcedAddress, announcedAddresses, type ServiceState } from '../../../controllers/announcing/announced.ts'
+import {
+  announcedAddress,
+  announcedAddresses,
+  mentionsAddress,
+  type ServiceState,
+} from '../../../controllers/announcing/announced.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
@@ -69,6 +74,14 @@ const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
 for (const { name, shown: one, is } of cases) {
   test(`announced, ${is === undefined ? 'no' : 'yes'}: ${name}`, () => assert.is(announcedAddress(one), is))
 }
+
+test('a Service that has an address announced mentions it', () => {
+  for (const { shown: one, is } of cases) if (is !== undefined) assert.ok(mentionsAddress(one.service, is))
+  const said = '2001:DB8::0001'
+  assert.ok(mentionsAddress(makeService({ loadBalancerIP: said }), '2001:db8::1'))
+  assert.ok(mentionsAddress(makeService({ annotations: { 'metallb.io/loadBalancerIPs': said } }), said))
+  assert.not(mentionsAddress(makeService({ loadBalancerIP: '203.0.113.4' }), '203.0.113.40'))
+})
 
 test('an address that two Services show is announced once, for both', () => {
   const services = [makeService({ name: 'a' }), makeService({ name: 'b' })]

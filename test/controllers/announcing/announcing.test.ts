@@ -15,6 +15,7 @@ function scene(answer: () => Promise<ConfigureResult> = () => Promise.resolve(se
   const world = { state: shown, written: nothing }
   const reconciler = announcing({
     state: () => world.state,
+    showing: (asked) => world.state.addresses.filter((one) => one.address === asked).flatMap((one) => one.services),
     report: (problem) => reported.push(problem),
     configurator: {
       async carryOut(state) {

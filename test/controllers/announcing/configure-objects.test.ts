@@ -42,6 +42,8 @@ function poolsIn(namespace: string, resource: Resource<KubeObject> = configMaps)
     objects: ({ addresses }) => ({ wanted: addresses.map(({ address }) => pool(namespace, address)), problems: [] }),
     reports: [],
     reportedProblems: () => [],
+    announcing: resource,
+    nameFor: (address) => `pool-${address}`,
     hasAddress: (object, address) => (object as ConfigMap).data?.['address'] === address,
   }
 }
@@ -51,7 +53,7 @@ const announcements = (...addresses: string[]): Announcements => ({
   nodes: [],
 })
 
-type Cluster = { client: KubeClient; writes: string[]; namespace: () => Promise<string> }
+type Cluster = { client: KubeClient; writes: string[]; lists: string[]; namespace: () => Promise<string> }
 
 async function inCluster(play: (cluster: Cluster) => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
@@ -59,11 +61,17 @@ async function inCluster(play: (cluster: Cluster) => Promise<void>): Promise<voi
   try {
     const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test' })
     const writes: string[] = []
+    const lists: string[] = []
     let count = 0
     await play({
       writes,
+      lists,
       client: {
         ...client,
+        list: (resource, options) => {
+          lists.push(resource.kind)
+          return client.list(resource, options)
+        },
         apply: (resource, object, options) => {
           writes.push(`apply ${object.metadata.name}`)
           return client.apply(resource, object, options)
@@ -126,6 +134,42 @@ test('objects on a real API server: only differences are written, only ours are 
     assert.equal([again.isChanged, again.isRefused], [false, true])
     assert.equal((await turn()).writes, ['remove pool-1', 'remove pool-3'])
     assert.ok(await client.get(configMaps, { namespace: at, name: 'theirs' }))
+  }))
+
+test('looks for a thousand addresses cost a get each, and a list for all of them together', () =>
+  inCluster(async ({ client, lists, namespace }) => {
+    const at = await namespace()
+    const configurator = configureObjects({ client, configuration: poolsIn(at) })
+    await configurator.carryOut(announcements('here'), signal)
+    const inherited = pool(at, 'inherited').object
+    const renamed = { ...inherited, metadata: { ...inherited.metadata, name: 'of-a-predecessor' } }
+    await client.create(configMaps, renamed as ConfigMap)
+    const looks = async (...addresses: string[]) => {
+      lists.length = 0
+      const seen = await Promise.all(addresses.map((address) => configurator.announces(address, signal)))
+      return { seen, lists: lists.length }
+    }
+    assert.equal(await looks(...Array.from({ length: 20 }, () => 'here')), {
+      seen: Array.from({ length: 20 }, () => true),
+      lists: 0,
+    })
+    const gone = await looks('inherited', ...Array.from({ length: 1000 }, (_, n) => `gone-${n}`))
+    assert.equal(gone.seen, [true, ...Array.from({ length: 1000 }, () => false)], 'whatever its name is')
+    assert.ok(gone.lists < 100, `${gone.lists} lists`)
+  }))
+
+test('a look never misses what was written before it, although it shares a list', () =>
+  inCluster(async ({ client, namespace }) => {
+    const at = await namespace()
+    const configurator = configureObjects({ client, configuration: poolsIn(at) })
+    const before = configurator.announces('late', signal)
+    const { object } = pool(at, 'late')
+    await client.create(configMaps, {
+      ...object,
+      metadata: { ...object.metadata, name: 'of-a-predecessor' },
+    } as ConfigMap)
+    assert.is(await configurator.announces('late', signal), true)
+    await before
   }))
 
 test('a kind that the cluster does not know announces nothing, and is written as soon as it is known', () =>

@@ -52,6 +52,9 @@ const withdrawing = makeService({
 })
 const withdrawn = makeService({ ...shown, deletionTimestamp: 'now' })
 
+const lasting: Seen['announcer'] = { withdrawsOnlyOnDeletion: true, request: () => ({ annotations: {} }) }
+const plain = makeService({ finalizers, type: 'ClusterIP' })
+
 const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   {
     name: 'a Service that admission missed first gets the finalizer',
@@ -252,6 +255,84 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
       announcer: naming,
     },
     plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'an address that is announced until its Service is gone is not released before',
+    seen: { service: plain, wanted: nothing, record: bound, announcer: lasting },
+    plan: { step: { do: 'postpone-release', record: bound } },
+  },
+  {
+    name: 'nor by the next process',
+    seen: {
+      service: plain,
+      wanted: nothing,
+      announcer: lasting,
+      record: { ...releasing, spec: bound.spec },
+    },
+    plan: {},
+  },
+  {
+    name: 'the Service does not go on to show it',
+    seen: {
+      service: makeService({ finalizers, annotations, type: 'ClusterIP' }),
+      wanted: nothing,
+      record: bound,
+      announcer: lasting,
+    },
+    plan: { step: { do: 'hide-address' } },
+  },
+  {
+    name: 'nor does an own address end that',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '192.0.2.1' }),
+      wanted: { kind: 'own', address: '192.0.2.1', where },
+      record: bound,
+      announcer: lasting,
+    },
+    plan: { step: { do: 'postpone-release', record: bound } },
+  },
+  {
+    name: 'its deletion goes first',
+    seen: {
+      service: makeService({ finalizers, type: 'ClusterIP', deletionTimestamp: 'now' }),
+      wanted: nothing,
+      announcer: lasting,
+      record: { ...releasing, spec: bound.spec },
+    },
+    plan: { step: { do: 'remove-finalizers' } },
+  },
+  {
+    name: 'an address of an earlier Service of the name is released',
+    seen: {
+      service: makeService({ type: 'ClusterIP', uid: 'uid-2' }),
+      wanted: nothing,
+      record: bound,
+      announcer: lasting,
+    },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'and one whose deletion was requested',
+    seen: {
+      service: plain,
+      wanted: nothing,
+      announcer: lasting,
+      record: makeRecord({ ...releasing.status, deletionRequestedAt: 'then' }, bound.spec),
+    },
+    plan: {
+      step: { do: 'release', record: makeRecord({ ...releasing.status, deletionRequestedAt: 'then' }, bound.spec) },
+    },
+  },
+  {
+    name: 'a Service that was never stored with its address',
+    seen: {
+      service: makeService({ type: 'ClusterIP' }),
+      wanted: nothing,
+      record: reserved,
+      announcer: lasting,
+      recordAgeMs: 900_000,
+    },
+    plan: { step: { do: 'release', record: reserved } },
   },
   {
     name: 'then its address is released',

@@ -10,7 +10,7 @@ import { services } from '../../../kube/resource.ts'
 import { serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
 import { makeService } from '../../builders.ts'
 import type { Hooks } from '../../fakes/interposed.ts'
-import { makeHarness, type Harness } from '../../ledger/harness.ts'
+import { makeHarness, type Harness, type Process } from '../../ledger/harness.ts'
 
 const disabled = { 'metallb.universe.tf/address-pool': 'disabled' }
 const software: Announcer = {
@@ -28,6 +28,10 @@ type Play = Harness & {
   change(change: (service: Service) => Service): void
   network: Map<string, Announcement>
   cloudHooks: Hooks
+  /** Of the Service controller, since the Service was settled. */
+  events: string[]
+  /** As admission claims its address. */
+  claim(): ReturnType<Process['claim']>
 }
 
 /** A Service that has its address, which the announcing software shows. */
@@ -36,8 +40,10 @@ async function announced(announcer: Announcer = software): Promise<Play> {
   harness.setAdoptionMark()
   const network = new Map<string, Announcement>()
   const cloudHooks: Hooks = {}
+  const events: string[] = []
   const process = harness.process('a', {
     announcer,
+    events,
     cloud: cloudHooks,
     findAnnouncement: (address) => network.get(address),
   })
@@ -52,7 +58,9 @@ async function announced(announcer: Announcer = software): Promise<Play> {
   network.set(address, { services: [] })
   change((stored) => ({ ...stored, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
   const look = async () => (await process.reconcile('default/web')).againInMs
-  return { ...harness, cloudHooks, address, look, service, change, network }
+  events.length = 0
+  const claim = () => process.claim()
+  return { ...harness, cloudHooks, events, claim, address, look, service, change, network }
 }
 
 const leaving = (service: Service): Service => ({
@@ -124,27 +132,107 @@ test('for software that withdraws only on deletion the Service is deleted first,
   assert.is(play.reservationsOf().length, 0)
 })
 
-const naming: [annotation: string, announcer: Announcer][] = [
-  ['example.com/ip', empty({ ipAnnotation: 'example.com/ip' })],
-  ['kube-vip.io/loadbalancerIPs', kubeVip()],
-]
-for (const [annotation, announcer] of naming)
-  test(`a Service that is no LoadBalancer any more loses ${annotation} before its address is released`, async () => {
-    const play = await announced(announcer)
-    const said = () => play.service()?.metadata.annotations?.[annotation]
-    assert.is(said(), play.address)
+/** As the API server and admission leave it. */
+const ofOtherType = (service: Service): Service => {
+  const { loadBalancerIP: _, ...spec } = service.spec
+  const { 'eip-admission.dev/address': __, ...annotations } = service.metadata.annotations ?? {}
+  return { ...cleared(service), metadata: { ...service.metadata, annotations }, spec: { ...spec, type: 'ClusterIP' } }
+}
+
+test('a Service that is no LoadBalancer any more loses example.com/ip before its address is released', async () => {
+  const annotation = 'example.com/ip'
+  const play = await announced(empty({ ipAnnotation: annotation }))
+  const said = () => play.service()?.metadata.annotations?.[annotation]
+  assert.is(said(), play.address)
+  play.network.clear()
+  let before: string | undefined = 'nothing was released'
+  play.cloudHooks.before = ({ verb }) => {
+    if (verb === 'release') before = said()
+  }
+  play.change((service) => ({ ...cleared(service), spec: { ...service.spec, type: 'ClusterIP' } }))
+  await play.look()
+  assert.equal([before, said(), play.reservationsOf()], [undefined, undefined, []])
+  assert.equal(play.service()?.metadata.finalizers ?? [], [])
+  assert.is(play.service()?.metadata.annotations?.[withdrawingAnnotation], undefined)
+})
+
+for (const [how, change] of Object.entries({
+  'as admission leaves it': ofOtherType,
+  'without admission': (service: Service): Service => ({
+    ...cleared(service),
+    metadata: {
+      ...service.metadata,
+      annotations: {
+        ...service.metadata.annotations,
+        'kube-vip.io/loadbalancerIPs': service.spec.loadBalancerIP ?? '',
+      },
+    },
+    spec: { ...service.spec, type: 'ClusterIP' },
+  }),
+})) {
+  test(`kube-vip goes on with a Service of another type, so its address stays until it is gone: ${how}`, async () => {
+    const play = await announced(kubeVip())
+    const phase = () => play.record()?.status?.phase
     play.network.clear()
-    let before: string | undefined = 'nothing was released'
-    play.cloudHooks.before = ({ verb }) => {
-      if (verb === 'release') before = said()
+    play.change(change)
+    for (const elapsedMs of [0, 60_000, 24 * 3_600_000]) {
+      play.advance(elapsedMs)
+      await play.look()
+      assert.equal([phase(), play.reservationsOf().length], ['Releasing', 1])
     }
-    // As the API server and admission leave it.
-    play.change((service) => ({ ...cleared(service), spec: { ...service.spec, type: 'ClusterIP' } }))
+    const { metadata, spec } = play.service() ?? makeService()
+    assert.equal([spec.loadBalancerIP, metadata.annotations, metadata.finalizers], [undefined, {}, [serviceFinalizer]])
+    const warnings = play.events.filter((event) => event.startsWith('Warning'))
+    assert.equal(warnings, [
+      `Warning kube-vip announces ${play.address} until Service default/web is deleted, so its reservation stays. ` +
+        'To release the address, delete the Service; to use it again, make the Service a LoadBalancer again',
+    ])
+    assert.match(
+      play.record()?.status?.conditions?.find(({ type }) => type === 'Assigned')?.message ?? '',
+      'is deleted',
+    )
+
+    let wasThere: boolean | undefined
+    play.cloudHooks.before = ({ verb }) => {
+      if (verb === 'release') wasThere = play.service() !== undefined
+    }
+    play.change(leaving)
     await play.look()
-    assert.equal([before, said(), play.reservationsOf()], [undefined, undefined, []])
-    assert.equal(play.service()?.metadata.finalizers ?? [], [])
-    assert.is(play.service()?.metadata.annotations?.[withdrawingAnnotation], undefined)
+    assert.equal([wasThere, play.reservationsOf(), play.service()], [false, [], undefined])
   })
+}
+
+test('a Service that is a LoadBalancer again has its old address, and a warning where kube-vip may not announce it', async () => {
+  const play = await announced(kubeVip())
+  play.network.clear()
+  for (const isServedByAdmission of [true, false]) {
+    play.change(ofOtherType)
+    await play.look()
+    assert.is(play.record()?.status?.phase, 'Releasing')
+    play.change((service) => ({ ...service, spec: { ...service.spec, type: 'LoadBalancer' } }))
+    if (isServedByAdmission) assert.is((await play.claim()).kind, 'held')
+    play.events.length = 0
+    await play.look()
+    assert.equal([play.record()?.status?.phase, play.service()?.spec.loadBalancerIP], ['Bound', play.address])
+    const warnings = play.events.filter((event) => event.startsWith('Warning'))
+    assert.match(warnings.join(), /kube-vip may announce nothing for it: .* Restart it/)
+    assert.is(warnings.length, 1)
+  }
+})
+
+test('the address of a Service that a finalizer of somebody else keeps is not released before it is gone', async () => {
+  const play = await announced(kubeVip())
+  play.network.clear()
+  play.change((service) =>
+    leaving({ ...service, metadata: { ...service.metadata, finalizers: [serviceFinalizer, 'example.com/theirs'] } }),
+  )
+  await play.look()
+  assert.equal(play.service()?.metadata.finalizers, ['example.com/theirs'])
+  assert.is(play.reservationsOf().length, 1)
+  play.change((service) => ({ ...service, metadata: { ...service.metadata, finalizers: [] } }))
+  await play.look()
+  assert.equal([play.reservationsOf(), play.service()], [[], undefined])
+})
 
 test('a withdrawal is undone when the Service shows an address again', async () => {
   const play = await announced()

@@ -1,5 +1,7 @@
 // What the product writes for kube-vip is enough for sessions with the provider's routers, and for ways to a Service.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
+import * as assert from 'uvu/assert'
 import type { Machine } from '../../../sandbox/rig/metallb.ts'
 import { createNetwork } from '../../../sandbox/rig/network.ts'
 import { startRouters } from '../../../sandbox/rig/routers.ts'
@@ -27,6 +29,8 @@ async function serves(stage: TestStage, service: string, { name, address }: Mach
   })
 }
 
+const everyRouter = (machine: string) => provider.routers.map((router) => `${router} ${machine}`).join()
+
 test(`${what}: routers have a route to a Service over its node as long as the Service exists`, async () => {
   const network = await createNetwork(provider)
   const stage = await openStage()
@@ -37,29 +41,77 @@ test(`${what}: routers have a route to a Service over its node as long as the Se
     [dialect.loadBalancer]: 'kube-vip://',
     ...(password && { [password.setting]: password.value }),
   }
-  const ways = async (prefix: string) => (await routers.routes()).filter((way) => way.prefix === prefix)
+  const ways = async (address = '') =>
+    (await routers.routes())
+      .filter(({ prefix }) => prefix === `${address}/32`)
+      .map(({ router, via }) => `${router} ${via}`)
+      .toSorted()
+      .join()
   try {
     await stage.startSwept({ env: settings })
     const machine = ipOf(await simulatedNodes(stage).startNode('node-a'), 4, source)
     for (const [name, value] of Object.entries(output.byHand(machine)))
       await stage.run('annotate', 'node', 'node-a', `${name}=${value}`)
     await network.addMachine(machine)
-    const { spec } = await stage.create(loadBalancer('web', { spec: { selector: null } }))
-    await serves(stage, 'web', { name: 'node-a', address: machine })
-    const prefix = `${spec.loadBalancerIP}/32`
+    const addService = async (name: string) => {
+      const { spec } = await stage.create(loadBalancer(name, { spec: { selector: null } }))
+      await serves(stage, name, { name: 'node-a', address: machine })
+      return spec.loadBalancerIP ?? ''
+    }
+    const hasWays = (address: string) =>
+      eventually(`every router has a way to ${address}`, async (observe) => {
+        return observe(await ways(address)) === everyRouter(machine) || undefined
+      })
+    const hasNone = (address: string) =>
+      eventually(
+        `no router has a way to ${address}`,
+        async (observe) => observe(await ways(address)) === '' || undefined,
+      )
+    const first = await addService('web')
 
     const reading = { node: 'node-a', prefix: output.prefix }
     const kubeVip = await (program === undefined
       ? startStandIn(reading, stage.controlPlane)
       : startKubeVip(program, reading, stage.controlPlane))
     try {
-      await eventually('every router has a session with the machine, and a way over it', async (observe) => {
-        const found = observe(await ways(prefix)).map(({ router, via }) => `${router} ${via}`)
-        return found.toSorted().join() === provider.routers.map((router) => `${router} ${machine}`).join() || undefined
-      })
-      await stage.run('delete', 'service', 'web')
-      await stage.gone('web')
-      await eventually('no router has a way', async (observe) => observe(await ways(prefix)).length === 0 || undefined)
+      await hasWays(first)
+      // It runs already: it sees every write to this one.
+      const later = await addService('later')
+      await hasWays(later)
+      await eventually('it is bound', async () => (await stage.record('later'))?.status?.phase === 'Bound' || undefined)
+      // The real one needed up to 1.7 s to withdraw what it took for changed.
+      await sleep(3_000)
+      assert.equal([await ways(first), await ways(later)], [everyRouter(machine), everyRouter(machine)])
+
+      await stage.run('patch', 'service', 'later', '-p', JSON.stringify({ spec: { type: 'ClusterIP' } }))
+      await eventually(
+        'its address is on hold',
+        async () => (await stage.record('later'))?.status?.phase === 'Releasing' || undefined,
+      )
+      await sleep(2_000)
+      assert.is(await ways(later), everyRouter(machine), 'kube-vip goes on')
+      assert.ok(stage.reserved().some(({ address }) => address === later))
+      await eventually(
+        'the owner is told how to end it',
+        async () =>
+          (await stage.run('get', 'events', '-o', 'jsonpath={.items[*].message}')).includes(
+            `kube-vip announces ${later} until Service default/later is deleted`,
+          ) || undefined,
+      )
+      await stage.run('patch', 'service', 'later', '-p', JSON.stringify({ spec: { type: 'LoadBalancer' } }))
+      assert.is((await stage.service('later'))?.spec.loadBalancerIP, later)
+      await eventually(
+        'and warned',
+        async () =>
+          (await stage.run('get', 'events', '-o', 'jsonpath={.items[*].message}')).includes(
+            'kube-vip may announce nothing for it',
+          ) || undefined,
+      )
+      for (const [name, address] of Object.entries({ web: first, later })) {
+        await stage.run('delete', 'service', name)
+        await stage.gone(name)
+        await hasNone(address)
+      }
     } finally {
       await kubeVip.stop()
     }
