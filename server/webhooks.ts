@@ -6,6 +6,7 @@ import { serviceProtect } from '../webhooks/service-protect.ts'
 import { serviceStatusValidating, serviceValidating } from '../webhooks/service-validating.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { Dependencies } from './dependencies.ts'
+import { readQuotas } from './quotas.ts'
 
 /** Every admission webhook of the process. */
 export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }: Dependencies): Webhook[] {
@@ -17,7 +18,10 @@ export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }
     const service = caches.services.get(claimKey(record) ?? '')
     return service !== undefined && want(service).kind === 'reserve'
   }
-  const unbound = () => caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record)).length
+  const unbound = () => {
+    const records = caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record))
+    return records.flatMap((record) => claimKey(record) ?? [])
+  }
   const self = serviceAccountUser(settings.process.namespace)
   const isSelf = (user: string) => user === self
   const mutating = serviceMutating({
@@ -25,7 +29,12 @@ export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }
     locations,
     isSelf,
     onCloudFailure,
-    claim: limitUnbound({ claim: (claim, signal) => ledger.claims.claim(claim, signal), unbound, max: maxUnbound }),
+    claim: limitUnbound({
+      claim: (claim, signal) => ledger.claims.claim(claim, signal),
+      unbound,
+      max: maxUnbound,
+      quotas: readQuotas(deps.client, deps.log),
+    }),
     previewClaim: (claim, signal) => ledger.claims.preview(claim, signal),
     held: async (key, signal) => {
       const record = await ledger.deps.records.get(key, { signal })

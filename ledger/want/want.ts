@@ -21,6 +21,8 @@ export type Policy = {
   annotations: AnnotationNames
   requestAnnotations: RequestAnnotations
   reclaimPolicy: ReclaimPolicy
+  /** Whether a Service may request that its reservation is retained. */
+  allowRetain: boolean
 }
 
 /**
@@ -105,6 +107,11 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
   if (reclaim !== 'Delete' && reclaim !== 'Retain') {
     problems.push(`annotation ${reclaimAnnotation}: ${quote(reclaim)} is neither "Delete" nor "Retain"`)
+  }
+  if (reclaim === 'Retain' && reclaim !== policy.reclaimPolicy && !policy.allowRetain) {
+    problems.push(
+      `annotation ${reclaimAnnotation}: "Retain" is not allowed in this cluster (--allow-retain); remove it`,
+    )
   }
   const protect = annotations[protectAnnotation] ?? 'false'
   if (!['true', 'false'].includes(protect)) {
