@@ -44,10 +44,9 @@ export const unlimited = { EIP_MAX_ADDRESSES: 'none', EIP_MAX_ADDRESSES_PER_NAME
 export async function setStage<D extends DialectName = 'equinix-metal'>(options: StageOptions<D>): Promise<Stage<D>> {
   // Without `dialect` the default of `D` applies, which is the same.
   const { account, dialect = 'equinix-metal' as D, env = {}, ...wanted } = options
-  const { dir } = wanted
   const { cloud, project, token } = account ?? (await dialects[dialect].open())
   const controlPlane = await startControlPlane({ ...wanted, users: { [user]: groups, ...wanted.users } })
-  const logOf = (name: string) => join(dir, 'logs', `${name}.log`)
+  const logOf = (name: string) => join(wanted.dir, 'logs', `${name}.log`)
   const [webhook = 0] = await freePorts(1)
   await runProduct(['install', `--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${webhook}`])
   const products: Product[] = []
