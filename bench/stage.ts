@@ -10,7 +10,7 @@ import { configMaps, services } from '../kube/resource.ts'
 import type { Watcher } from '../kube/watch.ts'
 import { elasticIPs, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { names } from '../manifests/names.ts'
-import { type Stage, setStage } from '../sandbox/stage.ts'
+import { type Stage, setStage, unlimited } from '../sandbox/stage.ts'
 
 /** The product's namespace on a stage. */
 export const namespace = 'eip-admission'
@@ -34,7 +34,7 @@ export async function onStage<T>(work: (stage: Stage, admin: Admin) => Promise<T
   const interrupt = () => void leave().finally(() => process.exit(130))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
   try {
-    stage = await setStage({ dir })
+    stage = await setStage({ dir, env: unlimited })
     const admin = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'eip-admission-bench' })
     return await work(stage, admin)
   } catch (error) {

@@ -6,7 +6,7 @@ import { services } from '../kube/resource.ts'
 import { serviceAccountUser } from '../manifests/names.ts'
 import { freePorts } from '../sandbox/ports.ts'
 import { type Product, startProduct } from '../sandbox/product.ts'
-import type { Stage } from '../sandbox/stage.ts'
+import { type Stage, unlimited } from '../sandbox/stage.ts'
 import type { Row } from './measure.ts'
 import { inRounds, time } from './samples.ts'
 import { type Admin, env, loadBalancer, namespace, onStage, swept, until } from './stage.ts'
@@ -79,7 +79,7 @@ async function launch(stage: Stage, more: Record<string, string>): Promise<Produ
     cloud: { url: cloud.url, project, token },
     ports: { webhook, health },
     logFile: stage.logOf('eip-admission'),
-    env: { ...env, ...more },
+    env: { ...unlimited, ...env, ...more },
   })
 }
 

@@ -41,6 +41,9 @@ export type VendorHttp = {
 type Failure = { error: CloudError; isTransient: boolean; redirectUrl?: string | undefined }
 type Result = { answer: VendorResponse } | Failure
 
+/** Four reserves at a time, and a place for other calls. */
+const defaultInFlight = 5
+
 const maxAttempts = 4
 const maxRedirects = 3
 
@@ -50,7 +53,7 @@ const maxRateLimitWaitMs = 999
 /** The HTTP client under every vendor's client: JSON, with limits for time, size and the number of calls in flight. */
 export function vendorHttp(options: VendorHttpOptions): VendorHttp {
   const baseUrl = requireBaseUrl(options.vendor, options.baseUrl)
-  const schedule = makeScheduler({ inFlight: options.inFlight ?? 4, rate: options.rate })
+  const schedule = makeScheduler({ inFlight: options.inFlight ?? defaultInFlight, rate: options.rate })
 
   return {
     async call(call, signal) {

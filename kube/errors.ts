@@ -12,7 +12,7 @@ export class KubeError extends Error {
   readonly status: number
   /**
    * The reason of the server's Status (`Conflict`, `Forbidden`), or one of ours: `Unreachable`, `Timeout`, `Unreadable`
-   * (not the response of an API server), `NoCredentials`, `UnknownKind` (the server does not serve this kind).
+   * (not the response of an API server), `TooLarge`, `NoCredentials`, `UnknownKind` (the server does not serve this kind).
    */
   readonly reason: string
   /** How long the server requests that we wait. */
@@ -44,6 +44,11 @@ export function isAlreadyExists(error: unknown): error is KubeError {
 /** Whether the resource version or the continue token has expired: only a new list helps. */
 export function isGone(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 410
+}
+
+/** Whether the answer is larger than we read: a smaller page of the list may pass. */
+export function isTooLarge(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.reason === 'TooLarge'
 }
 
 /** Whether the server does not accept our credentials. */

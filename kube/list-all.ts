@@ -1,19 +1,52 @@
-import type { KubeClient, ListOptions } from './client.ts'
+import type { KubeClient, List, ListOptions } from './client.ts'
+import { isTooLarge } from './errors.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 
+type Client = Pick<KubeClient, 'list'>
+type PageOptions = Omit<ListOptions, 'continue'> & { limit: number }
+
 /** Lists all objects of a kind from the API server, page by page. */
 export async function listAll<T extends KubeObject>(
-  client: Pick<KubeClient, 'list'>,
+  client: Client,
   resource: Resource<T>,
   options: Omit<ListOptions, 'limit' | 'continue'> = {},
 ): Promise<T[]> {
   const items: T[] = []
+  for await (const page of pagesOf(client, resource, { ...options, limit: 500 })) items.push(...page.items)
+  return items
+}
+
+/**
+ * The pages of a list. Users decide how large their objects are: a page that is too large to read is requested again
+ * with half the objects, down to a single one, which the API server keeps below a few MiB.
+ */
+export async function* pagesOf<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  options: PageOptions,
+): AsyncGenerator<List<T>, void, void> {
+  let { limit } = options
   let next: string | undefined
   do {
-    const page = await client.list(resource, { ...options, limit: 500, ...(next ? { continue: next } : {}) })
-    items.push(...page.items)
+    const place = { ...options, ...(next ? { continue: next } : {}) }
+    const { page, length } = await readPage(client, resource, { ...place, limit })
+    limit = length
     next = page.metadata.continue
+    yield page
   } while (next)
-  return items
+}
+
+async function readPage<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  options: ListOptions & { limit: number },
+): Promise<{ page: List<T>; length: number }> {
+  for (let length = options.limit; ; length = Math.floor(length / 2)) {
+    try {
+      return { page: await client.list(resource, { ...options, limit: length }), length }
+    } catch (error) {
+      if (!isTooLarge(error) || length <= 1) throw error
+    }
+  }
 }

@@ -2,6 +2,7 @@ import { type Backoff, backoffMs } from '../lib/backoff.ts'
 import type { KubeClient, ListOptions } from './client.ts'
 import type { Clock } from './clock.ts'
 import { KubeError, isGone } from './errors.ts'
+import { pagesOf } from './list-all.ts'
 import type { Log } from './log.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
@@ -76,17 +77,14 @@ async function listThenWatch<T extends KubeObject>(
 async function listPages<T extends KubeObject>(deps: ListWatch<T>, signal: AbortSignal): Promise<string> {
   const { client, resource, selection, store, pace } = deps
   const objects: T[] = []
-  let more: { continue?: string } = {}
-  for (;;) {
-    const page = await client.list(resource, { ...selection, ...more, limit: pace.pageSize, signal })
+  let version = ''
+  for await (const page of pagesOf(client, resource, { ...selection, limit: pace.pageSize, signal })) {
     store.contact()
     objects.push(...page.items.map((item) => store.strip(item)))
-    if (!page.metadata.continue) {
-      store.replace(objects)
-      return page.metadata.resourceVersion
-    }
-    more = { continue: page.metadata.continue }
+    version = page.metadata.resourceVersion
   }
+  store.replace(objects)
+  return version
 }
 
 async function watchFrom<T extends KubeObject>(

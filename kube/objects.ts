@@ -48,6 +48,7 @@ export type Service = KubeObject & {
     loadBalancerIP?: string
     loadBalancerClass?: string
     ipFamilies?: ('IPv4' | 'IPv6')[]
+    allocateLoadBalancerNodePorts?: boolean
     ports?: ServicePort[]
     selector?: Record<string, string>
   }
@@ -78,6 +79,13 @@ export type Namespace = KubeObject & { apiVersion: 'v1'; kind: 'Namespace' }
 export type Secret = KubeObject & { apiVersion: 'v1'; kind: 'Secret'; type?: string; data?: Record<string, string> }
 
 export type ConfigMap = KubeObject & { apiVersion: 'v1'; kind: 'ConfigMap'; data?: Record<string, string> }
+
+export type ResourceQuota = KubeObject & {
+  apiVersion: 'v1'
+  kind: 'ResourceQuota'
+  /** Quantities as text, by resource: what the API server admits, and what it has counted. */
+  status?: { hard?: Record<string, string>; used?: Record<string, string> }
+}
 
 export type ClientConfig = {
   url?: string

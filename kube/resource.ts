@@ -5,6 +5,7 @@ import type {
   Lease,
   Namespace,
   Node,
+  ResourceQuota,
   Secret,
   Service,
   WebhookConfiguration,
@@ -35,6 +36,12 @@ export const namespaces = defineResource<Namespace>({
   kind: 'Namespace',
   plural: 'namespaces',
   namespaced: false,
+})
+export const resourceQuotas = defineResource<ResourceQuota>({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  plural: 'resourcequotas',
+  namespaced: true,
 })
 export const secrets = defineResource<Secret>({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })
 export const configMaps = defineResource<ConfigMap>({

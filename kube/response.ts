@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { KubeError } from './errors.ts'
 
-/** Far above any page of a list that we request, far below what would hurt the process. */
+/** Above what an object can be, below what would hurt the process. A list that is larger comes in smaller pages. */
 const maxBytes = 32 * 1024 * 1024
 
 export type KubeResponse = { status: number; retryAfter: string | undefined; body: unknown }
@@ -38,7 +38,7 @@ async function readText(call: string, response: IncomingMessage): Promise<string
     bytes += chunk.byteLength
     if (bytes > maxBytes) {
       const message = `${call}: the answer is larger than ${maxBytes / 2 ** 20} MiB`
-      throw new KubeError(message, { status: response.statusCode ?? 0, reason: 'Unreadable' })
+      throw new KubeError(message, { status: response.statusCode ?? 0, reason: 'TooLarge' })
     }
     chunks.push(chunk)
   }

@@ -53,6 +53,8 @@ const clusterRules = (metallbConfigMap: string): Rule[] => [
   { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
   // The UID of kube-system is the cluster's id in the marks of every reservation.
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+  // A Service that a quota refuses after our webhook gets no address.
+  { apiGroups: [''], resources: ['resourcequotas'], verbs: ['list'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   {
     apiGroups: ['eip-admission.dev'],

@@ -33,16 +33,20 @@ export type StageOptions<D extends DialectName = 'equinix-metal'> = ControlPlane
   dialect?: D
   /** An account in a running cloud, for clusters that share one; the caller closes that cloud. */
   account?: Account<D>
+  /** Settings of every product on the stage, unless it gets others. */
+  env?: Record<string, string>
 }
+
+/** Settings for a stage on which many Services are created: no limits, and a flood of them is no attack. */
+export const unlimited = { EIP_MAX_ADDRESSES: 'none', EIP_MAX_ADDRESSES_PER_NAMESPACE: 'none', EIP_MAX_UNBOUND: '4000' }
 
 /** Starts a control plane and a simulated cloud, and installs the product with its webhooks at a loopback port. */
 export async function setStage<D extends DialectName = 'equinix-metal'>(options: StageOptions<D>): Promise<Stage<D>> {
   // Without `dialect` the default of `D` applies, which is the same.
-  const { account, dialect = 'equinix-metal' as D, ...wanted } = options
-  const { dir } = wanted
+  const { account, dialect = 'equinix-metal' as D, env = {}, ...wanted } = options
   const { cloud, project, token } = account ?? (await dialects[dialect].open())
   const controlPlane = await startControlPlane({ ...wanted, users: { [user]: groups, ...wanted.users } })
-  const logOf = (name: string) => join(dir, 'logs', `${name}.log`)
+  const logOf = (name: string) => join(wanted.dir, 'logs', `${name}.log`)
   const [webhook = 0] = await freePorts(1)
   await runProduct(['install', `--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${webhook}`])
   const products: Product[] = []
@@ -63,6 +67,7 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
         ports: { webhook, health },
         logFile: logOf('eip-admission'),
         ...more,
+        env: { ...env, ...more.env },
       })
       products.push(product)
       await waitUntilReady(product, logOf('eip-admission'))

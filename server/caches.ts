@@ -1,10 +1,9 @@
-import type { KubeClient } from '../kube/client.ts'
-import type { Log } from '../kube/log.ts'
 import type { Node, Service } from '../kube/objects.ts'
 import { type Reflector, reflector } from '../kube/reflector.ts'
 import { nodes, services } from '../kube/resource.ts'
-import type { Watcher } from '../kube/watch.ts'
 import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
+import type { Context } from './context.ts'
+import { keptService } from './kept-service.ts'
 
 /** The caches of the process. */
 export type Caches = {
@@ -14,9 +13,12 @@ export type Caches = {
   nodes: Reflector<Node>
 }
 
-export function makeCaches(client: KubeClient & Watcher, log: Log): Caches {
+type CacheOptions = Pick<Context, 'client' | 'log' | 'vendor' | 'announcer'>
+
+export function makeCaches({ client, log, vendor, announcer }: CacheOptions): Caches {
+  const strip = keptService({ policy: vendor.policy, announcer })
   return {
-    services: reflector({ client, resource: services, log }),
+    services: reflector({ client, resource: services, log, strip }),
     records: reflector({ client, resource: elasticIPs, log }),
     nodes: reflector({ client, resource: nodes, log, strip: withoutUnusedStatus }),
   }

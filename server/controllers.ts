@@ -7,7 +7,7 @@ import { machineRefreshController, nodeIdentityController } from './controllers/
 import { nodeLifecycleController } from './controllers/node-lifecycle.ts'
 import { peeringControllers } from './controllers/peering.ts'
 import { prefixLimitController } from './controllers/prefix-limit.ts'
-import { serviceController } from './controllers/services.ts'
+import { serviceControllers } from './controllers/services.ts'
 import { ledgerSweepController } from './controllers/sweep.ts'
 import { warmPoolController } from './controllers/warm-pool.ts'
 import type { Dependencies } from './dependencies.ts'
@@ -23,8 +23,9 @@ export function makeControllers(deps: Dependencies): Controllers {
   const controllers = declarations(deps).map((declaration) =>
     defineController(declaration, { log, observe: (...reconcile) => metrics.reconcile(...reconcile) }),
   )
-  const services = controllers.find(({ name }) => name === 'service-address')
-  metrics.gauge('queue_length', 'Services that wait for a reconcile.', () => services?.queueLength)
+  const ofServices = controllers.filter(({ name }) => name.startsWith('service-'))
+  const queueLength = () => ofServices.reduce((sum, controller) => sum + controller.queueLength, 0)
+  metrics.gauge('queue_length', 'Services that wait for a reconcile.', queueLength)
   return {
     async run(signal) {
       await Promise.all(controllers.map((controller) => controller.run(signal)))
@@ -38,7 +39,7 @@ function declarations(deps: Dependencies): ControllerDeclaration[] {
   const announcing = makeAnnouncing(deps)
   const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
   return [
-    serviceController(deps, announcing),
+    ...serviceControllers(deps, announcing),
     ledgerSweepController(deps),
     availableAddressController(deps),
     warmPoolController(deps),

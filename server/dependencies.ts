@@ -19,8 +19,8 @@ export type Dependencies = Context & {
 
 /** Makes what webhooks and controllers share; nothing runs yet. */
 export function makeDependencies(context: Context): Dependencies {
-  const { client, vendor, log } = context
-  const caches = makeCaches(client, log)
+  const { vendor, log } = context
+  const caches = makeCaches(context)
   const locations = knownLocations({ cloud: vendor.cloud, log, sources: vendor.policy.locationSources })
   const wantOf = (service: Service) => want(service, vendor.policy, locations.current())
   const machines = machineList({ machines: vendor.machines, now: () => performance.now() })

@@ -4,6 +4,7 @@ import { splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../ledger/sweep/adoption-mark.ts'
 import { requestsInFlight } from '../ledger/record/requests-in-flight.ts'
+import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
 import { type ClaimDeps, type Claims, claims } from '../ledger/claim/claim.ts'
 import { type ElasticIP, claimKey, elasticIPs } from '../ledger/record/elastic-ip.ts'
@@ -57,12 +58,19 @@ function freeWarm({ caches }: LedgerOptions): ElasticIP[] {
   return free.filter(({ status }) => !shown.has(status?.address))
 }
 
-/** Counts what the API server has now, not what a cache has, so that a limit also holds when replicas race. */
+/**
+ * Counts what the API server has now, not what a cache has, so that a limit also holds when replicas race. Claims that
+ * count at the same time share a list: it begins after each of them has written its record.
+ */
 function limiter({ client, settings }: LedgerOptions): ClaimDeps['overLimit'] {
   const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cluster
   if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)
-  return async (record, signal) =>
-    overLimit(record, await listAll(client, elasticIPs, { signal }), { cluster, namespace })
+  const all = sharedRead({
+    read: (signal) => listAll(client, elasticIPs, { signal }),
+    recentMs: 0,
+    abandonedError: (cause) => new Error('nobody waits for the number of addresses', { cause }),
+  })
+  return async (record, signal) => overLimit(record, await all.fresh(signal), { cluster, namespace })
 }
 
 /** An address is released only if its Service is gone, is being deleted, or certainly wants none of ours or another. */

@@ -7,6 +7,7 @@ import { serviceStatusValidating, serviceValidating } from '../webhooks/service-
 import type { IsSelf } from '../webhooks/service-rules.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { Dependencies } from './dependencies.ts'
+import { readQuotas } from './quotas.ts'
 
 /** Every admission webhook of the process. */
 export function makeWebhooks(
@@ -21,13 +22,21 @@ export function makeWebhooks(
     const service = caches.services.get(claimKey(record) ?? '')
     return service !== undefined && want(service).kind === 'reserve'
   }
-  const unbound = () => caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record)).length
+  const unbound = () => {
+    const records = caches.records.list().filter((record) => isUnbound(record) && !isAwaited(record))
+    return records.flatMap((record) => claimKey(record) ?? [])
+  }
   const mutating = serviceMutating({
     policy,
     locations,
     isSelf,
     onCloudFailure,
-    claim: limitUnbound({ claim: (claim, signal) => ledger.claims.claim(claim, signal), unbound, max: maxUnbound }),
+    claim: limitUnbound({
+      claim: (claim, signal) => ledger.claims.claim(claim, signal),
+      unbound,
+      max: maxUnbound,
+      quotas: readQuotas(deps.client, deps.log),
+    }),
     previewClaim: (claim, signal) => ledger.claims.preview(claim, signal),
     held: async (key, signal) => {
       const record = await ledger.deps.records.get(key, { signal })

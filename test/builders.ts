@@ -83,6 +83,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
     },
     requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
     reclaimPolicy: 'Delete',
+    allowRetain: true,
   }
 }
 

@@ -2,6 +2,8 @@ import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim-spec.ts'
+import { quotaUse } from '../ledger/claim/quota.ts'
+import type { UnboundClaim } from '../ledger/claim/unbound-limit.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
 import { type Policy, type Want, want } from '../ledger/want/want.ts'
@@ -18,7 +20,7 @@ export type ServiceMutatingDeps = {
   policy: Policy
   /** The cloud's locations, if they are known. */
   locations: () => Location[] | undefined
-  claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
+  claim: (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimResult>
   /** The address that the ledger holds for a Service; it claims none. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
   /** The outcome that a claim would have: its address where that is known, or why it would be refused. It writes nothing. */
@@ -79,7 +81,8 @@ async function setAddress(
   const { name: given, generateName: prefix } = service.metadata
   const name = given || generateName(prefix ?? '')
   const named = { ...service, metadata: { ...service.metadata, name } }
-  const claimed = await deps.claim(claimOf(named, wanted), signal)
+  const use = quotaUse(service, request.oldObject)
+  const claimed = await deps.claim({ ...claimOf(named, wanted), quotaUse: use }, signal)
   switch (claimed.kind) {
     case 'held':
       return patch(addressPatch(service, { address: claimed.address, name }, deps.policy), wanted.warnings)

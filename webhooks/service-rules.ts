@@ -1,5 +1,6 @@
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
+import { firstItems } from '../lib/quote.ts'
 import { addressAnnotation, protectAnnotation } from '../ledger/record/names.ts'
 import type { Want } from '../ledger/want/want.ts'
 import type { WebhookIdentity } from './identities.ts'
@@ -40,15 +41,17 @@ export function isProtected(service: Service | null): boolean {
 /** The problems of a Service that it did not have before: an update is denied only for what it changes. */
 export function newProblems(now: Want, before: Want | undefined): string[] {
   if (now.kind !== 'wrong') return []
-  const known = before?.kind === 'wrong' ? before.problems : []
-  return now.problems.filter((problem) => !known.includes(problem))
+  const known = new Set(before?.kind === 'wrong' ? before.problems : [])
+  return now.problems.filter((problem) => !known.has(problem))
 }
 
-/** One text with all problems of a Service, for a terminal. */
+/** One text with the problems of a Service, for a terminal. */
 export function problemText(service: Service, problems: string[]): string {
   const { name, generateName } = service.metadata
   const subject = `Service ${name ? keyOf(service) : `${service.metadata.namespace}/${generateName}*`}`
   const [only] = problems
   if (problems.length === 1) return `${subject}: ${only}`
-  return `${subject}: ${problems.length} mistakes:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`
+  return `${subject}: ${problems.length} mistakes:\n${firstItems(problems)
+    .map((problem) => `  - ${problem}`)
+    .join('\n')}`
 }

@@ -2,6 +2,7 @@ import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../ledger/record/names.ts'
 import { type Policy, type Want, want } from '../ledger/want/want.ts'
+import { quote } from '../lib/quote.ts'
 import { allow, deny } from './decision.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -56,7 +57,7 @@ function addressChangeProblems({ service, old, now, before }: Update): string[] 
   if (shown === undefined || service.spec.type !== 'LoadBalancer') return []
   if (now.kind === 'own') {
     return [
-      `${now.where}: "${now.address}" cannot take the place of ${shown}, which is reserved for it: ` +
+      `${now.where}: ${quote(now.address)} cannot take the place of ${shown}, which is reserved for it: ` +
         `keep ${shown}, or delete the Service and create it again with your own address`,
     ]
   }
@@ -91,5 +92,5 @@ function addressAnnotationProblems({ service, old }: Update): string[] {
   const [now, before] = [service, old].map(({ metadata }) => metadata.annotations?.[addressAnnotation])
   return now === before
     ? []
-    : [`annotation ${addressAnnotation}: eip-admission alone writes it; do not set it to "${now ?? ''}"`]
+    : [`annotation ${addressAnnotation}: eip-admission alone writes it; do not set it to ${quote(now ?? '')}`]
 }

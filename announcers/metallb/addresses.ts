@@ -1,5 +1,6 @@
 import type { Announced, Problem } from '../announcer.ts'
 import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
+import { quote } from '../../lib/quote.ts'
 import { parseAddress } from './address.ts'
 import { distinct, distinctProblems, compareTexts } from './order.ts'
 
@@ -22,7 +23,7 @@ export function announceableAddresses(
     }
     const message = address
       ? `address ${address.text} is IPv6, which MetalLB announces over BGP only in FRR mode; set bgp-peer-mode=frr in the load balancer setting`
-      : `${JSON.stringify(text)} is not an IP address that MetalLB can announce`
+      : `${quote(text)} is not an IP address that MetalLB can announce`
     problems.push(...services.map((service) => ({ subject: { service }, message })))
   }
   const ordered = [...shown].toSorted(([one], [other]) => compareTexts(one, other))

@@ -62,7 +62,7 @@ async function order(
   const body = { region: location, tags: marks }
   const hints = { invalid: `check that "${location}" is a region of Cherry Servers and ${id} the id of a project` }
   const path = ['projects', id, 'ips']
-  const answer = await http.call({ name: 'reserve', method: 'POST', path, body, hints }, signal)
+  const answer = await http.call({ name: 'reserve', method: 'POST', lane: 'reserve', path, body, hints }, signal)
   const reservation = parseReservation(answer.body)
   if (!reservation) throw unreadableError('reserve', 'an object without an id', 'unknown')
   return reservation

@@ -58,7 +58,10 @@ async function reserve(
     invalid: `check that "${location}" is a metro of Equinix Metal and ${project.id} the id of a project`,
   }
   const path = ['projects', project.id, 'ips']
-  const answer = await project.http.call({ name: 'reserve', method: 'POST', path, body, hints }, signal)
+  const answer = await project.http.call(
+    { name: 'reserve', method: 'POST', lane: 'reserve', path, body, hints },
+    signal,
+  )
   const reservation = parseReservation(answer.body, project)
   if (!reservation) throw unreadableError('reserve', 'an object without an id', 'unknown')
   return reservation

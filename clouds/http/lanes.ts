@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 
 /** Moves go first: an address that points to a dead machine is an outage. */
-const priorities = { move: 2, write: 1, read: 0 }
+const priorities = { move: 2, write: 1, reserve: 1, read: 0 }
 
 export type Lane = keyof typeof priorities
 
@@ -25,11 +25,15 @@ export type ScheduleCall = <T>(
 /** Waits until the rate limit permits another call. */
 export type Pace = (signal: AbortSignal) => Promise<void>
 
-/** A queue that limits the load on one cloud. One place is never used by reads: slow lists never delay a reservation. */
+/**
+ * A queue that limits the load on one cloud. One place is never used by reads, and one never by reserves: slow lists never
+ * delay a reservation, and reserves that hang never delay a deletion.
+ */
 export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
   const all = new PQueue({ concurrency: inFlight })
   const starts = rate && new PQueue({ intervalCap: rate.calls, interval: rate.perMs, strict: true })
-  const reads = new PQueue({ concurrency: Math.max(1, inFlight - 1) })
+  const limited = () => new PQueue({ concurrency: Math.max(1, inFlight - 1) })
+  const queues: { [lane in Lane]?: PQueue } = { read: limited(), reserve: limited() }
 
   return async (lane, work, { signal, abortError }) => {
     // The queue follows the signal only while we wait in it: after the start, only the work knows what an abort means.
@@ -47,7 +51,7 @@ export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
     }
     const turn = () => all.add(begin, { priority: priorities[lane], signal: waiting.signal })
     try {
-      return await (lane === 'read' ? reads.add(turn, { signal: waiting.signal }) : turn())
+      return await (queues[lane]?.add(turn, { signal: waiting.signal }) ?? turn())
     } finally {
       stay()
     }

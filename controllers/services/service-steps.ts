@@ -2,6 +2,7 @@ import type { Key, Service } from '../../kube/objects.ts'
 import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
 import type { ReleaseResult } from '../../ledger/release/release.ts'
+import { firstItems } from '../../lib/quote.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { type Outcome, Terminal } from '../reconciler.ts'
@@ -87,7 +88,7 @@ async function carryOutOnService(
     case 'claim':
       return claim(deps, { step, key, service }, signal)
     case 'report-problems':
-      throw new Terminal(step.problems.join('; '))
+      throw new Terminal(firstItems(step.problems).join('; '))
   }
 }
 

@@ -19,8 +19,11 @@ export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): 
   const neighbours = others.filter(({ spec }) => spec.claimRef?.namespace === namespace)
   const namespaceLimit = namespace === undefined ? undefined : limits.namespace
   return (
-    limitReason(`in namespace ${namespace}`, neighbours, namespaceLimit) ??
-    limitReason('in the cluster', others, limits.cluster)
+    limitReason(
+      { where: `in namespace ${namespace}`, flag: '--max-addresses-per-namespace' },
+      neighbours,
+      namespaceLimit,
+    ) ?? limitReason({ where: 'in the cluster', flag: '--max-addresses' }, others, limits.cluster)
   )
 }
 
@@ -50,12 +53,16 @@ function isCountedLater(other: ElasticIP, record: ElasticIP): boolean {
   return ageOrder(other) > ageOrder(record)
 }
 
-function limitReason(where: string, holders: ElasticIP[], limit: number | undefined): string | undefined {
+function limitReason(
+  { where, flag }: { where: string; flag: string },
+  holders: ElasticIP[],
+  limit: number | undefined,
+): string | undefined {
   if (limit === undefined || holders.length < limit) return undefined
   const named = holders.slice(0, maxNamed).map(holderName)
   const rest = holders.length > named.length ? ` and ${holders.length - named.length} more` : ''
   const holdersText = holders.length > 0 ? `; they are held by ${named.join(', ')}${rest}` : ''
-  return `the limit of ${limit} addresses ${where} is reached${holdersText}`
+  return `the limit of ${limit} addresses ${where} is reached (${flag})${holdersText}`
 }
 
 function holderName(record: ElasticIP): string {

@@ -1,4 +1,5 @@
 import type { CallOptions, KubeClient } from '../../kube/client.ts'
+import { listAll } from '../../kube/list-all.ts'
 import type { Condition, Key } from '../../kube/objects.ts'
 import { splitKey } from '../../kube/objects.ts'
 import { type ElasticIP, type ElasticIPStatus, elasticIPs, recordFinalizer, recordName } from './elastic-ip.ts'
@@ -27,7 +28,7 @@ export type StatusChange = { [Field in keyof ElasticIPStatus]?: ElasticIPStatus[
 export function records(client: KubeClient): Records {
   return {
     get: (key, options) => client.get(elasticIPs, { name: recordName(key) }, options),
-    list: async (options) => (await client.list(elasticIPs, options)).items,
+    list: (options) => listAll(client, elasticIPs, options),
     create: (record, options) => client.create(elasticIPs, record, options),
     writeSpec: (record, spec, options) => client.replace(elasticIPs, { ...withFinalizer(record), spec }, options),
     writeStatus: (record, change, options) =>

@@ -1,4 +1,5 @@
 import { closestWord } from '../../lib/closest-word.ts'
+import { quote } from '../../lib/quote.ts'
 import type { Location } from '../../clouds/cloud.ts'
 
 /** What can name the location of an address: a setting for the whole cluster, or an annotation of the Service. */
@@ -34,7 +35,7 @@ export function locate(
     .filter(({ source, value, code = value }) => source.kind === 'annotation' && code !== location)
     .map(
       ({ source, value }) =>
-        `annotation ${source.name}: "${value}" is ignored, ${chosen.source.name} says "${location}"`,
+        `annotation ${source.name}: ${quote(value)} is ignored, ${chosen.source.name} says ${quote(location)}`,
     )
   return { location, warnings: former === undefined ? ignored : [former, ...ignored] }
 }
@@ -81,7 +82,7 @@ function unknownProblem({ source, value }: Candidate, known: Location[]): string
   const where = source.kind === 'annotation' ? `annotation ${source.name}` : `setting ${source.name}`
   const list = known.map(({ code, name }) => (name === code ? code : `${code} (${name})`)).join(', ')
   const near = nearest(value, known)
-  return `${where}: "${value}" is not a known ${source.word}${near ? `, did you mean "${near}"?` : ''}; known: ${list}`
+  return `${where}: ${quote(value)} is not a known ${source.word}${near ? `, did you mean "${near}"?` : ''}; known: ${list}`
 }
 
 /** The code that a user most likely meant: by its name (`dallas`), by a word of its name (`Chicago`), or by likeness. */

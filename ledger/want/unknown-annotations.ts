@@ -1,4 +1,5 @@
 import { closestWord } from '../../lib/closest-word.ts'
+import { quote } from '../../lib/quote.ts'
 import { isWrittenByUs } from '../record/annotations.ts'
 
 /** The annotations of a Service that we read or write, and the prefixes under which any other one is a mistake. */
@@ -13,6 +14,6 @@ export function unknownAnnotations(annotations: Record<string, string>, names: A
     .map((name) => {
       const near = closestWord(name, proposed, () => 6)
       const hint = near !== undefined ? `did you mean ${near}?` : `known are ${proposed.join(', ')}`
-      return `annotation ${name}: "${annotations[name]}" is not known, ${hint}`
+      return `annotation ${name}: ${quote(annotations[name] ?? '')} is not known, ${hint}`
     })
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { Location } from '../../clouds/cloud.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
+import { quote } from '../../lib/quote.ts'
 import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.ts'
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
 import { type LocationSource, locate } from './location.ts'
@@ -20,6 +21,8 @@ export type Policy = {
   annotations: AnnotationNames
   requestAnnotations: RequestAnnotations
   reclaimPolicy: ReclaimPolicy
+  /** Whether a Service may request that its reservation is retained. */
+  allowRetain: boolean
 }
 
 /**
@@ -99,21 +102,26 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const problems = unknownAnnotations(annotations, policy.annotations)
   const managed = policy.managedAnnotation === undefined ? undefined : annotations[policy.managedAnnotation]
   if (managed !== undefined && managed !== 'true') {
-    problems.push(`annotation ${policy.managedAnnotation}: "${managed}" is neither "true" nor "false"`)
+    problems.push(`annotation ${policy.managedAnnotation}: ${quote(managed)} is neither "true" nor "false"`)
   }
   const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
   if (reclaim !== 'Delete' && reclaim !== 'Retain') {
-    problems.push(`annotation ${reclaimAnnotation}: "${reclaim}" is neither "Delete" nor "Retain"`)
+    problems.push(`annotation ${reclaimAnnotation}: ${quote(reclaim)} is neither "Delete" nor "Retain"`)
+  }
+  if (reclaim === 'Retain' && reclaim !== policy.reclaimPolicy && !policy.allowRetain) {
+    problems.push(
+      `annotation ${reclaimAnnotation}: "Retain" is not allowed in this cluster (--allow-retain); remove it`,
+    )
   }
   const protect = annotations[protectAnnotation] ?? 'false'
   if (!['true', 'false'].includes(protect)) {
-    problems.push(`annotation ${protectAnnotation}: "${protect}" is neither "true" nor "false"`)
+    problems.push(`annotation ${protectAnnotation}: ${quote(protect)} is neither "true" nor "false"`)
   }
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
   if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, policy })
   if (own !== undefined) {
-    if (!isIP(own.address)) problems.push(`${own.where}: "${own.address}" is not an IP address`)
+    if (!isIP(own.address)) problems.push(`${own.where}: ${quote(own.address)} is not an IP address`)
     return problems.length > 0 ? { kind: 'wrong', problems } : { kind: 'own', ...own }
   }
   const located = locate(annotations, policy.locationSources, known)
@@ -132,14 +140,14 @@ type Named = { elasticIP: string; own: ReturnType<typeof ownAddress>; problems: 
 /** The named ElasticIP decides location and reclaim policy; the Service's other annotations about them are ignored. */
 function named({ metadata }: Service, { elasticIP, own, problems, policy }: Named): Want {
   if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(elasticIP)) {
-    problems.push(`annotation ${elasticIPAnnotation}: "${elasticIP}" is not the name of an ElasticIP`)
+    problems.push(`annotation ${elasticIPAnnotation}: ${quote(elasticIP)} is not the name of an ElasticIP`)
   }
   if (problems.length > 0) return { kind: 'wrong', problems }
   const { annotations = {} } = metadata
   const places = policy.locationSources.filter(({ kind }) => kind === 'annotation').map(({ name }) => name)
   const overruled = [...places, reclaimAnnotation].filter((name) => annotations[name] !== undefined)
-  const ignored = overruled.map((name) => `annotation ${name}: "${annotations[name]}"`)
-  if (own !== undefined) ignored.push(`${own.where}: "${own.address}"`)
+  const ignored = overruled.map((name) => `annotation ${name}: ${quote(annotations[name] ?? '')}`)
+  if (own !== undefined) ignored.push(`${own.where}: ${quote(own.address)}`)
   return {
     kind: 'named',
     elasticIP,

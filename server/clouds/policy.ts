@@ -35,6 +35,7 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
     loadBalancing: loadBalancer.kind !== 'none',
     excludedNamespaces: settings.excludedNamespaces,
     reclaimPolicy: settings.defaultReclaimPolicy,
+    allowRetain: settings.allowRetain,
     ...(managedAnnotation !== undefined && { managedAnnotation }),
     annotations: {
       known: [...new Set(known)].filter((name) => name !== undefined),

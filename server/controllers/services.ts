@@ -1,9 +1,10 @@
 import type { Announcing } from '../../controllers/announcing/announcing.ts'
 import type { ControllerDeclaration } from '../../controllers/controller.ts'
-import type { Reconciler } from '../../controllers/reconciler.ts'
-import { serviceAddress } from '../../controllers/services/service-address.ts'
+import { handOver } from '../../controllers/hand-over.ts'
+import { cloudSteps, quickSteps } from '../../controllers/services/cloud-steps.ts'
+import type { ServiceAddressDeps } from '../../controllers/services/service-address.ts'
 import { serviceSteps } from '../../controllers/services/service-steps.ts'
-import { watch } from '../../controllers/watch.ts'
+import { type Watch, watch } from '../../controllers/watch.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elastic-ip.ts'
@@ -19,41 +20,65 @@ type Deps = Pick<
   'client' | 'caches' | 'ledger' | 'want' | 'events' | 'metrics' | 'announcer' | 'vendor' | 'settings'
 >
 
-/** Gives Services their addresses and releases them. */
-export function serviceController(
+/** Gives Services their addresses and releases them. What waits for the cloud has workers of its own. */
+export function serviceControllers(
   deps: Deps,
   announcing: Pick<Announcing, 'findAnnouncement'> | undefined,
-): ControllerDeclaration {
-  const { services, records } = deps.caches
-  const { unboundGraceMs } = deps.settings.cluster
-  const waitingFor = (record: ElasticIP | undefined) =>
-    record && isAvailable(record) ? services.list().filter(requests(record)).map(keyOf) : []
+): ControllerDeclaration[] {
+  const reconcilerDeps = makeReconcilerDeps(deps, announcing)
+  const queues = { claim: handOver(), release: handOver() }
+  const takers = { claim: queues.claim.add, release: queues.release.add }
+  const kinds = ['claim', 'release'] as const
+  return [
+    {
+      ...common(deps),
+      reconciler: quickSteps(reconcilerDeps, takers),
+      watches: changes(deps),
+      keys: () => [...deps.caches.services.list().map(keyOf), ...deps.caches.records.list().flatMap(keysOf)],
+    },
+    ...kinds.map((kind) => ({
+      ...common(deps),
+      reconciler: cloudSteps(kind, reconcilerDeps, takers),
+      watches: [queues[kind].watch],
+      keys: () => [],
+    })),
+  ]
+}
+
+/** What the controllers of Services have in common. */
+function common({ caches: { services, records }, settings, events }: Deps) {
   return {
-    reconciler: makeReconciler(deps, announcing),
-    watches: [
-      watch(services, (key) => [key]),
-      watch(records, (_name, current, previous) => [
-        ...(isRelevantChange(current, previous) ? keysOf(current ?? previous) : []),
-        ...waitingFor(current ?? previous),
-      ]),
-      // The Service of an unbound record may never come.
-      watch(
-        records,
-        (_name, current, previous) => (isRelevantChange(current, previous) ? [] : keysOf(current ?? previous)),
-        unboundGraceMs,
-      ),
-    ],
     needs: [services, records],
-    keys: () => [...services.list().map(keyOf), ...records.list().flatMap(keysOf)],
-    concurrency: deps.settings.process.concurrentServiceSyncs,
+    concurrency: settings.process.concurrentServiceSyncs,
     retry: { firstMs: 500, maxMs: 300_000 },
     report: failureEvent({
-      events: deps.events.of('service-controller'),
+      events: events.of('service-controller'),
       find: (key) => services.get(key),
       reason: 'SyncLoadBalancerFailed',
       prefix: 'Error syncing load balancer: ',
     }),
   }
+}
+
+/** The changes after which a Service is reconciled. */
+function changes(deps: Deps): Watch[] {
+  const { services, records } = deps.caches
+  const { unboundGraceMs } = deps.settings.cluster
+  const waitingFor = (record: ElasticIP | undefined) =>
+    record && isAvailable(record) ? services.list().filter(requests(record)).map(keyOf) : []
+  return [
+    watch(services, (key) => [key]),
+    watch(records, (_name, current, previous) => [
+      ...(isRelevantChange(current, previous) ? keysOf(current ?? previous) : []),
+      ...waitingFor(current ?? previous),
+    ]),
+    // The Service of an unbound record may never come.
+    watch(
+      records,
+      (_name, current, previous) => (isRelevantChange(current, previous) ? [] : keysOf(current ?? previous)),
+      unboundGraceMs,
+    ),
+  ]
 }
 
 /** The Service of a record. */
@@ -67,12 +92,15 @@ function requests({ metadata: { name } }: ElasticIP): (service: Service) => bool
   return ({ metadata }) => metadata.annotations?.[elasticIPAnnotation] === name
 }
 
-function makeReconciler(deps: Deps, announcing: Pick<Announcing, 'findAnnouncement'> | undefined): Reconciler {
+function makeReconcilerDeps(
+  deps: Deps,
+  announcing: Pick<Announcing, 'findAnnouncement'> | undefined,
+): ServiceAddressDeps {
   const { client, ledger, caches, want, settings, announcer } = deps
   const { requestAnnotations } = deps.vendor.policy
   const { deps: ledgerDeps, claims } = ledger
   const events = deps.events.of('service-controller')
-  return serviceAddress({
+  return {
     client,
     cached: {
       service: (key) => caches.services.get(key),
@@ -99,5 +127,5 @@ function makeReconciler(deps: Deps, announcing: Pick<Announcing, 'findAnnounceme
       event: (service, event) => events.record(service, event),
       onMissedByAdmission: () => deps.metrics.missedByAdmission(),
     }),
-  })
+  }
 }

@@ -1,4 +1,4 @@
-import { boolean, choice, duration, list, namespace, number, text } from './formats.ts'
+import { boolean, choice, duration, limit, list, namespace, number, text } from './formats.ts'
 import type { SettingsTable } from './setting.ts'
 
 /** Settings that no predecessor had: they are the same in every dialect. */
@@ -48,17 +48,19 @@ export const common = {
     title: 'maximum number of addresses',
     flag: '--max-addresses',
     env: 'EIP_MAX_ADDRESSES',
-    format: number(0, 1_000_000),
-    unset: 'no limit',
-    sentence: 'Maximum number of addresses in the cluster. Retained addresses count.',
+    format: limit(1_000_000),
+    default: '100',
+    sentence:
+      'Maximum number of addresses in the cluster. Retained and warm addresses count. At the maximum, new claims are refused; `none` is no limit.',
   },
   maxAddressesPerNamespace: {
     title: 'maximum number of addresses per namespace',
     flag: '--max-addresses-per-namespace',
     env: 'EIP_MAX_ADDRESSES_PER_NAMESPACE',
-    format: number(0, 1_000_000),
-    unset: 'no limit',
-    sentence: 'Maximum number of addresses in one namespace. Retained addresses count.',
+    format: limit(1_000_000),
+    default: '20',
+    sentence:
+      'Maximum number of addresses in one namespace. Retained addresses count. At the maximum, new claims are refused; `none` is no limit.',
   },
   maxUnbound: {
     title: 'maximum number of unbound addresses',
@@ -67,7 +69,7 @@ export const common = {
     format: number(1, 100_000),
     default: '100',
     sentence:
-      'Maximum number of reservations without a stored Service. At the maximum, admission reserves no address; the controller does it later.',
+      'Maximum number of reservations without a stored Service; a quarter of it for one namespace. At the maximum, admission reserves no address; the controller does it later.',
   },
   warmPool: {
     title: 'warm pool',
@@ -111,6 +113,15 @@ export const common = {
     format: duration(1000),
     default: '30m',
     sentence: 'The BGP peers of a node are read from the cloud at least this often.',
+  },
+  allowRetain: {
+    title: 'allow Retain',
+    flag: '--allow-retain',
+    env: 'EIP_ALLOW_RETAIN',
+    format: boolean,
+    default: 'true',
+    sentence:
+      'Whether a Service may request by annotation that its reservation is retained. The default reclaim policy is not affected.',
   },
   defaultReclaimPolicy: {
     title: 'default reclaim policy',

@@ -60,6 +60,19 @@ export function number(from: number, to: number): Format<number> {
   }
 }
 
+/** A maximum, or `none` for no limit. */
+export function limit(to: number): Format<number | undefined> {
+  const { read } = number(0, to)
+  return {
+    placeholder: 'number|none',
+    read: (given) => {
+      if (given.toLowerCase() === 'none') return { value: undefined }
+      const reading = read(given)
+      return 'value' in reading ? reading : { right: `${reading.right}, or none` }
+    },
+  }
+}
+
 /** A TCP port to listen on. */
 export const port: Format<number> = { ...number(1, 65_535), placeholder: 'port' }
 

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
 import type { Product } from '../../sandbox/product.ts'
-import { type Stage, setStage } from '../../sandbox/stage.ts'
+import { type Stage, setStage, unlimited } from '../../sandbox/stage.ts'
 import { dialectOf } from '../whole/dialects.ts'
 
 /** One process of the product, which a step starts or kills. */
@@ -33,7 +33,7 @@ const flags = [
 /** A cluster with two replicas of the product, one of them without webhooks, and an administrator's client. */
 export async function openArena(dialect: DialectName): Promise<Arena> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-chaos-'))
-  const stage = await setStage({ dir, dialect })
+  const stage = await setStage({ dir, dialect, env: unlimited })
   const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'chaos', timeoutMs: 20_000 })
   const replicas = [replica(stage, 'both', []), replica(stage, 'controllers', ['--only=controllers'])]
   for (const one of replicas) await one.start()

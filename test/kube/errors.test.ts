@@ -1,6 +1,14 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { KubeError, isAlreadyExists, isConflict, isGone, isNotFound, isUnauthorized } from '../../kube/errors.ts'
+import {
+  KubeError,
+  isAlreadyExists,
+  isConflict,
+  isGone,
+  isNotFound,
+  isTooLarge,
+  isUnauthorized,
+} from '../../kube/errors.ts'
 
 const cases: { status: number; reason: string; is: string[] }[] = [
   { status: 401, reason: 'Unauthorized', is: ['unauthorized'] },
@@ -12,6 +20,7 @@ const cases: { status: number; reason: string; is: string[] }[] = [
   { status: 410, reason: 'Expired', is: ['gone'] },
   { status: 410, reason: 'Gone', is: ['gone'] },
   { status: 0, reason: 'Timeout', is: [] },
+  { status: 200, reason: 'TooLarge', is: ['too large'] },
 ]
 
 for (const { status, reason, is } of cases) {
@@ -32,6 +41,7 @@ function kindsOf(error: unknown): string[] {
     'already exists': isAlreadyExists,
     gone: isGone,
     unauthorized: isUnauthorized,
+    'too large': isTooLarge,
   }
   return Object.entries(kinds).flatMap(([kind, isSo]) => (isSo(error) ? [kind] : []))
 }

@@ -169,7 +169,7 @@ const broken: { name: string; respond: Parameters<typeof withServer>[0]; reason:
       response.on('error', () => {})
       for (let i = 0; i < 40; i++) response.write(Buffer.alloc(2 ** 20, ' '))
     },
-    reason: 'Unreadable',
+    reason: 'TooLarge',
     words: /^get ConfigMap default\/a: the answer is larger than 32 MiB$/,
   },
 ]

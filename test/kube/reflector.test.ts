@@ -123,6 +123,44 @@ test('pages make one list, and the watch begins at its version', () =>
     },
   ))
 
+/** Far more than the client reads. */
+const tooLarge: Respond = (response) => {
+  response.on('error', () => {})
+  response.writeHead(200)
+  for (let i = 0; i < 40; i++) response.write(Buffer.alloc(2 ** 20, ' '))
+}
+
+test('a page that is too large is requested again with half the objects, from the same place', () =>
+  withReflector(
+    [tooLarge, page('next', service('a')), tooLarge, tooLarge, list('7', service('b')), open()],
+    async (run) => {
+      await run.services.synced()
+      assert.is(run.services.list().length, 2)
+      const asked = run.server.requests.slice(0, 5).map(({ query }) => [query.limit, query.continue])
+      const after = 'next'
+      assert.equal(asked, [
+        ['100', undefined],
+        ['50', undefined],
+        ['50', after],
+        ['25', after],
+        ['12', after],
+      ])
+    },
+  ))
+
+test('a single object that is too large fails the list, which is then tried again', () =>
+  withReflector(
+    [tooLarge, tooLarge, list('7', service('b')), open()],
+    async (run) => {
+      await run.services.synced()
+      assert.equal(
+        run.server.requests.slice(0, 3).map(({ query }) => query.limit),
+        ['2', '1', '2'],
+      )
+    },
+    { pace: { ...quick, pageSize: 2 } },
+  ))
+
 test('a listener gets changes and deletions with the previous object', () =>
   withReflector(
     [list('1', service('a'), service('b')), open(['MODIFIED', service('a', '2')], ['DELETED', service('b', '3')])],

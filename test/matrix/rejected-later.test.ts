@@ -23,12 +23,9 @@ const create = (name: string, facts?: Facts) => kubectl(['create', '-f', '-'], l
 
 type Rejection = {
   why: string
-  namespace?: string
   /** Tries to create the Service; returns the error. */
   attempt: (name: string) => Promise<string>
   output: string
-  /** Removes the reason of the rejection. */
-  clear?: () => Promise<unknown>
 }
 
 const refusedAs = (facts: Facts) => async (name: string) => (await create(name, facts)).stderr
@@ -43,13 +40,6 @@ const rejections: Rejection[] = [
     why: 'its nodePort is taken',
     attempt: refusedAs({ spec: { ports: [{ port: 80, nodePort: 30_080 }] } }),
     output: 'provided port is already allocated',
-  },
-  {
-    why: "its namespace's quota is used up",
-    namespace: 'poor',
-    attempt: refusedAs({ namespace: 'poor' }),
-    output: 'exceeded quota: no-load-balancers',
-    clear: () => run('delete', 'resourcequota', '-n', 'poor', 'no-load-balancers'),
   },
   {
     why: 'another webhook is against it',
@@ -93,11 +83,11 @@ async function hangUp(name: string): Promise<string> {
 }
 
 /** Attempts a create that is rejected after our webhook; returns the address that stays reserved. */
-async function rejected({ attempt, output, namespace = 'default' }: Rejection, name: string): Promise<string> {
+async function rejected({ attempt, output }: Rejection, name: string): Promise<string> {
   const before = stage.reserved().length
   assert.match(await attempt(name), output)
-  assert.is(await stage.service(name, namespace), undefined)
-  const record = await stage.record(name, namespace)
+  assert.is(await stage.service(name), undefined)
+  const record = await stage.record(name)
   assert.is(record?.status?.phase, 'Reserved')
   assert.is(stage.reserved().length, before + 1)
   return record?.status?.address ?? ''
@@ -130,17 +120,26 @@ test('nothing is reserved for a headless Service, which the API server rejects',
   assert.equal([calls.all(), await stage.record('headless')], [[], undefined])
 })
 
+test('nothing is reserved for a Service that a quota rejects, and it gets its address once there is room', async () => {
+  calls.clear()
+  assert.match((await create('over', { namespace: 'poor' })).stderr, 'exceeded quota: no-load-balancers')
+  assert.equal([calls.all(), await stage.record('over', 'poor')], [[], undefined])
+  await run('delete', 'resourcequota', '-n', 'poor', 'no-load-balancers')
+  await eventually('it is admitted', async () => (await create('over', { namespace: 'poor' })).code === 0 || undefined)
+  await stage.settled('over', 'poor')
+  await run('delete', 'service', '-n', 'poor', 'over')
+  await stage.gone('over', 'poor')
+})
+
 /** For each rejection a Service `again-N` that was created again, and one `gone-N` that was not. */
 const episodes = rejections.map((rejection, n) =>
   once(async () => {
     calls.clear()
-    const { namespace = 'default' } = rejection
     const [gone, again] = [`gone-${n}`, `again-${n}`]
     await rejected(rejection, gone)
     const address = await rejected(rejection, again)
-    await rejection.clear?.()
-    await eventually('it is admitted', async () => (await create(again, { namespace })).code === 0 || undefined)
-    assert.is(await stage.settled(again, namespace), address)
+    await eventually('it is admitted', async () => (await create(again)).code === 0 || undefined)
+    assert.is(await stage.settled(again), address)
     assert.is(calls.count(routes.reserve), 2)
   }),
 )
@@ -157,9 +156,9 @@ test('addresses of rejected Services that are not created again are released aft
   product = await stage.startSwept({ env, flags: ['--unbound-grace=1s', '--sweep-interval=1s'] })
   calls.clear()
   await eventually('half of them go back', () => stage.reserved().length === rejections.length || undefined)
-  for (const [n, { namespace = 'default' }] of rejections.entries()) {
-    assert.ok(isReserved(await stage.settled(`again-${n}`, namespace)))
-    await stage.gone(`gone-${n}`, namespace)
+  for (const n of rejections.keys()) {
+    assert.ok(isReserved(await stage.settled(`again-${n}`)))
+    await stage.gone(`gone-${n}`)
   }
   await eventually('three more sweeps', () => stage.calls(routes.list) > 3 || undefined)
   assert.is(stage.reserved().length, rejections.length)

@@ -9,7 +9,7 @@ import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { configMaps } from '../../kube/resource.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
 import type { Product, ProductOptions } from '../../sandbox/product.ts'
-import { type Stage, type StageOptions, setStage } from '../../sandbox/stage.ts'
+import { type Stage, type StageOptions, setStage, unlimited } from '../../sandbox/stage.ts'
 import { type Reservation, dialectOf, reservationsIn } from './dialects.ts'
 import { eventually } from './eventually.ts'
 import { type Stored, stored } from './stored.ts'
@@ -56,7 +56,7 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
     if (code === 0) rmSync(dir, { recursive: true, force: true })
     else console.error(`the logs of the failed tests: ${join(dir, 'logs')}`)
   })
-  const stage = await setStage<D>({ dir, ...options })
+  const stage = await setStage<D>({ dir, env: unlimited, ...options })
   const { cloud, project, token, controlPlane } = stage
   const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test', timeoutMs: 30_000 })
   return {

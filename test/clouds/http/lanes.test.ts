@@ -55,7 +55,18 @@ test('slow reads leave a place for a write', async () => {
   assert.is((await Promise.all(all)).length, 5)
 })
 
-for (const lane of ['read', 'write'] as const)
+test('reserves that hang leave a place for reads and for other writes', async () => {
+  const { add, begun, end } = gates(makeScheduler({ inFlight: 3 }))
+  const all = [...['a', 'b', 'c'].map((name) => add('reserve', name)), add('write', 'w'), add('read', 'r')]
+  await settled()
+  assert.equal(begun, ['a', 'b', 'w'])
+  await end('w')
+  assert.equal(begun, ['a', 'b', 'w', 'r'])
+  for (const name of ['r', 'a', 'b', 'c']) await end(name)
+  assert.is((await Promise.all(all)).length, 5)
+})
+
+for (const lane of ['read', 'write', 'reserve'] as const)
   test(`a ${lane} whose caller gives up leaves the queue at once`, async () => {
     const { add, begun, end } = gates(makeScheduler({ inFlight: 1 }))
     const caller = new AbortController()

@@ -29,7 +29,8 @@ const cases: { name: string; all: ElasticIP[]; limits: Limits; reason: string | 
     name: 'a record above the limit is refused, with the names of the holders',
     all: [held('shop', 'a'), held('shop', 'b', 'Released'), requested],
     limits: { ...none, namespace: 2 },
-    reason: 'the limit of 2 addresses in namespace shop is reached; they are held by shop/a, shop/b (Released)',
+    reason:
+      'the limit of 2 addresses in namespace shop is reached (--max-addresses-per-namespace); they are held by shop/a, shop/b (Released)',
   },
   {
     name: 'a record whose deletion was requested does not count',
@@ -53,21 +54,21 @@ const cases: { name: string; all: ElasticIP[]; limits: Limits; reason: string | 
     name: 'all namespaces count towards the limit of the cluster',
     all: [held('a', 'b'), requested],
     limits: { ...none, cluster: 1 },
-    reason: 'the limit of 1 addresses in the cluster is reached; they are held by a/b',
+    reason: 'the limit of 1 addresses in the cluster is reached (--max-addresses); they are held by a/b',
   },
   {
     name: 'of many holders ten are named',
     all: Array.from({ length: 12 }, (_, n) => held('shop', `s${n}`)),
     limits: { ...none, namespace: 12 },
     reason:
-      'the limit of 12 addresses in namespace shop is reached; they are held by shop/s0, shop/s1, shop/s2, shop/s3, ' +
+      'the limit of 12 addresses in namespace shop is reached (--max-addresses-per-namespace); they are held by shop/s0, shop/s1, shop/s2, shop/s3, ' +
       'shop/s4, shop/s5, shop/s6, shop/s7, shop/s8, shop/s9 and 2 more',
   },
   {
     name: 'a limit of 0 refuses every record',
     all: [requested],
     limits: { ...none, namespace: 0 },
-    reason: 'the limit of 0 addresses in namespace shop is reached',
+    reason: 'the limit of 0 addresses in namespace shop is reached (--max-addresses-per-namespace)',
   },
 ]
 

@@ -1,42 +1,93 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { ResourceQuota } from '../../../kube/objects.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
-import { limitUnbound } from '../../../ledger/claim/unbound-limit.ts'
+import { type UnboundLimitOptions, limitUnbound } from '../../../ledger/claim/unbound-limit.ts'
 import { makeRecord } from '../../builders.ts'
 
-const wanted = { key: 'default/web', location: 'da', reclaim: 'Delete', wait: true } as const
+const claimOf = (key: string) => ({ key, location: 'da', reclaim: 'Delete', wait: true, quotaUse: {} }) as const
+const wanted = claimOf('default/web')
 const held: ClaimResult = { kind: 'held', record: makeRecord(), address: '203.0.113.40' }
 const signal = new AbortController().signal
 
+function limited(options: Partial<UnboundLimitOptions>) {
+  const claim = () => Promise.resolve(held)
+  return limitUnbound({ claim, unbound: () => [], max: 100, quotas: () => Promise.resolve([]), ...options })
+}
+
+const never = () => Promise.reject(new Error('the cloud was asked'))
+
 test('a claim passes while fewer addresses than the maximum are unbound', async () => {
-  const claim = limitUnbound({ claim: () => Promise.resolve(held), unbound: () => 2, max: 3 })
-  assert.is(await claim(wanted, signal), held)
+  assert.is(await limited({ unbound: () => ['a/a', 'b/b'], max: 3 })(wanted, signal), held)
 })
 
 test('a claim beyond the maximum of unbound addresses is pending', async () => {
-  const claim = limitUnbound({ claim: () => Promise.reject(new Error('asked')), unbound: () => 3, max: 3 })
-  assert.equal(await claim(wanted, signal), { kind: 'pending', reason: '3 addresses are waiting for their Services' })
+  const claim = limited({ claim: never, unbound: () => ['a/a', 'b/b', 'c/c'], max: 3 })
+  const reason = '3 addresses are waiting for their Services (--max-unbound)'
+  assert.equal(await claim(wanted, signal), { kind: 'pending', reason })
+})
+
+test('a namespace at a quarter of the maximum is limited, and no other is', async () => {
+  const claim = limited({ unbound: () => ['default/a', 'default/b', 'other/c'], max: 8 })
+  const reason = '2 addresses in namespace default are waiting for their Services (a quarter of --max-unbound)'
+  assert.equal(await claim(wanted, signal), { kind: 'pending', reason })
+  assert.is(await claim(claimOf('other/web'), signal), held)
+})
+
+test('the address that a Service has from an earlier try does not count against itself', async () => {
+  const claim = limited({ unbound: () => ['default/web'], max: 1 })
+  assert.is(await claim(wanted, signal), held)
+  assert.is((await claim(claimOf('default/other'), signal)).kind, 'pending')
 })
 
 test('claims that are running count as unbound, and failed ones do not', async () => {
   const answers = Promise.withResolvers<ClaimResult>()
   let claims = 0
-  const claim = limitUnbound({
+  const claim = limited({
     claim: () => {
       claims += 1
       return claims === 1 ? Promise.reject(new Error('no API server')) : answers.promise
     },
-    unbound: () => 0,
     max: 2,
   })
   await claim(wanted, signal).catch(() => undefined)
-  const all = [1, 2, 3, 4].map(() => claim(wanted, signal))
+  const all = ['a/1', 'b/2', 'c/3', 'd/4'].map((key) => claim(claimOf(key), signal))
   answers.resolve(held)
   assert.equal(
     (await Promise.all(all)).map(({ kind }) => kind),
     ['held', 'held', 'pending', 'pending'],
   )
   assert.is(claims, 3)
+})
+
+const quota: ResourceQuota = {
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { namespace: 'default', name: 'small' },
+  status: { hard: { services: '3' }, used: { services: '1' } },
+}
+
+test('of claims at the same time as many pass as the quota of their namespace has left', async () => {
+  let claims = 0
+  const claim = limited({
+    claim: () => {
+      claims += 1
+      return Promise.resolve(held)
+    },
+    quotas: () => Promise.resolve([quota]),
+  })
+  const all = ['a', 'b', 'c', 'd'].map((name) =>
+    claim({ ...claimOf(`default/${name}`), quotaUse: { services: 1 } }, signal),
+  )
+  assert.equal(
+    (await Promise.all(all)).map(({ kind }) => kind),
+    ['held', 'held', 'pending', 'pending'],
+  )
+  assert.is(claims, 2)
+})
+
+test('quotas are not read for a Service that uses none of them', async () => {
+  assert.is(await limited({ quotas: never })(wanted, signal), held)
 })
 
 test.run()

@@ -1,0 +1,42 @@
+import type { Key } from '../../kube/objects.ts'
+import type { Reconciler } from '../reconciler.ts'
+import { type ServiceAddressDeps, serviceAddress } from './service-address.ts'
+
+/*
+ * Steps that wait for the cloud have controllers of their own, with workers of their own: however long reserves take,
+ * they delay neither a deletion nor a Service that needs nothing of the cloud.
+ *
+ * Several of these controllers may work on one Service at the same time. The ledger permits that, because the webhook of
+ * another replica may do so at any time too: each write is a compare-and-swap.
+ */
+
+/** The steps that wait for the cloud. */
+export type CloudStep = 'claim' | 'release'
+
+export type Takers = { [step in CloudStep]: (key: Key) => void }
+
+/** Carries out every step that does not wait for the cloud, and hands a Service over that needs one that does. */
+export function quickSteps(deps: ServiceAddressDeps, takers: Takers): Reconciler {
+  return serviceAddress({
+    ...deps,
+    handOver: (step, { key }) => {
+      if (step.do !== 'claim' && step.do !== 'release') return false
+      takers[step.do](key)
+      return true
+    },
+  })
+}
+
+/** Carries out one kind of step that waits for the cloud, with the quick ones that follow it. */
+export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, takers: Takers): Reconciler {
+  const reconciler = serviceAddress({
+    ...deps,
+    // What a cache says is no reason to hand over here: two controllers with an old cache would do so without end.
+    handOver: (step, { key, isLive }) => {
+      if (!isLive || step.do === kind || (step.do !== 'claim' && step.do !== 'release')) return false
+      takers[step.do](key)
+      return true
+    },
+  })
+  return { ...reconciler, name: `service-${kind}` }
+}

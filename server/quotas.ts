@@ -1,0 +1,21 @@
+import type { KubeClient } from '../kube/client.ts'
+import { listAll } from '../kube/list-all.ts'
+import type { Log } from '../kube/log.ts'
+import type { ResourceQuota } from '../kube/objects.ts'
+import { resourceQuotas } from '../kube/resource.ts'
+
+/** A review waits for the quotas, and they only save money: they get little time. */
+const timeoutMs = 2_000
+
+/** Reads the ResourceQuotas of a namespace. Where they cannot be read, none is known: the API server decides as ever. */
+export function readQuotas(client: Pick<KubeClient, 'list'>, log: Log) {
+  return async (namespace: string, signal: AbortSignal): Promise<readonly ResourceQuota[]> => {
+    try {
+      return await listAll(client, resourceQuotas, { namespace, timeoutMs, signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      log.warn({ namespace, error: String(error) }, 'quotas not read')
+      return []
+    }
+  }
+}

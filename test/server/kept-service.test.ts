@@ -1,0 +1,55 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { empty } from '../../announcers/empty.ts'
+import { metallb } from '../../announcers/metallb.ts'
+import { metallbDocument } from '../../announcers/metallb/document.ts'
+import type { Service } from '../../kube/objects.ts'
+import { keptService } from '../../server/kept-service.ts'
+
+const policy = {
+  annotations: { known: ['cloud.example/location'], prefixes: ['cloud.example/', 'eip-admission.dev/'] },
+  requestAnnotations: { annotations: ['software.example/ip', 'bare'], besideSpec: true },
+  locationSources: [{ kind: 'annotation' as const, word: 'place', name: 'place.example/code' }],
+}
+
+const annotations = {
+  'cloud.example/location': 'da',
+  'cloud.example/misspelt': 'kept, for it is a mistake',
+  'eip-admission.dev/address': '203.0.113.7',
+  'software.example/ip': '203.0.113.7',
+  bare: '203.0.113.7',
+  'place.example/code': 'da',
+  'metallb.universe.tf/address-pool': 'ours',
+  'foreign.example/notes': 'x'.repeat(200_000),
+  foreign: 'x',
+}
+
+const service = (metadata: object): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace: 'default', name: 'web', uid: 'u', finalizers: ['f'], ...metadata },
+  spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+  status: { loadBalancer: {} },
+})
+
+const namesKept = (strip: (service: Service) => Service) =>
+  Object.keys(strip(service({ annotations })).metadata.annotations ?? {})
+
+test('the cache keeps no annotation of a domain that we do not read', () => {
+  const kept = namesKept(keptService({ policy, announcer: empty({ ipAnnotation: undefined }) }))
+  assert.equal(kept, Object.keys(annotations).slice(0, 6))
+})
+
+test('the cache keeps the annotations of the announcing software', () => {
+  const announcer = metallb(metallbDocument({ namespace: 'm', name: 'config', counting: 'c' }))
+  assert.ok(namesKept(keptService({ policy, announcer })).includes('metallb.universe.tf/address-pool'))
+})
+
+test('the cache keeps neither labels nor owners, and changes nothing else', () => {
+  const strip = keptService({ policy, announcer: empty({ ipAnnotation: undefined }) })
+  assert.equal(strip(service({ labels: { a: 'b' }, ownerReferences: [{}] })), service({}))
+  const plain = service({})
+  assert.equal(strip(plain), plain)
+})
+
+test.run()

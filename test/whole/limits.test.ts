@@ -1,0 +1,106 @@
+// What one tenant may spend: the limits that are on by default, quotas, and addresses that are retained.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { eventually } from './eventually.ts'
+import { type Facts, loadBalancer, reclaim } from './manifests.ts'
+import { openStage, routes } from './test-stage.ts'
+
+const stage = await openStage()
+const { kubectl } = stage
+const run = (...args: string[]) => stage.run(...args)
+const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' }
+const defaults = { EIP_MAX_ADDRESSES: '', EIP_MAX_ADDRESSES_PER_NAMESPACE: '', EIP_MAX_UNBOUND: '' }
+let product = await stage.startSwept({ env: { ...env, ...defaults } })
+
+const create = (name: string, facts?: Facts) => kubectl(['create', '-f', '-'], loadBalancer(name, facts))
+const names = (count: number, prefix: string) => Array.from({ length: count }, (_, n) => `${prefix}-${String(n)}`)
+
+/** Makes a namespace with a ResourceQuota. The controller that counts what is used does not run here. */
+async function makeQuota(namespace: string, hard: Record<string, string>): Promise<void> {
+  await run('create', 'namespace', namespace)
+  const list = Object.entries(hard).map(([resource, amount]) => `${resource}=${amount}`)
+  await run('create', 'quota', 'small', '-n', namespace, `--hard=${list.join()}`)
+  const used = Object.fromEntries(Object.keys(hard).map((resource) => [resource, '0']))
+  const patch = JSON.stringify({ status: { hard, used } })
+  await run('patch', 'quota', 'small', '-n', namespace, '--subresource=status', '--type=merge', '-p', patch)
+  await eventually('the quota counts', async () => {
+    const seen = await run('get', 'quota', 'small', '-n', namespace, '-o', 'jsonpath={.status.used}')
+    return seen.includes('services') || undefined
+  })
+}
+
+test('creates that a ResourceQuota rejects buy nothing', async () => {
+  for (const [n, resource] of ['services', 'services.loadbalancers', 'count/services'].entries()) {
+    const namespace = `poor-${String(n)}`
+    await makeQuota(namespace, { [resource]: '0' })
+    await eventually('the API server knows the quota', async () => {
+      const { stderr } = await kubectl(['create', '--dry-run=server', '-f', '-'], loadBalancer('x', { namespace }))
+      return stderr.includes('exceeded quota') || undefined
+    })
+    stage.cloud.control.calls.clear()
+    const output = await Promise.all(names(10, 'flood').map((name) => create(name, { namespace })))
+    for (const { stderr } of output) assert.match(stderr, 'exceeded quota: small')
+    assert.is(stage.calls(routes.reserve), 0, resource)
+  }
+  assert.equal(stage.reserved(), [])
+})
+
+test('of simultaneous creates as many buy an address as the quota has left', async () => {
+  await makeQuota('some', { 'services.loadbalancers': '2' })
+  stage.cloud.control.calls.clear()
+  const output = await Promise.all(names(8, 'racer').map((name) => create(name, { namespace: 'some' })))
+  assert.is(output.filter(({ code }) => code === 0).length, 2)
+  assert.ok(stage.calls(routes.reserve) <= 4, `${String(stage.calls(routes.reserve))} addresses were bought`)
+})
+
+test('the default limit of a namespace is 20, retained addresses count, and the refusal names the flag', async () => {
+  await run('create', 'namespace', 'hoard')
+  const retain = { namespace: 'hoard', annotations: { [reclaim]: 'Retain' } }
+  for (const name of names(2, 'kept')) {
+    await stage.create(loadBalancer(name, retain))
+    await stage.settled(name, 'hoard')
+    await run('delete', 'service', name, '-n', 'hoard')
+    await eventually('its address is retained', async () =>
+      (await stage.record(name, 'hoard'))?.status?.phase === 'Released' ? true : undefined,
+    )
+  }
+  for (const name of names(18, 'used')) await stage.create(loadBalancer(name, { namespace: 'hoard' }))
+  const before = stage.reserved().length
+  const refused = await create('more', { namespace: 'hoard' })
+  assert.is(refused.code, 1)
+  assert.match(
+    refused.stderr,
+    'the limit of 20 addresses in namespace hoard is reached (--max-addresses-per-namespace)',
+  )
+  assert.is(stage.reserved().length, before)
+  assert.ok((await stage.create(loadBalancer('elsewhere'))).spec.loadBalancerIP)
+})
+
+test('after a restart with a lower limit every Service keeps its address, and new ones are refused', async () => {
+  await product.stop()
+  product = await stage.startSwept({
+    env: { ...env, ...defaults },
+    flags: ['--max-addresses=3', '--sweep-interval=1s'],
+  })
+  stage.cloud.control.calls.clear()
+  const refused = await create('late')
+  assert.match(refused.stderr, 'the limit of 3 addresses in the cluster is reached (--max-addresses)')
+  await eventually('three sweeps', () => stage.calls(routes.list) > 3 || undefined)
+  assert.is(stage.calls(routes.release), 0)
+  await stage.settled('used-0', 'hoard')
+})
+
+test('where Retain is not allowed, a Service that requests it is refused, and others are served', async () => {
+  await product.stop()
+  product = await stage.startSwept({ env, flags: ['--allow-retain=false'] })
+  const refused = await create('greedy', { annotations: { [reclaim]: 'Retain' } })
+  assert.match(refused.stderr, `annotation ${reclaim}: "Retain" is not allowed in this cluster (--allow-retain)`)
+  await stage.create(loadBalancer('modest', { annotations: { [reclaim]: 'Delete' } }))
+  await stage.settled('modest')
+  const turned = await kubectl(['annotate', 'service', 'modest', `${reclaim}=Retain`, '--overwrite'])
+  assert.match(turned.stderr, '"Retain" is not allowed')
+})
+
+test.after(() => stage.close())
+
+test.run()
