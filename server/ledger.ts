@@ -1,7 +1,7 @@
 import { listAll } from '../kube/list-all.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
-import { services } from '../kube/resource.ts'
+import { leases, services } from '../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../ledger/sweep/adoption-mark.ts'
 import { requestsInFlight } from '../ledger/record/requests-in-flight.ts'
 import { timeLimit } from '../lib/time-limit.ts'
@@ -26,10 +26,14 @@ const now = () => new Date()
 /** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
   const { client, vendor, cluster, identity, settings, log } = options
-  const { namespace } = settings.process
+  const { namespace, leaderElect, leaseNamespace, leaseName } = settings.process
   const { cloudTimeoutMs } = settings.cluster
   const name = names.ledgerConfigMap
-  const mark = adoptionMark({ client, namespace, name, project: vendor.project })
+  const monotonicMs = () => performance.now()
+  const lease = { namespace: leaseNamespace, name: leaseName }
+  const leader = async (signal: AbortSignal) =>
+    leaderElect ? (await client.get(leases, lease, { signal }))?.spec?.holderIdentity : identity
+  const mark = adoptionMark({ client, namespace, name, project: vendor.project, identity, leader, monotonicMs })
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
@@ -39,7 +43,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     warmCandidates: warmCandidates(() => freeWarm(options)),
     scheme: { ...vendor.marks, cluster },
     identity,
-    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: () => performance.now() }),
+    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs }),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: limiter(options),
     timeLimit: () => timeLimit(budgetMs),

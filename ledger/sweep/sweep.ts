@@ -1,23 +1,24 @@
 import type { Reservation } from '../../clouds/cloud.ts'
-import type { Service } from '../../kube/objects.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { commonMarks, mayBeOurs } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/release-records.ts'
 import { recordsMissingFrom, writeOff } from '../release/write-off.ts'
-import type { Want } from '../want/want.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
 import { type Failures, failures } from './failures.ts'
-import { planSweep } from './sweep-plan.ts'
+import { type LiveService, type Surplus, planSweep } from './sweep-plan.ts'
 
 export type SweepDeps = LedgerDeps & {
   mark: AdoptionMark
   listRecords: () => ElasticIP[]
-  listServices: () => { service: Service; wanted: Want }[]
+  listServices: () => LiveService[]
   graceMs: number
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
+  /** Tells the owner of a Service. */
+  warn: (service: Service, message: string) => void
 }
 
 /** One sweep deletes or writes off at most this share of all reservations: a wrong list must not empty a project. */
@@ -27,7 +28,7 @@ export type Sweep = (signal: AbortSignal) => Promise<void>
 
 /**
  * Looks for reservations with this cluster's marks that no record has. Those of live Services are adopted, predecessors'
- * included. The others are released when two sweeps agree and they are older than the grace period. Throws when the cloud
+ * included. Those of Services that have another address are reported. The others are released when two sweeps agree and they are older than the grace period. Throws when the cloud
  * cannot be read: a reservation that was not seen is not known to be gone.
  */
 export function sweep(deps: SweepDeps): Sweep {
@@ -58,6 +59,7 @@ export function sweep(deps: SweepDeps): Sweep {
       if (deps.mode === 'report') reportOrphan(deps, reservation)
       else await failed.isolate(() => releaseOrphan(deps, { reservation, isOrphan }, signal))
     }
+    for (const one of plan.surplus) reportSurplus(deps, one)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
@@ -83,6 +85,19 @@ async function resumeReleases(
 
 function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
+}
+
+/** A person decides about it: a predecessor may have reserved it, or another person. */
+function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, holder }: Surplus): void {
+  const { id, address = 'not granted yet' } = reservation
+  const held = holder?.status?.address ?? service.spec.loadBalancerIP
+  const instead = held === undefined ? 'the Service gets none of ours' : `the Service has ${held}`
+  log.warn({ service: keyOf(service), reservation: id, address }, 'surplus reservation, it stays')
+  warn(
+    service,
+    `Reservation ${id} (${address}) carries the marks of this Service too, but ${instead}. It is kept and paid for; ` +
+      `if nothing uses it, delete it at ${cloud.name}`,
+  )
 }
 
 /** The cloud names the Service that has the reservation: without the warm record it is adopted for it, or released. */

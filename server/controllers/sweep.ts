@@ -5,7 +5,7 @@ import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
 
-type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'want' | 'settings'>
+type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'want' | 'settings' | 'events'>
 
 /** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
 const deletionMs = 120_000
@@ -30,7 +30,8 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
   }
 }
 
-function makeSweep({ ledger, caches, want, settings }: Deps): Sweep {
+function makeSweep({ ledger, caches, want, settings, events }: Deps): Sweep {
+  const recorder = events.of('service-controller')
   return sweep({
     ...ledger.deps,
     mark: ledger.mark,
@@ -38,5 +39,6 @@ function makeSweep({ ledger, caches, want, settings }: Deps): Sweep {
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     graceMs: settings.cluster.unboundGraceMs,
     mode: settings.cluster.sweep,
+    warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),
   })
 }

@@ -85,6 +85,10 @@ export type Harness = {
   reservationsOf(key?: string): string[]
   /** Writes the adoption mark, as an earlier sweep would have. */
   setAdoptionMark(): void
+  /** What sweeps said to the owners of Services. */
+  warnings: string[]
+  /** Another process leads, perhaps a predecessor; the harness' own ones lead as `leader`. */
+  setLeader(name: string): void
   addService(service: Service): void
 }
 
@@ -93,6 +97,8 @@ const wanted = (service: Service): Want => want(service, policy, undefined)
 
 export function makeHarness(): Harness {
   let elapsedMs = 0
+  let leader = 'leader'
+  const warnings: string[] = []
   const now = () => new Date(Date.parse('2026-01-31T09:00:00Z') + elapsedMs)
   const api = apiServer({ now, invalid: brokenRule })
   const cloud = scriptedCloud(now)
@@ -101,7 +107,7 @@ export function makeHarness(): Harness {
     cloud,
     now,
     process: (identity, options = {}) =>
-      makeProcess({ api, cloud, now, elapsedMs: () => elapsedMs }, identity, options),
+      makeProcess({ api, cloud, now, elapsedMs: () => elapsedMs, leader: () => leader, warnings }, identity, options),
     advance: (ms) => void (elapsedMs += ms),
     record: (key = 'default/web') => {
       const { namespace, name } = splitKey(key)
@@ -113,15 +119,24 @@ export function makeHarness(): Harness {
         apiVersion: 'v1',
         kind: 'ConfigMap',
         metadata: { namespace: 'eip', name: 'ledger' },
-        data: { adopted: 'project-1' },
+        data: { adopted: 'project-1', 'adopted-by': 'leader' },
       } as KubeObject),
+    warnings,
+    setLeader: (name) => void (leader = name),
     addService: (service) => void api.put(services, service),
   }
 }
 
 const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
 
-type Context = { api: ApiServer; cloud: ScriptedCloud; now: () => Date; elapsedMs: () => number }
+type Context = {
+  api: ApiServer
+  cloud: ScriptedCloud
+  now: () => Date
+  elapsedMs: () => number
+  leader: () => string
+  warnings: string[]
+}
 
 function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
   const { api, now, elapsedMs } = context
@@ -129,7 +144,15 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(context.cloud.cloud, options.cloud ?? {})
   const clock = { aheadMs: 0 }
-  const mark = adoptionMark({ client, namespace: 'eip', name: 'ledger', project: 'project-1' })
+  const mark = adoptionMark({
+    client,
+    namespace: 'eip',
+    name: 'ledger',
+    project: 'project-1',
+    identity: 'leader',
+    leader: () => Promise.resolve(context.leader()),
+    monotonicMs: elapsedMs,
+  })
   const ownNow = () => new Date(now().getTime() + clock.aheadMs)
   const deps = {
     records: records(client),
@@ -223,6 +246,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       graceMs,
       mode: 'release',
+      warn: (service, message) => void context.warnings.push(`${keyOf(service)}: ${message}`),
     }),
   }
 }

@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
+import { services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
@@ -158,7 +159,7 @@ test("another cluster's reservations are neither adopted nor released", async ()
   assert.ok(await isAdopted(harness))
 })
 
-test('of two reservations for one Service the one that it shows is adopted, the other is released', async () => {
+test('of two reservations for one Service the one that it shows is adopted, the other is reported and kept', async () => {
   const harness = makeHarness()
   const younger: Reservation = { ...old, id: 'res-9', address: '203.0.113.9', createdAt: '2026-01-31T08:30:00Z' }
   harness.cloud.put(old)
@@ -166,10 +167,31 @@ test('of two reservations for one Service the one that it shows is adopted, the 
   harness.addService(makeService({ loadBalancerIP: '203.0.113.9' }))
   const process = await sweepTimes(harness, 1)
   assert.is(harness.record()?.status?.address, '203.0.113.9')
-  assert.not(await isAdopted(harness))
   await sweepTimes(harness, 2, process)
-  assert.equal(harness.cloud.released, ['res-8'])
+  assert.equal(harness.cloud.released, [])
   assert.ok(await isAdopted(harness))
+  assert.is(harness.warnings.length, 3)
+  assert.match(
+    harness.warnings[0] ?? '',
+    /^default\/web: Reservation res-8 \(203.0.113.8\) .* the Service has 203.0.113.9/,
+  )
+  harness.api.drop(services, { namespace: 'default', name: 'web' })
+  await process.release()
+  await sweepTimes(harness, 2, process)
+  assert.ok(harness.cloud.released.includes('res-8'), 'without the Service it is an orphan')
+})
+
+test("a predecessor's reservation that appears after the first sweep is found, because another process led", async () => {
+  const harness = makeHarness()
+  await sweepTimes(harness, 1)
+  assert.ok(await isAdopted(harness))
+  harness.setLeader('predecessor')
+  harness.cloud.put(old)
+  harness.advance(2_000)
+  assert.not(await isAdopted(harness))
+  const claimed = await harness.process('webhook').claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.8')
+  assert.is(harness.cloud.calls.reserve, 0)
 })
 
 test('an address that a live Service shows is never released, even where its record has another', async () => {
