@@ -27,6 +27,9 @@ export type CarryOut = (
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
+/** How long until we try a release again that waits for the first sweep. */
+const checkMs = 250
+
 /** Carries out one step for a Service and its record. */
 export function serviceSteps(deps: StepDeps): CarryOut {
   return async (step, { key, service }, signal) => {
@@ -125,7 +128,9 @@ async function release(
   { record, service }: { record: ElasticIP; service: Service | undefined },
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  if ((await deps.release(record, signal)) !== 'request-in-flight') return undefined
+  const released = await deps.release(record, signal)
+  if (released === 'unchecked') return { againInMs: checkMs }
+  if (released !== 'request-in-flight') return undefined
   if (service)
     deps.event(service, {
       type: 'Normal',

@@ -3,6 +3,7 @@ import type { Key, Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { type MarkScheme, isUnmarked, ownerMark, serviceMarks } from '../record/marks.ts'
+import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
 import type { Want } from '../want/want.ts'
 import type { Adoption } from './adopt.ts'
@@ -76,7 +77,7 @@ export function planSweep(seen: SweepSeen): SweepPlan {
     if (owner && reservation.state !== 'denied' && canAdopt(service, { reservation, isOurs })) {
       adopt.push({ ...owner, reservation })
       owners.delete(mark)
-    } else if (isOurs && service && reservation.state !== 'denied') {
+    } else if (isOurs && service && reservation.state !== 'denied' && !hasDroppedRequest(service, seen)) {
       surplus.push({ ...service, reservation, holder: holderOf(service.service, seen.records) })
     } else if (isOurs) orphans.push(reservation)
   }
@@ -140,6 +141,12 @@ function canAdopt(
   if (!isOurs && (service.spec.loadBalancerIP ?? address) !== address) return false
   if (wanted.kind === 'own') return wanted.address === address
   return wanted.kind === 'reserve' || wanted.kind === 'wrong'
+}
+
+/** Whether a Service's earlier request may have bought what it no longer wants: that is no other's. */
+function hasDroppedRequest({ service }: LiveService, { records }: SweepSeen): boolean {
+  const record = records.find((one) => !isSource(one) && claimKey(one) === keyOf(service))
+  return record?.metadata.annotations?.[droppedRequestAnnotation] !== undefined
 }
 
 /** The record of a live Service that holds a reservation. */

@@ -7,11 +7,13 @@ import { releaseOrphan, resumeRelease } from '../release/release-records.ts'
 import { recordsMissingFrom, writeOff } from '../release/write-off.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
+import type { ClusterGuard } from './cluster-guard.ts'
 import { type Failures, failures } from './failures.ts'
 import { type LiveService, type Surplus, planSweep } from './sweep-plan.ts'
 
 export type SweepDeps = LedgerDeps & {
   mark: AdoptionMark
+  guard: ClusterGuard
   listRecords: () => ElasticIP[]
   listServices: () => LiveService[]
   graceMs: number
@@ -29,7 +31,7 @@ export type Sweep = (signal: AbortSignal) => Promise<void>
 /**
  * Looks for reservations with this cluster's marks that no record has. Those of live Services are adopted, predecessors'
  * included. Those of Services that have another address are reported. The others are released when two sweeps agree and they are older than the grace period. Throws when the cloud
- * cannot be read: a reservation that was not seen is not known to be gone.
+ * cannot be read: a reservation that was not seen is not known to be gone. Does nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
   let suspects: ReadonlySet<string> = new Set()
@@ -39,6 +41,12 @@ export function sweep(deps: SweepDeps): Sweep {
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
     // Records and Services are read after the list: a reservation in it that a record reserved has its record by now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
+    const may = await deps.guard.check(withoutDeleted(listed, releaseRecords), signal)
+    if (may === 'nothing') {
+      suspects = new Set()
+      missing = new Set()
+      return
+    }
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => mayBeOurs(deps.scheme, marks) && !deleted.has(id))
     const before = suspects
@@ -52,7 +60,7 @@ export function sweep(deps: SweepDeps): Sweep {
     suspects = plan.suspects
     let isComplete = plan.isComplete
     for (const one of plan.adopt) isComplete = (await adopt(deps, one, signal)) && isComplete
-    for (const reservation of plan.release) {
+    for (const reservation of may === 'all' ? plan.release : []) {
       signal.throwIfAborted()
       // All this takes its time: a record or a Service may need the reservation by now.
       const isOrphan = (records: ElasticIP[]) => compare(records).suspects.has(reservation.id)
@@ -65,6 +73,11 @@ export function sweep(deps: SweepDeps): Sweep {
     if (isComplete) await deps.mark.set(signal)
     failed.throwAny()
   }
+}
+
+function withoutDeleted(listed: Reservation[], releaseRecords: ElasticIP[]): Reservation[] {
+  const deleted = new Set(releaseRecords.map(reservationIdOf))
+  return listed.filter(({ id }) => !deleted.has(id))
 }
 
 /** Completes deletions that were begun; returns the ids of their reservations, which an older list may still contain. */

@@ -24,9 +24,11 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
       ),
     ],
     needs: [services, records],
+    prepare: () => Promise.resolve(deps.ledger.guard.reset()),
     keys: () => [sweepKey],
     resyncMs: sweepIntervalMs,
-    retry: { firstMs: 1000, maxMs: sweepIntervalMs },
+    // Releases wait for the first sweep.
+    retry: { firstMs: 1000, maxMs: Math.min(sweepIntervalMs, 60_000) },
   }
 }
 
@@ -35,6 +37,7 @@ function makeSweep({ ledger, caches, want, settings, events }: Deps): Sweep {
   return sweep({
     ...ledger.deps,
     mark: ledger.mark,
+    guard: ledger.guard,
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     graceMs: settings.cluster.unboundGraceMs,

@@ -8,11 +8,13 @@ export type HealthOptions = {
   live: Check[]
   /** If one fails, the process should get no requests. */
   ready: Check[]
+  /** What an operator should know although the process is ready; /readyz shows it. */
+  notes: Check[]
   metrics: () => Promise<string>
 }
 
 /** Serves health and metrics on upstream's paths, and on two that upstream lacks: /livez and /readyz. */
-export function addHealth(app: FastifyInstance, { live, ready, metrics }: HealthOptions): void {
+export function addHealth(app: FastifyInstance, { live, ready, notes, metrics }: HealthOptions): void {
   const checks = { '/healthz': live, '/livez': live, '/readyz': ready }
   for (const [path, list] of Object.entries(checks)) {
     app.get(path, async (_request, reply) => {
@@ -21,6 +23,10 @@ export function addHealth(app: FastifyInstance, { live, ready, metrics }: Health
       const lines = answers.map(({ name, reason }) =>
         reason === undefined ? `[+] ${name} ok` : `[-] ${name}: ${reason}`,
       )
+      for (const { name, problem } of path === '/readyz' ? notes : []) {
+        const note = problem()
+        if (note !== undefined) lines.push(`[!] ${name}: ${note}`)
+      }
       return reply
         .code(isWell ? 200 : 503)
         .type('text/plain')

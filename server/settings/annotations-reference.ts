@@ -1,7 +1,13 @@
 import { announcerAnnotations } from '../../announcers/annotations.ts'
 import { secretAnnotations } from '../../certs/annotations.ts'
 import { nodeAnnotations } from '../../controllers/nodes/annotations.ts'
-import { finalizers, recordAnnotations, recordLabels, serviceAnnotations } from '../../ledger/record/annotations.ts'
+import {
+  finalizers,
+  ledgerAnnotations,
+  recordAnnotations,
+  recordLabels,
+  serviceAnnotations,
+} from '../../ledger/record/annotations.ts'
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { dialects } from './dialects.ts'
 import type { Dialect } from './dialects.ts'
@@ -41,7 +47,7 @@ export function annotationsReference(): string {
     ...dialects.map(dialectSection),
     section(
       'Other objects, in every dialect',
-      [...nodeAnnotations, ...recordAnnotations, ...secretAnnotations].map(annotationRow),
+      [...nodeAnnotations, ...recordAnnotations, ...ledgerAnnotations, ...secretAnnotations].map(annotationRow),
     ),
     nameSection('Labels', recordLabels),
     nameSection('Finalizers', finalizers),

@@ -14,6 +14,8 @@ import type { KubeObject, Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mark.ts'
+import { clusterGuard, haltReason } from '../../ledger/sweep/cluster-guard.ts'
+import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { type ClaimDeps, type Claims, claims } from '../../ledger/claim/claim.ts'
@@ -39,6 +41,7 @@ import { type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
 
 export const timeoutMs = 40_000
 export const graceMs = 15 * 60_000
+export const sweepIntervalMs = 5 * 60_000
 export const neverAborted = new AbortController().signal
 export const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 
@@ -69,6 +72,8 @@ export type ProcessOptions = {
   /** Why the network may still learn an address; it may not unless a test says so. */
   findAnnouncement?: (address: string) => Announcement | undefined
   limits?: Limits
+  /** Releases wait for the first sweep of the process, and end while another cluster uses the id. */
+  checksCluster?: boolean
   /** The size of the warm pool in da. */
   warmPool?: number
 }
@@ -144,16 +149,24 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(context.cloud.cloud, options.cloud ?? {})
   const clock = { aheadMs: 0 }
+  const map = ledgerMap({ client, namespace: 'eip', name: 'ledger', monotonicMs: elapsedMs })
   const mark = adoptionMark({
-    client,
-    namespace: 'eip',
-    name: 'ledger',
+    map,
     project: 'project-1',
     identity: 'leader',
     leader: () => Promise.resolve(context.leader()),
     monotonicMs: elapsedMs,
   })
   const ownNow = () => new Date(now().getTime() + clock.aheadMs)
+  const guard = clusterGuard({
+    cloud,
+    scheme,
+    log: silentLog,
+    map,
+    intervalMs: sweepIntervalMs,
+    monotonicMs: elapsedMs,
+    event: (_map, { reason }) => void context.warnings.push(reason),
+  })
   const deps = {
     records: records(client),
     cloud,
@@ -163,6 +176,8 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     scheme,
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs }),
+    clusterState: () => (options.checksCluster ? guard.state() : ({ kind: 'ours' } as const)),
+    haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), scheme.cluster),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: async (record: ElasticIP, signal: AbortSignal) =>
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
@@ -242,6 +257,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     sweep: sweep({
       ...deps,
       mark,
+      guard,
       listRecords: () => api.stored(elasticIPs),
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       graceMs,

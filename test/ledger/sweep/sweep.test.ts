@@ -73,8 +73,13 @@ test('a reservation whose record another process created meanwhile is not adopte
   harness.cloud.put(old)
   harness.addService(makeService())
   const meanwhile = {
-    before: ({ verb }: { verb: string }) =>
-      void (verb === 'create' && !harness.record() && harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))),
+    before: ({ verb, values }: HeardCall) =>
+      void (
+        verb === 'create' &&
+        values[0] === elasticIPs &&
+        !harness.record() &&
+        harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
+      ),
   }
   const process = harness.process('sweeper', { kube: meanwhile })
   await process.sweep(neverAborted)
@@ -304,8 +309,8 @@ test('a release that a process began is completed by the sweep of the next proce
     harness.cloud.put(old)
     let calls = -1
     const cut = {
-      before: ({ verb }: HeardCall) => {
-        if (verb === 'create' && calls < 0) calls = 0
+      before: ({ verb, values }: HeardCall) => {
+        if (verb === 'create' && values[0] === elasticIPs && calls < 0) calls = 0
         if (calls >= 0) calls += 1
         if (calls >= nth) throw new KubeError('cut', { status: 0, reason: 'Unreachable' })
       },
