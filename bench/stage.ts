@@ -69,7 +69,7 @@ export function swept(admin: Admin): Promise<void> {
   const at = { namespace, name: names.ledgerConfigMap }
   return until(
     'the first sweep is over',
-    async () => (await admin.get(configMaps, at))?.data?.['adopted'] !== undefined,
+    async () => (await admin.get(configMaps, at))?.data?.['adopted-by'] !== undefined,
   )
 }
 

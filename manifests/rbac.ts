@@ -51,7 +51,7 @@ const clusterRules = (metallbConfigMap: string): Rule[] => [
   { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
   { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
-  // The UID of kube-system is the cluster's id in the marks of every reservation.
+  // The UID of kube-system is the cluster's default id in the marks of every reservation.
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
   // A Service that a quota refuses after our webhook gets no address.
   { apiGroups: [''], resources: ['resourcequotas'], verbs: ['list'] },

@@ -3,7 +3,12 @@ import type { Credentials } from '../kube/credentials.ts'
 import { inCluster } from '../kube/in-cluster.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
 import type { Log } from '../kube/log.ts'
-import { namespaces } from '../kube/resource.ts'
+import type { ConfigMap } from '../kube/objects.ts'
+import { configMaps, namespaces } from '../kube/resource.ts'
+import { confirmAnnotation } from '../ledger/record/names.ts'
+import { names } from '../manifests/names.ts'
+import { common } from './settings/common.ts'
+import { type Problem, SettingsError } from './settings/problems.ts'
 import { retryUntilAnswered } from './retry-until-answered.ts'
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
@@ -14,12 +19,50 @@ export function credentialsOf(file: string | undefined, env: EnvironmentVariable
   return file === undefined && host !== undefined ? inCluster({ host, port }) : kubeconfig({ file })
 }
 
-/** The UID of kube-system, which identifies the cluster in the cloud. Waits for an API server that does not answer yet. */
-export function clusterId(client: KubeClient, log: Log, signal: AbortSignal): Promise<string> {
+export type ClusterIdOptions = {
+  client: KubeClient
+  /** The id that the operator set. */
+  configured: string | undefined
+  namespace: string
+  log: Log
+  signal: AbortSignal
+}
+
+/** The id of the cluster in the cloud. Waits for an API server that does not answer yet; throws if the id would change. */
+export async function clusterId({ client, configured, namespace, log, signal }: ClusterIdOptions): Promise<string> {
   const read = async () => {
-    const system = await client.get(namespaces, { name: 'kube-system' }, { signal })
+    const [system, map] = await Promise.all([
+      client.get(namespaces, { name: 'kube-system' }, { signal }),
+      client.get(configMaps, { namespace, name: names.ledgerConfigMap }, { signal }),
+    ])
     if (!system?.metadata.uid) throw new Error('namespace kube-system does not exist')
-    return system.metadata.uid
+    return { uid: system.metadata.uid, map }
   }
-  return retryUntilAnswered(read, { what: 'the API server', log, signal })
+  const { uid, map } = await retryUntilAnswered(read, { what: 'the API server', log, signal })
+  const problem = idProblem({ configured, uid, map })
+  if (problem) throw new SettingsError([problem])
+  return configured ?? uid
+}
+
+/**
+ * Why the cluster may not use an id: its reservations have another one. A ledger without an entry is of a version that had
+ * no other id than the UID.
+ */
+export function idProblem(of: {
+  configured: string | undefined
+  uid: string
+  map: ConfigMap | undefined
+}): Problem | undefined {
+  const { configured, uid, map } = of
+  const id = configured ?? uid
+  const { cluster: former = uid } = map?.data ?? {}
+  if (!map || former === id || map.metadata.annotations?.[confirmAnnotation] === id) return undefined
+  const { namespace, name } = map.metadata
+  const keep = former === uid ? 'leave it out' : `set --cluster-id=${former}`
+  const confirm = `kubectl annotate configmap -n ${namespace} ${name} ${confirmAnnotation}=${id}`
+  return {
+    setting: common.clusterId.title,
+    wrong: `it is ${id}${configured === undefined ? ' by default' : ''}, but the reservations of this cluster have the id ${former}`,
+    right: `${keep}; or, if it is to change, so that those reservations are no longer swept or deleted, run: ${confirm}`,
+  }
 }

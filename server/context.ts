@@ -36,7 +36,7 @@ export type Context = {
   announcer: Announcer
   /** The name of this replica. */
   identity: string
-  /** UID of the namespace kube-system. */
+  /** The id of the cluster in the marks of its reservations. */
   cluster: string
   /** First segments of the webhooks' paths, as they were at the start. */
   pathSegments: PathSegments
@@ -60,7 +60,7 @@ export async function createContext(settings: ServeSettings, { env, version, sig
   const client = connect(credentialsOf(processSettings.kubeconfig, env), { userAgent })
   const events = eventRecorders({ client, instance: identity, log })
   const [cluster, pathSegments] = await Promise.all([
-    clusterId(client, log, signal),
+    clusterId({ client, configured: settings.cluster.clusterId, namespace, log, signal }),
     awaitPathSegments(client, { namespace, log, signal }),
   ])
   const announcer = await announcerOf(vendor.loadBalancer, { client, marks: vendor.announcerMarks, log, signal })

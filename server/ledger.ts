@@ -1,8 +1,10 @@
 import { listAll } from '../kube/list-all.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
-import { services } from '../kube/resource.ts'
+import { leases, services } from '../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../ledger/sweep/adoption-mark.ts'
+import { type ClusterGuard, type ClusterGuardDeps, clusterGuard, haltReason } from '../ledger/sweep/cluster-guard.ts'
+import { ledgerMap } from '../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../ledger/record/requests-in-flight.ts'
 import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
@@ -20,17 +22,24 @@ import type { Caches } from './caches.ts'
 
 export type LedgerOptions = Context & { want: (service: Service) => Want; caches: Pick<Caches, 'services' | 'records'> }
 
-export type Ledger = { deps: ClaimDeps & ReleaseDeps; claims: Claims; mark: AdoptionMark }
+export type Ledger = { deps: ClaimDeps & ReleaseDeps; claims: Claims; mark: AdoptionMark; guard: ClusterGuard }
 
 const now = () => new Date()
 
 /** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
   const { client, vendor, cluster, identity, settings, log } = options
-  const { namespace } = settings.process
+  const { namespace, leaderElect, leaseNamespace, leaseName } = settings.process
   const { cloudTimeoutMs } = settings.cluster
   const name = names.ledgerConfigMap
-  const mark = adoptionMark({ client, namespace, name, project: vendor.project })
+  const monotonicMs = () => performance.now()
+  const lease = { namespace: leaseNamespace, name: leaseName }
+  const leader = async (signal: AbortSignal) =>
+    leaderElect ? (await client.get(leases, lease, { signal }))?.spec?.holderIdentity : identity
+  const map = ledgerMap({ client, namespace, name, monotonicMs })
+  const mark = adoptionMark({ map, project: vendor.project, identity, leader, monotonicMs })
+  const scheme = { ...vendor.marks, cluster, isChosen: settings.cluster.clusterId !== undefined }
+  const guard = makeGuard(options, { map, scheme, monotonicMs })
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
@@ -38,9 +47,11 @@ export function makeLedger(options: LedgerOptions): Ledger {
     records: records(client),
     cloud: vendor.cloud,
     warmCandidates: warmCandidates(() => freeWarm(options)),
-    scheme: { ...vendor.marks, cluster },
+    scheme,
     identity,
-    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: () => performance.now() }),
+    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs }),
+    clusterState: () => guard.state(),
+    haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), cluster),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: limiter(options),
     timeLimit: () => timeLimit(budgetMs),
@@ -48,7 +59,22 @@ export function makeLedger(options: LedgerOptions): Ledger {
     log,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
-  return { deps, claims: claims(deps), mark }
+  return { deps, claims: claims(deps), mark, guard }
+}
+
+function makeGuard(
+  { vendor, settings, events, metrics, log }: LedgerOptions,
+  facts: Pick<ClusterGuardDeps, 'map' | 'scheme' | 'monotonicMs'>,
+): ClusterGuard {
+  const recorder = events.of('service-controller')
+  const { sweepIntervalMs: intervalMs } = settings.cluster
+  const event: ClusterGuardDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
+  const guard = clusterGuard({ ...facts, cloud: vendor.cloud, log, intervalMs, event })
+  metrics.gauge('cluster_id_in_use', 'Whether another cluster uses our cluster id, as the leader sees it.', () => {
+    const { kind } = guard.state()
+    return kind === 'unchecked' ? undefined : Number(kind === 'foreign')
+  })
+  return guard
 }
 
 /** Warm addresses that no Service uses. One that a Service shows is in use, even if a restored ledger has it as free. */

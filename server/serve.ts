@@ -81,12 +81,20 @@ async function open(context: Context, { webhooks, ...components }: Components): 
       at: { host: bindAddress, port: securePort },
       live: liveness(components),
       ready: [{ name: 'certificates', problem: () => components.certs.notReady() }, ...readiness(components)],
-      details: components.probe ? [{ name: 'admission', problem: () => components.probe?.problem() }] : [],
+      details: [
+        { name: 'cluster-id', problem: () => foreignCluster(components) },
+        { name: 'admission', problem: () => components.probe?.problem() },
+      ],
       metrics: () => metrics.text(),
     },
   })
   log.info({ identity }, 'serving')
   return listeners
+}
+
+function foreignCluster({ ledger }: Pick<Components, 'ledger'>): string | undefined {
+  const state = ledger.guard.state()
+  return state.kind === 'foreign' ? state.reason : undefined
 }
 
 /** The caches that reviews need. Without nodes, so that a process that cannot read nodes still answers reviews. */

@@ -22,9 +22,7 @@ export function availableSteps(
       case 'provision':
         return requireAvailable(await provision(deps, step.source, signal))
       case 'release':
-        return (await releaseSource(deps, step.source, signal)) === 'request-in-flight'
-          ? { againInMs: pollMs }
-          : undefined
+        return (await releaseSource(deps, step.source, signal)) === 'released' ? undefined : { againInMs: pollMs }
       case 'transfer':
         await transferWarm(deps, step, signal)
         return undefined

@@ -32,6 +32,9 @@ export type CarryOut = (
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
+/** How long until we try a release again that waits for the first sweep. */
+const checkMs = 250
+
 /** Carries out one step for a Service and its record. */
 export function serviceSteps(deps: StepDeps): CarryOut {
   return async (step, { key, service }, signal) => {
@@ -153,6 +156,7 @@ async function release(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   const result = await deps.release(record, signal)
+  if (result === 'unchecked') return { againInMs: checkMs }
   if (result === 'kept') warnOfReturn(deps, service)
   if (result !== 'request-in-flight') return undefined
   if (service)

@@ -4,7 +4,7 @@ import { CloudError } from '../../clouds/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { type SourceClaim, claimSource } from '../available/claim-source.ts'
-import type { ElasticIP } from '../record/elastic-ip.ts'
+import { type ElasticIP, heldAddress } from '../record/elastic-ip.ts'
 import { adoptUnmarked, findReservation, marksOf } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { newRecord } from '../record/records.ts'
@@ -18,6 +18,8 @@ export type ClaimDeps = LedgerDeps &
   PreviewDeps & {
     /** Whether every reservation with our marks has a record, so that no record means no reservation. */
     isAdopted: (signal: AbortSignal) => Promise<boolean>
+    /** Why no claim may reach the cloud now: another cluster uses our id. */
+    haltReason: (signal: AbortSignal) => Promise<string | undefined>
     /** Starts the time that one claim may spend at the cloud; other processes wait longer before they take over. */
     timeLimit: () => TimeLimit
   }
@@ -68,6 +70,8 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
   //    two reasons. What was adopted later says nothing about the time until now. And if this process is frozen after
   //    the record is written, other processes have taken over when it runs again: its time must be over by then.
+  const halted = await deps.haltReason(signal)
+  if (halted !== undefined) return answerWhileHalted(deps, { claim, reason: halted }, signal)
   const isFresh = !claim.isShown && (await deps.isAdopted(signal))
   const timeLimit = deps.timeLimit()
   // 2. Choose the available address to begin with, so that the new record names it from the start.
@@ -90,6 +94,17 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 7. Take over an unanswered record; a process that tries at the same time meets a conflict. An earlier request may
   //    have bought something, so the record is not fresh.
   return start(deps, { record: await takeOverRecord(deps, stored, claim), isFresh: false }, timeLimit)
+}
+
+/** While another cluster uses our id a Service has the address that its record holds, and gets no other. */
+async function answerWhileHalted(
+  deps: ClaimDeps,
+  { claim, reason }: { claim: Claim; reason: string },
+  signal: AbortSignal,
+): Promise<ClaimResult> {
+  const record = await deps.records.get(claim.key, { signal })
+  const address = record && heldAddress(record)
+  return record && address !== undefined ? { kind: 'held', record, address } : { kind: 'pending', reason }
 }
 
 /** The available address of a new record, and what prevents the claim if that address is named and cannot be had. */

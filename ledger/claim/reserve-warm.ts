@@ -10,6 +10,8 @@ import { type ClaimResult, busy } from './claim-spec.ts'
  */
 export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<ClaimResult> {
   if (deps.requestsInFlight.isInFlight(source)) return busy
+  const reason = await deps.haltReason(new AbortController().signal)
+  if (reason !== undefined) return { kind: 'pending', reason }
   const timeLimit = deps.timeLimit()
   const requestInFlight = { sender: deps.identity, sentAt: deps.now().toISOString() }
   const record = await deps.records.writeStatus(source, { phase: 'Requested', requestInFlight })

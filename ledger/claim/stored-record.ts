@@ -7,7 +7,7 @@ import {
   reservationIdOf,
 } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { elasticIPAnnotation } from '../record/names.ts'
+import { droppedRequestAnnotation, elasticIPAnnotation } from '../record/names.ts'
 import { type StatusChange, assigned, isBeingRemoved } from '../record/records.ts'
 import { isClaimedBy } from '../record/source.ts'
 import { type Claim, type ClaimResult, busy, namedSource } from './claim-spec.ts'
@@ -39,7 +39,8 @@ export async function takeOverRecord(deps: LedgerDeps, record: ElasticIP, claim:
   const { source: sourceRef, location: former = '', reservationID, ...rest } = record.spec
   const location = reservationIdOf(record) === undefined ? (claim.location ?? former) : former
   const source = namedSource(claim) ?? (sourceRef?.type === 'Provisioned' ? undefined : sourceRef)
-  const current = await deps.records.writeSpec(record, {
+  const noted = isNamed && sourceRef?.type !== 'Provisioned' ? noteDropped(record, deps.now()) : record
+  const current = await deps.records.writeSpec(noted, {
     ...rest,
     ...(location === '' ? {} : { location }),
     ...(reservationID === undefined || isNamed ? {} : { reservationID }),
@@ -50,6 +51,12 @@ export async function takeOverRecord(deps: LedgerDeps, record: ElasticIP, claim:
   // What the cloud may still grant for an earlier request becomes an orphan: the sweep releases it.
   const dropped = isNamed ? { reservationID: undefined } : {}
   return deps.records.writeStatus(current, { phase: 'Requested', requestInFlight, ...dropped })
+}
+
+/** Notes that an earlier request may have bought what the Service no longer wants: the sweep may release that. */
+function noteDropped(record: ElasticIP, now: Date): ElasticIP {
+  const annotations = { ...record.metadata.annotations, [droppedRequestAnnotation]: now.toISOString() }
+  return { ...record, metadata: { ...record.metadata, annotations } }
 }
 
 /** Why the record's address does not fit: it is from an ElasticIP, and the Service names another or none; or vice versa. */

@@ -2,6 +2,8 @@ import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { recordFinalizer } from './elastic-ip.ts'
 import {
   addressAnnotation,
+  confirmAnnotation,
+  droppedRequestAnnotation,
   elasticIPAnnotation,
   protectAnnotation,
   reclaimAnnotation,
@@ -63,6 +65,26 @@ export const recordAnnotations: readonly Annotation[] = [
     writers: ['eip-admission'],
     values: 'the name of a replica',
     sentence: 'The replica that created the record. Until the record has a status, this replica requests the address.',
+  },
+  {
+    name: droppedRequestAnnotation,
+    on: 'ElasticIP',
+    writers: ['eip-admission'],
+    values: 'a time (RFC 3339)',
+    sentence:
+      'When the Service requested an ElasticIP by name instead of a new address. What the earlier request bought is an orphan.',
+  },
+]
+
+/** Our annotations of the ledger's ConfigMap. */
+export const ledgerAnnotations: readonly Annotation[] = [
+  {
+    name: confirmAnnotation,
+    on: 'ConfigMap',
+    writers: ['administrator'],
+    values: 'a sign or a cluster id',
+    sentence:
+      'On `eip-admission-ledger`: overrules another cluster whose sign was found, or confirms a new `--cluster-id`. eip-admission removes it when it has acted on it.',
   },
 ]
 

@@ -7,8 +7,10 @@ export type MarkScheme = {
   usage: string
   /** What of a Service is hashed: `namespace/name`, or `namespace.name` in the oldest dialect. */
   separator: '/' | '.'
-  /** UID of the namespace kube-system: it tells clusters apart that share a project. */
+  /** The id of the cluster, by default the UID of the namespace kube-system: it tells clusters apart that share a project. */
   cluster: string
+  /** An operator chose the id: there may be reservations in our ledger that name another one. */
+  isChosen?: boolean
   /** The predecessor wrote no cluster: a reservation that names none is also ours, if its Service is. */
   adoptsUnmarked?: true
 }

@@ -24,6 +24,12 @@ export const elasticIPAnnotation = 'eip-admission.dev/elastic-ip'
 /** When we began to withdraw the Service's address from the announcing software. */
 export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
 
+/** On a Service's record: an earlier request may have bought a reservation that the Service no longer wants. */
+export const droppedRequestAnnotation = 'eip-admission.dev/dropped-request'
+
+/** On the ledger's ConfigMap: a person confirms which cluster is the one, by the id or sign that is meant. */
+export const confirmAnnotation = 'eip-admission.dev/confirm-cluster'
+
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 

@@ -26,8 +26,17 @@ export async function deleteReservation(
   return 'deleted'
 }
 
-/** Whether a reservation does not carry our marks, and its record does not say `Delete`. */
-async function isForeign(deps: LedgerDeps, { spec }: ElasticIP, signal: AbortSignal): Promise<boolean> {
+/**
+ * Whether a reservation does not carry our marks, and its record does not say `Delete`; or it names another cluster. Our
+ * ledger can have such a one if this is a copy of that cluster, to which an operator has given an id of its own.
+ */
+async function isForeign(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<boolean> {
+  const { spec } = record
+  const { scheme, cloud } = deps
+  if (scheme.isChosen) {
+    const { cluster = scheme.cluster } = (await cloud.reservation(reservationIdOf(record) ?? '', signal))?.marks ?? {}
+    if (cluster !== scheme.cluster) return true
+  }
   if (spec.reservationID === undefined || spec.reclaimPolicy === 'Delete') return false
   const found = await deps.cloud.reservation(spec.reservationID, signal)
   return Object.entries(clusterMarks(deps.scheme)).some(([mark, value]) => found?.marks[mark] !== value)

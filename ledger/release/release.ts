@@ -1,5 +1,6 @@
 import { detachFromSource } from '../available/transfer.ts'
 import { returnToSource } from '../available/return-source.ts'
+import { mustWaitForCheck } from '../record/cluster-check.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
@@ -14,9 +15,10 @@ export type ReleaseDeps = LedgerDeps & {
 
 /**
  * What a release came to. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
- * after all. `request-in-flight`: a request may still buy the address; try again later.
+ * after all. `request-in-flight`: a request may still buy the address; try again later. `unchecked`: the first sweep has
+ * not looked yet whether another cluster uses our id; try again soon.
  */
-export type ReleaseResult = 'released' | 'kept' | 'request-in-flight'
+export type ReleaseResult = 'released' | 'kept' | 'request-in-flight' | 'unchecked'
 
 /**
  * Releases the address of a record and removes the record. Each step is written down before the next, so that any process
@@ -39,7 +41,9 @@ export async function release(deps: ReleaseDeps, record: ElasticIP, signal: Abor
     await returnToSource(deps, marked, signal)
     return 'released'
   }
-  // 5. The warm record goes before the reservation, or another Service could claim it.
+  // 5. In a copy of another cluster the reservation is the other's.
+  if (mustWaitForCheck(deps.clusterState())) return 'unchecked'
+  // 6. The warm record goes before the reservation, or another Service could claim it.
   await releaseToCloud(deps, await detachFromSource(deps, marked, signal), signal)
   return 'released'
 }
@@ -51,6 +55,7 @@ export async function releaseSource(
   signal: AbortSignal,
 ): Promise<Exclude<ReleaseResult, 'kept'>> {
   if (deps.requestsInFlight.isInFlight(source)) return 'request-in-flight'
+  if (mustWaitForCheck(deps.clusterState())) return 'unchecked'
   const marked =
     phaseOf(source) === 'Releasing'
       ? source

@@ -3,15 +3,21 @@ import type { Key, Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { type MarkScheme, isUnmarked, ownerMark, serviceMarks } from '../record/marks.ts'
+import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
 import type { Want } from '../want/want.ts'
 import type { Adoption } from './adopt.ts'
+
+export type LiveService = { service: Service; wanted: Want }
+
+/** A reservation that a live Service does not need, and the record by which it holds another one. */
+export type Surplus = LiveService & { reservation: Reservation; holder: ElasticIP | undefined }
 
 export type SweepSeen = {
   /** Every reservation of the cloud that carries this cluster's marks, or may be its without them. */
   reservations: Reservation[]
   records: ElasticIP[]
-  services: { service: Service; wanted: Want }[]
+  services: LiveService[]
   scheme: MarkScheme
   /** Ids of the orphans that the last sweep saw. */
   suspects: ReadonlySet<string>
@@ -25,6 +31,8 @@ export type SweepPlan = {
   /** Reservations without a record that a live Service or a waiting record owns. */
   adopt: Adoption[]
   release: Reservation[]
+  /** Reservations with the marks of a live Service that has another address: reported, and kept. */
+  surplus: Surplus[]
   /** Ids of the orphans that this sweep sees: released if the next one agrees and they are old enough. */
   suspects: Set<string>
   /** Warm records whose reservation is a Service's by its marks: a restored backup would give them to a second one. */
@@ -40,9 +48,10 @@ export type SweepPlan = {
  *
  * | names our cluster | owner                              | shown by a live Service | plan                               |
  * | ----------------- | ---------------------------------- | ----------------------- | ---------------------------------- |
- * | yes               | yes, and not denied                | either                  | adopt; the oldest one, shown first |
- * | yes               | none, or denied, or it has another | yes                     | suspect, never released            |
- * | yes               | none, or denied, or it has another | no                      | suspect; released when the last    |
+ * | yes               | yes, and it wants one of ours      | either                  | adopt; the oldest one, shown first |
+ * | yes               | a live Service that has another    | either                  | report and keep                    |
+ * | yes               | none, or the reservation is denied | yes                     | suspect, never released            |
+ * | yes               | none, or the reservation is denied | no                      | suspect; released when the last    |
  * |                   |                                    |                         | sweep suspected it too and it is   |
  * |                   |                                    |                         | older than the grace period        |
  * | no cluster        | a Service that shows no other one  | either                  | adopt; then it names our cluster   |
@@ -53,25 +62,38 @@ export type SweepPlan = {
  */
 export function planSweep(seen: SweepSeen): SweepPlan {
   const owners = ownersByMark(seen)
+  const live = liveByMark(seen)
   const adopt: Adoption[] = []
   const orphans: Reservation[] = []
+  const surplus: Surplus[] = []
   const shown = shownAddresses(seen)
   const isShown = ({ address }: Reservation) => address !== undefined && shown.has(address)
   const inOrder = withoutRecord(seen).toSorted((a, b) => Number(isShown(b)) - Number(isShown(a)) || compareAge(a, b))
   for (const reservation of inOrder) {
     const mark = ownerMark(reservation.marks) ?? ''
     const owner = owners.get(mark)
+    const service = live.get(mark)
     const isOurs = !isUnmarked(seen.scheme, reservation.marks)
-    if (owner && reservation.state !== 'denied' && (isOurs || canBeFor(owner.key, reservation, seen))) {
+    if (owner && reservation.state !== 'denied' && canAdopt(service, { reservation, isOurs })) {
       adopt.push({ ...owner, reservation })
       owners.delete(mark)
+    } else if (isOurs && service && reservation.state !== 'denied' && !hasDroppedRequest(service, seen)) {
+      surplus.push({ ...service, reservation, holder: holderOf(service.service, seen.records) })
     } else if (isOurs) orphans.push(reservation)
   }
   const max = Math.max(1, Math.floor(seen.reservations.length * seen.maxShare))
   // Whatever its marks and the records say, an address that a live Service shows is in use.
   const release = orphans.filter((orphan) => isDue(orphan, seen) && !isShown(orphan)).slice(0, max)
   const suspects = new Set(orphans.map(({ id }) => id))
-  return { adopt, release, suspects, alreadyTransferred: transferredIn(seen), isComplete: orphans.every(isShown) }
+  const isComplete = orphans.every(isShown) && surplus.every(isSettled)
+  return {
+    adopt,
+    release,
+    surplus: surplus.filter(isSettled),
+    suspects,
+    alreadyTransferred: transferredIn(seen),
+    isComplete,
+  }
 }
 
 function transferredIn({ reservations, records }: SweepSeen): ElasticIP[] {
@@ -105,10 +127,37 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
   return owners
 }
 
-/** Whether a reservation that names no cluster can be for our Service: if that shows another address, it is not. */
-function canBeFor(key: Key, { address }: Reservation, { services }: SweepSeen): boolean {
-  const service = services.find((one) => keyOf(one.service) === key)?.service
-  return service !== undefined && (service.spec.loadBalancerIP ?? address) === address
+/**
+ * Whether a Service may get a reservation. One that has an address of its own, requests one by name or is not ours would
+ * soon give it back: then nobody would know that the reservation was there. A reservation that names no cluster is not
+ * for a Service that shows another address. A record that waits needs no Service: it may come.
+ */
+function canAdopt(
+  live: LiveService | undefined,
+  { reservation: { address }, isOurs }: { reservation: Reservation; isOurs: boolean },
+): boolean {
+  if (!live) return isOurs
+  const { service, wanted } = live
+  if (!isOurs && (service.spec.loadBalancerIP ?? address) !== address) return false
+  if (wanted.kind === 'own') return wanted.address === address
+  return wanted.kind === 'reserve' || wanted.kind === 'wrong'
+}
+
+/** Whether a Service's earlier request may have bought what it no longer wants: that is no other's. */
+function hasDroppedRequest({ service }: LiveService, { records }: SweepSeen): boolean {
+  const record = records.find((one) => !isSource(one) && claimKey(one) === keyOf(service))
+  return record?.metadata.annotations?.[droppedRequestAnnotation] !== undefined
+}
+
+/** The record of a live Service that holds a reservation. */
+function holderOf(service: Service, records: ElasticIP[]): ElasticIP | undefined {
+  const holder = records.find((record) => !isSource(record) && claimKey(record) === keyOf(service))
+  return holder && reservationIdOf(holder) !== undefined ? holder : undefined
+}
+
+/** Whether a Service needs no surplus reservation any more, so that a claim of it would not look for one. */
+function isSettled({ holder, wanted }: Surplus): boolean {
+  return holder ? phaseOf(holder) !== 'Releasing' : !['reserve', 'wrong'].includes(wanted.kind)
 }
 
 /** Whether the cloud may have reserved an address for a record that the record does not know of. */
@@ -116,7 +165,14 @@ function isAwaitingReservation(record: ElasticIP): boolean {
   return reservationIdOf(record) === undefined && phaseOf(record) === 'Requested' && record.spec.source === undefined
 }
 
-function isLive({ service, wanted }: SweepSeen['services'][number]): boolean {
+/** Services that exist and want an address, by the mark of their reservations. */
+function liveByMark({ services, scheme }: SweepSeen): Map<string, LiveService> {
+  return new Map(
+    services.filter(isLive).map((live) => [ownerMark(serviceMarks(scheme, keyOf(live.service))) ?? '', live]),
+  )
+}
+
+function isLive({ service, wanted }: LiveService): boolean {
   return wanted.kind !== 'nothing' && !service.metadata.deletionTimestamp
 }
 

@@ -1,26 +1,29 @@
 import type { Reservation } from '../../clouds/cloud.ts'
-import type { Service } from '../../kube/objects.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { commonMarks, mayBeOurs } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/release-records.ts'
 import { recordsMissingFrom, writeOff } from '../release/write-off.ts'
-import type { Want } from '../want/want.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
+import type { ClusterGuard } from './cluster-guard.ts'
 import { type Failures, failures } from './failures.ts'
 import { formerServices } from './former-services.ts'
-import { planSweep } from './sweep-plan.ts'
+import { type LiveService, type Surplus, planSweep } from './sweep-plan.ts'
 
 export type SweepDeps = LedgerDeps & {
   mark: AdoptionMark
+  guard: ClusterGuard
   listRecords: () => ElasticIP[]
-  listServices: () => { service: Service; wanted: Want }[]
+  listServices: () => LiveService[]
   /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
   removeAddress: (service: Service) => Promise<void>
   graceMs: number
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
+  /** Tells the owner of a Service. */
+  warn: (service: Service, message: string) => void
 }
 
 /** One sweep deletes or writes off at most this share of all reservations: a wrong list must not empty a project. */
@@ -30,8 +33,8 @@ export type Sweep = (signal: AbortSignal) => Promise<void>
 
 /**
  * Looks for reservations with this cluster's marks that no record has. Those of live Services are adopted, predecessors'
- * included. The others are released when two sweeps agree and they are older than the grace period. Throws when the cloud
- * cannot be read: a reservation that was not seen is not known to be gone.
+ * included. Those of Services that have another address are reported. The others are released when two sweeps agree and they are older than the grace period. Throws when the cloud
+ * cannot be read: a reservation that was not seen is not known to be gone. Does nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
   let suspects: ReadonlySet<string> = new Set()
@@ -41,6 +44,12 @@ export function sweep(deps: SweepDeps): Sweep {
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
     // Records and Services are read after the list: a reservation in it that a record reserved has its record by now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
+    const may = await deps.guard.check(withoutDeleted(listed, releaseRecords), signal)
+    if (may === 'nothing') {
+      suspects = new Set()
+      missing = new Set()
+      return
+    }
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => mayBeOurs(deps.scheme, marks) && !deleted.has(id))
     const before = suspects
@@ -54,13 +63,14 @@ export function sweep(deps: SweepDeps): Sweep {
     suspects = plan.suspects
     let isComplete = plan.isComplete
     for (const one of plan.adopt) isComplete = (await adopt(deps, one, signal)) && isComplete
-    for (const reservation of plan.release) {
+    for (const reservation of may === 'all' ? plan.release : []) {
       signal.throwIfAborted()
       // All this takes its time: a record or a Service may need the reservation by now.
       const isOrphan = (records: ElasticIP[]) => compare(records).suspects.has(reservation.id)
       if (deps.mode === 'report') reportOrphan(deps, reservation)
       else await failed.isolate(() => release(deps, { reservation, isOrphan }, signal))
     }
+    for (const one of plan.surplus) reportSurplus(deps, one)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
@@ -78,6 +88,11 @@ async function release(
   const former = formerServices(orphan.reservation, { services: deps.listServices(), scheme })
   for (const service of former) await deps.removeAddress(service)
   await releaseOrphan(deps, orphan, signal)
+}
+
+function withoutDeleted(listed: Reservation[], releaseRecords: ElasticIP[]): Reservation[] {
+  const deleted = new Set(releaseRecords.map(reservationIdOf))
+  return listed.filter(({ id }) => !deleted.has(id))
 }
 
 /** Completes deletions that were begun; returns the ids of their reservations, which an older list may still contain. */
@@ -98,6 +113,19 @@ async function resumeReleases(
 
 function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
+}
+
+/** A person decides about it: a predecessor may have reserved it, or another person. */
+function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, holder }: Surplus): void {
+  const { id, address = 'not granted yet' } = reservation
+  const held = holder?.status?.address ?? service.spec.loadBalancerIP
+  const instead = held === undefined ? 'the Service gets none of ours' : `the Service has ${held}`
+  log.warn({ service: keyOf(service), reservation: id, address }, 'surplus reservation, it stays')
+  warn(
+    service,
+    `Reservation ${id} (${address}) carries the marks of this Service too, but ${instead}. It is kept and paid for; ` +
+      `if nothing uses it, delete it at ${cloud.name}`,
+  )
 }
 
 /** The cloud names the Service that has the reservation: without the warm record it is adopted for it, or released. */

@@ -6,7 +6,7 @@ import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
 
-type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'settings'>
+type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'settings' | 'events'>
 
 /** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
 const deletionMs = 120_000
@@ -25,20 +25,25 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
       ),
     ],
     needs: [services, records],
+    prepare: () => Promise.resolve(deps.ledger.guard.reset()),
     keys: () => [sweepKey],
     resyncMs: sweepIntervalMs,
-    retry: { firstMs: 1000, maxMs: sweepIntervalMs },
+    // Releases wait for the first sweep.
+    retry: { firstMs: 1000, maxMs: Math.min(sweepIntervalMs, 60_000) },
   }
 }
 
-function makeSweep({ client, ledger, caches, want, settings }: Deps): Sweep {
+function makeSweep({ client, ledger, caches, want, settings, events }: Deps): Sweep {
+  const recorder = events.of('service-controller')
   return sweep({
     ...ledger.deps,
     mark: ledger.mark,
+    guard: ledger.guard,
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
     graceMs: settings.cluster.unboundGraceMs,
     mode: settings.cluster.sweep,
+    warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),
   })
 }

@@ -1,7 +1,13 @@
 import { announcerAnnotations } from '../../announcers/annotations.ts'
 import { secretAnnotations } from '../../certs/annotations.ts'
 import { nodeAnnotations } from '../../controllers/nodes/annotations.ts'
-import { finalizers, recordAnnotations, recordLabels, serviceAnnotations } from '../../ledger/record/annotations.ts'
+import {
+  finalizers,
+  ledgerAnnotations,
+  recordAnnotations,
+  recordLabels,
+  serviceAnnotations,
+} from '../../ledger/record/annotations.ts'
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
 import { dialects } from './dialects.ts'
@@ -42,7 +48,9 @@ export function annotationsReference(): string {
     ...dialects.map(dialectSection),
     section(
       'Other objects, in every dialect',
-      [...nodeAnnotations, ...recordAnnotations, ...secretAnnotations, ...probeAnnotations].map(annotationRow),
+      [...nodeAnnotations, ...recordAnnotations, ...ledgerAnnotations, ...secretAnnotations, ...probeAnnotations].map(
+        annotationRow,
+      ),
     ),
     nameSection('Labels', [...recordLabels, ...probeLabels]),
     nameSection('Finalizers', finalizers),

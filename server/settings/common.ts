@@ -1,8 +1,17 @@
-import { boolean, choice, duration, limit, list, namespace, number, text } from './formats.ts'
+import { boolean, choice, clusterId, duration, limit, list, namespace, number, text } from './formats.ts'
 import type { SettingsTable } from './setting.ts'
 
 /** Settings that no predecessor had: they are the same in every dialect. */
 export const common = {
+  clusterId: {
+    title: 'cluster id',
+    flag: '--cluster-id',
+    env: 'EIP_CLUSTER_ID',
+    format: clusterId,
+    unset: 'the UID of the namespace kube-system',
+    sentence:
+      'Id of this cluster in the marks of its reservations. Two clusters of one project must differ in it; a copy restored from a backup has the same UID.',
+  },
   serviceLocationWins: {
     title: 'Service location wins',
     flag: '--service-location-wins',

@@ -137,6 +137,17 @@ export const annotation: Format<string> = {
     accept(given, isQualifiedName(given.replace('{{n}}', '0')), 'the name of an annotation, such as example.com/name'),
 }
 
+/** The id of a cluster, which becomes a part of tags at the cloud. */
+export const clusterId: Format<string> = {
+  placeholder: 'id',
+  read: (given) =>
+    accept(
+      given,
+      /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(given),
+      'at most 63 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends',
+    ),
+}
+
 /** An address to listen on. */
 export const bindAddress: Format<string> = {
   placeholder: 'address',

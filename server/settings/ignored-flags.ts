@@ -7,7 +7,7 @@ const pace = 'eip-admission does not limit its calls to the API server'
 /** Flags of upstream's cloud controller managers that old manifests contain: accepted without effect, each with its reason. */
 export const ignoredFlags: Readonly<Record<Flag, string>> = {
   '--allocate-node-cidrs': routes,
-  '--allow-untagged-cloud': 'the UID of the namespace kube-system identifies the cluster',
+  '--allow-untagged-cloud': 'the cluster id (--cluster-id) identifies the cluster',
   '--authentication-kubeconfig': callers,
   '--authentication-skip-lookup': callers,
   '--authentication-tolerate-lookup-failure': callers,
@@ -15,7 +15,7 @@ export const ignoredFlags: Readonly<Record<Flag, string>> = {
   '--authorization-kubeconfig': callers,
   '--cidr-allocator-type': routes,
   '--cluster-cidr': routes,
-  '--cluster-name': 'the UID of the namespace kube-system identifies the cluster',
+  '--cluster-name': 'the cluster id (--cluster-id) identifies the cluster',
   '--concurrent-node-status-updates': 'use --concurrent-node-syncs, which covers node status too',
   '--configure-cloud-routes': routes,
   '--external-cloud-volume-plugin': 'eip-admission manages no volumes',

@@ -15,6 +15,8 @@ import type { KubeObject, Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mark.ts'
+import { clusterGuard, haltReason } from '../../ledger/sweep/cluster-guard.ts'
+import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { type ClaimDeps, type Claims, claims } from '../../ledger/claim/claim.ts'
@@ -40,6 +42,7 @@ import { type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
 
 export const timeoutMs = 40_000
 export const graceMs = 15 * 60_000
+export const sweepIntervalMs = 5 * 60_000
 export const neverAborted = new AbortController().signal
 export const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 
@@ -72,6 +75,8 @@ export type ProcessOptions = {
   limits?: Limits
   /** Receives the Events of the Service controller. */
   events?: string[]
+  /** Releases wait for the first sweep of the process, and end while another cluster uses the id. */
+  checksCluster?: boolean
   /** The size of the warm pool in da. */
   warmPool?: number
 }
@@ -88,6 +93,10 @@ export type Harness = {
   reservationsOf(key?: string): string[]
   /** Writes the adoption mark, as an earlier sweep would have. */
   setAdoptionMark(): void
+  /** What sweeps said to the owners of Services. */
+  warnings: string[]
+  /** Another process leads, perhaps a predecessor; the harness' own ones lead as `leader`. */
+  setLeader(name: string): void
   addService(service: Service): void
 }
 
@@ -96,6 +105,8 @@ const wanted = (service: Service): Want => want(service, policy, undefined)
 
 export function makeHarness(): Harness {
   let elapsedMs = 0
+  let leader = 'leader'
+  const warnings: string[] = []
   const now = () => new Date(Date.parse('2026-01-31T09:00:00Z') + elapsedMs)
   const api = apiServer({ now, invalid: brokenRule })
   const cloud = scriptedCloud(now)
@@ -104,7 +115,7 @@ export function makeHarness(): Harness {
     cloud,
     now,
     process: (identity, options = {}) =>
-      makeProcess({ api, cloud, now, elapsedMs: () => elapsedMs }, identity, options),
+      makeProcess({ api, cloud, now, elapsedMs: () => elapsedMs, leader: () => leader, warnings }, identity, options),
     advance: (ms) => void (elapsedMs += ms),
     record: (key = 'default/web') => {
       const { namespace, name } = splitKey(key)
@@ -116,15 +127,24 @@ export function makeHarness(): Harness {
         apiVersion: 'v1',
         kind: 'ConfigMap',
         metadata: { namespace: 'eip', name: 'ledger' },
-        data: { adopted: 'project-1' },
+        data: { adopted: 'project-1', 'adopted-by': 'leader' },
       } as KubeObject),
+    warnings,
+    setLeader: (name) => void (leader = name),
     addService: (service) => void api.put(services, service),
   }
 }
 
 const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
 
-type Context = { api: ApiServer; cloud: ScriptedCloud; now: () => Date; elapsedMs: () => number }
+type Context = {
+  api: ApiServer
+  cloud: ScriptedCloud
+  now: () => Date
+  elapsedMs: () => number
+  leader: () => string
+  warnings: string[]
+}
 
 function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
   const { api, now, elapsedMs } = context
@@ -132,8 +152,24 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(context.cloud.cloud, options.cloud ?? {})
   const clock = { aheadMs: 0 }
-  const mark = adoptionMark({ client, namespace: 'eip', name: 'ledger', project: 'project-1' })
+  const map = ledgerMap({ client, namespace: 'eip', name: 'ledger', monotonicMs: elapsedMs })
+  const mark = adoptionMark({
+    map,
+    project: 'project-1',
+    identity: 'leader',
+    leader: () => Promise.resolve(context.leader()),
+    monotonicMs: elapsedMs,
+  })
   const ownNow = () => new Date(now().getTime() + clock.aheadMs)
+  const guard = clusterGuard({
+    cloud,
+    scheme,
+    log: silentLog,
+    map,
+    intervalMs: sweepIntervalMs,
+    monotonicMs: elapsedMs,
+    event: (_map, { reason }) => void context.warnings.push(reason),
+  })
   const deps = {
     records: records(client),
     cloud,
@@ -143,6 +179,8 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     scheme,
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs }),
+    clusterState: () => (options.checksCluster ? guard.state() : ({ kind: 'ours' } as const)),
+    haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), scheme.cluster),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: async (record: ElasticIP, signal: AbortSignal) =>
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
@@ -224,11 +262,13 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     sweep: sweep({
       ...deps,
       mark,
+      guard,
       listRecords: () => api.stored(elasticIPs),
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
       graceMs,
       mode: 'release',
+      warn: (service, message) => void context.warnings.push(`${keyOf(service)}: ${message}`),
     }),
   }
 }

@@ -50,7 +50,10 @@ function judge({ harness, surprises }: Walk): void {
     const reserved = harness.cloud.reserved().find(({ id }) => id === record?.status?.reservationID)
     assert.is(reserved?.address, record?.status?.address, `${keyOf(service)} shows what is not reserved`)
   }
-  assert.equal(harness.cloud.reserved().length, wanting.length, 'reservations and Services that want one')
+  const held = new Set(harness.api.stored(elasticIPs).map(({ status }) => status?.reservationID))
+  // What a predecessor reserved in addition for a Service that exists is reported and kept.
+  const ours = harness.cloud.reserved().filter(({ id }) => held.has(id) || !id.startsWith('old-'))
+  assert.equal(ours.length, wanting.length, 'reservations and Services that want one')
   assert.equal(harness.api.stored(elasticIPs).length, wanting.length, 'records and Services that want one')
 }
 

@@ -114,6 +114,30 @@ test('an address that was retained longer than the grace period is not released 
   }
 })
 
+test('a reservation that a predecessor made while we were away is adopted, and no second one is made', async () => {
+  await product.stop()
+  const back = await orderedFor('back')
+  await stage.create(loadBalancer('back'))
+  calls.clear()
+  product = await stage.start({ env, flags })
+  assert.is(await stage.settled('back'), back.address)
+  assert.is(stage.calls(routes.reserve), 0)
+})
+
+test('a second reservation with the marks of a live Service is kept, and an Event says so', async () => {
+  const held = await stage.settled('new')
+  const second = await stage.order([usage, tagOf('new'), cluster])
+  const message = await eventually('an Event', async (observe) => {
+    const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=new'))
+    return events.includes('SurplusReservation') ? events : undefined
+  })
+  assert.match(message, new RegExp(`${second.id} \\(${second.address}\\).* but the Service has ${held}`))
+  const swept = stage.calls(routes.list)
+  await eventually('four more sweeps', () => stage.calls(routes.list) > swept + 4 || undefined)
+  assert.ok(found(second.id))
+  assert.is(await stage.settled('new'), held)
+})
+
 test('while the cloud cannot be read nothing is released', async () => {
   const paidFor = stage.reserved()
   faults.add({ on: routes.list, answer: 'empty-list', times: 3 })

@@ -14,6 +14,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'as-person': { complete: ['equinix-metal'] },
   // A kill during a write to the API server is the same in every dialect, a kill during a call to the cloud is not.
   'available-crash': { complete: ['cherry-servers'], cloudOnly: ['equinix-metal', 'packet'] },
+  // The two clouds: both have to carry the sign of life.
+  clone: { complete: ['equinix-metal', 'cherry-servers'] },
   crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
   'api-server-trouble': { complete: ['packet'] },
   // The two clouds; packet differs from Equinix Metal in settings and tags alone.

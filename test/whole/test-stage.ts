@@ -6,7 +6,6 @@ import * as assert from 'uvu/assert'
 import type { KubeClient } from '../../kube/client.ts'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
-import { configMaps } from '../../kube/resource.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
 import type { Product, ProductOptions } from '../../sandbox/product.ts'
 import { type Stage, type StageOptions, setStage, unlimited } from '../../sandbox/stage.ts'
@@ -63,7 +62,7 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
     ...stage,
     ...checkedKubectl(stage.kubectl),
     ...stored(client),
-    ...starts(stage, client),
+    ...starts(stage),
     dir,
     client,
     reserved: () => reservationsIn(stage.dialect, cloud.control),
@@ -81,7 +80,7 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
   }
 }
 
-function starts(stage: Stage<DialectName>, client: KubeClient): Pick<TestStage, 'start' | 'startSwept'> {
+function starts(stage: Stage<DialectName>): Pick<TestStage, 'start' | 'startSwept'> {
   const { loadBalancer, places } = dialectOf(stage.dialect)
   const answered = (route: string) => stage.cloud.control.calls.all(route).filter(({ status }) => status === 200).length
   const start: TestStage['start'] = async ({ env, flags = [] } = {}) => {
@@ -99,19 +98,18 @@ function starts(stage: Stage<DialectName>, client: KubeClient): Pick<TestStage, 
       const before = answered(routes.list)
       const product = await start(running)
       await eventually('the first sweep reads the cloud', () => answered(routes.list) > before || undefined)
-      const mark = { namespace: 'eip-admission', name: 'eip-admission-ledger' }
-      await eventually('the first sweep writes the adoption mark', () => client.get(configMaps, mark))
-      if ((running?.env?.[loadBalancer] ?? 'empty://') === 'empty://') await hasReadProject(product)
+      await hasReconciled(product, 'ledger-sweep')
+      if ((running?.env?.[loadBalancer] ?? 'empty://') === 'empty://') await hasReconciled(product, 'project-peering')
       return product
     },
   }
 }
 
-/** Waits for the read of the project's BGP settings, which a start with a load balancer makes once. */
-async function hasReadProject(product: Product): Promise<void> {
-  await eventually('the product reads the project', async () => {
+/** Waits for a controller's first reconcile: the sweep's writes the adoption mark, the peering's reads the project. */
+async function hasReconciled(product: Product, controller: string): Promise<void> {
+  await eventually(`the first reconcile of ${controller}`, async () => {
     const { text } = await product.health('/metrics')
-    return text.includes('controller="project-peering"') || undefined
+    return text.includes(`controller="${controller}"`) || undefined
   })
 }
 

@@ -21,11 +21,12 @@ const base: SweepSeen = {
 }
 
 function plan(seen: Partial<SweepSeen>) {
-  const { adopt, release, suspects, isComplete } = planSweep({ ...base, ...seen })
+  const { adopt, release, suspects, surplus, isComplete } = planSweep({ ...base, ...seen })
   return {
     adopt: adopt.map(({ key, reservation: { id }, record }) => `${key} ${id}${record ? ' into its record' : ''}`),
     release: release.map(({ id }) => id),
     suspects: [...suspects],
+    ...(surplus.length > 0 && { surplus: surplus.map(({ reservation: { id } }) => id) }),
     isComplete,
   }
 }
@@ -52,7 +53,7 @@ test('a record that is being released adopts nothing', () => {
     records: [makeRecord({ phase: 'Releasing' })],
     services: [{ service: makeService(), wanted: reserve }],
   })
-  assert.equal(seen, { adopt: [], release: [], suspects: ['res-1'], isComplete: false })
+  assert.equal(seen, { adopt: [], release: [], suspects: [], isComplete: false })
 })
 
 test('a reservation with a record needs nothing', () => {
@@ -60,11 +61,33 @@ test('a reservation with a record needs nothing', () => {
   assert.equal(plan({ records }), { adopt: [], release: [], suspects: [], isComplete: true })
 })
 
-test('of two reservations for one Service the older is adopted and the younger suspected', () => {
+test('of two reservations for one Service the older is adopted, and the younger is looked at again', () => {
   const younger = makeReservation({ id: 'res-2', marks, createdAt: '2026-01-31T08:30:00Z' })
   const services = [{ service: makeService(), wanted: reserve }]
   const seen = plan({ reservations: [younger, reservation], services })
-  assert.equal(seen, { adopt: ['default/web res-1'], release: [], suspects: ['res-2'], isComplete: false })
+  assert.equal(seen, { adopt: ['default/web res-1'], release: [], suspects: [], isComplete: false })
+})
+
+const kept: [name: string, wanted: Want, service: Parameters<typeof makeService>[0], record: boolean][] = [
+  ['that has another one of ours', reserve, {}, true],
+  ['that has an own address', { kind: 'own', address: '192.0.2.7', where: '' }, { loadBalancerIP: '192.0.2.7' }, false],
+  ['that requests an ElasticIP', { kind: 'named', elasticIP: 'mine', warnings: [] }, {}, false],
+  ['of another class', { kind: 'ignored', reason: 'its class is other' }, {}, false],
+]
+for (const [name, wanted, service, hasRecord] of kept) {
+  test(`a reservation with the marks of a live Service ${name} is reported and kept`, () => {
+    const records = hasRecord ? [makeRecord({ phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' })] : []
+    const services = [{ service: makeService(service), wanted }]
+    const seen = plan({ records, services, suspects: new Set(['res-1']) })
+    assert.equal(seen, { adopt: [], release: [], suspects: [], surplus: ['res-1'], isComplete: true })
+  })
+}
+
+test('a reservation whose address a Service shows as its own is adopted', () => {
+  const { address = '' } = reservation
+  const wanted: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
+  const services = [{ service: makeService({ loadBalancerIP: address }), wanted }]
+  assert.equal(plan({ services }).adopt, ['default/web res-1'])
 })
 
 test('an orphan is only suspected the first time', () => {

@@ -86,8 +86,13 @@ test('a reservation whose record another process created meanwhile is not adopte
   harness.cloud.put(old)
   harness.addService(makeService())
   const meanwhile = {
-    before: ({ verb }: { verb: string }) =>
-      void (verb === 'create' && !harness.record() && harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))),
+    before: ({ verb, values }: HeardCall) =>
+      void (
+        verb === 'create' &&
+        values[0] === elasticIPs &&
+        !harness.record() &&
+        harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
+      ),
   }
   const process = harness.process('sweeper', { kube: meanwhile })
   await process.sweep(neverAborted)
@@ -172,7 +177,7 @@ test("another cluster's reservations are neither adopted nor released", async ()
   assert.ok(await isAdopted(harness))
 })
 
-test('of two reservations for one Service the one that it shows is adopted, the other is released', async () => {
+test('of two reservations for one Service the one that it shows is adopted, the other is reported and kept', async () => {
   const harness = makeHarness()
   const younger: Reservation = { ...old, id: 'res-9', address: '203.0.113.9', createdAt: '2026-01-31T08:30:00Z' }
   harness.cloud.put(old)
@@ -180,10 +185,31 @@ test('of two reservations for one Service the one that it shows is adopted, the 
   harness.addService(makeService({ loadBalancerIP: '203.0.113.9' }))
   const process = await sweepTimes(harness, 1)
   assert.is(harness.record()?.status?.address, '203.0.113.9')
-  assert.not(await isAdopted(harness))
   await sweepTimes(harness, 2, process)
-  assert.equal(harness.cloud.released, ['res-8'])
+  assert.equal(harness.cloud.released, [])
   assert.ok(await isAdopted(harness))
+  assert.is(harness.warnings.length, 3)
+  assert.match(
+    harness.warnings[0] ?? '',
+    /^default\/web: Reservation res-8 \(203.0.113.8\) .* the Service has 203.0.113.9/,
+  )
+  harness.api.drop(services, { namespace: 'default', name: 'web' })
+  await process.release()
+  await sweepTimes(harness, 2, process)
+  assert.ok(harness.cloud.released.includes('res-8'), 'without the Service it is an orphan')
+})
+
+test("a predecessor's reservation that appears after the first sweep is found, because another process led", async () => {
+  const harness = makeHarness()
+  await sweepTimes(harness, 1)
+  assert.ok(await isAdopted(harness))
+  harness.setLeader('predecessor')
+  harness.cloud.put(old)
+  harness.advance(2_000)
+  assert.not(await isAdopted(harness))
+  const claimed = await harness.process('webhook').claim()
+  assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.8')
+  assert.is(harness.cloud.calls.reserve, 0)
 })
 
 test('an address that a live Service shows is never released, even where its record has another', async () => {
@@ -296,8 +322,8 @@ test('a release that a process began is completed by the sweep of the next proce
     harness.cloud.put(old)
     let calls = -1
     const cut = {
-      before: ({ verb }: HeardCall) => {
-        if (verb === 'create' && calls < 0) calls = 0
+      before: ({ verb, values }: HeardCall) => {
+        if (verb === 'create' && values[0] === elasticIPs && calls < 0) calls = 0
         if (calls >= 0) calls += 1
         if (calls >= nth) throw new KubeError('cut', { status: 0, reason: 'Unreachable' })
       },

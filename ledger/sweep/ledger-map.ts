@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeClient } from '../../kube/client.ts'
+import { isAlreadyExists } from '../../kube/errors.ts'
+import type { ConfigMap } from '../../kube/objects.ts'
+import { configMaps } from '../../kube/resource.ts'
+import { confirmAnnotation } from '../record/names.ts'
+
+/** The ConfigMap in which the ledger keeps what concerns no single address. */
+export type LedgerMap = {
+  /** The map as it is now; undefined before the first sweep. */
+  read(signal: AbortSignal): Promise<ConfigMap | undefined>
+  /** The map as it was at most a second ago, for what is asked at every claim. */
+  recent(signal: AbortSignal): Promise<ConfigMap | undefined>
+  /**
+   * Writes entries into the map as it was read, and removes those that are undefined, and the confirmation that they
+   * follow. KubeError `conflict` says that another process wrote first.
+   */
+  change(stored: ConfigMap | undefined, entries: Entries, signal: AbortSignal): Promise<ConfigMap>
+}
+
+type Entries = Record<string, string | undefined>
+
+export type LedgerMapOptions = { client: KubeClient; namespace: string; name: string; monotonicMs: () => number }
+
+/** In this time no other process can become leader and change something that matters. */
+const recentMs = 1_000
+
+/** The ledger's ConfigMap in the API server. */
+export function ledgerMap({ client, namespace, name, monotonicMs }: LedgerMapOptions): LedgerMap {
+  let known: { map: ConfigMap | undefined; untilMs: number } | undefined
+  const remember = (map: ConfigMap | undefined, readMs: number) => {
+    known = { map, untilMs: readMs + recentMs }
+    return map
+  }
+  const read = async (signal: AbortSignal) => {
+    const readMs = monotonicMs()
+    return remember(await client.get(configMaps, { namespace, name }, { signal }), readMs)
+  }
+  return {
+    read,
+    recent: async (signal) => (known && monotonicMs() < known.untilMs ? known.map : read(signal)),
+    async change(stored, entries, signal) {
+      const changed = withEntries(stored ?? { ...emptyMap, metadata: { namespace, name } }, entries)
+      if (stored && isSame(stored, changed)) return stored
+      known = undefined
+      if (stored) return client.replace(configMaps, changed, { signal })
+      return create(client, changed, signal)
+    },
+  }
+}
+
+const emptyMap = { apiVersion: 'v1', kind: 'ConfigMap' } as const
+
+async function create(client: KubeClient, map: ConfigMap, signal: AbortSignal): Promise<ConfigMap> {
+  try {
+    return await client.create(configMaps, map, { signal })
+  } catch (error) {
+    // Another process was quicker. What it wrote is in force, and the next sweep adds ours.
+    if (!isAlreadyExists(error)) throw error
+    return map
+  }
+}
+
+function withEntries(map: ConfigMap, entries: Entries): ConfigMap {
+  const merged = Object.entries({ ...map.data, ...entries }).filter(([, value]) => value !== undefined)
+  const { [confirmAnnotation]: confirmed, ...annotations } = map.metadata.annotations ?? {}
+  const isOverruled = 'foreign-sign' in entries && confirmed === map.data?.['foreign-sign']
+  const isUsed = confirmed !== undefined && (isOverruled || confirmed === entries['cluster'])
+  const metadata = isUsed ? { ...map.metadata, annotations } : map.metadata
+  return { ...map, metadata, data: Object.fromEntries(merged) as Record<string, string> }
+}
+
+function isSame(a: ConfigMap, b: ConfigMap): boolean {
+  return a.metadata.annotations === b.metadata.annotations && isDeepStrictEqual({ ...a.data }, b.data)
+}

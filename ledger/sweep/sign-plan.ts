@@ -1,0 +1,122 @@
+import type { Reservation } from '../../clouds/cloud.ts'
+import type { MarkScheme } from '../record/marks.ts'
+
+/*
+ * A copy of a cluster, restored from a backup, has the same id: its sweep would release what the original uses. So each
+ * sweep writes a new sign on one reservation, the carrier, and keeps its last signs in the cluster. A cluster that finds a
+ * sign there that it did not write is not alone.
+ */
+
+/** The mark that holds the sign of life: `<nonce>.<seconds between two sweeps>`. */
+export const signMark = 'sign'
+
+/** What the ledger's ConfigMap has about signs. */
+export type SignEntries = {
+  /** The last signs that we wrote, the newest last. */
+  signs: string[]
+  /** The first sign of another cluster, since we stopped because of it. */
+  foreign: string | undefined
+  /** The other cluster has written a second sign since. */
+  isAlive: boolean
+  /** Signs of clusters that are gone or that a person has overruled. */
+  former: string[]
+  /** The sign that a person overrules. */
+  confirmed: string | undefined
+}
+
+export type SignSeen = {
+  reservations: Reservation[]
+  scheme: MarkScheme
+  entries: SignEntries
+  /** How long ago this leader saw a sign of ours, or none, for the first time. */
+  observedMs: number
+  /** The foreign signs that the last sweep saw, and how long they have not changed. */
+  watched: { signs: string; forMs: number } | undefined
+  intervalMs: number
+}
+
+/**
+ * What a sweep may do. `ours`: everything, after it has written the next sign on the carrier. `observe`: everything but
+ * release, and it writes no sign. `foreign`: nothing. `take-over`: the other cluster is gone or overruled; then as `ours`.
+ */
+export type SignPlan =
+  | { kind: 'ours'; carrier: Reservation | undefined }
+  | { kind: 'observe' }
+  | { kind: 'foreign'; signs: string[]; isAlive: boolean }
+  | { kind: 'take-over'; signs: string[]; carrier: Reservation | undefined }
+
+/** After how many intervals without a change the other cluster is gone. */
+const goneIntervals = 3
+/** For how many intervals a new leader observes: an original that lives has written its next sign by then. */
+const observedIntervals = 1.2
+
+/**
+ * Decides whether this cluster is the only one that uses its id. Pure.
+ *
+ * | the signs of our reservations  | and                                             | plan      |
+ * | ------------------------------ | ----------------------------------------------- | --------- |
+ * | one is not ours                | a person has confirmed that this cluster is it  | take-over |
+ * | one is not ours                | it changed since we saw it first                | foreign   |
+ * | one is not ours                | it did not change for three intervals           | take-over |
+ * | one is not ours                | otherwise                                       | foreign   |
+ * | all are ours, or there is none | we had stopped, and nobody has confirmed        | foreign   |
+ * | all are ours, or there is none | we signed before, but this leader has just begun | observe  |
+ * | all are ours, or there is none | otherwise                                       | ours      |
+ */
+export function planSign(seen: SignSeen): SignPlan {
+  const { entries, watched, intervalMs } = seen
+  const { signs, former, foreign, confirmed } = entries
+  const shown = signsOf(seen)
+  const strange = shown.filter((sign) => !signs.includes(sign) && !former.includes(sign))
+  const longestMs = Math.max(intervalMs, ...shown.map(intervalOf))
+  if (strange.length > 0 || foreign !== undefined) {
+    const overruled = strange.length > 0 ? strange : [foreign ?? '']
+    if (confirmed !== undefined && confirmed === (foreign ?? strange[0])) {
+      return { kind: 'take-over', signs: overruled, carrier: carrierOf(seen) }
+    }
+    const isChanged = watched !== undefined && watched.signs !== textOf(strange)
+    const isAlive = entries.isAlive || isChanged || strange.length === 0
+    if (!isAlive && watched && watched.forMs >= goneIntervals * longestMs) {
+      return { kind: 'take-over', signs: strange, carrier: carrierOf(seen) }
+    }
+    return { kind: 'foreign', signs: overruled, isAlive }
+  }
+  const hasCarrier = carrierOf(seen) !== undefined
+  if (hasCarrier && signs.length > 0 && seen.observedMs < observedIntervals * longestMs) return { kind: 'observe' }
+  return { kind: 'ours', carrier: carrierOf(seen) }
+}
+
+/** The foreign signs of a plan as one text, to notice a change. */
+export function textOf(signs: string[]): string {
+  return signs.toSorted().join()
+}
+
+/** A new sign. */
+export function makeSign(nonce: string, intervalMs: number): string {
+  return `${nonce}.${Math.ceil(intervalMs / 1000)}`
+}
+
+/** How often the cluster that wrote a sign writes one. Without it a copy that sweeps more often would not wait long enough. */
+function intervalOf(sign: string): number {
+  const seconds = Number(sign.split('.')[1])
+  return seconds > 0 ? seconds * 1000 : 0
+}
+
+/** The signs on reservations of our id. */
+export function signsOf({ reservations, scheme }: Pick<SignSeen, 'reservations' | 'scheme'>): string[] {
+  const ours = reservations.filter(({ marks }) => marks['cluster'] === scheme.cluster)
+  return [...new Set(ours.flatMap(({ marks }) => marks[signMark] ?? []))]
+}
+
+/**
+ * The reservation that carries the sign: the one that does already, else the oldest. Only one that a Service holds: its
+ * marks do not change any more, so two writers never undo each other's change.
+ */
+function carrierOf({ reservations, scheme }: SignSeen): Reservation | undefined {
+  const able = reservations.filter(
+    ({ marks, state }) => marks['cluster'] === scheme.cluster && marks['service'] !== undefined && state === 'reserved',
+  )
+  const order = ({ marks, createdAt = '', id }: Reservation) =>
+    `${marks[signMark] === undefined ? 1 : 0} ${createdAt} ${id}`
+  return able.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))[0]
+}

@@ -1,0 +1,140 @@
+// Two clusters with one id at one cloud: an original, and a copy that was restored from its backup.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { ConfigMap } from '../../../kube/objects.ts'
+import { configMaps } from '../../../kube/resource.ts'
+import type { ClusterGuard } from '../../../ledger/sweep/cluster-guard.ts'
+import { clusterGuard, haltReason } from '../../../ledger/sweep/cluster-guard.ts'
+import { confirmAnnotation } from '../../../ledger/record/names.ts'
+import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { makeReservation } from '../../builders.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+import { silentLog } from '../../fakes/log.ts'
+import { scriptedCloud } from '../../fakes/scripted-cloud.ts'
+import { neverAborted, scheme } from '../harness.ts'
+
+const intervalMs = 5 * 60_000
+const at = { namespace: 'eip', name: 'ledger' }
+
+function makeDrill() {
+  const time = { ms: 0 }
+  const cloud = scriptedCloud()
+  cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
+  const cluster = (backup?: ConfigMap) => {
+    const api = apiServer()
+    if (backup) api.put(configMaps, backup)
+    const events: string[] = []
+    const map = ledgerMap({ client: api.client, ...at, monotonicMs: () => time.ms })
+    const makeGuard = () =>
+      clusterGuard({
+        cloud: cloud.cloud,
+        scheme,
+        log: silentLog,
+        map,
+        intervalMs,
+        monotonicMs: () => time.ms,
+        event: (_map, { reason }) => void events.push(reason),
+      })
+    const stored = () => api.stored(configMaps)[0]
+    return {
+      api,
+      events,
+      makeGuard,
+      stored,
+      reason: () => haltReason(stored(), scheme.cluster),
+      confirm() {
+        const { metadata, ...map } = stored() as ConfigMap
+        const annotations = { [confirmAnnotation]: map.data?.['foreign-sign'] ?? '' }
+        api.put(configMaps, { ...map, metadata: { ...metadata, annotations } })
+      },
+    }
+  }
+  const check = async (guard: ClusterGuard) => {
+    time.ms += intervalMs
+    return guard.check(cloud.reserved(), neverAborted)
+  }
+  return { time, cloud, cluster, check }
+}
+
+/** An original that has swept three times since its backup, and a copy from that backup. */
+async function restoreCopy() {
+  const drill = makeDrill()
+  const original = drill.cluster()
+  const guard = original.makeGuard()
+  await drill.check(guard)
+  const backup = original.stored()
+  for (let n = 0; n < 3; n += 1) assert.is(await drill.check(guard), 'all')
+  const copy = drill.cluster(backup)
+  return { ...drill, original, originalGuard: guard, copy, copyGuard: copy.makeGuard() }
+}
+
+test('a copy stops when it sees the sign of the original, for as long as that lives; the original goes on', async () => {
+  const { check, copy, copyGuard, originalGuard, original } = await restoreCopy()
+  for (let n = 0; n < 6; n += 1) {
+    assert.is(await check(copyGuard), 'nothing')
+    assert.is(await check(originalGuard), 'all')
+  }
+  assert.is(copyGuard.state().kind, 'foreign')
+  assert.match(copy.reason() ?? '', /another cluster uses the cluster id cluster-1.*confirm-cluster=/)
+  assert.is(original.reason(), undefined)
+  assert.equal(new Set(copy.events), new Set(['ClusterIdInUse']))
+})
+
+test('a copy whose original is alive stays stopped when the original falls silent, and after a restart', async () => {
+  const { check, copy, copyGuard, originalGuard } = await restoreCopy()
+  await check(copyGuard)
+  await check(originalGuard)
+  for (let n = 0; n < 8; n += 1) assert.is(await check(copyGuard), 'nothing')
+  const restarted = copy.makeGuard()
+  for (let n = 0; n < 8; n += 1) assert.is(await check(restarted), 'nothing')
+  copy.confirm()
+  assert.is(await check(restarted), 'all')
+  assert.is(copy.reason(), undefined)
+  assert.is(copy.stored()?.metadata.annotations?.[confirmAnnotation], undefined)
+})
+
+test('after a disaster the copy takes over once the sign has not changed for three intervals', async () => {
+  const { check, copy, copyGuard } = await restoreCopy()
+  const results: string[] = []
+  for (let n = 0; n < 5; n += 1) results.push(await check(copyGuard))
+  assert.equal(results, ['nothing', 'nothing', 'nothing', 'all', 'all'])
+  assert.is(copy.events.at(-1), 'ClusterTakenOver')
+})
+
+test('an original that comes back after the copy took over stops', async () => {
+  const { check, copyGuard, originalGuard } = await restoreCopy()
+  for (let n = 0; n < 5; n += 1) await check(copyGuard)
+  assert.is(await check(originalGuard), 'nothing')
+})
+
+test('a copy of a backup that is younger than a sweep observes first, and stops when the original writes its next sign', async () => {
+  const { cluster, check, original, originalGuard } = await restoreCopy()
+  const copyGuard = cluster(original.stored()).makeGuard()
+  assert.is(await check(copyGuard), 'no-release')
+  assert.is(await check(originalGuard), 'all')
+  assert.is(await check(copyGuard), 'nothing')
+})
+
+test('a new leader of the same cluster observes, then goes on', async () => {
+  const { check, original } = await restoreCopy()
+  const next = original.makeGuard()
+  assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])
+})
+
+test('two processes of one cluster that sweep at once do not take each other for another cluster', async () => {
+  const { check, original, originalGuard } = await restoreCopy()
+  const other = original.makeGuard()
+  for (let n = 0; n < 4; n += 1) {
+    assert.is.not(await check(other), 'nothing')
+    assert.is(await check(originalGuard), 'all')
+  }
+})
+
+test('while marks cannot be written the sweep goes on', async () => {
+  const { cloud, check, originalGuard } = await restoreCopy()
+  cloud.refusesMark = 'auth'
+  for (let n = 0; n < 12; n += 1) assert.is(await check(originalGuard), 'all')
+})
+
+test.run()

@@ -1,0 +1,102 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type SignSeen, makeSign, planSign } from '../../../ledger/sweep/sign-plan.ts'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
+import { makeReservation } from '../../builders.ts'
+
+const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
+const marks = serviceMarks(scheme, 'default/web')
+const minute = 60_000
+const entries: SignSeen['entries'] = { signs: [], foreign: undefined, isAlive: false, former: [], confirmed: undefined }
+const base: SignSeen = {
+  reservations: [
+    makeReservation({ id: 'young', marks, createdAt: '2026-01-31T08:30:00Z' }),
+    makeReservation({ marks }),
+  ],
+  scheme,
+  entries,
+  observedMs: Infinity,
+  watched: undefined,
+  intervalMs: 5 * minute,
+}
+const signed = (sign: string) => ({ reservations: [makeReservation({ marks: { ...marks, sign } })] })
+const known = (facts: Partial<SignSeen['entries']>) => ({ entries: { ...entries, ...facts } })
+const watched = (signs: string, minutes: number) => ({ watched: { signs, forMs: minutes * minute } })
+const mine = known({ signs: ['older.300', 'last.300'] })
+const stopped = known({ signs: ['last.300'], foreign: 'theirs.300' })
+
+const cases: [name: string, seen: Partial<SignSeen>, plan: string][] = [
+  ['no sign yet: the oldest reservation carries the first one', {}, 'ours on res-1'],
+  ['no reservation: nothing can be doubled', { reservations: [], ...mine, observedMs: 0 }, 'ours on nothing'],
+  ['our last sign', { ...mine, ...signed('last.300') }, 'ours on res-1'],
+  ['a sign of ours whose write was late', { ...mine, ...signed('older.300') }, 'ours on res-1'],
+  ['our last sign, but this leader has just begun', { ...mine, ...signed('last.300'), observedMs: minute }, 'observe'],
+  ['no sign although we wrote one, and this leader has just begun', { ...mine, observedMs: minute }, 'observe'],
+  ['a new leader that has observed longer than an interval', { ...mine, observedMs: 7 * minute }, 'ours on res-1'],
+  ["another's sign", { ...mine, ...signed('theirs.300') }, 'foreign theirs.300'],
+  ["another's sign where we never wrote one", signed('theirs.300'), 'foreign theirs.300'],
+  [
+    'it has not changed for two intervals',
+    { ...stopped, ...signed('theirs.300'), ...watched('theirs.300', 10) },
+    'foreign theirs.300',
+  ],
+  [
+    'it has not changed for three',
+    { ...stopped, ...signed('theirs.300'), ...watched('theirs.300', 15) },
+    'take-over res-1',
+  ],
+  [
+    'not for three of ours, but it sweeps less often',
+    { ...stopped, ...signed('theirs.900'), ...watched('theirs.900', 15) },
+    'foreign theirs.900',
+  ],
+  ['it has changed', { ...stopped, ...signed('next.300'), ...watched('theirs.300', 5) }, 'foreign next.300 alive'],
+  [
+    'it changed once and is silent since',
+    { ...known({ foreign: 'theirs.300', isAlive: true }), ...signed('next.300'), ...watched('next.300', 600) },
+    'foreign next.300 alive',
+  ],
+  [
+    'a person has confirmed that this cluster is the one',
+    { ...known({ foreign: 'theirs.300', isAlive: true, confirmed: 'theirs.300' }), ...signed('next.300') },
+    'take-over res-1',
+  ],
+  [
+    'a confirmation of something else',
+    { ...known({ foreign: 'theirs.300', isAlive: true, confirmed: 'cluster-1' }), ...signed('next.300') },
+    'foreign next.300 alive',
+  ],
+  [
+    'a sign that we overruled',
+    { ...known({ signs: ['last.300'], former: ['theirs.300'] }), ...signed('theirs.300') },
+    'ours on res-1',
+  ],
+  ['we had stopped, and our sign is back', { ...stopped, ...signed('last.300') }, 'foreign theirs.300 alive'],
+]
+for (const [name, seen, expected] of cases) {
+  test(name, () => {
+    const plan = planSign({ ...base, ...seen })
+    const text = {
+      ours: () => `ours on ${plan.kind === 'ours' ? (plan.carrier?.id ?? 'nothing') : ''}`,
+      observe: () => 'observe',
+      foreign: () => plan.kind === 'foreign' && `foreign ${plan.signs.join()}${plan.isAlive ? ' alive' : ''}`,
+      'take-over': () => plan.kind === 'take-over' && `take-over ${plan.carrier?.id}`,
+    }[plan.kind]()
+    assert.is(text, expected)
+  })
+}
+
+test('neither a warm address nor one that names another cluster carries the sign', () => {
+  const { service: _service, ...warm } = marks
+  const reservations = [
+    makeReservation({ marks: warm }),
+    makeReservation({ marks: { ...marks, cluster: 'cluster-2' } }),
+  ]
+  assert.equal(planSign({ ...base, reservations }), { kind: 'ours', carrier: undefined })
+})
+
+test('a sign says how often its cluster sweeps', () => {
+  assert.is(makeSign('abc', 90_500), 'abc.91')
+})
+
+test.run()
