@@ -7,6 +7,7 @@ import type {
   Node,
   Secret,
   Service,
+  ServiceCIDR,
   WebhookConfiguration,
 } from './objects.ts'
 
@@ -34,6 +35,12 @@ export const namespaces = defineResource<Namespace>({
   apiVersion: 'v1',
   kind: 'Namespace',
   plural: 'namespaces',
+  namespaced: false,
+})
+export const serviceCIDRs = defineResource<ServiceCIDR>({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  plural: 'servicecidrs',
   namespaced: false,
 })
 export const secrets = defineResource<Secret>({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })

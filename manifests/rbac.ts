@@ -53,6 +53,8 @@ const clusterRules = (metallbConfigMap: string): Rule[] => [
   { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
   // The UID of kube-system is the cluster's id in the marks of every reservation.
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+  // No Service may have an address of the cluster's own networks.
+  { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   {
     apiGroups: ['eip-admission.dev'],

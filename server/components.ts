@@ -11,7 +11,7 @@ import { makeWebhooks } from './webhooks.ts'
 import { type Dependencies, makeDependencies } from './dependencies.ts'
 
 /** Everything that `serve` starts, watches and stops. */
-export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ledger'> & {
+export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ownAddresses' | 'ledger'> & {
   /** Absent with --only=controllers. */
   webhooks: Webhook[] | undefined
   /** Absent with --only=webhooks. */
@@ -31,6 +31,7 @@ export function makeComponents(context: Context): Components {
   return {
     caches: deps.caches,
     locations: deps.locations,
+    ownAddresses: deps.ownAddresses,
     ledger: deps.ledger,
     webhooks: only === 'controllers' ? undefined : makeWebhooks(deps),
     leadership: only === 'webhooks' ? undefined : leader,

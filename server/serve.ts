@@ -18,6 +18,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
   try {
     for (const cache of cachesToStart(components)) cache.start(running.signal)
     components.locations.start(running.signal)
+    components.ownAddresses.start(running.signal)
     components.clients?.authorities.start(running.signal)
     await components.certs.start(signal)
     if (signal.aborted) return

@@ -32,6 +32,6 @@ export function makeWebhooks({ settings, vendor, ledger, caches, want, ...deps }
       return record && heldAddress(record)
     },
   })
-  const rules = { policy, locations, isSelf }
+  const rules = { policy, locations, isSelf, ownAddresses: deps.ownAddresses }
   return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf })]
 }

@@ -2,6 +2,7 @@ import type { Announced } from '../../announcers/announcer.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
+import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import type { Want } from '../../ledger/want/want.ts'
 
 /** A Service, what it wants, and the record of its address. */
@@ -15,7 +16,7 @@ export function announcedAddress({ service, wanted, record }: ServiceState): str
   if (service.metadata.deletionTimestamp) return undefined
   switch (wanted.kind) {
     case 'own':
-      return wanted.address
+      return isAnnounceable(service, wanted) ? wanted.address : undefined
     // A Service that we no longer manage keeps its address.
     case 'ignored':
     case 'reserve':

@@ -69,7 +69,10 @@ function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
     : {
         type: 'Warning',
         reason: 'SyncLoadBalancerFailed',
-        message: `The cloud no longer has address ${spec.loadBalancerIP}; we reserve another one`,
+        message:
+          spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
+            ? `The cloud no longer has address ${spec.loadBalancerIP}; we reserve another one`
+            : 'The Service may not have the address that it shows; we withdraw it',
       }
 }
 

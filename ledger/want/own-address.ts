@@ -1,4 +1,5 @@
 import type { Service } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { addressAnnotation } from '../record/names.ts'
 
 /** How a Service can request an address from the announcing software, besides `spec.loadBalancerIP`. */
@@ -19,7 +20,19 @@ export function ownAddress(
     where: `annotation ${name}`,
   }))
   const ours = service.metadata.annotations?.[addressAnnotation]
-  return [{ address, where: 'spec.loadBalancerIP' }, ...requested].find((own) => own.address && own.address !== ours)
+  return [{ address, where: 'spec.loadBalancerIP' }, ...requested].find(
+    (own) => own.address && !isSameAddress(own.address, ours),
+  )
+}
+
+/** Whether two texts are one address: `2001:DB8::1` is `2001:db8::1`. */
+function isSameAddress(one: string, other: string | undefined): boolean {
+  return (
+    one === other ||
+    (other !== undefined &&
+      canonicalIpAddress(one) === canonicalIpAddress(other) &&
+      canonicalIpAddress(one) !== undefined)
+  )
 }
 
 /** The annotation by which a Service without an address of ours requests several: we never reserve more than one. */

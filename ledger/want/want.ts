@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import type { Location } from '../../clouds/cloud.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.ts'
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
 import { type LocationSource, locate } from './location.ts'
@@ -37,10 +37,15 @@ export type Policy = {
 export type Want =
   | { kind: 'ignored'; reason: string }
   | { kind: 'nothing'; reason: string }
-  | { kind: 'own'; address: string; where: string }
+  /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
+  | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
   | { kind: 'reserve'; location: string; reclaim: ReclaimPolicy; warnings: string[] }
   | { kind: 'named'; elasticIP: string; warnings: string[] }
-  | { kind: 'wrong'; problems: string[] }
+  /** `forbiddenAddress`: an own address that the Service must not keep, even if it shows it. */
+  | { kind: 'wrong'; problems: string[]; forbiddenAddress?: string }
+
+/** Why a Service does not simply get its own address; undecided until the reservations of the project were read. */
+export type OwnAddressDoubt = { reason: string; isDecided: boolean }
 
 /** Decides what a Service wants. Webhooks and controllers all call this function, so they cannot disagree. */
 export function want(service: Service, policy: Policy, known: Location[] | undefined): Want {
@@ -57,8 +62,9 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
 export function isWanted(record: ElasticIP, wanted: Want): boolean {
   switch (wanted.kind) {
     case 'nothing':
-    case 'own':
       return false
+    case 'own':
+      return wanted.doubt?.isDecided === false
     case 'reserve':
       return provisionedSourceOf(record) === undefined
     case 'named':
@@ -113,8 +119,11 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const elasticIP = annotations[elasticIPAnnotation]
   if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, policy })
   if (own !== undefined) {
-    if (!isIP(own.address)) problems.push(`${own.where}: "${own.address}" is not an IP address`)
-    return problems.length > 0 ? { kind: 'wrong', problems } : { kind: 'own', ...own }
+    const address = canonicalIpAddress(own.address)
+    if (address === undefined) problems.push(`${own.where}: "${own.address}" is not an IP address`)
+    return problems.length > 0 || address === undefined
+      ? { kind: 'wrong', problems }
+      : { kind: 'own', address, where: own.where }
   }
   const located = locate(annotations, policy.locationSources, known)
   if ('problem' in located) problems.push(located.problem)

@@ -14,7 +14,10 @@ import { release, retain } from '../../ledger/release/release.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { failureEvent } from './failure-event.ts'
 
-type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'events' | 'announcer' | 'vendor' | 'settings'>
+type Deps = Pick<
+  Dependencies,
+  'client' | 'caches' | 'ledger' | 'want' | 'ownAddresses' | 'events' | 'announcer' | 'vendor' | 'settings'
+>
 
 /** Gives Services their addresses and releases them. */
 export function serviceController(
@@ -29,6 +32,7 @@ export function serviceController(
     reconciler: makeReconciler(deps, announcing),
     watches: [
       watch(services, (key) => [key]),
+      watch(deps.ownAddresses, (keys) => keys),
       watch(records, (_name, current, previous) => [
         ...(isRelevantChange(current, previous) ? keysOf(current ?? previous) : []),
         ...waitingFor(current ?? previous),

@@ -53,6 +53,38 @@ const withdrawn = makeService({ ...shown, deletionTimestamp: 'now' })
 
 const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   {
+    name: 'an own address that nobody has checked yet waits',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7' }),
+      wanted: { kind: 'own', address: '198.51.100.7', where, doubt: { reason: 'unknown', isDecided: false } },
+    },
+    plan: { againInMs: 15_000 },
+  },
+  {
+    name: 'an own address that the Service shows stays, and its owner is told what is wrong with it',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
+      wanted: { kind: 'own', address: '198.51.100.7', where, doubt: { reason: 'foreign', isDecided: true } },
+    },
+    plan: { step: { do: 'report-problems', problems: ['foreign'] } },
+  },
+  {
+    name: 'an own address that a Service must not show is withdrawn',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
+      wanted: { kind: 'wrong', problems: ['held by another'], forbiddenAddress: '198.51.100.7' },
+    },
+    plan: { step: { do: 'clear-status', isOverdue: false } },
+  },
+  {
+    name: 'then the problem is reported',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7' }),
+      wanted: { kind: 'wrong', problems: ['held by another'], forbiddenAddress: '198.51.100.7' },
+    },
+    plan: { step: { do: 'report-problems', problems: ['held by another'] } },
+  },
+  {
     name: 'a Service that admission missed first gets the finalizer',
     seen: { service: makeService() },
     plan: { step: { do: 'add-finalizer' } },
