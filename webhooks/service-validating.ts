@@ -85,6 +85,12 @@ function addressChangeProblems({ service, old, now, before }: Update): string[] 
         `keep ${shown}, or delete the Service and create it again with your own address`,
     ]
   }
+  if (now.kind === 'foreign') {
+    return [
+      `${now.reason}, and ${shown} is reserved for it: ` +
+        'take the annotation away, or delete the Service and create it again with its own addresses',
+    ]
+  }
   if (now.kind === 'named' || before.kind === 'named') return sourceChangeProblems(shown, { now, before })
   if (now.kind !== 'reserve' || before.kind !== 'reserve' || now.location === before.location) return []
   return [

@@ -6,6 +6,7 @@
 //   any             | does not exist  |                               | removal-plan.ts, without a Service
 //   any             | is deleted      |                               | removal-plan.ts
 //   any             | exists          | to be ignored                 | -
+//   any             | exists          | to be served by others        | removal-plan.ts, for what we gave
 //   any             | exists          | nothing                       | removal-plan.ts, after the grace period
 //   with an address | exists          | something wrong               | address-plan.ts: it keeps the address
 //   any other       | exists          | a forbidden address, shown    | withdraw, wait, clear-status
@@ -22,7 +23,7 @@
 import type { Service } from '../../kube/objects.ts'
 import { heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
-import type { Want } from '../../ledger/want/want.ts'
+import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
 import { planNoAddress, planRemoval, planWithdrawal, planWithoutService } from './removal-plan.ts'
 import { type Seen, hasFinalizer } from './service-state.ts'
@@ -65,6 +66,8 @@ function planWithoutNetwork(seen: Seen): ServicePlan {
   switch (wanted.kind) {
     case 'ignored':
       return settled
+    case 'foreign':
+      return record && isWanted(record, wanted) ? settled : planNoAddress(seen, service)
     case 'nothing':
       return planNoAddress(seen, service)
     case 'wrong':

@@ -54,9 +54,7 @@ async function carryOutOnService(
       return write({ metadata: { finalizers: [...finalizers, serviceFinalizer] } })
     case 'remove-finalizers':
       deps.event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
-      return write({
-        metadata: { finalizers: finalizers.filter((name) => name !== serviceFinalizer && name !== upstreamFinalizer) },
-      })
+      return write({ metadata: { finalizers: finalizers.filter((name) => !removed(step).includes(name)) } })
     case 'show-address':
       return write({
         metadata: {
@@ -81,6 +79,10 @@ async function carryOutOnService(
     case 'report-problems':
       throw new Terminal(step.problems.join('; '))
   }
+}
+
+function removed({ only }: Extract<Step, { do: 'remove-finalizers' }>): string[] {
+  return only === 'ours' ? [serviceFinalizer] : [serviceFinalizer, upstreamFinalizer]
 }
 
 async function claim(

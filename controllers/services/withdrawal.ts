@@ -47,7 +47,8 @@ export function cancelWithdrawal(
  */
 function withdrawalPatch({ announcer, requestAnnotations, now }: WithdrawalDeps, service: Service): object {
   const { metadata, spec } = service
-  const isOurs = spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
+  const shown = metadata.annotations?.[addressAnnotation]
+  const isOurs = shown !== undefined && spec.loadBalancerIP === shown
   const isRemoved = isOurs || metadata.deletionTimestamp !== undefined
   const outdated = isRemoved ? outdatedRequestAnnotations(service, requestAnnotations, undefined) : []
   return {

@@ -6,7 +6,7 @@ import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
 import { type LocationSource, locate } from './location.ts'
 import { elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
-import { type RequestAnnotations, multipleAddressAnnotation, ownAddress } from './own-address.ts'
+import { type RequestAnnotations, multipleAddressAnnotation, ownAddress, ownAddresses } from './own-address.ts'
 
 /** What the operator set for all Services of the cluster. */
 export type Policy = {
@@ -28,6 +28,7 @@ export type Policy = {
  * | kind      | the Service                                        | what we do                                 |
  * | --------- | -------------------------------------------------- | ------------------------------------------ |
  * | `ignored` | is not ours to serve                               | nothing; an address that it has stays      |
+ * | `foreign` | is another program's to serve                      | we release what we gave, and nothing else  |
  * | `nothing` | requests no address                                | we release the address that it had         |
  * | `own`     | names an own address                               | we announce that one and reserve none      |
  * | `reserve` | requests an address in a location                  | we claim one: warm if possible, else new   |
@@ -36,6 +37,8 @@ export type Policy = {
  */
 export type Want =
   | { kind: 'ignored'; reason: string }
+  /** `requested`: the addresses that it requests of the other program, in canonical text. */
+  | { kind: 'foreign'; reason: string; requested: string[] }
   | { kind: 'nothing'; reason: string }
   /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
   | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
@@ -51,6 +54,10 @@ export type OwnAddressDoubt = { reason: string; isDecided: boolean }
 export function want(service: Service, policy: Policy, known: Location[] | undefined): Want {
   const reason = ignoredReason(service, policy)
   if (reason) return { kind: 'ignored', reason }
+  const foreign = foreignReason(service, policy)
+  if (foreign) return { kind: 'foreign', reason: foreign, requested: requestedAddresses(service, policy) }
+  const invalid = invalidReason(service)
+  if (invalid) return { kind: 'ignored', reason: invalid }
   const { type = 'ClusterIP' } = service.spec
   if (type !== 'LoadBalancer') return { kind: 'nothing', reason: `its type is ${type}` }
   const optOut = optOutAnnotation(service, policy)
@@ -63,6 +70,9 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
   switch (wanted.kind) {
     case 'nothing':
       return false
+    // An address that the Service requests of another program must stay reserved for it.
+    case 'foreign':
+      return isUnboundAdoption(record) || wanted.requested.includes(record.status?.address ?? '')
     case 'own':
       return wanted.doubt?.isDecided === false
     case 'reserve':
@@ -80,10 +90,24 @@ function ignoredReason(service: Service, policy: Policy): string | undefined {
   if (!policy.loadBalancing) return 'load balancing is off'
   if (policy.excludedNamespaces.includes(namespace)) return `namespace ${namespace} is excluded`
   if (keyOf(service) === policy.controlPlaneService) return 'it is the Service of the control-plane address'
+  return undefined
+}
+
+/** Why another program serves a Service. */
+function foreignReason(service: Service, { requestAnnotations }: Policy): string | undefined {
   if (service.spec.loadBalancerClass !== undefined) return `its class is ${service.spec.loadBalancerClass}`
-  const several = multipleAddressAnnotation(service, policy.requestAnnotations)
-  if (several !== undefined) return `annotation ${several} requests several addresses`
-  return invalidReason(service)
+  const several = multipleAddressAnnotation(service, requestAnnotations)
+  return several === undefined ? undefined : `annotation ${several} requests several addresses`
+}
+
+function requestedAddresses(service: Service, { requestAnnotations }: Policy): string[] {
+  const texts = ownAddresses(service, requestAnnotations).flatMap(({ address }) => address.split(','))
+  return texts.flatMap((text) => canonicalIpAddress(text.trim()) ?? [])
+}
+
+/** Whether we did not give the address: an earlier program reserved it for the Service, which has not shown it to us yet. */
+function isUnboundAdoption({ spec }: ElasticIP): boolean {
+  return spec.reservationID !== undefined && spec.source === undefined && spec.claimRef?.uid === undefined
 }
 
 /** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */

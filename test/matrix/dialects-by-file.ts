@@ -20,6 +20,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
   guards: { complete: ['cherry-servers'] },
+  'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },
   lifecycle: { complete: ['cherry-servers'] },
   manifest: { complete: ['equinix-metal'] },
