@@ -45,10 +45,12 @@ export type Service = KubeObject & {
   spec: {
     type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName'
     clusterIP?: string
+    clusterIPs?: string[]
     loadBalancerIP?: string
     loadBalancerClass?: string
     ipFamilies?: ('IPv4' | 'IPv6')[]
     allocateLoadBalancerNodePorts?: boolean
+    ipFamilyPolicy?: 'SingleStack' | 'PreferDualStack' | 'RequireDualStack'
     ports?: ServicePort[]
     selector?: Record<string, string>
   }
@@ -70,9 +72,12 @@ export type NodeAddress = {
 export type Node = KubeObject & {
   apiVersion: 'v1'
   kind: 'Node'
-  spec: { providerID?: string; taints?: Taint[]; unschedulable?: boolean }
+  spec: { providerID?: string; taints?: Taint[]; unschedulable?: boolean; podCIDR?: string; podCIDRs?: string[] }
   status?: { addresses?: NodeAddress[]; conditions?: { type: string; status: 'True' | 'False' | 'Unknown' }[] }
 }
+
+/** The ranges of the cluster IPs of Services; API servers before 1.31 have no such object. */
+export type ServiceCIDR = KubeObject & { kind: 'ServiceCIDR'; spec?: { cidrs?: string[] } }
 
 export type Namespace = KubeObject & { apiVersion: 'v1'; kind: 'Namespace' }
 

@@ -8,6 +8,7 @@ import type {
   ResourceQuota,
   Secret,
   Service,
+  ServiceCIDR,
   WebhookConfiguration,
 } from './objects.ts'
 
@@ -42,6 +43,12 @@ export const resourceQuotas = defineResource<ResourceQuota>({
   kind: 'ResourceQuota',
   plural: 'resourcequotas',
   namespaced: true,
+})
+export const serviceCIDRs = defineResource<ServiceCIDR>({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  plural: 'servicecidrs',
+  namespaced: false,
 })
 export const secrets = defineResource<Secret>({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })
 export const configMaps = defineResource<ConfigMap>({

@@ -7,6 +7,20 @@ export function isInRanges({ text, family }: IpAddress, ranges: readonly string[
   return ranges.some((range) => familyOf(range) === family && parseRange(range)?.check(text, family))
 }
 
+/** The same for many addresses and ranges that stay: the ranges are parsed once. */
+export function rangeSet(ranges: readonly string[]): (address: IpAddress) => boolean {
+  const parsed = ranges.flatMap((range) => {
+    const block = parseRange(range)
+    return block ? [{ family: familyOf(range), block }] : []
+  })
+  return ({ text, family }) => parsed.some((range) => range.family === family && range.block.check(text, family))
+}
+
+/** Whether a text is a network in CIDR notation, such as `192.0.2.0/24`. */
+export function isNetwork(text: string): boolean {
+  return /^[0-9a-fA-F:.]+\/\d{1,3}$/.test(text) && parseRange(text) !== undefined
+}
+
 /** An IPv4 network in CIDR notation; undefined if the address or the length of its prefix is not valid. */
 export function formatIpv4Network(address: string, prefixLength: number): string | undefined {
   const isValid = isIPv4(address) && Number.isInteger(prefixLength) && prefixLength >= 0 && prefixLength <= 32

@@ -15,7 +15,7 @@ import { type WebhookPaths, webhookPaths } from './webhook-paths/webhook-paths.t
 import { type Dependencies, makeDependencies } from './dependencies.ts'
 
 /** Everything that `serve` starts, watches and stops. */
-export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ledger'> & {
+export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ownAddresses' | 'ledger'> & {
   /** Absent with --only=controllers. */
   webhooks: Webhook[] | undefined
   /** Absent with --only=controllers and where the operator turned it off. */
@@ -42,6 +42,7 @@ export function makeComponents(context: Context): Components {
   return {
     caches: deps.caches,
     locations: deps.locations,
+    ownAddresses: deps.ownAddresses,
     ledger: deps.ledger,
     webhooks: only === 'controllers' ? undefined : makeWebhooks(deps, self.isSelf),
     ownUser: self,

@@ -18,6 +18,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
   try {
     for (const cache of cachesToStart(components)) cache.start(running.signal)
     components.locations.start(running.signal)
+    components.ownAddresses.start(running.signal)
     components.clients?.authorities.start(running.signal)
     components.paths.start(running.signal)
     if (components.webhooks) await components.ownUser.start(running.signal)

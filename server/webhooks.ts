@@ -43,6 +43,6 @@ export function makeWebhooks(
       return record && heldAddress(record)
     },
   })
-  const rules = { policy, locations, isSelf }
+  const rules = { policy, locations, isSelf, ownAddresses: deps.ownAddresses }
   return [mutating, serviceValidating(rules), serviceStatusValidating(rules), serviceProtect({ isSelf }), probe(deps)]
 }

@@ -45,6 +45,7 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
       const wanted = want(withoutOutdatedRequests(service, request.oldObject, policy), policy, deps.locations())
       switch (wanted.kind) {
         case 'ignored':
+        case 'foreign':
           return allow()
         case 'nothing':
           return removeAddress(service, request.oldObject, policy)

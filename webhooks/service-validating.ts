@@ -12,6 +12,11 @@ import type { Webhook } from './webhook.ts'
 export type ServiceValidatingDeps = {
   policy: Policy
   locations: () => Location[] | undefined
+  ownAddresses: {
+    check: (wanted: Want, service: Service) => Want
+    /** Reads what the check needs, within a time that a review has. */
+    refresh: (wanted: Want, signal: AbortSignal) => Promise<void>
+  }
   isSelf: IsSelf
 }
 
@@ -35,20 +40,40 @@ function validating(
   const wantOf = (service: Service) => want(service, deps.policy, deps.locations())
   return {
     ...identity,
-    decide(request: AdmissionRequest<Service>) {
+    async decide(request: AdmissionRequest<Service>, signal: AbortSignal) {
       const service = serviceOf(identity, request, deps.isSelf)
       if (!service) return allow()
       const old = request.oldObject
-      const now = wantOf(service)
       const before = old ? wantOf(old) : undefined
-      const problems = newProblems(now, before)
+      const wanted = wantOf(service)
+      const problems = newProblems(wanted, before)
       if (old && before) {
-        const update = { service, old, now, before }
+        const update = { service, old, now: wanted, before }
         problems.push(...addressChangeProblems(update), ...protectionProblems(update), ...otherProblems(update))
       }
-      return problems.length > 0 ? deny('invalid', problemText(service, problems)) : allow()
+      const isChecked = problems.length === 0 && isNewOwnAddress(wanted, before)
+      const now = isChecked ? await checkedWant(deps, { service, wanted }, signal) : wanted
+      problems.push(...newProblems(now, wanted))
+      if (problems.length > 0) return deny('invalid', problemText(service, problems))
+      return allow(now.kind === 'own' && now.doubt ? [now.doubt.reason] : [])
     },
   }
+}
+
+/** What is stored already stays, even if it would be refused today: the controller warns about it. */
+function isNewOwnAddress(now: Want, before: Want | undefined): boolean {
+  return now.kind === 'own' && !(before?.kind === 'own' && before.address === now.address)
+}
+
+async function checkedWant(
+  { ownAddresses }: ServiceValidatingDeps,
+  { service, wanted }: { service: Service; wanted: Want },
+  signal: AbortSignal,
+): Promise<Want> {
+  await ownAddresses.refresh(wanted, signal)
+  // Who asks now comes after everybody who has the address, however old the Service itself is.
+  const { creationTimestamp: _created, ...metadata } = service.metadata
+  return ownAddresses.check(wanted, { ...service, metadata })
 }
 
 /** A Service cannot move its address to another location, nor exchange it. */
@@ -59,6 +84,12 @@ function addressChangeProblems({ service, old, now, before }: Update): string[] 
     return [
       `${now.where}: ${quote(now.address)} cannot take the place of ${shown}, which is reserved for it: ` +
         `keep ${shown}, or delete the Service and create it again with your own address`,
+    ]
+  }
+  if (now.kind === 'foreign') {
+    return [
+      `${now.reason}, and ${shown} is reserved for it: ` +
+        'take the annotation away, or delete the Service and create it again with its own addresses',
     ]
   }
   if (now.kind === 'named' || before.kind === 'named') return sourceChangeProblems(shown, { now, before })

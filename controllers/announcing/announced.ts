@@ -3,7 +3,8 @@ import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import type { Want } from '../../ledger/want/want.ts'
+import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
+import { type Want, isWanted } from '../../ledger/want/want.ts'
 
 /** A Service, what it wants, and the record of its address. */
 export type ServiceState = { service: Service; wanted: Want; record: ElasticIP | undefined }
@@ -16,18 +17,23 @@ export function announcedAddress({ service, wanted, record }: ServiceState): str
   if (service.metadata.deletionTimestamp) return undefined
   switch (wanted.kind) {
     case 'own':
-      return wanted.address
+      return isAnnounceable(service, wanted) ? wanted.address : undefined
+    case 'foreign':
+      return record && isWanted(record, wanted) ? heldIfShown(record, service) : undefined
     // A Service that we no longer manage keeps its address.
     case 'ignored':
     case 'reserve':
     case 'named':
-    case 'wrong': {
-      const held = record && heldAddress(record)
-      return held === service.spec.loadBalancerIP ? held : undefined
-    }
+    case 'wrong':
+      return record && heldIfShown(record, service)
     case 'nothing':
       return undefined
   }
+}
+
+function heldIfShown(record: ElasticIP, { spec }: Service): string | undefined {
+  const held = heldAddress(record)
+  return held === spec.loadBalancerIP ? held : undefined
 }
 
 /** Every address to announce, once, with the Services that show it. */

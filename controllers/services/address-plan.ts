@@ -5,9 +5,11 @@
 //   any address             | it has no finalizer of ours                      | add-finalizer
 //   its own address         | the record holds that address                    | show-address
 //   its own address         | it shows an address of ours                      | hide-address
+//   its own address         | it is in doubt, and the Service does not show it | wait
 //   its own address         | it is not announced                              | announce
 //   its own address         | an unbound record, within the grace period       | wait
 //   its own address         | it has a record that is not Released             | release or retain
+//   its own address         | it may not have it, but shows it already         | report-problems
 //   a reserved address      | the record was claimed for another want          | wait, then release or retain
 //   a reserved address      | the record lost the address, the Service shows it| withdraw, wait, clear-status
 //   a reserved address      | no record holds one                              | claim
@@ -17,10 +19,12 @@
 //   a reserved address      | its reclaim policy differs from the record's     | set-reclaim-policy
 //   otherwise               |                                                  | -
 import type { Service } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { claimSpecOf } from '../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
+import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planWithdrawal } from './removal-plan.ts'
 import {
@@ -34,17 +38,24 @@ import {
 } from './service-state.ts'
 import { type ServicePlan, settled } from './service-step.ts'
 
+/** How soon we look again whether an own address is known; a change of what we know comes sooner. */
+const doubtPollMs = 15_000
+
 /** Plans for a Service with an address of its own. */
-export function planOwnAddress(seen: Seen, service: Service, address: string): ServicePlan {
+export function planOwnAddress(seen: Seen, service: Service, own: Extract<Want, { kind: 'own' }>): ServicePlan {
   const { record } = seen
+  const { address, doubt } = own
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
   // The address is ours after all: a predecessor wrote it, or a person removed our annotation.
-  if (record && heldAddress(record) === address) return { step: { do: 'show-address', address } }
+  if (record && canonicalIpAddress(heldAddress(record) ?? '') === address)
+    return { step: { do: 'show-address', address: heldAddress(record) ?? address } }
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
+  if (!isAnnounceable(service, own)) return { againInMs: doubtPollMs }
   if (isShown || isWithdrawing(service)) return { step: { do: 'hide-address' } }
   const announced = announce(seen, service, address)
-  if (announced.step || !record || phaseOf(record) === 'Released') return announced
-  return releaseAfterGrace(seen, record)
+  if (announced.step) return announced
+  if (record && phaseOf(record) !== 'Released') return releaseAfterGrace(seen, record)
+  return doubt?.isDecided ? { step: { do: 'report-problems', problems: [doubt.reason] } } : announced
 }
 
 /** Plans for a Service that wants an address from us. */

@@ -8,7 +8,7 @@
 //   does not exist                  | the record is unbound, after the grace period    | release; retain if once held
 //   does not exist                  | the record is Released or Available              | -
 //   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers
-//   has our finalizer               | it still shows an address                        | withdraw, wait, clear-status
+//   has our finalizer               | it still shows an address; ours, if it is foreign| withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
 //   wants no address                | it names the record's address as if it were own  | hide-address
 //   wants no address                | our annotations, and its release is postponed    | hide-address
@@ -29,7 +29,7 @@ import {
   releaseOrRetain,
   statedReclaimPolicy,
 } from './service-state.ts'
-import { type ServicePlan, settled } from './service-step.ts'
+import { type ServicePlan, type Step, settled } from './service-step.ts'
 
 /** How soon we check again whether the announcing software has withdrawn the address, and how long it has time to. */
 const withdrawalPollMs = 500
@@ -77,7 +77,7 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
   const isOurs = hasFinalizerForUs(service, wanted)
   // Its record is bound, and is reconciled without the Service.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
-    return { step: { do: 'remove-finalizers' } }
+    return { step: removeFinalizers(service) }
   }
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
   const unannotated = unannotatedAddress(service, record)
@@ -90,7 +90,7 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
     return { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
   }
   if (isShown) return { step: { do: 'hide-address' } }
-  return isOurs ? { step: { do: 'remove-finalizers' } } : settled
+  return isOurs ? { step: removeFinalizers(service) } : settled
 }
 
 /**
@@ -106,10 +106,12 @@ export function planWithdrawal({ announcer, withdrawingForMs }: Seen, service: S
 }
 
 /** Whether the Service shows an address in its status, or ours in an annotation for software that writes no status. */
-function isAnnounced({ record, announcer: { withdrawal } }: Seen, service: Service): boolean {
+function isAnnounced({ record, wanted, announcer: { withdrawal } }: Seen, service: Service): boolean {
   const { annotations = {} } = service.metadata
-  if (service.status?.loadBalancer?.ingress?.length) return true
   const ours = [annotations[addressAnnotation], record?.status?.address].filter((address) => address !== undefined)
+  const shown = service.status?.loadBalancer?.ingress ?? []
+  // Another program may have written its own address into the status of a Service that it serves now.
+  if (wanted?.kind === 'foreign' ? shown.some(({ ip = '' }) => ours.includes(ip)) : shown.length > 0) return true
   const removed = Object.entries(withdrawal?.annotations ?? {}).filter(([, value]) => value === null)
   return !isWithdrawing(service) && removed.some(([name]) => ours.includes(annotations[name] ?? ''))
 }
@@ -123,6 +125,11 @@ function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | und
   const address = record?.status?.address
   if (metadata.deletionTimestamp || isAnnotated || spec.loadBalancerIP !== address) return undefined
   return address
+}
+
+/** A Service of another class belongs to another controller, which may have written the upstream finalizer. */
+function removeFinalizers({ spec }: Service): Step {
+  return { do: 'remove-finalizers', ...(spec.loadBalancerClass !== undefined && { only: 'ours' }) }
 }
 
 /**

@@ -6,8 +6,10 @@
 //   any             | does not exist  |                               | removal-plan.ts, without a Service
 //   any             | is deleted      |                               | removal-plan.ts
 //   any             | exists          | to be ignored                 | -
+//   any             | exists          | to be served by others        | removal-plan.ts, for what we gave
 //   any             | exists          | nothing                       | removal-plan.ts, after the grace period
 //   with an address | exists          | something wrong               | address-plan.ts: it keeps the address
+//   any other       | exists          | a forbidden address, shown    | withdraw, wait, clear-status
 //   any other       | exists          | something wrong               | report-problems
 //   any             | exists          | an address of its own         | address-plan.ts
 //   any             | exists          | an address, new or named      | address-plan.ts
@@ -20,10 +22,12 @@
 //   release, retain                       | report-shared while another Service announces it
 import type { Service } from '../../kube/objects.ts'
 import { heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { statusAddresses } from '../../ledger/want/address-users.ts'
+import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
 import { postponeUntilDeletion, isReleasePostponed } from './postponed-release.ts'
-import { planNoAddress, planRemoval, planWithoutService } from './removal-plan.ts'
-import type { Seen } from './service-state.ts'
+import { planNoAddress, planRemoval, planWithdrawal, planWithoutService } from './removal-plan.ts'
+import { type Seen, hasFinalizer } from './service-state.ts'
 import { type ServicePlan, type Step, settled } from './service-step.ts'
 
 /** How soon we check again whether the network has forgotten an address. */
@@ -69,17 +73,27 @@ function planByWant(seen: Seen): ServicePlan {
   switch (wanted.kind) {
     case 'ignored':
       return settled
+    case 'foreign':
+      return record && isWanted(record, wanted) ? settled : planNoAddress(seen, service)
     case 'nothing':
       return planNoAddress(seen, service)
     case 'wrong':
-      // A Service that has its address keeps it, whatever a person wrote on it or into the settings since.
-      return record && heldAddress(record) !== undefined
-        ? planHeldAddress(seen, service, record)
-        : { step: { do: 'report-problems', problems: wanted.problems } }
+      return planWrong(seen, service, wanted)
     case 'own':
-      return planOwnAddress(seen, service, wanted.address)
+      return planOwnAddress(seen, service, wanted)
     case 'reserve':
     case 'named':
       return planReservedAddress(seen, service, wanted)
   }
+}
+
+/** A Service that has its address keeps it, whatever a person wrote on it or into the settings since. */
+function planWrong(seen: Seen, service: Service, wanted: Extract<Want, { kind: 'wrong' }>): ServicePlan {
+  const { record } = seen
+  if (record && heldAddress(record) !== undefined) return planHeldAddress(seen, service, record)
+  const { problems, forbiddenAddress } = wanted
+  // Without our finalizer nobody but another program can have written it.
+  const isShown = forbiddenAddress !== undefined && statusAddresses(service).includes(forbiddenAddress)
+  if (isShown && hasFinalizer(service)) return planWithdrawal(seen, service)
+  return { step: { do: 'report-problems', problems } }
 }

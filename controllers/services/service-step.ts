@@ -22,7 +22,8 @@ export type Step =
   /** Keeps the reservation until the Service is gone, because until then its address is announced. */
   | { do: 'postpone-release'; record: ElasticIP }
   | { do: 'retain'; record: ElasticIP }
-  | { do: 'remove-finalizers' }
+  /** Removes our finalizer and the upstream one; `only` ours where the other is another controller's. */
+  | { do: 'remove-finalizers'; only?: 'ours' }
   | { do: 'report-problems'; problems: string[] }
   /** The address cannot be released while these Services show it. */
   | { do: 'report-shared'; address: string; services: Key[] }

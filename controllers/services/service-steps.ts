@@ -66,9 +66,7 @@ async function carryOutOnService(
       return addFinalizer(deps, service)
     case 'remove-finalizers':
       deps.event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
-      return write({
-        metadata: { finalizers: finalizers.filter((name) => name !== serviceFinalizer && name !== upstreamFinalizer) },
-      })
+      return write({ metadata: { finalizers: finalizers.filter((name) => !removed(step).includes(name)) } })
     case 'show-address':
       return write({
         metadata: {
@@ -111,6 +109,10 @@ async function bind(
   await deps.bind({ record, uid }, signal)
   // Admission gave the address back to the Service that had it.
   if (record.spec.claimRef?.uid === uid) warnOfReturn(deps, service)
+}
+
+function removed({ only }: Extract<Step, { do: 'remove-finalizers' }>): string[] {
+  return only === 'ours' ? [serviceFinalizer] : [serviceFinalizer, upstreamFinalizer]
 }
 
 async function claim(

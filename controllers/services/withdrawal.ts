@@ -47,7 +47,8 @@ export function cancelWithdrawal(
  */
 function withdrawalPatch({ announcer, requestAnnotations, now }: WithdrawalDeps, service: Service): object {
   const { metadata, spec } = service
-  const isOurs = spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
+  const shown = metadata.annotations?.[addressAnnotation]
+  const isOurs = shown !== undefined && spec.loadBalancerIP === shown
   const isRemoved = isOurs || metadata.deletionTimestamp !== undefined
   const outdated = isRemoved ? outdatedRequestAnnotations(service, requestAnnotations, undefined) : []
   return {
@@ -69,7 +70,10 @@ function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
     : {
         type: 'Warning',
         reason: 'SyncLoadBalancerFailed',
-        message: `The cloud no longer has address ${spec.loadBalancerIP}; we reserve another one`,
+        message:
+          spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
+            ? `The cloud no longer has address ${spec.loadBalancerIP}; we reserve another one`
+            : 'The Service may not have the address that it shows; we withdraw it',
       }
 }
 

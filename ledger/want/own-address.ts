@@ -1,4 +1,5 @@
 import type { Service } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { addressAnnotation } from '../record/names.ts'
 
 /** How a Service can request an address from the announcing software, besides `spec.loadBalancerIP`. */
@@ -8,18 +9,31 @@ export type RequestAnnotations = {
   besideSpec: boolean
 }
 
+/** An address that a user wrote on a Service, and where. */
+export type OwnAddress = { address: string; where: string }
+
 /** The own address of a Service and where its user wrote it. An address that we wrote is no own address. */
-export function ownAddress(
-  service: Service,
-  requestAnnotations: RequestAnnotations,
-): { address: string; where: string } | undefined {
+export function ownAddress(service: Service, requestAnnotations: RequestAnnotations): OwnAddress | undefined {
+  return ownAddresses(service, requestAnnotations)[0]
+}
+
+/** Every own address of a Service, the one that counts first. */
+export function ownAddresses(service: Service, requestAnnotations: RequestAnnotations): OwnAddress[] {
   const { loadBalancerIP: address = '' } = service.spec
   const requested = requestsOf(service, requestAnnotations).map(([name, value]) => ({
     address: value,
     where: `annotation ${name}`,
   }))
   const ours = service.metadata.annotations?.[addressAnnotation]
-  return [{ address, where: 'spec.loadBalancerIP' }, ...requested].find((own) => own.address && own.address !== ours)
+  return [{ address, where: 'spec.loadBalancerIP' }, ...requested].filter(
+    (own) => own.address && !isSameAddress(own.address, ours),
+  )
+}
+
+/** Whether two texts are one address: `2001:DB8::1` is `2001:db8::1`. */
+function isSameAddress(one: string, other: string | undefined): boolean {
+  const canonical = canonicalIpAddress(one)
+  return one === other || (canonical !== undefined && canonical === canonicalIpAddress(other ?? ''))
 }
 
 /** The annotation by which a Service without an address of ours requests several: we never reserve more than one. */

@@ -1,13 +1,13 @@
-import { isIP } from 'node:net'
 import type { Location } from '../../clouds/cloud.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
 import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.ts'
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
 import { type LocationSource, locate } from './location.ts'
 import { elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
-import { type RequestAnnotations, multipleAddressAnnotation, ownAddress } from './own-address.ts'
+import { type RequestAnnotations, multipleAddressAnnotation, ownAddress, ownAddresses } from './own-address.ts'
 
 /** What the operator set for all Services of the cluster. */
 export type Policy = {
@@ -31,6 +31,7 @@ export type Policy = {
  * | kind      | the Service                                        | what we do                                 |
  * | --------- | -------------------------------------------------- | ------------------------------------------ |
  * | `ignored` | is not ours to serve                               | nothing; an address that it has stays      |
+ * | `foreign` | is another program's to serve                      | we release what we gave, and nothing else  |
  * | `nothing` | requests no address                                | we release the address that it had         |
  * | `own`     | names an own address                               | we announce that one and reserve none      |
  * | `reserve` | requests an address in a location                  | we claim one: warm if possible, else new   |
@@ -39,16 +40,27 @@ export type Policy = {
  */
 export type Want =
   | { kind: 'ignored'; reason: string }
+  /** `requested`: the addresses that it requests of the other program, in canonical text. */
+  | { kind: 'foreign'; reason: string; requested: string[] }
   | { kind: 'nothing'; reason: string }
-  | { kind: 'own'; address: string; where: string }
+  /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
+  | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
   | { kind: 'reserve'; location: string; reclaim: ReclaimPolicy; warnings: string[] }
   | { kind: 'named'; elasticIP: string; warnings: string[] }
-  | { kind: 'wrong'; problems: string[] }
+  /** `forbiddenAddress`: an own address that the Service must not keep, even if it shows it. */
+  | { kind: 'wrong'; problems: string[]; forbiddenAddress?: string }
+
+/** Why a Service does not simply get its own address; undecided until the reservations of the project were read. */
+export type OwnAddressDoubt = { reason: string; isDecided: boolean }
 
 /** Decides what a Service wants. Webhooks and controllers all call this function, so they cannot disagree. */
 export function want(service: Service, policy: Policy, known: Location[] | undefined): Want {
   const reason = ignoredReason(service, policy)
   if (reason) return { kind: 'ignored', reason }
+  const foreign = foreignReason(service, policy)
+  if (foreign) return { kind: 'foreign', reason: foreign, requested: requestedAddresses(service, policy) }
+  const invalid = invalidReason(service)
+  if (invalid) return { kind: 'ignored', reason: invalid }
   const { type = 'ClusterIP' } = service.spec
   if (type !== 'LoadBalancer') return { kind: 'nothing', reason: `its type is ${type}` }
   const optOut = optOutAnnotation(service, policy)
@@ -60,8 +72,12 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
 export function isWanted(record: ElasticIP, wanted: Want): boolean {
   switch (wanted.kind) {
     case 'nothing':
-    case 'own':
       return false
+    // An address that the Service requests of another program must stay reserved for it.
+    case 'foreign':
+      return isUnboundAdoption(record) || wanted.requested.includes(record.status?.address ?? '')
+    case 'own':
+      return wanted.doubt?.isDecided === false
     case 'reserve':
       return provisionedSourceOf(record) === undefined
     case 'named':
@@ -77,10 +93,24 @@ function ignoredReason(service: Service, policy: Policy): string | undefined {
   if (!policy.loadBalancing) return 'load balancing is off'
   if (policy.excludedNamespaces.includes(namespace)) return `namespace ${namespace} is excluded`
   if (keyOf(service) === policy.controlPlaneService) return 'it is the Service of the control-plane address'
+  return undefined
+}
+
+/** Why another program serves a Service. */
+function foreignReason(service: Service, { requestAnnotations }: Policy): string | undefined {
   if (service.spec.loadBalancerClass !== undefined) return `its class is ${service.spec.loadBalancerClass}`
-  const several = multipleAddressAnnotation(service, policy.requestAnnotations)
-  if (several !== undefined) return `annotation ${several} requests several addresses`
-  return invalidReason(service)
+  const several = multipleAddressAnnotation(service, requestAnnotations)
+  return several === undefined ? undefined : `annotation ${several} requests several addresses`
+}
+
+function requestedAddresses(service: Service, { requestAnnotations }: Policy): string[] {
+  const texts = ownAddresses(service, requestAnnotations).flatMap(({ address }) => address.split(','))
+  return texts.flatMap((text) => canonicalIpAddress(text.trim()) ?? [])
+}
+
+/** Whether we did not give the address: an earlier program reserved it for the Service, which has not shown it to us yet. */
+function isUnboundAdoption({ spec }: ElasticIP): boolean {
+  return spec.reservationID !== undefined && spec.source === undefined && spec.claimRef?.uid === undefined
 }
 
 /** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */
@@ -121,8 +151,11 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const elasticIP = annotations[elasticIPAnnotation]
   if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, policy })
   if (own !== undefined) {
-    if (!isIP(own.address)) problems.push(`${own.where}: ${quote(own.address)} is not an IP address`)
-    return problems.length > 0 ? { kind: 'wrong', problems } : { kind: 'own', ...own }
+    const address = canonicalIpAddress(own.address)
+    if (address === undefined) problems.push(`${own.where}: ${quote(own.address)} is not an IP address`)
+    return problems.length > 0 || address === undefined
+      ? { kind: 'wrong', problems }
+      : { kind: 'own', address, where: own.where }
   }
   const located = locate(annotations, policy.locationSources, known)
   if ('problem' in located) problems.push(located.problem)

@@ -33,13 +33,13 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
 
 /** Configures the announcing software. */
 export function announcingController(
-  { caches, peerFacts }: Pick<Deps, 'caches' | 'peerFacts'>,
+  { caches, peerFacts, ownAddresses }: Pick<Dependencies, 'caches' | 'peerFacts' | 'ownAddresses'>,
   reconciler: Announcing,
 ): ControllerDeclaration {
   const { services, records } = caches
   return {
     reconciler,
-    watches: [services, records, peerFacts].map((source) => watch(source, () => [announcingKey])),
+    watches: [services, records, peerFacts, ownAddresses].map((source) => watch(source, () => [announcingKey])),
     needs: [services, records, peerFacts],
     keys: () => [announcingKey],
     // Repairs what somebody else did to our configuration.

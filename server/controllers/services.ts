@@ -17,7 +17,7 @@ import { failureEvent } from './failure-event.ts'
 
 type Deps = Pick<
   Dependencies,
-  'client' | 'caches' | 'ledger' | 'want' | 'events' | 'metrics' | 'announcer' | 'vendor' | 'settings'
+  'client' | 'caches' | 'ledger' | 'want' | 'ownAddresses' | 'events' | 'metrics' | 'announcer' | 'vendor' | 'settings'
 >
 
 /** Gives Services their addresses and releases them. What waits for the cloud has workers of its own. */
@@ -68,6 +68,7 @@ function changes(deps: Deps): Watch[] {
     record && isAvailable(record) ? services.list().filter(requests(record)).map(keyOf) : []
   return [
     watch(services, (key) => [key]),
+    watch(deps.ownAddresses, (keys) => keys),
     watch(records, (_name, current, previous) => [
       ...(isRelevantChange(current, previous) ? keysOf(current ?? previous) : []),
       ...waitingFor(current ?? previous),

@@ -1,4 +1,4 @@
-import { boolean, choice, clusterId, duration, limit, list, namespace, number, text } from './formats.ts'
+import { boolean, choice, clusterId, duration, limit, list, namespace, network, number, text } from './formats.ts'
 import type { SettingsTable } from './setting.ts'
 
 /** Settings that no predecessor had: they are the same in every dialect. */
@@ -27,6 +27,16 @@ export const common = {
     format: list(namespace),
     default: '',
     sentence: 'Namespaces whose Services get no address from eip-admission.',
+  },
+  ownAddressRanges: {
+    title: 'own address ranges',
+    flag: '--own-address-ranges',
+    env: 'EIP_OWN_ADDRESS_RANGES',
+    format: list(network),
+    default: '',
+    sentence:
+      "Networks from which a user may choose a Service's own address, besides the reservations of the project. " +
+      'Addresses that only mean something inside a host, a link or this cluster are always refused.',
   },
   onCloudFailure: {
     title: 'cloud failure policy',

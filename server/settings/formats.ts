@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { Secret } from '../../clouds/secret.ts'
 import { parseBaseUrl, type PlainHttp } from '../../lib/base-url.ts'
 import { formatDuration, parseDuration } from '../../lib/duration.ts'
+import { isNetwork } from '../../lib/ip-range.ts'
 import { isDnsLabel, isDnsName, isQualifiedName } from '../../lib/names.ts'
 import type { Format, Reading } from './setting.ts'
 import { oneOf } from './words.ts'
@@ -152,6 +153,12 @@ export const clusterId: Format<string> = {
 export const bindAddress: Format<string> = {
   placeholder: 'address',
   read: (given) => accept(given, isIP(given) !== 0, 'an IP address; 0.0.0.0 or :: means all addresses of the host'),
+}
+
+/** A network in CIDR notation. */
+export const network: Format<string> = {
+  placeholder: 'network',
+  read: (given) => accept(given, isNetwork(given), 'a network in CIDR notation, such as 192.0.2.0/24'),
 }
 
 /** An absolute URL without credentials, query and fragment; plain http only as far as the caller allows it. */

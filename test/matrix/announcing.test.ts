@@ -17,7 +17,11 @@ const { faults, calls, latency } = stage.cloud.control
 const namespace = 'metallb-system'
 const { provider, source } = dialect.bgp
 const [{ version, setting } = { version: '0.16.1', setting: '' } as const] = dialect.bgp.metallb
-const settings = { ...dialect.here, [dialect.loadBalancer]: setting }
+const settings = {
+  ...dialect.here,
+  [dialect.loadBalancer]: setting,
+  EIP_OWN_ADDRESS_RANGES: '198.51.100.0/24',
+}
 const metallb = metallbView(stage, version)
 
 let product: Product | undefined

@@ -24,6 +24,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'dry-run': { complete: ['packet'] },
   'former-services': { complete: ['equinix-metal'] },
   guards: { complete: ['cherry-servers'] },
+  'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },
   lifecycle: { complete: ['cherry-servers'] },
   manifest: { complete: ['equinix-metal'] },
@@ -35,6 +36,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   races: { complete: ['equinix-metal', 'cherry-servers'] },
   // A Service can request a location, by an annotation; on packet it cannot, which smoke.test.ts shows.
   refusals: { complete: ['equinix-metal'] },
+  // The cloud of cherry-servers lists a deleted reservation for a minute.
+  'own-addresses': { complete: ['equinix-metal', 'cherry-servers'] },
   'pending-edits': { complete: ['equinix-metal'] },
   'rejected-later': { complete: ['packet'] },
   replicas: { complete: ['equinix-metal'] },

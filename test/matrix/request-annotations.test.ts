@@ -31,7 +31,12 @@ const status = { loadBalancer: { ingress: [{ ip: served.address }] } }
 await stage.run('patch', 'service', 'served', '--subresource=status', '-p', JSON.stringify({ status }))
 await metallb.addPool('served', `${served.address}/32`)
 
-const startProduct = once(() => stage.startSwept({ env: { ...dialect.here, [dialect.loadBalancer]: setting } }))
+const startProduct = once(() =>
+  stage.startSwept({
+    env: { ...dialect.here, [dialect.loadBalancer]: setting },
+    flags: [`--own-address-ranges=${theirs}/32`],
+  }),
+)
 
 test('a Service of a predecessor is announced throughout the adoption, and requests its address once afterwards', async () => {
   let missing = 0

@@ -30,7 +30,7 @@ let settings: Record<string, string> | undefined
 async function runWith(env: Record<string, string>): Promise<void> {
   if (isDeepStrictEqual(env, settings)) return
   await product?.stop()
-  product = await stage.startSwept({ env })
+  product = await stage.startSwept({ env, flags: ['--own-address-ranges=198.51.100.0/24'] })
   settings = env
 }
 

@@ -8,7 +8,7 @@ import { dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 const settings = dialect.here
-const flags = ['--exclude-namespaces=off-limits']
+const flags = ['--exclude-namespaces=off-limits', '--own-address-ranges=198.51.100.0/24']
 let product = await stage.startSwept({ env: settings, flags })
 const { calls } = stage.cloud.control
 

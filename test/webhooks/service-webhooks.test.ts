@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
 import type { ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
+import type { Want } from '../../ledger/want/want.ts'
 import type { Decision } from '../../webhooks/decision.ts'
 import type { AdmissionRequest } from '../../webhooks/review.ts'
 import { type ClaimPreview, serviceMutating } from '../../webhooks/service-mutating.ts'
@@ -23,10 +24,19 @@ type Facts = {
   onCloudFailure?: 'defer' | 'deny'
   heldAddress?: string
   preview?: ClaimPreview
+  /** What the check of an own address comes to. */
+  checked?: (wanted: Want) => Want
 }
 
 function deps(
-  { claimed = held, metro = 'da', onCloudFailure = 'defer', heldAddress, preview = {} }: Facts,
+  {
+    claimed = held,
+    metro = 'da',
+    onCloudFailure = 'defer',
+    heldAddress,
+    preview = {},
+    checked = (wanted) => wanted,
+  }: Facts,
   claims: Claim[] = [],
 ) {
   return {
@@ -40,6 +50,7 @@ function deps(
     previewClaim: () => Promise.resolve(preview),
     onCloudFailure,
     isSelf: ({ userInfo }: Pick<AdmissionRequest, 'userInfo'>) => userInfo?.username === 'self',
+    ownAddresses: { check: checked, refresh: () => Promise.resolve() },
   }
 }
 
@@ -380,6 +391,32 @@ test('a write of the status cannot set annotations against the rules', async () 
   }
   assert.is((await validateStatus(annotated({ 'metallb.io/ip-allocated-from-pool': 'pool' }))).verdict, 'allow')
   assert.is((await validateStatus(makeService({ ...shown, status: { loadBalancer: {} } }))).verdict, 'allow')
+})
+
+const refusing = (wanted: Want): Want =>
+  wanted.kind === 'own' ? { kind: 'wrong', problems: [`${wanted.address} is not yours`] } : wanted
+const brought = makeService({ loadBalancerIP: '198.51.100.7' })
+
+test('a new own address is checked, also where a Service becomes a LoadBalancer', async () => {
+  const denied = { verdict: 'deny', because: 'invalid', reason: 'Service default/web: 198.51.100.7 is not yours' }
+  assert.equal(await validate({ object: brought }, { checked: refusing }), denied)
+  assert.equal(await validate({ object: brought, dryRun: true }, { checked: refusing }), denied)
+  const oldObject = makeService({ loadBalancerIP: '198.51.100.7', type: 'ClusterIP' })
+  assert.equal(await validate({ object: brought, oldObject }, { checked: refusing }), denied)
+})
+
+test('an own address that is stored already passes', async () => {
+  const object = makeService({ loadBalancerIP: '198.51.100.7', labels: { team: 'web' } })
+  assert.equal(await validate({ object, oldObject: brought }, { checked: refusing }), {
+    verdict: 'allow',
+    warnings: [],
+  })
+})
+
+test('an own address that we cannot check yet passes with a warning', async () => {
+  const checked = (wanted: Want): Want =>
+    wanted.kind === 'own' ? { ...wanted, doubt: { reason: 'unknown', isDecided: false } } : wanted
+  assert.equal(await validate({ object: brought }, { checked }), { verdict: 'allow', warnings: ['unknown'] })
 })
 
 test.run()

@@ -15,6 +15,7 @@ const held = makeRecord({ phase: 'Bound', address })
 const reserve: Want = { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] }
 const wrong: Want = { kind: 'wrong', problems: ['a problem'] }
 const named: Want = { kind: 'named', elasticIP: 'office', warnings: [] }
+const foreign: Want = { kind: 'foreign', reason: 'its class is other', requested: [] }
 const own: Want = { kind: 'own', address, where: 'spec.loadBalancerIP' }
 
 const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
@@ -52,6 +53,21 @@ const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
   {
     name: "a person's own address",
     shown: { service: shown, wanted: own, record: undefined },
+    is: address,
+  },
+  {
+    name: 'an own address that it may not have, as far as we know',
+    shown: { service: shown, wanted: { ...own, doubt: { reason: 'unknown', isDecided: false } }, record: undefined },
+    is: undefined,
+  },
+  {
+    name: 'an address of ours on a Service that another program serves',
+    shown: { service: shown, wanted: foreign, record: held },
+    is: undefined,
+  },
+  {
+    name: 'an address of ours that it requests of that program',
+    shown: { service: shown, wanted: { ...foreign, requested: [address] }, record: held },
     is: address,
   },
   {

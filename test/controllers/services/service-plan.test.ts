@@ -36,6 +36,7 @@ const base = {
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
 const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
+const foreign = { kind: 'foreign', reason: 'its class is example.com/other', requested: [] as string[] } as const
 const nothing = { kind: 'nothing', reason: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
@@ -56,6 +57,38 @@ const lasting: Seen['announcer'] = { withdrawsOnlyOnDeletion: true, request: () 
 const plain = makeService({ finalizers, type: 'ClusterIP' })
 
 const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
+  {
+    name: 'an own address that nobody has checked yet waits',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7' }),
+      wanted: { kind: 'own', address: '198.51.100.7', where, doubt: { reason: 'unknown', isDecided: false } },
+    },
+    plan: { againInMs: 15_000 },
+  },
+  {
+    name: 'an own address that the Service shows stays, and its owner is told what is wrong with it',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
+      wanted: { kind: 'own', address: '198.51.100.7', where, doubt: { reason: 'foreign', isDecided: true } },
+    },
+    plan: { step: { do: 'report-problems', problems: ['foreign'] } },
+  },
+  {
+    name: 'an own address that a Service must not show is withdrawn',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
+      wanted: { kind: 'wrong', problems: ['held by another'], forbiddenAddress: '198.51.100.7' },
+    },
+    plan: { step: { do: 'clear-status', isOverdue: false } },
+  },
+  {
+    name: 'then the problem is reported',
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: '198.51.100.7' }),
+      wanted: { kind: 'wrong', problems: ['held by another'], forbiddenAddress: '198.51.100.7' },
+    },
+    plan: { step: { do: 'report-problems', problems: ['held by another'] } },
+  },
   {
     name: 'a Service that admission missed first gets the finalizer',
     seen: { service: makeService() },
@@ -406,8 +439,41 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
     name: "a predecessor's finalizer on a Service of another class is not ours to remove",
     seen: {
       service: makeService({ finalizers: ['service.kubernetes.io/load-balancer-cleanup'], deletionTimestamp: 'now' }),
-      wanted: { kind: 'ignored', reason: 'its class is example.com/other' },
+      wanted: foreign,
     },
+    plan: {},
+  },
+  {
+    name: 'nor is it where the Service was ours before',
+    seen: {
+      service: makeService({
+        finalizers: [...finalizers, 'service.kubernetes.io/load-balancer-cleanup'],
+        loadBalancerClass: 'example.com/other',
+        status: own,
+        deletionTimestamp: 'now',
+      }),
+      wanted: foreign,
+    },
+    plan: { step: { do: 'remove-finalizers', only: 'ours' } },
+  },
+  {
+    name: 'what a Service shows of ours when another program serves it is withdrawn',
+    seen: { service: settledService, wanted: foreign, record: bound },
+    plan: { step: { do: 'clear-status', isOverdue: false } },
+  },
+  {
+    name: 'then it is released, whatever the other program shows',
+    seen: { service: makeService({ ...shown, status: own }), wanted: foreign, record: bound },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'then the Service forgets it',
+    seen: { service: makeService({ ...shown, status: own }), wanted: foreign },
+    plan: { step: { do: 'hide-address' } },
+  },
+  {
+    name: 'an address that it requests of the other program stays reserved',
+    seen: { service: makeService(shown), wanted: { ...foreign, requested: [address] }, record: bound },
     plan: {},
   },
   {

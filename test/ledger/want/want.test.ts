@@ -1,9 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
-import { type Policy, type Want, want } from '../../../ledger/want/want.ts'
-import { makePolicy, makeService, metros } from '../../builders.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { type Policy, type Want, isWanted, want } from '../../../ledger/want/want.ts'
+import { makePolicy, makeRecord, makeService, metros } from '../../builders.ts'
 
+const claimRef = { namespace: 'default', name: 'web' }
 const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] = [
   {
     name: 'a LoadBalancer requests an address in the location of the setting',
@@ -93,10 +95,14 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: { kind: 'own', address: '192.0.2.9', where: 'annotation metallb.io/loadBalancerIPs' },
   },
   {
-    name: 'a Service that requests several addresses is ignored',
+    name: 'a Service that requests several addresses is for others',
     service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9,2001:db8::9' } }),
     policy: makePolicy({}),
-    wanted: { kind: 'ignored', reason: 'annotation metallb.io/loadBalancerIPs requests several addresses' },
+    wanted: {
+      kind: 'foreign',
+      reason: 'annotation metallb.io/loadBalancerIPs requests several addresses',
+      requested: ['192.0.2.9', '2001:db8::9'],
+    },
   },
   {
     name: 'an unknown annotation is refused with those that users may write',
@@ -138,10 +144,10 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: { kind: 'nothing', reason: 'its type is ExternalName' },
   },
   {
-    name: 'a Service of another class is ignored',
+    name: 'a Service of another class is for others',
     service: makeService({ loadBalancerClass: 'example.com/other' }),
     policy: makePolicy({ metro: 'da' }),
-    wanted: { kind: 'ignored', reason: 'its class is example.com/other' },
+    wanted: { kind: 'foreign', reason: 'its class is example.com/other', requested: [] },
   },
   {
     name: 'the Service of the control-plane address is ignored',
@@ -225,5 +231,23 @@ test("a location passes while the cloud's locations are not known", () => {
   const service = makeService({ annotations: { 'metal.equinix.com/eip-metro': 'xx' } })
   assert.is(want(service, makePolicy({}), undefined).kind, 'reserve')
 })
+
+const giving = makeRecord({ phase: 'Bound', address: '198.51.100.7' }, { claimRef: { ...claimRef, uid: 'uid-1' } })
+const adopted = { claimRef, reservationID: 'res-1' }
+const foreign = (...requested: string[]): Want => ({ kind: 'foreign', reason: 'its class is other', requested })
+const kept: { name: string; record: ElasticIP; wanted: Want; isKept: boolean }[] = [
+  { name: 'that we gave', record: giving, wanted: foreign(), isKept: false },
+  { name: 'that it requests of the other program', record: giving, wanted: foreign('198.51.100.7'), isKept: true },
+  {
+    name: 'that an earlier program reserved',
+    record: makeRecord({ phase: 'Reserved', address: '198.51.100.7' }, adopted),
+    wanted: foreign(),
+    isKept: true,
+  },
+]
+for (const { name, record, wanted, isKept } of kept) {
+  test(`a Service that another program serves ${isKept ? 'keeps' : 'loses'} the address ${name}`, () =>
+    assert.is(isWanted(record, wanted), isKept))
+}
 
 test.run()

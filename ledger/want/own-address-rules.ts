@@ -1,0 +1,103 @@
+// Whether a Service may have its own address. The first row that applies decides.
+//
+//   the address                                        | the Service
+//   ---------------------------------------------------+-------------------------------------------------------------
+//   is special: loopback, link-local, multicast, ...   | is refused, and loses it
+//   is in a Service or pod range of the cluster        | is refused, and loses it
+//   has a record whose reservation is being deleted    | is refused, and loses it
+//   has a record for another namespace                 | is refused, and loses it
+//   is used by an earlier Service of another namespace | is refused; keeps it with a warning if its status shows it
+//   is in the operator's ranges, or has a record       | gets it
+//   is in a reservation of the project                 | gets it
+//   is in none, as far as we know                      | waits until the reservations of the project were read
+//   is in none                                         | is refused; keeps it with a warning if its status shows it
+import type { Service } from '../../kube/objects.ts'
+import { type IpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
+import { specialKind } from './address-kinds.ts'
+import { earlierUser, statusAddresses } from './address-users.ts'
+import type { OwnAddressDoubt, Want } from './want.ts'
+
+/** What decides whether a Service may have an own address. */
+export type OwnAddressFacts = {
+  /** The network of this cluster that contains the address, for a message. */
+  clusterNetwork: (address: IpAddress) => string | undefined
+  /** Whether the operator allows every address of its range. */
+  isInRanges: (address: IpAddress) => boolean
+  /** Whether the project has reserved it; undefined before its reservations were read. */
+  isReserved: (address: IpAddress) => boolean | undefined
+  /** The records of a canonical address. */
+  records: (address: string) => ElasticIP[]
+  /** The Services that use a canonical address. */
+  users: (address: string) => Service[]
+}
+
+type OwnWant = Extract<Want, { kind: 'own' }>
+
+/** What a Service wants, after a check of its own address, if it has one. */
+export function checkOwnAddress(wanted: Want, service: Service, facts: OwnAddressFacts): Want {
+  const address = wanted.kind === 'own' ? parseIpAddress(wanted.address) : undefined
+  if (wanted.kind !== 'own' || !address) return wanted
+  const forbidden = forbiddenReason(service, address, facts)
+  if (forbidden !== undefined) return refused(wanted, forbidden, { forbiddenAddress: address.text })
+  const doubt = doubtOf(service, address, facts)
+  if (!doubt) return wanted
+  if (doubt.isDecided && !statusAddresses(service).includes(address.text)) return refused(wanted, doubt.reason)
+  return { ...wanted, doubt: { ...doubt, reason: problemOf(wanted, doubt.reason) } }
+}
+
+/** Whether the network may learn the own address of a Service: one that is in doubt only where the Service shows it. */
+export function isAnnounceable(service: Service, { address, doubt }: OwnWant): boolean {
+  return doubt === undefined || statusAddresses(service).includes(address)
+}
+
+function refused(wanted: OwnWant, reason: string, more: { forbiddenAddress?: string } = {}): Want {
+  return { kind: 'wrong', problems: [problemOf(wanted, reason)], ...more }
+}
+
+function problemOf({ where, address }: OwnWant, reason: string): string {
+  return `${where}: "${address}" ${reason}`
+}
+
+/** Why no Service of this namespace can have the address, even if it shows it already. */
+function forbiddenReason(service: Service, address: IpAddress, facts: OwnAddressFacts): string | undefined {
+  const special = specialKind(address)
+  if (special !== undefined) return `${special}, which no Service can have: ${advice}`
+  const network = facts.clusterNetwork(address)
+  if (network !== undefined) return `is ${network} of this cluster: ${advice}`
+  for (const record of facts.records(address.text)) {
+    if (record.status?.deletionRequestedAt !== undefined) {
+      return `is given back to the cloud (ElasticIP ${record.metadata.name}): ${advice}`
+    }
+    const { claimRef } = record.spec
+    if (claimRef && claimRef.namespace !== service.metadata.namespace) {
+      return `is held by Service ${claimKey(record)}, which is in another namespace: ${advice}`
+    }
+  }
+  return undefined
+}
+
+function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): OwnAddressDoubt | undefined {
+  const earlier = earlierUser(service, address.text, facts.users(address.text))
+  if (earlier !== undefined) {
+    return { isDecided: true, reason: `is used by Service ${earlier}, which is in another namespace: ${advice}` }
+  }
+  if (facts.isInRanges(address) || facts.records(address.text).length > 0) return undefined
+  switch (facts.isReserved(address)) {
+    case true:
+      return undefined
+    case undefined:
+      return {
+        isDecided: false,
+        reason: 'is announced as soon as we know that the project has reserved it: the cloud has not answered yet',
+      }
+    case false:
+      return {
+        isDecided: true,
+        reason: `is no reservation of the project: ${advice} (one reserved a moment ago is known in seconds), or ${operatorAdvice}`,
+      }
+  }
+}
+
+const advice = 'leave the field out to get an address, or name one that the project has reserved'
+const operatorAdvice = 'ask the operator to allow its network with --own-address-ranges'

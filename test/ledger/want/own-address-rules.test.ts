@@ -1,0 +1,175 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../../kube/objects.ts'
+import { rangeSet } from '../../../lib/ip-range.ts'
+import { usedAddresses } from '../../../ledger/want/address-users.ts'
+import { type OwnAddressFacts, checkOwnAddress, isAnnounceable } from '../../../ledger/want/own-address-rules.ts'
+import { type Want, isWanted } from '../../../ledger/want/want.ts'
+import { makeRecord, makeService } from '../../builders.ts'
+
+const address = '198.51.100.7'
+const status = { loadBalancer: { ingress: [{ ip: address }] } }
+const older = '2026-01-01T00:00:00Z'
+const newer = '2026-01-02T00:00:00Z'
+
+/** A Service with the address, created at a time. */
+const user = (namespace: string, creationTimestamp: string | undefined, facts: Partial<Service> = {}) => ({
+  ...makeService({ namespace, loadBalancerIP: address, ...(creationTimestamp && { creationTimestamp }) }),
+  ...facts,
+})
+const recordOf = (namespace: string, more: object = {}) =>
+  makeRecord({ phase: 'Bound', address, ...more }, { claimRef: { namespace, name: 'holder' } })
+
+type Facts = Partial<OwnAddressFacts>
+const facts = (some: Facts): OwnAddressFacts => ({
+  clusterNetwork: () => undefined,
+  isInRanges: () => false,
+  isReserved: () => true,
+  records: () => [],
+  users: () => [],
+  ...some,
+})
+const own = (text = address): Want => ({ kind: 'own', address: text, where: 'spec.loadBalancerIP' })
+
+type Verdict = 'own' | 'waits' | 'keeps' | 'refused' | 'loses'
+function verdictOf(wanted: Want): Verdict {
+  if (wanted.kind === 'own') return wanted.doubt ? (wanted.doubt.isDecided ? 'keeps' : 'waits') : 'own'
+  assert.is(wanted.kind, 'wrong')
+  return wanted.kind === 'wrong' && wanted.forbiddenAddress !== undefined ? 'loses' : 'refused'
+}
+
+const cases: { name: string; verdict: Verdict; text?: string; service?: Service; facts?: Facts; says?: string }[] = [
+  { name: 'a reservation of the project', verdict: 'own' },
+  { name: 'an address in the ranges', verdict: 'own', facts: { isInRanges: () => true, isReserved: () => false } },
+  {
+    name: 'an address nobody reserved',
+    verdict: 'refused',
+    facts: { isReserved: () => false },
+    says: 'is no reservation',
+  },
+  {
+    name: 'such a one that is shown',
+    verdict: 'keeps',
+    service: makeService({ status }),
+    facts: { isReserved: () => false },
+  },
+  { name: 'an address while nothing is known', verdict: 'waits', facts: { isReserved: () => undefined } },
+  {
+    name: 'an address with a record of ours',
+    verdict: 'own',
+    facts: { isReserved: () => undefined, records: () => [recordOf('default')] },
+  },
+  {
+    name: 'an address with a record of another namespace',
+    verdict: 'loses',
+    facts: { records: () => [recordOf('other')] },
+    says: 'is held by Service other/holder',
+  },
+  {
+    name: 'an address that is given back',
+    verdict: 'loses',
+    facts: { records: () => [recordOf('default', { deletionRequestedAt: older })] },
+    says: 'is given back to the cloud (ElasticIP default.web)',
+  },
+  {
+    name: 'an address inside the cluster',
+    verdict: 'loses',
+    facts: { clusterNetwork: () => 'in a pod range' },
+    says: 'is in a pod range of this cluster',
+  },
+  ...[
+    '0.0.0.0',
+    '0.1.2.3',
+    '127.8.8.8',
+    '169.254.1.1',
+    '192.0.0.9',
+    '224.0.0.5',
+    '240.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    'fe80::1',
+    'ff02::1',
+    '::ffff:c633:6407',
+  ].map((text) => ({
+    name: `special address ${text}, even in the ranges`,
+    text,
+    verdict: 'loses' as const,
+    facts: { isInRanges: () => true },
+  })),
+  {
+    name: 'an address of an older Service of another namespace',
+    verdict: 'refused',
+    service: user('default', newer),
+    facts: { users: () => [user('other', older)] },
+    says: 'is used by Service other/web',
+  },
+  {
+    name: 'an address of a newer Service of another namespace',
+    verdict: 'own',
+    service: user('default', older),
+    facts: { users: () => [user('other', newer)] },
+  },
+  {
+    name: 'an address that a newer Service of another namespace shows',
+    verdict: 'refused',
+    service: user('default', older),
+    facts: { users: () => [user('other', newer, { status })] },
+  },
+  {
+    name: 'an address of any Service, for a new one',
+    verdict: 'refused',
+    service: user('default', undefined),
+    facts: { users: () => [user('other', newer)] },
+  },
+  {
+    name: 'an address of an older Service of the same namespace',
+    verdict: 'own',
+    service: user('default', newer),
+    facts: { users: () => [user('default', older)] },
+  },
+  {
+    name: 'an address that both show',
+    verdict: 'keeps',
+    service: user('default', newer, { status }),
+    facts: { users: () => [user('other', older, { status })] },
+  },
+]
+for (const { name, verdict, text, service = makeService(), facts: some = {}, says = '' } of cases) {
+  test(`${name}: ${verdict}`, () => {
+    const wanted = checkOwnAddress(own(text), service, facts(some))
+    assert.is(verdictOf(wanted), verdict)
+    assert.match(JSON.stringify(wanted), says)
+  })
+}
+
+test('only an own address is checked', () => {
+  const wanted: Want = { kind: 'nothing', reason: '' }
+  assert.is(checkOwnAddress(wanted, makeService(), facts({ isReserved: () => false })), wanted)
+})
+
+test('an address in doubt is announced only where the Service shows it, and releases none until it is decided', () => {
+  const doubt = { reason: 'unknown', isDecided: false }
+  const wanted = { ...own(), doubt } as Extract<Want, { kind: 'own' }>
+  assert.equal([isAnnounceable(makeService(), wanted), isAnnounceable(makeService({ status }), wanted)], [false, true])
+  assert.is(isWanted(recordOf('default'), wanted), true)
+  assert.is(isWanted(recordOf('default'), { ...wanted, doubt: { ...doubt, isDecided: true } }), false)
+})
+
+test('a Service uses the addresses of its status, and those that it requests of us, in canonical text', () => {
+  const requests = { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false }
+  const used = (facts: Parameters<typeof makeService>[0]) => usedAddresses(makeService(facts), requests)
+  assert.equal(used({ loadBalancerIP: '2001:DB8::1', status }), [address, '2001:db8::1'])
+  assert.equal(used({ annotations: { 'metallb.io/loadBalancerIPs': address } }), [address])
+  assert.equal(used({ loadBalancerIP: '2001:DB8::1', loadBalancerClass: 'example.com/other', status }), [address])
+  assert.equal(used({ type: 'ClusterIP', loadBalancerIP: '2001:DB8::1' }), [])
+})
+
+test('ranges are networks of their family', () => {
+  const isIn = rangeSet(['198.51.100.0/24', '2001:db8::/32', 'nonsense'])
+  assert.is(isIn({ text: address, family: 'ipv4' }), true)
+  assert.is(isIn({ text: '198.51.101.1', family: 'ipv4' }), false)
+  assert.is(isIn({ text: '2001:db8::1', family: 'ipv6' }), true)
+})
+
+test.run()
