@@ -11,6 +11,8 @@ export type Reservation = {
   id: string
   /** Undefined until the cloud has granted it. */
   address: string | undefined
+  /** The length of the prefix where the reservation is a network of several addresses. */
+  prefixLength?: number
   /** `requested`: not granted yet; `denied`: it will never be granted. */
   state: 'requested' | 'reserved' | 'denied'
   location: string | undefined

@@ -4,6 +4,7 @@ import { splitKey } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../ledger/sweep/adoption-mark.ts'
 import { requestsInFlight } from '../ledger/record/requests-in-flight.ts'
+import { canonicalIpAddress } from '../lib/ip-address.ts'
 import { timeLimit } from '../lib/time-limit.ts'
 import { type ClaimDeps, type Claims, claims } from '../ledger/claim/claim.ts'
 import { type ElasticIP, claimKey, elasticIPs } from '../ledger/record/elastic-ip.ts'
@@ -16,6 +17,7 @@ import { type Want, isWanted } from '../ledger/want/want.ts'
 import { names } from '../manifests/names.ts'
 import type { Context } from './context.ts'
 import type { Caches } from './caches.ts'
+import { allRequestAnnotations, cachedAddresses, readPossibleUsers } from './possible-users.ts'
 
 export type LedgerOptions = Context & { want: (service: Service) => Want; caches: Pick<Caches, 'services' | 'records'> }
 
@@ -33,12 +35,14 @@ export function makeLedger(options: LedgerOptions): Ledger {
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
+  const requestAnnotations = allRequestAnnotations(vendor.policy.requestAnnotations)
   const deps = {
     records: records(client),
     cloud: vendor.cloud,
-    warmCandidates: warmCandidates(() => freeWarm(options)),
+    warmCandidates: warmCandidates(freeWarm(options, requestAnnotations)),
     scheme: { ...vendor.marks, cluster },
     identity,
+    possibleUsers: readPossibleUsers(client, requestAnnotations),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: () => performance.now() }),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: limiter(options),
@@ -50,11 +54,14 @@ export function makeLedger(options: LedgerOptions): Ledger {
   return { deps, claims: claims(deps), mark }
 }
 
-/** Warm addresses that no Service uses. One that a Service shows is in use, even if a restored ledger has it as free. */
-function freeWarm({ caches }: LedgerOptions): ElasticIP[] {
-  const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
-  const shown = new Set(free.length === 0 ? [] : caches.services.list().map(({ spec }) => spec.loadBalancerIP))
-  return free.filter(({ status }) => !shown.has(status?.address))
+/** Warm addresses that no Service shows, by our caches: what a claim tries first. It looks live before it takes one. */
+function freeWarm({ caches }: LedgerOptions, requestAnnotations: readonly string[]): () => ElasticIP[] {
+  const shown = cachedAddresses(() => caches.services.list(), requestAnnotations)
+  return () => {
+    const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
+    const inUse: ReadonlySet<string | undefined> = free.length === 0 ? new Set() : shown()
+    return free.filter(({ status }) => !inUse.has(canonicalIpAddress(status?.address ?? '')))
+  }
 }
 
 /** Counts what the API server has now, not what a cache has, so that a limit also holds when replicas race. */

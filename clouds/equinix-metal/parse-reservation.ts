@@ -38,6 +38,7 @@ export function parseReservation(body: unknown, options: ProjectOptions = {}): R
   return {
     id,
     address: state === 'reserved' ? textOf(item.address) : undefined,
+    ...(typeof item.cidr === 'number' && item.cidr < 32 ? { prefixLength: item.cidr } : {}),
     state,
     location: locationOf(item, options),
     marks: parseTags(itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []),

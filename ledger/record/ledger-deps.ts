@@ -1,5 +1,6 @@
 import type { Cloud } from '../../clouds/cloud.ts'
 import type { Log } from '../../kube/log.ts'
+import type { ReadPossibleUsers } from './address-use.ts'
 import type { MarkScheme } from './marks.ts'
 import type { Records } from './records.ts'
 import type { RequestsInFlight } from './requests-in-flight.ts'
@@ -10,6 +11,7 @@ export type LedgerDeps = {
   cloud: Pick<Cloud, 'name' | 'reservations' | 'reservation' | 'reserve' | 'mark' | 'release'>
   scheme: MarkScheme
   requestsInFlight: RequestsInFlight
+  possibleUsers: ReadPossibleUsers
   /** The name of this process among all processes; no two ever have the same. */
   identity: string
   now: () => Date

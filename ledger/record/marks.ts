@@ -33,6 +33,17 @@ export function mayBeOurs(scheme: MarkScheme, marks: Marks): boolean {
   return marks['cluster'] === scheme.cluster || isUnmarked(scheme, marks)
 }
 
+/** The other cluster that the marks of a reservation name; undefined if they name none, or are not of our kind. */
+export function clusterOfOthers({ usage, cluster }: MarkScheme, marks: Marks): string | undefined {
+  const named = marks['usage'] === usage ? marks['cluster'] : undefined
+  return named === cluster ? undefined : named
+}
+
+/** The change of marks by which a reservation comes to this cluster. The other one then leaves it alone. */
+export function clusterTransferMarks(scheme: MarkScheme): Record<string, string | undefined> {
+  return { ...clusterMarks(scheme), service: undefined, [sourceMark]: undefined }
+}
+
 /** The marks of one Service's reservation. Its name is hashed: people do not want their names in a cloud account. */
 export function serviceMarks(scheme: MarkScheme, key: Key): Marks {
   const hash = createHash('sha256').update(key.replace('/', scheme.separator)).digest('base64')

@@ -24,6 +24,9 @@ export const elasticIPAnnotation = 'eip-admission.dev/elastic-ip'
 /** When we began to withdraw the Service's address from the announcing software. */
 export const withdrawingAnnotation = 'eip-admission.dev/withdrawing-since'
 
+/** On a provisioned ElasticIP: the cluster that its reservation's marks name, and from which an operator takes it. */
+export const transferAnnotation = 'eip-admission.dev/transfer-from-cluster'
+
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 

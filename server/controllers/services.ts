@@ -9,7 +9,7 @@ import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elastic-ip.ts'
 import { elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
-import { isAvailable } from '../../ledger/record/source.ts'
+import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { release, retain } from '../../ledger/release/release.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { failureEvent } from './failure-event.ts'
@@ -24,7 +24,7 @@ export function serviceController(
   const { services, records } = deps.caches
   const { unboundGraceMs } = deps.settings.cluster
   const waitingFor = (record: ElasticIP | undefined) =>
-    record && isAvailable(record) ? services.list().filter(requests(record)).map(keyOf) : []
+    record && isSource(record) ? services.list().filter(requests(record)).map(keyOf).filter(canHave(record)) : []
   return {
     reconciler: makeReconciler(deps, announcing),
     watches: [
@@ -57,6 +57,11 @@ export function serviceController(
 function keysOf(record: ElasticIP | undefined): Key[] {
   const key = record && claimKey(record)
   return key === undefined ? [] : [key]
+}
+
+/** Whether the Service of a key may claim an address now. */
+function canHave(source: ElasticIP): (key: Key) => boolean {
+  return (key) => isAvailableFor(key, source) && !isClaimed(source)
 }
 
 /** Whether a Service requests this ElasticIP by its name. */

@@ -4,8 +4,9 @@ import { watch } from '../../controllers/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
+import { allRequestAnnotations } from '../possible-users.ts'
 
-type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'want' | 'settings'>
+type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'want' | 'vendor' | 'settings'>
 
 /** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
 const deletionMs = 120_000
@@ -30,12 +31,13 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
   }
 }
 
-function makeSweep({ ledger, caches, want, settings }: Deps): Sweep {
+function makeSweep({ ledger, caches, want, vendor, settings }: Deps): Sweep {
   return sweep({
     ...ledger.deps,
     mark: ledger.mark,
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
+    requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
     graceMs: settings.cluster.unboundGraceMs,
     mode: settings.cluster.sweep,
   })

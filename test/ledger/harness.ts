@@ -88,6 +88,11 @@ export type Harness = {
   addService(service: Service): void
 }
 
+const requestAnnotations = [
+  'metallb.io/loadBalancerIPs',
+  'metallb.universe.tf/loadBalancerIPs',
+  'kube-vip.io/loadbalancerIPs',
+]
 const policy = makePolicy({ metro: 'da' })
 const wanted = (service: Service): Want => want(service, policy, undefined)
 
@@ -140,6 +145,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     scheme,
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs }),
+    possibleUsers: async (signal: AbortSignal) => ({
+      services: (await client.list(services, { signal })).items,
+      records: (await client.list(elasticIPs, { signal })).items,
+      requestAnnotations,
+    }),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: async (record: ElasticIP, signal: AbortSignal) =>
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
@@ -179,7 +189,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   })
   const sourceReconciler = availableAddress({
     getRecord: (name, signal) => deps.records.get(name, { signal }),
-    claimantOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
+    claimantsOf: (name) =>
+      api
+        .stored(elasticIPs)
+        .filter(({ spec }) => spec.source?.name === name)
+        .map(({ metadata }) => metadata.name),
     carryOut: availableSteps(deps),
     check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
   })
@@ -221,6 +235,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       mark,
       listRecords: () => api.stored(elasticIPs),
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
+      requestAnnotations,
       graceMs,
       mode: 'release',
     }),
