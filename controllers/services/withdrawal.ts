@@ -1,7 +1,7 @@
 import type { Announcer } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Service } from '../../kube/objects.ts'
-import { addressAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
+import { addressAnnotation, elasticIPAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import { type RequestAnnotations, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
 import { withdrawalTimeoutMs } from './removal-plan.ts'
@@ -64,12 +64,17 @@ function withdrawalPatch({ announcer, requestAnnotations, now }: WithdrawalDeps,
 
 function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
   const isRemoved = metadata.deletionTimestamp !== undefined || spec.type !== 'LoadBalancer'
+  const elasticIP = metadata.annotations?.[elasticIPAnnotation]
+  const remedy =
+    elasticIP === undefined
+      ? 'we reserve another one'
+      : `it came from ElasticIP ${elasticIP}: name another one, or provision that one again`
   return isRemoved
     ? { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' }
     : {
         type: 'Warning',
         reason: 'SyncLoadBalancerFailed',
-        message: `The cloud no longer has address ${spec.loadBalancerIP}; we reserve another one`,
+        message: `The cloud no longer has address ${spec.loadBalancerIP}; ${remedy}`,
       }
 }
 
