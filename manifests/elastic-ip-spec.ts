@@ -16,6 +16,12 @@ const claimRef = {
         'On a provisioned or warm ElasticIP: UID of the ElasticIP that claimed this address for the Service. ' +
         'eip-admission sets it.',
     },
+    setByOperator: {
+      type: 'boolean',
+      description:
+        'On a provisioned ElasticIP: an operator named the Service, and the claimRef stays when the Service is gone. ' +
+        'eip-admission sets it.',
+    },
   },
   'x-kubernetes-validations': [
     {
@@ -75,6 +81,15 @@ export const elasticIPSpec = {
       description:
         "The cloud's id of a reservation that exists. Set it to provision an address that the project already has. " +
         'It cannot change once status.reservationID is set.',
+    },
+    allowedNamespaces: {
+      description:
+        'On a provisioned ElasticIP: the namespaces whose Services may claim the address. Absent: all. A Service that ' +
+        'has the address keeps it when its namespace is removed from the list.',
+      type: 'array',
+      maxItems: 1000,
+      items: { ...text, maxLength: 63 },
+      'x-kubernetes-list-type': 'set',
     },
     source,
   },

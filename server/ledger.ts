@@ -6,6 +6,7 @@ import { type AdoptionMark, adoptionMark } from '../ledger/sweep/adoption-mark.t
 import { type ClusterGuard, type ClusterGuardDeps, clusterGuard, haltReason } from '../ledger/sweep/cluster-guard.ts'
 import { ledgerMap } from '../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../ledger/record/requests-in-flight.ts'
+import { canonicalIpAddress } from '../lib/ip-address.ts'
 import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
 import { type ClaimDeps, type Claims, claims } from '../ledger/claim/claim.ts'
@@ -19,6 +20,7 @@ import { type Want, isWanted } from '../ledger/want/want.ts'
 import { names } from '../manifests/names.ts'
 import type { Context } from './context.ts'
 import type { Caches } from './caches.ts'
+import { allRequestAnnotations, cachedAddresses, readPossibleUsers } from './possible-users.ts'
 
 export type LedgerOptions = Context & { want: (service: Service) => Want; caches: Pick<Caches, 'services' | 'records'> }
 
@@ -38,17 +40,19 @@ export function makeLedger(options: LedgerOptions): Ledger {
     leaderElect ? (await client.get(leases, lease, { signal }))?.spec?.holderIdentity : identity
   const map = ledgerMap({ client, namespace, name, monotonicMs })
   const mark = adoptionMark({ map, project: vendor.project, identity, leader, monotonicMs })
-  const scheme = { ...vendor.marks, cluster, isChosen: settings.cluster.clusterId !== undefined }
+  const scheme = { ...vendor.marks, cluster }
   const guard = makeGuard(options, { map, scheme, monotonicMs })
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
+  const requestAnnotations = allRequestAnnotations(vendor.policy.requestAnnotations)
   const deps = {
     records: records(client),
     cloud: vendor.cloud,
-    warmCandidates: warmCandidates(() => freeWarm(options)),
+    warmCandidates: warmCandidates(freeWarm(options, requestAnnotations)),
     scheme,
     identity,
+    possibleUsers: readPossibleUsers(client, requestAnnotations),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs }),
     clusterState: () => guard.state(),
     haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), cluster),
@@ -77,11 +81,14 @@ function makeGuard(
   return guard
 }
 
-/** Warm addresses that no Service uses. One that a Service shows is in use, even if a restored ledger has it as free. */
-function freeWarm({ caches }: LedgerOptions): ElasticIP[] {
-  const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
-  const shown = new Set(free.length === 0 ? [] : caches.services.list().map(({ spec }) => spec.loadBalancerIP))
-  return free.filter(({ status }) => !shown.has(status?.address))
+/** Warm addresses that no Service shows, by our caches: what a claim tries first. It looks live before it takes one. */
+function freeWarm({ caches }: LedgerOptions, requestAnnotations: readonly string[]): () => ElasticIP[] {
+  const shown = cachedAddresses(() => caches.services.list(), requestAnnotations)
+  return () => {
+    const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
+    const inUse: ReadonlySet<string | undefined> = free.length === 0 ? new Set() : shown()
+    return free.filter(({ status }) => !inUse.has(canonicalIpAddress(status?.address ?? '')))
+  }
 }
 
 /**

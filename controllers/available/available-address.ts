@@ -1,13 +1,14 @@
 import type { Key } from '../../kube/objects.ts'
-import { type ElasticIP, claimKey } from '../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elastic-ip.ts'
+import { holdsReservation } from '../../ledger/record/source.ts'
 import type { Outcome, Reconciler } from '../reconciler.ts'
 import { runSteps } from '../run-steps.ts'
 import { type AvailableSeen, type AvailableStep, planAvailable } from './available-plan.ts'
 
 export type AvailableAddressDeps = {
   getRecord: (key: Key, signal: AbortSignal) => Promise<ElasticIP | undefined>
-  /** The name of the record whose source is this ElasticIP, by our cache. */
-  claimantOf: (name: string) => string | undefined
+  /** The names of the records whose source is this ElasticIP, by our cache. */
+  claimantsOf: (name: string) => string[]
   carryOut: (step: AvailableStep, signal: AbortSignal) => Promise<Outcome | undefined>
   /** Checks the reservation of a provisioned address: it need not have our marks, so no sweep sees that it is gone. */
   check: (seen: AvailableSeen, signal: AbortSignal) => Promise<Outcome>
@@ -35,11 +36,16 @@ export function availableAddress(deps: AvailableAddressDeps): Reconciler {
 }
 
 async function look(
-  { getRecord, claimantOf }: AvailableAddressDeps,
+  { getRecord, claimantsOf }: AvailableAddressDeps,
   name: string,
   signal: AbortSignal,
 ): Promise<AvailableSeen> {
   const source = await getRecord(name, signal)
-  const claimant = (source && claimKey(source)) ?? claimantOf(name)
-  return { source, record: claimant === undefined ? undefined : await getRecord(claimant, signal) }
+  const named = source && claimKey(source)
+  const names = new Set([...(named === undefined ? [] : [recordName(named)]), ...claimantsOf(name)])
+  const found = await Promise.all([...names].map((claimant) => getRecord(claimant, signal)))
+  const records = found.filter((record) => record !== undefined)
+  // Of several records that name the source, the one that holds its address decides, whatever its claimRef says.
+  const holder = source && records.find((record) => holdsReservation(record, source))
+  return { source, record: holder ?? (named === undefined ? records[0] : found[0]) }
 }

@@ -4,13 +4,15 @@
 //   --------------------------------+----------------------------------------------------+--------------
 //   does not exist                  | a record still names it as its warm source         | clear-source
 //   is not an available address     |                                                    | -
+//   of which no deletion was sent   | a record holds its reservation, and it does not    | restore-claim
+//                                   | say so, or is Releasing                            |
 //   Releasing                       |                                                    | release
+//   claimed, provisioned no longer  | its record is another one by now                   | provision
 //   claimed                         | its record is gone or has another address          | reclaim
 //   claimed, not provisioned yet    | its record waits for the address                   | provision
 //   claimed, warm                   | its record holds the reservation                   | transfer
 //   claimed, provisioned            | its record is Bound and the source is not          | bind
 //   claimed                         | otherwise                                          | -
-//   unclaimed                       | a record holds its reservation                     | restore-claim
 //   unclaimed                       | a record has the address of an older warm source   | clear-source
 //   unclaimed, Bound                |                                                    | reclaim
 //   unclaimed, being deleted        | it is warm or reserved                             | release
@@ -18,8 +20,10 @@
 //   unclaimed, no address yet       | it is warm                                         | reserve
 //   unclaimed, no address yet       | otherwise                                          | provision
 //   otherwise                       |                                                    | -
-import { type ElasticIP, claimKey, phaseOf } from '../../ledger/record/elastic-ip.ts'
-import { holdsReservation, hasSource, isSource, isClaimedBy, isWarm } from '../../ledger/record/source.ts'
+//
+// An address with a claimRef that an operator wrote is unclaimed: only that Service may claim it.
+import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { hasSource, holdsReservation, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
 
 /** One change for an available address. Each is safe to repeat, and none relies on another to have succeeded. */
 export type AvailableStep =
@@ -43,11 +47,23 @@ export type AvailableSeen = {
 export function planAvailable({ source, record }: AvailableSeen): AvailableStep | undefined {
   if (!source) return record?.spec.source?.type === 'WarmPool' ? { do: 'clear-source', record } : undefined
   if (!isSource(source)) return undefined
+  if (record && isClaimLost(source, record)) return { do: 'restore-claim', source, record }
   if (phaseOf(source) === 'Releasing') return { do: 'release', source }
-  return claimKey(source) === undefined ? planUnclaimed(source, record) : planClaimed(source, record)
+  return isClaimed(source) ? planClaimed(source, record) : planUnclaimed(source, record)
+}
+
+/** Whether a record holds the reservation, but another writer took its claim away: a person, or a restored backup. */
+function isClaimLost(source: ElasticIP, record: ElasticIP): boolean {
+  if (!holdsReservation(record, source) || source.status?.deletionRequestedAt !== undefined) return false
+  return !isClaimedBy(source, record) || phaseOf(source) === 'Releasing'
 }
 
 function planClaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
+  // Restored from a backup, both have new uids. Its Service claims the address again once it is provisioned.
+  const isRestored = record !== undefined && hasSource(record, source) && !isClaimedBy(source, record)
+  if (isRestored && !isProvisioned(source) && !isWarm(source) && !source.metadata.deletionTimestamp) {
+    return { do: 'provision', source }
+  }
   // A record that is gone, or has another address by now, never returns to this source.
   if (!record || !isClaimedBy(source, record) || !hasSource(record, source)) return { do: 'reclaim', source }
   if (!holdsReservation(record, source))
@@ -57,8 +73,6 @@ function planClaimed(source: ElasticIP, record: ElasticIP | undefined): Availabl
 }
 
 function planUnclaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
-  // Another writer removed the claim.
-  if (record && holdsReservation(record, source)) return { do: 'restore-claim', source, record }
   // The record was transferred an older warm address of the same name, and keeps it.
   if (record?.spec.source?.type === 'WarmPool' && record.status?.reservationID !== undefined) {
     return { do: 'clear-source', record }

@@ -33,7 +33,7 @@ export function availableSteps(
         await restoreClaim(deps, step, signal)
         return undefined
       case 'reclaim':
-        await reclaimSource(deps, step.source, signal)
+        await reclaimSource(deps, step, signal)
         return undefined
       case 'remove':
         await deps.records.remove(step.source, { signal })

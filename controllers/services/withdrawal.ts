@@ -1,7 +1,7 @@
 import type { Announcer } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Service } from '../../kube/objects.ts'
-import { addressAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
+import { addressAnnotation, elasticIPAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import { type RequestAnnotations, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
 import { withdrawalTimeoutMs } from './removal-plan.ts'
@@ -65,6 +65,11 @@ function withdrawalPatch({ announcer, requestAnnotations, now }: WithdrawalDeps,
 
 function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
   const isRemoved = metadata.deletionTimestamp !== undefined || spec.type !== 'LoadBalancer'
+  const elasticIP = metadata.annotations?.[elasticIPAnnotation]
+  const remedy =
+    elasticIP === undefined
+      ? 'we reserve another one'
+      : `it came from ElasticIP ${elasticIP}: name another one, or provision that one again`
   return isRemoved
     ? { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' }
     : {
@@ -72,7 +77,7 @@ function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
         reason: 'SyncLoadBalancerFailed',
         message:
           spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
-            ? `The cloud no longer has address ${spec.loadBalancerIP}; we reserve another one`
+            ? `The cloud no longer has address ${spec.loadBalancerIP}; ${remedy}`
             : 'The Service may not have the address that it shows; we withdraw it',
       }
 }

@@ -1,10 +1,12 @@
 import { isConflict, isNotFound } from '../../kube/errors.ts'
-import { type ElasticIP, claimKey, phaseOf } from '../record/elastic-ip.ts'
+import type { Key } from '../../kube/objects.ts'
+import { AddressInUse, type UsedAddress, findUsers } from '../record/address-use.ts'
+import { type ElasticIP, claimKey, phaseOf, recordName } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { isAvailableFor, isClaimedBy, unavailableReason } from '../record/source.ts'
+import { claimRefOf, isAvailableFor, isClaimedBy, isKeptForService, unavailableReason } from '../record/source.ts'
 import type { WarmCandidates } from './warm-candidates.ts'
 
-export type SourceDeps = Pick<LedgerDeps, 'records'> & { warmCandidates: WarmCandidates }
+export type SourceDeps = Pick<LedgerDeps, 'records' | 'possibleUsers'> & { warmCandidates: WarmCandidates }
 
 /** The record as it is stored now, with the source that it claimed, if any; or why it cannot have the one it names. */
 export type SourceClaim = { record: ElasticIP; source?: ElasticIP } | { record: ElasticIP; reason: string }
@@ -34,9 +36,10 @@ async function claimProvisioned(
   const name = record.spec.source?.name ?? ''
   const key = claimKey(record) ?? ''
   for (let source = preferred ?? (await deps.records.get(name)); ; source = await deps.records.get(name)) {
-    const claimed = source && (await tryToClaim(deps, record, source))
+    const inUse = source && (await findOtherUsers(deps, { source, record }))
+    const claimed = source && !inUse && (await tryToClaim(deps, record, source))
     if (claimed) return { record, source: claimed }
-    const reason = unavailableReason(source, { name, key })
+    const reason = unavailableReason(source, { name, key }) ?? inUse?.message
     if (reason !== undefined) return { record, reason }
   }
 }
@@ -46,12 +49,48 @@ async function claimWarm(deps: SourceDeps, record: ElasticIP, preferred: Elastic
   let current = record
   let source = preferred ?? (sourceRef ? await deps.records.get(sourceRef.name) : undefined)
   for (;;) {
-    const claimed = source && (await tryToClaim(deps, current, source))
+    const isFree = source && !(await findOtherUsers(deps, { source, record: current }))
+    const claimed = source && isFree && (await tryToClaim(deps, current, source))
     if (claimed) return { record: current, source: claimed }
     source = deps.warmCandidates.pick(location)
     current = await setSource(deps, current, source)
     if (!source) return { record: current }
   }
+}
+
+/** Looks live whether anybody but the Service of the record shows or holds an available address. */
+async function findOtherUsers(
+  deps: Pick<SourceDeps, 'possibleUsers'>,
+  { source, record }: { source: ElasticIP; record: ElasticIP },
+): Promise<AddressInUse | undefined> {
+  const { address, reservationID } = source.status ?? {}
+  // Its claim was written after such a look. An address that is not there yet nobody can show.
+  if (address === undefined || isClaimedBy(source, record)) return undefined
+  const names = [source.metadata.name, record.metadata.name]
+  return inUseBy(deps, { used: { address, reservationID }, key: claimKey(record), names }, new AbortController().signal)
+}
+
+/** The error of a claim of an address that others use; undefined if none does. */
+export async function inUseBy(
+  deps: Pick<LedgerDeps, 'possibleUsers'>,
+  { used, key, names }: { used: UsedAddress; key: Key | undefined; names: string[] },
+  signal: AbortSignal,
+): Promise<AddressInUse | undefined> {
+  const users = findUsers(used, await deps.possibleUsers(signal), { service: key, records: names })
+  return users.length === 0 ? undefined : new AddressInUse(used, users)
+}
+
+/** Why a Service cannot have the address that it requests by name: as its record says, or because others use it. */
+export async function findObstacle(
+  deps: Pick<LedgerDeps, 'possibleUsers'>,
+  source: ElasticIP | undefined,
+  { name, key, signal }: { name: string; key: Key; signal: AbortSignal },
+): Promise<string | undefined> {
+  const reason = unavailableReason(source, { name, key })
+  if (reason !== undefined) return reason
+  const { address, reservationID } = source?.status ?? {}
+  const names = [name, recordName(key)]
+  return (await inUseBy(deps, { used: { address, reservationID }, key, names }, signal))?.message
 }
 
 /** Writes on an available address which record claims it; undefined when another record claimed it first. */
@@ -60,9 +99,11 @@ async function tryToClaim(deps: SourceDeps, record: ElasticIP, source: ElasticIP
   const { claimRef } = record.spec
   const { uid } = record.metadata
   if (!isAvailableFor(claimKey(record), source) || !claimRef || uid === undefined) return undefined
-  const { namespace, name } = claimRef
   try {
-    return await deps.records.writeSpec(source, { ...source.spec, claimRef: { namespace, name, elasticIPUID: uid } })
+    return await deps.records.writeSpec(source, {
+      ...source.spec,
+      claimRef: claimRefOf(record, isKeptForService(source)),
+    })
   } catch (error) {
     if (isConflict(error) || isNotFound(error)) return undefined
     throw error
@@ -86,6 +127,8 @@ export async function makeAvailable(
 ): Promise<void> {
   const current =
     phaseOf(source) === 'Bound' ? await deps.records.writeStatus(source, { phase: 'Available' }, { signal }) : source
-  const { claimRef: _former, ...spec } = current.spec
-  await deps.records.writeSpec(current, spec, { signal })
+  const { claimRef, ...spec } = current.spec
+  // The Service that an operator named stays the only one that may claim the address.
+  const kept = claimRef?.setByOperator ? { claimRef: { namespace: claimRef.namespace, name: claimRef.name } } : {}
+  await deps.records.writeSpec(current, { ...spec, ...kept }, { signal })
 }

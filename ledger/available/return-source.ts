@@ -1,16 +1,41 @@
-import { type ElasticIP, phaseOf } from '../record/elastic-ip.ts'
+import type { Key } from '../../kube/objects.ts'
+import { AddressInUse } from '../record/address-use.ts'
+import { type ElasticIP, claimKey, phaseOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { hasSource, isClaimedBy } from '../record/source.ts'
-import { makeAvailable } from './claim-source.ts'
+import { elasticIPAnnotation } from '../record/names.ts'
+import { claimRefOf, hasSource, isClaimedBy } from '../record/source.ts'
+import { stayInUse } from '../record/stay-in-use.ts'
+import { inUseBy, makeAvailable } from './claim-source.ts'
 
-type Deps = Pick<LedgerDeps, 'records'>
+type Deps = Pick<LedgerDeps, 'records' | 'possibleUsers'>
 
-/** Ends the claim on an address whose record is gone: available again, or released where its reclaim policy says so. */
-export async function reclaimSource(deps: Deps, source: ElasticIP, signal: AbortSignal): Promise<void> {
+/**
+ * Ends the claim on an address whose record is gone. Every claim looks whether the address is in use, so only the reclaim
+ * policy `Delete` needs care:
+ *
+ * | reclaim policy `Delete`, and a Service saw the address | the address                                        |
+ * | ------------------------------------------------------ | -------------------------------------------------- |
+ * | nobody shows or holds it                               | is released                                        |
+ * | a Service shows it that requests it by name            | is available: that Service claims it again         |
+ * | anybody else shows or holds it                         | stays claimed; throws AddressInUse                 |
+ *
+ * `key` is the Service whose record is gone, where the caller acts for it.
+ */
+export async function reclaimSource(
+  deps: Deps,
+  { source, key }: { source: ElasticIP; key?: Key | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const { name } = source.metadata
   const isToBeReleased = phaseOf(source) === 'Bound' && source.spec.reclaimPolicy === 'Delete'
-  if (isToBeReleased) {
+  if (!isToBeReleased) return makeAvailable(deps, source, signal)
+  const used = { address: source.status?.address, reservationID: source.status?.reservationID }
+  const error = await inUseBy(deps, { used, key, names: [name] }, signal)
+  if (!error) {
     await deps.records.writeStatus(source, { phase: 'Releasing', message: 'its Service is gone' }, { signal })
-  } else await makeAvailable(deps, source, signal)
+  } else if (error.users.some(({ service }) => service?.metadata.annotations?.[elasticIPAnnotation] === name)) {
+    await makeAvailable(deps, source, signal)
+  } else await stayInUse(deps, { record: source, error }, signal)
 }
 
 /**
@@ -18,7 +43,7 @@ export async function reclaimSource(deps: Deps, source: ElasticIP, signal: Abort
  * whether a Service used the address: this decides whether the reclaim policy `Delete` applies afterwards.
  */
 export async function returnToSource(
-  deps: Pick<LedgerDeps, 'records' | 'log'>,
+  deps: Deps & Pick<LedgerDeps, 'log'>,
   record: ElasticIP,
   signal: AbortSignal,
 ): Promise<void> {
@@ -28,20 +53,29 @@ export async function returnToSource(
   const current = wasUsed ? await deps.records.writeStatus(source, { phase: 'Bound' }, { signal }) : source
   await deps.records.remove(record, { signal })
   deps.log.info({ record: record.metadata.name, address: record.status?.address }, 'address returned to its ElasticIP')
-  if (current) await reclaimSource(deps, current, signal)
+  try {
+    if (current) await reclaimSource(deps, { source: current, key: claimKey(record) }, signal)
+  } catch (error) {
+    // The record is gone, and the ElasticIP says why: its own controller looks again.
+    if (!(error instanceof AddressInUse)) throw error
+  }
 }
 
-/** Writes on an available address again which record holds it, where another writer overwrote that. */
+/**
+ * Writes on an available address again which record holds it, where another writer overwrote that, or where it was about
+ * to be released.
+ */
 export async function restoreClaim(
-  deps: Deps,
+  deps: Pick<LedgerDeps, 'records'>,
   { source, record }: { source: ElasticIP; record: ElasticIP },
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace = '', name = '' } = record.spec.claimRef ?? {}
-  const claimRef = {
-    namespace,
-    name,
-    ...(record.metadata.uid === undefined ? {} : { elasticIPUID: record.metadata.uid }),
-  }
-  await deps.records.writeSpec(source, { ...source.spec, claimRef }, { signal })
+  const { claimRef: former, ...spec } = source.spec
+  // The API server lets no claimRef name another Service: the wrong one goes first.
+  const isOther = former !== undefined && claimKey(source) !== claimKey(record)
+  const current = isOther ? await deps.records.writeSpec(source, spec, { signal }) : source
+  const claimRef = claimRefOf(record, !isOther && former?.setByOperator === true)
+  const claimed = await deps.records.writeSpec(current, { ...spec, claimRef }, { signal })
+  const isEnding = phaseOf(claimed) === 'Releasing'
+  if (isEnding) await deps.records.writeStatus(claimed, { phase: 'Available', message: undefined }, { signal })
 }

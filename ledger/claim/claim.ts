@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudError } from '../../clouds/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import { type SourceClaim, claimSource } from '../available/claim-source.ts'
+import { type SourceClaim, claimSource, findObstacle } from '../available/claim-source.ts'
 import { type ElasticIP, heldAddress } from '../record/elastic-ip.ts'
 import { adoptUnmarked, findReservation, marksOf } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { newRecord } from '../record/records.ts'
-import { isClaimedBy, isSource, unavailableReason } from '../record/source.ts'
+import { isClaimedBy, isSource } from '../record/source.ts'
 import { type Claim, type ClaimResult, busy, recordSpecOf } from './claim-spec.ts'
 import { type PreviewDeps, previewClaim } from './preview.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
@@ -75,7 +75,7 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   const isFresh = !claim.isShown && (await deps.isAdopted(signal))
   const timeLimit = deps.timeLimit()
   // 2. Choose the available address to begin with, so that the new record names it from the start.
-  const { source, obstacle } = await chooseSource(deps, claim, isFresh)
+  const { source, obstacle } = await chooseSource(deps, { ...claim, isFresh }, signal)
   if (obstacle?.kind === 'busy') return obstacle
   // 3. Create the record. The API server lets one process succeed: that one goes on to the address.
   const created = obstacle ? undefined : await createRecord(deps, { claim, source }, signal)
@@ -110,15 +110,15 @@ async function answerWhileHalted(
 /** The available address of a new record, and what prevents the claim if that address is named and cannot be had. */
 async function chooseSource(
   deps: ClaimDeps,
-  { key, elasticIP, location }: Claim,
-  isFresh: boolean,
+  { key, elasticIP, location, isFresh }: Claim & { isFresh: boolean },
+  signal: AbortSignal,
 ): Promise<{ source: ElasticIP | undefined; obstacle?: ClaimResult }> {
   if (elasticIP === undefined) return { source: isFresh ? deps.warmCandidates.pick(location) : undefined }
   const source = await deps.records.get(elasticIP)
   // It was created a moment ago, perhaps together with the Service: a controller is about to provision it.
   const isNew = source && isSource(source) && source.status === undefined && !source.metadata.deletionTimestamp
   if (isNew) return { source, obstacle: busy }
-  const reason = unavailableReason(source, { name: elasticIP, key })
+  const reason = await findObstacle(deps, source, { name: elasticIP, key, signal })
   return reason === undefined ? { source } : { source, obstacle: { kind: 'refused', reason } }
 }
 

@@ -1,7 +1,6 @@
-import { type SourceDeps } from '../available/claim-source.ts'
+import { type SourceDeps, findObstacle } from '../available/claim-source.ts'
 import type { ElasticIP } from '../record/elastic-ip.ts'
 import { newRecord } from '../record/records.ts'
-import { unavailableReason } from '../record/source.ts'
 import { type ClaimSpec, recordSpecOf } from './claim-spec.ts'
 import type { LimitCheck } from './limits.ts'
 
@@ -25,6 +24,6 @@ export async function previewClaim(
     return { reason: await overLimit(source) }
   }
   const source = await deps.records.get(elasticIP, { signal })
-  const reason = unavailableReason(source, { name: elasticIP, key }) ?? (await overLimit(source))
+  const reason = (await findObstacle(deps, source, { name: elasticIP, key, signal })) ?? (await overLimit(source))
   return reason === undefined ? { address: source?.status?.address } : { reason }
 }

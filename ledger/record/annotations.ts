@@ -8,6 +8,7 @@ import {
   protectAnnotation,
   reclaimAnnotation,
   serviceFinalizer,
+  transferAnnotation,
   upstreamFinalizer,
   warmLabel,
   withdrawingAnnotation,
@@ -59,6 +60,14 @@ export const serviceAnnotations: readonly Annotation[] = [
 
 /** Our annotations of ElasticIPs. */
 export const recordAnnotations: readonly Annotation[] = [
+  {
+    name: transferAnnotation,
+    on: 'ElasticIP',
+    writers: ['user'],
+    values: 'the id of a cluster',
+    default: 'a reservation whose marks name another cluster is refused',
+    sentence: 'Takes the reservation from the cluster that its marks name. That cluster does not delete it any more.',
+  },
   {
     name: requestedByAnnotation,
     on: 'ElasticIP',

@@ -17,6 +17,8 @@ export type ClaimRef = {
   uid?: string
   /** On an available address: uid of the Service's record that claimed it. */
   elasticIPUID?: string
+  /** An operator named the Service: its name stays when the claim ends. */
+  setByOperator?: boolean
 }
 
 /** Where a Service's record has its address from: a provisioned address for a while, or a warm one for good. */
@@ -32,6 +34,8 @@ export type ElasticIP = KubeObject & {
     reclaimPolicy: ReclaimPolicy
     /** A reservation that is older than the record: adopted, or provisioned. */
     reservationID?: string
+    /** On a provisioned address: the namespaces whose Services may claim it. */
+    allowedNamespaces?: string[]
     source?: AddressSource
   }
   status?: ElasticIPStatus

@@ -1,6 +1,7 @@
 import type { Cloud } from '../../clouds/cloud.ts'
 import type { Log } from '../../kube/log.ts'
 import type { ClusterState } from './cluster-check.ts'
+import type { ReadPossibleUsers } from './address-use.ts'
 import type { MarkScheme } from './marks.ts'
 import type { Records } from './records.ts'
 import type { RequestsInFlight } from './requests-in-flight.ts'
@@ -13,6 +14,7 @@ export type LedgerDeps = {
   requestsInFlight: RequestsInFlight
   /** Whether another cluster uses our id, as far as this process knows. */
   clusterState: () => ClusterState
+  possibleUsers: ReadPossibleUsers
   /** The name of this process among all processes; no two ever have the same. */
   identity: string
   now: () => Date

@@ -9,8 +9,6 @@ export type MarkScheme = {
   separator: '/' | '.'
   /** The id of the cluster, by default the UID of the namespace kube-system: it tells clusters apart that share a project. */
   cluster: string
-  /** An operator chose the id: there may be reservations in our ledger that name another one. */
-  isChosen?: boolean
   /** The predecessor wrote no cluster: a reservation that names none is also ours, if its Service is. */
   adoptsUnmarked?: true
 }
@@ -33,6 +31,17 @@ export function isUnmarked({ adoptsUnmarked }: MarkScheme, marks: Marks): boolea
 /** Whether a reservation names this cluster, or no cluster. */
 export function mayBeOurs(scheme: MarkScheme, marks: Marks): boolean {
   return marks['cluster'] === scheme.cluster || isUnmarked(scheme, marks)
+}
+
+/** The other cluster that the marks of a reservation name; undefined if they name none, or are not of our kind. */
+export function clusterOfOthers({ usage, cluster }: MarkScheme, marks: Marks): string | undefined {
+  const named = marks['usage'] === usage ? marks['cluster'] : undefined
+  return named === cluster ? undefined : named
+}
+
+/** The change of marks by which a reservation comes to this cluster. The other one then leaves it alone. */
+export function clusterTransferMarks(scheme: MarkScheme): Record<string, string | undefined> {
+  return { ...clusterMarks(scheme), service: undefined, [sourceMark]: undefined }
 }
 
 /** The marks of one Service's reservation. Its name is hashed: people do not want their names in a cloud account. */

@@ -1,4 +1,5 @@
 import { type ElasticIP, phaseOf, reservationIdOf } from './elastic-ip.ts'
+import { transferAnnotation } from './names.ts'
 
 /**
  * Whether a controller has to look at a record after a change. It need not after a request to the cloud that led to
@@ -18,6 +19,7 @@ function relevantFields({ metadata, spec, status = {} }: ElasticIP): string {
   const { phase = 'Requested', address, reservationID, deletionRequestedAt } = status
   return JSON.stringify([
     metadata.labels,
+    metadata.annotations?.[transferAnnotation],
     metadata.deletionTimestamp,
     spec,
     phase,

@@ -1,5 +1,5 @@
-import type { Key } from '../../kube/objects.ts'
-import { type ElasticIP, claimKey, isReleaseRecord, phaseOf, recordName } from './elastic-ip.ts'
+import { type Key, splitKey } from '../../kube/objects.ts'
+import { type ClaimRef, type ElasticIP, claimKey, isReleaseRecord, phaseOf, recordName } from './elastic-ip.ts'
 import { warmLabel } from './names.ts'
 
 /** Whether a record is no Service's own, but an available address, or one that a Service's record has claimed. */
@@ -31,6 +31,31 @@ function isUsable(source: ElasticIP): boolean {
   return isSource(source) && source.metadata.deletionTimestamp === undefined && source.status?.address !== undefined
 }
 
+/**
+ * Whether a record has claimed an address. A claimRef without the uid of a record is an operator's: it says which Service
+ * may claim the address.
+ */
+export function isClaimed({ spec }: ElasticIP): boolean {
+  return spec.claimRef?.elasticIPUID !== undefined
+}
+
+/** Whether an operator named the Service that may claim an address. */
+export function isKeptForService({ spec: { claimRef } }: ElasticIP): boolean {
+  return claimRef !== undefined && (claimRef.elasticIPUID === undefined || claimRef.setByOperator === true)
+}
+
+/** The claimRef of an address that a record claims. */
+export function claimRefOf(record: ElasticIP, isKept: boolean): ClaimRef {
+  const { namespace = '', name = '' } = record.spec.claimRef ?? {}
+  const { uid } = record.metadata
+  return {
+    namespace,
+    name,
+    ...(uid === undefined ? {} : { elasticIPUID: uid }),
+    ...(isKept ? { setByOperator: true } : {}),
+  }
+}
+
 /** Whether this very record has claimed an available address. */
 export function isClaimedBy(source: ElasticIP, { metadata }: ElasticIP): boolean {
   return metadata.uid !== undefined && source.spec.claimRef?.elasticIPUID === metadata.uid
@@ -53,6 +78,11 @@ export function unavailableReason(
   { name, key }: { name: string; key: Key },
 ): string | undefined {
   if (!source) return `ElasticIP ${name} does not exist; list them with: kubectl get eip`
+  const { allowedNamespaces } = source.spec
+  if (allowedNamespaces && !allowedNamespaces.includes(splitKey(key).namespace)) {
+    const allowed = allowedNamespaces.join(', ') || 'none'
+    return `ElasticIP ${name} is for Services of other namespaces (spec.allowedNamespaces: ${allowed}); name another one`
+  }
   if (isAvailableFor(key, source) && !isWarm(source)) return undefined
   return `ElasticIP ${name} ${problemOf(source, key)}`
 }
@@ -64,6 +94,9 @@ function problemOf(source: ElasticIP, key: Key): string {
   if (isWarm(source)) {
     const how = `kubectl label eip ${name} ${warmLabel}-`
     return `is in the warm pool, for Services that name no ElasticIP; to use it by name, remove it from the pool: ${how}`
+  }
+  if (holder !== undefined && holder !== key && !isClaimed(source)) {
+    return `is only for Service ${holder} (spec.claimRef); name another one`
   }
   if (holder !== undefined && holder !== key) {
     return `is held by Service ${holder}; delete that Service first, or name another ElasticIP`

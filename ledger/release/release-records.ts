@@ -1,9 +1,12 @@
 import type { Reservation } from '../../clouds/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
+import { AddressInUse, findUsers } from '../record/address-use.ts'
 import { type ElasticIP, recordFinalizer, releaseRecordName, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { StatusChange } from '../record/records.ts'
 import { deleteReservation } from './delete-reservation.ts'
+
+const inUse = 'the address of a reservation that is to be deleted is in use, it stays'
 
 /*
  * A reservation that is being deleted and that no Service holds has a release record, named after the reservation. A
@@ -23,6 +26,13 @@ export async function releaseOrphan(
   if (!record) return
   const others = (await deps.records.list({ signal })).filter(({ metadata }) => metadata.name !== releaseRecordName(id))
   if (!isOrphan(others)) return deps.records.remove(record, { signal })
+  const users = findUsers({ address, reservationID: id }, await deps.possibleUsers(signal), {
+    records: [record.metadata.name],
+  })
+  if (users.length > 0) {
+    deps.log.warn({ reservation: id, reason: new AddressInUse({ address, reservationID: id }, users).message }, inUse)
+    return deps.records.remove(record, { signal })
+  }
   deps.log.warn({ reservation: id, address }, 'orphaned address, it is released')
   const status = releasing({ id, address, at: deps.now().toISOString(), message: 'no Service wants it' })
   await deleteReservation(deps, await deps.records.writeStatus(record, status, { signal }), signal)
@@ -55,7 +65,12 @@ export async function resumeRelease(
   const id = reservationIdOf(record) ?? ''
   // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides anew.
   const isOver = !record.status?.deletionRequestedAt || (!isListed && !(await deps.cloud.reservation(id, signal)))
-  await (isOver ? deps.records.remove(record, { signal }) : deleteReservation(deps, record, signal))
+  if (isOver) return deps.records.remove(record, { signal })
+  // The call may have been lost. While somebody shows the address it is not sent again.
+  const used = { address: record.status?.address, reservationID: id }
+  const users = findUsers(used, await deps.possibleUsers(signal), { records: [record.metadata.name] })
+  if (users.length > 0) deps.log.warn({ reservation: id, reason: new AddressInUse(used, users).message }, inUse)
+  else await deleteReservation(deps, record, signal)
 }
 
 function releasing(of: { id: string; address: string | undefined; at: string; message: string }): StatusChange {

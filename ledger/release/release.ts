@@ -6,6 +6,7 @@ import { findReservation } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { assigned } from '../record/records.ts'
 import { deleteReservation } from './delete-reservation.ts'
+import { whyKept } from './kept-reservation.ts'
 import { moveToReleaseRecord } from './release-records.ts'
 
 export type ReleaseDeps = LedgerDeps & {
@@ -64,9 +65,18 @@ export async function releaseSource(
   return 'released'
 }
 
-/** Writes down that the deletion is requested, requests it, and leaves a release record until the cloud has deleted it. */
+/**
+ * Writes down that the deletion is requested, requests it, and leaves a release record until the cloud has deleted it.
+ * Throws AddressInUse while somebody shows the address. A reservation that is not ours to delete stays.
+ */
 async function releaseToCloud(deps: LedgerDeps, marked: ElasticIP, signal: AbortSignal): Promise<void> {
   const reservationID = reservationIdOf(marked) ?? (await findReservation(deps, marked, signal))?.id
+  const kept = reservationID === undefined ? undefined : await whyKept(deps, { marked, reservationID }, signal)
+  if (kept !== undefined) {
+    await deps.records.remove(marked, { signal })
+    const facts = { record: marked.metadata.name, address: marked.status?.address, reservation: reservationID }
+    return deps.log.info({ ...facts, reason: kept }, 'record removed; its reservation stays')
+  }
   const { deletionRequestedAt = deps.now().toISOString() } = marked.status ?? {}
   const stored = await deps.records.writeStatus(marked, { deletionRequestedAt, reservationID }, { signal })
   if ((await deleteReservation(deps, stored, signal)) === 'deleting') await moveToReleaseRecord(deps, stored, signal)

@@ -1,6 +1,8 @@
 import type { Reservation } from '../../clouds/cloud.ts'
 import type { Key, Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { shownAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { type MarkScheme, isUnmarked, ownerMark, serviceMarks } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
@@ -18,6 +20,7 @@ export type SweepSeen = {
   reservations: Reservation[]
   records: ElasticIP[]
   services: LiveService[]
+  requestAnnotations: readonly string[]
   scheme: MarkScheme
   /** Ids of the orphans that the last sweep saw. */
   suspects: ReadonlySet<string>
@@ -66,8 +69,8 @@ export function planSweep(seen: SweepSeen): SweepPlan {
   const adopt: Adoption[] = []
   const orphans: Reservation[] = []
   const surplus: Surplus[] = []
-  const shown = shownAddresses(seen)
-  const isShown = ({ address }: Reservation) => address !== undefined && shown.has(address)
+  const shown = addressesInUse(seen)
+  const isShown = ({ address }: Reservation) => address !== undefined && shown.has(canonicalIpAddress(address))
   const inOrder = withoutRecord(seen).toSorted((a, b) => Number(isShown(b)) - Number(isShown(a)) || compareAge(a, b))
   for (const reservation of inOrder) {
     const mark = ownerMark(reservation.marks) ?? ''
@@ -176,12 +179,11 @@ function isLive({ service, wanted }: LiveService): boolean {
   return wanted.kind !== 'nothing' && !service.metadata.deletionTimestamp
 }
 
-function shownAddresses({ services }: SweepSeen): Set<string> {
-  const live = services.filter(isLive)
-  const ofSpecs = live.map(({ service }) => service.spec.loadBalancerIP)
-  const own = live.map(({ wanted }) => (wanted.kind === 'own' ? wanted.address : undefined))
-  const ofStatus = services.flatMap(({ service }) => service.status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip)
-  return new Set([...ofSpecs, ...own, ...ofStatus].filter((address) => address !== undefined))
+/** What any Service shows, and own addresses; a Service that shows an address of another program counts as well. */
+function addressesInUse({ services, requestAnnotations }: SweepSeen): Set<string | undefined> {
+  return new Set(
+    services.flatMap(({ service }) => shownAddresses(service, requestAnnotations)).map(({ address }) => address),
+  )
 }
 
 function compareAge(a: Reservation, b: Reservation): number {

@@ -19,6 +19,7 @@ export type SweepDeps = LedgerDeps & {
   listServices: () => LiveService[]
   /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
   removeAddress: (service: Service) => Promise<void>
+  requestAnnotations: readonly string[]
   graceMs: number
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
@@ -54,10 +55,11 @@ export function sweep(deps: SweepDeps): Sweep {
     const reservations = listed.filter(({ id, marks }) => mayBeOurs(deps.scheme, marks) && !deleted.has(id))
     const before = suspects
     const compare = (records: ElasticIP[]) => {
-      const { graceMs, scheme } = deps
+      const { graceMs, scheme, requestAnnotations } = deps
       const services = deps.listServices()
       const now = deps.now()
-      return planSweep({ reservations, records, services, scheme, suspects: before, now, graceMs, maxShare })
+      const known = { reservations, records, services, scheme, requestAnnotations }
+      return planSweep({ ...known, suspects: before, now, graceMs, maxShare })
     }
     const plan = compare(deps.listRecords())
     suspects = plan.suspects

@@ -19,7 +19,11 @@ export function availableAddressController({ caches, ledger, events, settings }:
   return {
     reconciler: availableAddress({
       getRecord: (key, signal) => ledger.deps.records.get(key, { signal }),
-      claimantOf: (name) => records.list().find(({ spec }) => spec.source?.name === name)?.metadata.name,
+      claimantsOf: (name) =>
+        records
+          .list()
+          .filter(({ spec }) => spec.source?.name === name)
+          .map(({ metadata }) => metadata.name),
       carryOut: availableSteps(ledger.deps),
       check: provisionedCheck(ledger.deps, { everyMs, monotonicMs: () => performance.now() }),
     }),

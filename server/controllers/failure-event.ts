@@ -1,6 +1,7 @@
 import type { Report } from '../../controllers/reconcile-key.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
+import { AddressInUse } from '../../ledger/record/address-use.ts'
 
 export type FailureEventOptions = {
   events: EventRecorder
@@ -11,10 +12,14 @@ export type FailureEventOptions = {
   prefix?: string
 }
 
-/** Reports every failed reconcile as a warning Event on its object. */
+/** Reports every failed reconcile as a warning Event on its object, and on the Services that use its address. */
 export function failureEvent({ events, find, reason, prefix = '' }: FailureEventOptions): Report {
-  return (key, message) => {
+  return (key, message, error) => {
     const object = find(key)
     if (object) events.record(object, { type: 'Warning', reason, message: `${prefix}${message}` })
+    // Those who keep the address from being released read it as well.
+    for (const { service } of error instanceof AddressInUse ? error.users : []) {
+      if (service) events.record(service, { type: 'Warning', reason: 'AddressInUse', message })
+    }
   }
 }

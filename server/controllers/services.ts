@@ -10,7 +10,7 @@ import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elastic-ip.ts'
 import { elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
-import { isAvailable } from '../../ledger/record/source.ts'
+import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { postponeRelease, release, retain } from '../../ledger/release/release.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { failureEvent } from './failure-event.ts'
@@ -65,7 +65,7 @@ function changes(deps: Deps): Watch[] {
   const { services, records } = deps.caches
   const { unboundGraceMs } = deps.settings.cluster
   const waitingFor = (record: ElasticIP | undefined) =>
-    record && isAvailable(record) ? services.list().filter(requests(record)).map(keyOf) : []
+    record && isSource(record) ? services.list().filter(requests(record)).map(keyOf).filter(canHave(record)) : []
   return [
     watch(services, (key) => [key]),
     watch(deps.ownAddresses, (keys) => keys),
@@ -86,6 +86,11 @@ function changes(deps: Deps): Watch[] {
 function keysOf(record: ElasticIP | undefined): Key[] {
   const key = record && claimKey(record)
   return key === undefined ? [] : [key]
+}
+
+/** Whether the Service of a key may claim an address now. */
+function canHave(source: ElasticIP): (key: Key) => boolean {
+  return (key) => isAvailableFor(key, source) && !isClaimed(source)
 }
 
 /** Whether a Service requests this ElasticIP by its name. */

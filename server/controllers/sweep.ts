@@ -5,8 +5,9 @@ import { watch } from '../../controllers/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
+import { allRequestAnnotations } from '../possible-users.ts'
 
-type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'settings' | 'events'>
+type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'vendor' | 'settings' | 'events'>
 
 /** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
 const deletionMs = 120_000
@@ -33,7 +34,7 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
   }
 }
 
-function makeSweep({ client, ledger, caches, want, settings, events }: Deps): Sweep {
+function makeSweep({ client, ledger, caches, want, vendor, settings, events }: Deps): Sweep {
   const recorder = events.of('service-controller')
   return sweep({
     ...ledger.deps,
@@ -42,6 +43,7 @@ function makeSweep({ client, ledger, caches, want, settings, events }: Deps): Sw
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
+    requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
     graceMs: settings.cluster.unboundGraceMs,
     mode: settings.cluster.sweep,
     warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),

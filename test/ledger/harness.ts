@@ -100,6 +100,11 @@ export type Harness = {
   addService(service: Service): void
 }
 
+const requestAnnotations = [
+  'metallb.io/loadBalancerIPs',
+  'metallb.universe.tf/loadBalancerIPs',
+  'kube-vip.io/loadbalancerIPs',
+]
 const policy = makePolicy({ metro: 'da' })
 const wanted = (service: Service): Want => want(service, policy, undefined)
 
@@ -181,6 +186,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs }),
     clusterState: () => (options.checksCluster ? guard.state() : ({ kind: 'ours' } as const)),
     haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), scheme.cluster),
+    possibleUsers: async (signal: AbortSignal) => ({
+      services: (await client.list(services, { signal })).items,
+      records: (await client.list(elasticIPs, { signal })).items,
+      requestAnnotations,
+    }),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: async (record: ElasticIP, signal: AbortSignal) =>
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),
@@ -222,7 +232,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   })
   const sourceReconciler = availableAddress({
     getRecord: (name, signal) => deps.records.get(name, { signal }),
-    claimantOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
+    claimantsOf: (name) =>
+      api
+        .stored(elasticIPs)
+        .filter(({ spec }) => spec.source?.name === name)
+        .map(({ metadata }) => metadata.name),
     carryOut: availableSteps(deps),
     check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
   })
@@ -266,6 +280,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       listRecords: () => api.stored(elasticIPs),
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
+      requestAnnotations,
       graceMs,
       mode: 'release',
       warn: (service, message) => void context.warnings.push(`${keyOf(service)}: ${message}`),

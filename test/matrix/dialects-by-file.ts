@@ -10,6 +10,8 @@ export type DialectsOfFile = {
 
 export const dialectsByFile: Record<string, DialectsOfFile> = {
   // MetalLB reads custom resources on one, a ConfigMap on the other.
+  // What Services show and what records say, which no vendor has a part in.
+  'available-in-use': { complete: ['equinix-metal'] },
   announcing: { complete: ['equinix-metal', 'packet'] },
   'as-person': { complete: ['equinix-metal'] },
   // A kill during a write to the API server is the same in every dialect, a kill during a call to the cloud is not.

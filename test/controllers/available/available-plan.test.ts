@@ -73,12 +73,12 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     step: 'reclaim',
   },
   {
-    name: 'and what went to an earlier record of the name',
+    name: 'a claim of an earlier record of the name is restored for the record that holds the address',
     seen: {
       source: warm(available, { claimRef: { ...taken.claimRef, elasticIPUID: 'record-0' } }),
       record: taker('warm-da-1'),
     },
-    step: 'reclaim',
+    step: 'restore-claim',
   },
   {
     name: 'and what its record found another for',

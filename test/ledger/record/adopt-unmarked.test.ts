@@ -74,6 +74,7 @@ const base = {
   suspects: new Set(['res-1']),
   now: new Date('2026-01-31T09:00:00Z'),
   graceMs: 15 * 60_000,
+  requestAnnotations: [],
   maxShare: 0.1,
 }
 const services: [name: string, shown: string | undefined, adopted: number][] = [

@@ -17,6 +17,7 @@ const base: SweepSeen = {
   suspects: new Set(),
   now: new Date('2026-01-31T09:00:00Z'),
   graceMs: 15 * 60_000,
+  requestAnnotations: [],
   maxShare: 0.1,
 }
 

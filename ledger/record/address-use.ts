@@ -1,0 +1,123 @@
+import { type Key, type Service, keyOf, splitKey } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { type ElasticIP, phaseOf } from './elastic-ip.ts'
+import { addressAnnotation } from './names.ts'
+
+/*
+ * The rule that keeps an address in use: before a reservation is deleted, and before an available address gets a new
+ * holder, a live look finds nobody who shows or holds it. Records can be wrong: people edit them, remove them by force
+ * and restore them from backups. The network follows what Services show.
+ */
+
+/** All who could use an address. */
+export type PossibleUsers = {
+  services: readonly Service[]
+  records: readonly ElasticIP[]
+  /** Every annotation by which a Service can request an address from announcing software, ours or not. */
+  requestAnnotations: readonly string[]
+}
+
+/** Reads who could use an address now, past every cache. Callers at the same time share a read that began after they asked. */
+export type ReadPossibleUsers = (signal: AbortSignal) => Promise<PossibleUsers>
+
+export type UsedAddress = { address?: string | undefined; reservationID?: string | undefined }
+
+/** Who may use the address: those for whom, or instead of whom, the caller acts. */
+export type Exempt = {
+  service?: Key | undefined
+  /** Names of records. */
+  records: readonly string[]
+  /** The Service got the address then. What another namespace requested later does not hold it up. */
+  since?: string | undefined
+}
+
+export type AddressUser = {
+  kind: 'Service' | 'ElasticIP'
+  key: Key
+  how: string
+  record?: ElasticIP
+  service?: Service
+}
+
+/** An address is not released, or gets no new holder, because somebody shows or holds it. */
+export class AddressInUse extends Error {
+  override readonly name = 'AddressInUse'
+  readonly users: readonly AddressUser[]
+
+  constructor(used: UsedAddress, users: readonly AddressUser[]) {
+    super(inUseText(used, users))
+    this.users = users
+  }
+}
+
+/** Where a Service shows or requests an address. */
+export type ShownAddress = { address: string; where: string }
+
+/**
+ * The addresses that a Service shows, in canonical text.
+ *
+ * | the Service                                        | shows an address in                                     |
+ * | -------------------------------------------------- | ------------------------------------------------------- |
+ * | any                                                | `status.loadBalancer`: the network may know it          |
+ * | a LoadBalancer of any class that is not being      | `spec.loadBalancerIP`, our annotation, every annotation |
+ * | deleted                                            | that requests an address                                |
+ */
+export function shownAddresses(service: Service, requestAnnotations: readonly string[]): ShownAddress[] {
+  const { metadata, spec, status } = service
+  const inStatus = (status?.loadBalancer?.ingress ?? []).map(({ ip }) => [ip, 'status.loadBalancer'] as const)
+  const isRequest = spec.type === 'LoadBalancer' && metadata.deletionTimestamp === undefined
+  const annotations = isRequest ? [addressAnnotation, ...requestAnnotations] : []
+  const requested = annotations.flatMap((name) =>
+    (metadata.annotations?.[name] ?? '').split(',').map((value) => [value.trim(), `annotation ${name}`] as const),
+  )
+  const inSpec = isRequest ? [[spec.loadBalancerIP, 'spec.loadBalancerIP'] as const] : []
+  return [...inStatus, ...inSpec, ...requested].flatMap(([text, where]) => {
+    const address = text ? canonicalIpAddress(text) : undefined
+    return address === undefined ? [] : [{ address, where }]
+  })
+}
+
+/** Everybody who shows or holds an address or its reservation, besides those who may. Pure. */
+export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt): AddressUser[] {
+  const address = used.address === undefined ? undefined : canonicalIpAddress(used.address)
+  const services = all.services.flatMap((service): AddressUser[] => {
+    const key = keyOf(service)
+    const shown = shownAddresses(service, all.requestAnnotations).find((one) => one.address === address)
+    if (!shown || key === exempt.service || isLaterRequest(service, shown, exempt)) return []
+    return [{ kind: 'Service', key, how: `shows it in ${shown.where}`, service }]
+  })
+  const records = all.records
+    .filter(({ metadata }) => !exempt.records.includes(metadata.name))
+    .filter((record) => isHolder(record, { ...used, address }))
+    .map((record): AddressUser => ({ kind: 'ElasticIP', key: record.metadata.name, how: 'holds it', record }))
+  return [...services, ...records]
+}
+
+/**
+ * Whether another namespace only requests the address, and later than the Service that has it. It cannot have it yet, and
+ * must not keep its owner from being deleted.
+ */
+function isLaterRequest({ metadata }: Service, { where }: ShownAddress, { service, since }: Exempt): boolean {
+  if (service === undefined || since === undefined || where === 'status.loadBalancer') return false
+  return metadata.namespace !== splitKey(service).namespace && (metadata.creationTimestamp ?? '') > since
+}
+
+function isHolder(record: ElasticIP, { address, reservationID }: UsedAddress): boolean {
+  const { status = {} } = record
+  if (phaseOf(record) === 'Releasing') return false
+  const isSameReservation = reservationID !== undefined && status.reservationID === reservationID
+  return isSameReservation || (address !== undefined && canonicalIpAddress(status.address ?? '') === address)
+}
+
+/** How many users a message names. */
+const maxNamed = 5
+
+function inUseText({ address, reservationID }: UsedAddress, users: readonly AddressUser[]): string {
+  const named = users.slice(0, maxNamed).map(({ kind, key, how }) => `${kind} ${key} ${how}`)
+  const rest = users.length > named.length ? ` and ${users.length - named.length} more` : ''
+  const what = address === undefined ? `reservation ${reservationID}` : `address ${address}`
+  return (
+    `${what} is in use and stays reserved for now: ${named.join(', ')}${rest}. ` +
+    'Delete what uses it, or give that another address; we look again'
+  )
+}

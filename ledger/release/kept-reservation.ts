@@ -1,0 +1,52 @@
+import type { Reservation } from '../../clouds/cloud.ts'
+import { AddressInUse, type AddressUser, findUsers } from '../record/address-use.ts'
+import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { clusterMarks, clusterOfOthers } from '../record/marks.ts'
+import { transferAnnotation } from '../record/names.ts'
+import { hasSource, isSource } from '../record/source.ts'
+import { stayInUse } from '../record/stay-in-use.ts'
+
+type Kept = { marked: ElasticIP; reservationID: string }
+
+/**
+ * Why the reservation of a record stays although the record goes; undefined if it may be deleted. Throws AddressInUse
+ * while somebody shows or holds the address: then the record stays as well, and says so.
+ */
+export async function whyKept(
+  deps: LedgerDeps,
+  { marked, reservationID }: Kept,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const found = await deps.cloud.reservation(reservationID, signal)
+  const foreign = found && foreignReason(deps, { marked, found })
+  if (foreign !== undefined) return foreign
+  const address = marked.status?.address ?? found?.address
+  const users = findUsers({ address, reservationID }, await deps.possibleUsers(signal), {
+    ...(isSource(marked) ? {} : { service: claimKey(marked), since: marked.metadata.creationTimestamp }),
+    records: [marked.metadata.name],
+  })
+  if (users.length === 0) return undefined
+  const [holder] = users
+  // Two records of one reservation, from a backup for instance: the one that holds it releases it some day.
+  if (users.every((user) => isIndependentRecord(user, { marked, reservationID }))) return `${holder?.key} holds it`
+  return stayInUse(deps, { record: marked, error: new AddressInUse({ address, reservationID }, users) }, signal)
+}
+
+function isIndependentRecord({ record }: AddressUser, { marked, reservationID }: Kept): boolean {
+  return record !== undefined && record.status?.reservationID === reservationID && !hasSource(record, marked)
+}
+
+/** Why a reservation is not ours to delete. */
+function foreignReason(
+  { scheme }: Pick<LedgerDeps, 'scheme'>,
+  { marked: { metadata, spec }, found: { marks } }: { marked: ElasticIP; found: Reservation },
+): string | undefined {
+  const other = clusterOfOthers(scheme, marks)
+  if (other !== undefined) return `its marks name another cluster, ${other}`
+  if (spec.reservationID === undefined || spec.reclaimPolicy === 'Delete') return undefined
+  const isUnmarked = Object.entries(clusterMarks(scheme)).some(([mark, value]) => marks[mark] !== value)
+  // Its marks are ours only so that the other cluster leaves it alone; it is still the operator's.
+  const isTransferred = metadata.annotations?.[transferAnnotation] !== undefined
+  return isUnmarked || isTransferred ? 'an operator provisioned it' : undefined
+}

@@ -1,0 +1,144 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../../kube/objects.ts'
+import { AddressInUse, type Exempt, type UsedAddress, findUsers } from '../../../ledger/record/address-use.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { makeLot, makeRecord, makeService } from '../../builders.ts'
+
+const address = '203.0.113.7'
+const requestAnnotations = ['metallb.io/loadBalancerIPs', 'kube-vip.io/loadbalancerIPs']
+const ingress = (ip: string) => ({ loadBalancer: { ingress: [{ ip }] } })
+const deletionTimestamp = '2026-01-31T09:00:00Z'
+
+type Case = {
+  name: string
+  service?: Service
+  record?: ElasticIP
+  used?: UsedAddress
+  exempt?: Partial<Exempt>
+  users: string[]
+}
+
+const inSpec = 'Service default/web shows it in spec.loadBalancerIP'
+const inStatus = 'Service default/web shows it in status.loadBalancer'
+const later = { namespace: 'other', creationTimestamp: '2026-02-01T00:00:00Z' }
+const owner = { service: 'default/shop', since: '2026-01-31T09:00:00Z' }
+
+const cases: Case[] = [
+  { name: 'an own address', service: makeService({ loadBalancerIP: address }), users: [inSpec] },
+  {
+    name: 'an own address of a Service of another class',
+    service: makeService({ loadBalancerIP: address, loadBalancerClass: 'example.com/other' }),
+    users: [inSpec],
+  },
+  {
+    name: 'one of several addresses that an annotation requests',
+    service: makeService({ annotations: { 'kube-vip.io/loadbalancerIPs': `203.0.113.1, ${address}` } }),
+    users: ['Service default/web shows it in annotation kube-vip.io/loadbalancerIPs'],
+  },
+  {
+    name: 'an address that we wrote',
+    service: makeService({ annotations: { 'eip-admission.dev/address': address } }),
+    users: ['Service default/web shows it in annotation eip-admission.dev/address'],
+  },
+  {
+    name: 'the status of a ClusterIP Service',
+    service: makeService({ type: 'ClusterIP', status: ingress(address) }),
+    users: [inStatus],
+  },
+  {
+    name: 'what a LoadBalancer left in the spec of a ClusterIP Service',
+    service: makeService({ type: 'ClusterIP', loadBalancerIP: address }),
+    users: [],
+  },
+  {
+    name: 'the spec of a Service that is being deleted',
+    service: makeService({ loadBalancerIP: address, deletionTimestamp }),
+    users: [],
+  },
+  {
+    name: 'the status of a Service that is being deleted',
+    service: makeService({ status: ingress(address), deletionTimestamp }),
+    users: [inStatus],
+  },
+  {
+    name: 'another address',
+    service: makeService({ loadBalancerIP: '203.0.113.70', status: ingress('203.0.113.77') }),
+    users: [],
+  },
+  {
+    name: 'the same IPv6 address in another text',
+    service: makeService({ loadBalancerIP: '2001:DB8::1' }),
+    used: { address: '2001:db8:0::1' },
+    users: [inSpec],
+  },
+  {
+    name: 'the Service that is served',
+    service: makeService({ loadBalancerIP: address }),
+    exempt: { service: 'default/web' },
+    users: [],
+  },
+  {
+    name: "a later request from another namespace than the owner's",
+    service: makeService({ ...later, loadBalancerIP: address }),
+    exempt: owner,
+    users: [],
+  },
+  {
+    name: 'the same in its status',
+    service: makeService({ ...later, status: ingress(address) }),
+    exempt: owner,
+    users: ['Service other/web shows it in status.loadBalancer'],
+  },
+  {
+    name: 'the same from the namespace of the owner',
+    service: makeService({ ...later, namespace: 'default', loadBalancerIP: address }),
+    exempt: owner,
+    users: [inSpec],
+  },
+  {
+    name: 'a record with the address',
+    record: makeRecord({ phase: 'Bound', address }),
+    users: ['ElasticIP default.web holds it'],
+  },
+  {
+    name: 'a record with the reservation',
+    record: makeRecord({ phase: 'Requested', reservationID: 'res-1' }),
+    used: { reservationID: 'res-1' },
+    users: ['ElasticIP default.web holds it'],
+  },
+  { name: 'a record that is being released', record: makeRecord({ phase: 'Releasing', address }), users: [] },
+  {
+    name: 'the record of the caller',
+    record: makeRecord({ phase: 'Bound', address }),
+    exempt: { records: ['default.web'] },
+    users: [],
+  },
+  {
+    name: 'an ElasticIP that is not provisioned',
+    record: makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain' }),
+    used: { reservationID: 'res-1' },
+    users: [],
+  },
+]
+
+for (const { name, service, record, used = { address }, exempt, users } of cases) {
+  test(`${name}: ${users.length === 0 ? 'no user' : 'a user'}`, () => {
+    const all = { services: service ? [service] : [], records: record ? [record] : [], requestAnnotations }
+    const found = findUsers(used, all, { records: [], ...exempt })
+    assert.equal(
+      found.map(({ kind, key, how }) => `${kind} ${key} ${how}`),
+      users,
+    )
+  })
+}
+
+test('an error names five users and says what to do', () => {
+  const services = Array.from({ length: 7 }, (_, n) => makeService({ name: `s${n}`, loadBalancerIP: address }))
+  const users = findUsers({ address }, { services, records: [], requestAnnotations }, { records: [] })
+  const { message } = new AddressInUse({ address }, users)
+  assert.match(message, /^address 203\.0\.113\.7 is in use and stays reserved for now: Service default\/s0 shows it/)
+  assert.match(message, 'Service default/s4 shows it in spec.loadBalancerIP and 2 more. Delete what uses it')
+})
+
+test.run()

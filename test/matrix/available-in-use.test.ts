@@ -1,0 +1,253 @@
+// An address that a Service shows or holds is never released and never gets a second holder, whatever its records say.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { listAll } from '../../kube/list-all.ts'
+import { events } from '../../kube/resource.ts'
+import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { provisioned } from '../whole/available-view.ts'
+import { eventually } from '../whole/eventually.ts'
+import { chosen, loadBalancer } from '../whole/manifests.ts'
+import { dialect, openStage } from './dialect.ts'
+
+const stage = await openStage()
+const { kubectl } = stage
+const running = (size: number) => ({
+  env: { ...dialect.here, EIP_WARM_POOL: String(size) },
+  flags: ['--unbound-grace=3s', '--sweep-interval=1s'],
+})
+let product = await stage.startSwept(running(0))
+
+const eip = (name: string) => stage.client.get(elasticIPs, { name })
+const isReserved = (address: string | undefined) => stage.reserved().some((one) => one.address === address)
+const named = (name: string, elasticIP: string) => loadBalancer(name, { annotations: { [chosen]: elasticIP } })
+const isGone = (name: string) => eventually(`${name} is gone`, async () => (await eip(name)) === undefined || undefined)
+const available = (name: string) =>
+  eventually(`${name} is Available`, async (observe) => {
+    return observe(await eip(name))?.status?.phase === 'Available' || undefined
+  })
+const refused = async (manifest: object) => {
+  const { code, stderr } = await kubectl(['create', '-f', '-'], manifest)
+  assert.is(code, 1)
+  return stderr
+}
+const says = (name: string, words: RegExp) =>
+  eventually(
+    `${name} says ${words}`,
+    async (observe) => words.test(observe((await eip(name))?.status?.message) ?? '') || undefined,
+  )
+/** Waits for a warning Event on a Service. */
+const warned = (name: string, words: RegExp) =>
+  eventually(`an Event on ${name} says ${words}`, async (observe) => {
+    const all = await listAll(stage.client, events)
+    const about = all.filter((event) => event.involvedObject.kind === 'Service' && event.involvedObject.name === name)
+    const texts = about.filter(({ type }) => type === 'Warning').map(({ message }) => message)
+    return observe(texts).some((text) => words.test(text)) || undefined
+  })
+
+/** Provisions an ElasticIP that is deleted with its Service, and creates a Service that has it. */
+async function lend(elasticIP: string, service: string): Promise<{ id: string; address: string }> {
+  const ordered = await stage.order()
+  await stage.send(['create'], provisioned(elasticIP, ordered.id, 'Delete'))
+  await available(elasticIP)
+  await stage.create(named(service, elasticIP))
+  assert.is(await stage.settled(service), ordered.address)
+  await bound(elasticIP, service)
+  return ordered
+}
+
+const bound = (elasticIP: string, service: string) =>
+  eventually(`${elasticIP} is claimed by ${service}`, async (observe) => {
+    const [source, record] = observe(await Promise.all([eip(elasticIP), stage.record(service)]))
+    const isClaimed = record && source?.spec.claimRef?.elasticIPUID === record.metadata.uid
+    return (isClaimed && source?.status?.phase === 'Bound' && record?.status?.phase === 'Bound') || undefined
+  })
+
+/** Gives the product the time in which it released such an address before. */
+async function staysWith(service: string, elasticIP: string, address: string): Promise<void> {
+  await sleep(4_000)
+  assert.ok(isReserved(address), 'the reservation is kept')
+  assert.is(await stage.settled(service), address)
+  await bound(elasticIP, service)
+}
+
+async function removeByForce(name: string): Promise<void> {
+  await stage.run('patch', 'eip', name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
+  await stage.run('delete', 'eip', name, '--wait=false')
+}
+
+/** Stores an ElasticIP as a backup tool does: the same object under a new uid, with its status. */
+async function restore({ metadata, spec, ...rest }: ElasticIP, status: ElasticIP['status']): Promise<void> {
+  const { name, labels, annotations, finalizers } = metadata
+  const fresh = { name, ...(labels && { labels }), ...(annotations && { annotations }) }
+  const created = await stage.client.create(elasticIPs, {
+    ...rest,
+    metadata: { ...fresh, ...(finalizers && { finalizers }) },
+    spec,
+  })
+  if (status) await stage.client.replace(elasticIPs, { ...created, status }, { subresource: 'status' })
+}
+
+for (const [how, patch] of [
+  ['whose claimRef a person removed', { claimRef: null }],
+  ['whose claim a person removed from the claimRef', { claimRef: { elasticIPUID: null } }],
+] as const) {
+  test(`a provisioned address ${how} stays with its Service, and no other Service gets it`, async () => {
+    const { address } = await lend('patched', 'keeps')
+    await stage.run('patch', 'eip', 'patched', '--type=merge', '-p', JSON.stringify({ spec: patch }))
+    assert.match(await refused(named('thief', 'patched')), /ElasticIP patched|is in use/)
+    await staysWith('keeps', 'patched', address)
+    assert.match(await refused(named('thief', 'patched')), 'is held by Service default/keeps')
+    await stage.run('delete', 'service', 'keeps')
+    await isGone('patched')
+    assert.not(isReserved(address), 'the policy Delete applies when the Service is gone')
+  })
+}
+
+test('a provisioned address stays with its Service when the record of the Service is removed by force', async () => {
+  const { address } = await lend('forced', 'survives')
+  await removeByForce('default.survives')
+  await staysWith('survives', 'forced', address)
+  await stage.run('delete', 'service', 'survives')
+  await isGone('forced')
+})
+
+test('a provisioned address stays with its Service when claimRef and record are both removed', async () => {
+  const { address } = await lend('both', 'endures')
+  await product.stop()
+  await removeByForce('default.endures')
+  await stage.run('patch', 'eip', 'both', '--type=merge', '-p', '{"spec":{"claimRef":null}}')
+  product = await stage.startSwept(running(0))
+  await staysWith('endures', 'both', address)
+  await stage.run('delete', 'service', 'endures')
+  await isGone('both')
+})
+
+for (const status of ['with', 'without'] as const) {
+  test(`a provisioned address stays with its Service when all ElasticIPs are restored ${status} their status`, async () => {
+    const { address } = await lend('restored', 'lasts')
+    await product.stop()
+    const backup = await listAll(stage.client, elasticIPs)
+    for (const { metadata } of backup) await removeByForce(metadata.name)
+    for (const one of backup) await restore(one, status === 'with' ? one.status : undefined)
+    product = await stage.startSwept(running(0))
+    await staysWith('lasts', 'restored', address)
+    await stage.run('delete', 'service', 'lasts')
+    await isGone('restored')
+    assert.not(isReserved(address))
+  })
+}
+
+test('an available address that a Service shows as its own is neither given to another Service nor deleted', async () => {
+  const ordered = await stage.order()
+  await stage.send(['create'], provisioned('shown', ordered.id, 'Delete'))
+  await available('shown')
+  const request = { 'metallb.io/loadBalancerIPs': ordered.address }
+  await stage.create(loadBalancer('guest', { annotations: request, spec: { loadBalancerClass: 'example.com/other' } }))
+  const reason = `address ${ordered.address} is in use.*Service default/guest shows it in annotation metallb.io/loadBalancerIPs`
+  assert.match(await refused(named('other', 'shown')), new RegExp(reason))
+  await stage.run('delete', 'eip', 'shown', '--wait=false')
+  await says('shown', new RegExp(reason))
+  await warned('guest', new RegExp(reason))
+  assert.ok(isReserved(ordered.address))
+  await stage.run('delete', 'service', 'guest')
+  await eventually('it is released afterwards', () => !isReserved(ordered.address) || undefined)
+  await isGone('shown')
+})
+
+test('a warm address that a Service shows as its own is given to no other Service and stays when the pool is made smaller', async () => {
+  await product.stop()
+  product = await stage.startSwept(running(2))
+  const warm = await eventually('two warm addresses', async (observe) => {
+    const all = observe(await listAll(stage.client, elasticIPs)).filter(({ status }) => status?.phase === 'Available')
+    return all.length === 2 ? all : undefined
+  })
+  const { metadata: { name = '' } = {}, status: { address = '' } = {} } = warm[0] ?? {}
+  const request = { 'metallb.io/loadBalancerIPs': address }
+  await stage.create(loadBalancer('guest', { annotations: request, spec: { loadBalancerClass: 'example.com/other' } }))
+  for (const taker of ['one', 'two', 'three']) {
+    const { spec } = await stage.create(loadBalancer(taker))
+    assert.is.not(spec.loadBalancerIP, address)
+  }
+  await product.stop()
+  product = await stage.startSwept(running(0))
+  await says(name, /Service default\/guest shows it/)
+  await stage.run('delete', 'eip', name, '--wait=false')
+  await sleep(3_000)
+  assert.ok(isReserved(address))
+  await stage.run('delete', 'service', 'guest', 'one', 'two', 'three')
+  await eventually('all are released', () => stage.reserved().length === 0 || undefined)
+})
+
+test('a Service whose provisioned address vanished at the cloud gets a warning Event, and its record says so', async () => {
+  const { id, address } = await lend('fleeting', 'loses')
+  stage.cloud.control.reservations.vanish(id)
+  const words = new RegExp(`no longer has (address )?${address}`)
+  await warned('loses', words)
+  await says('fleeting', /has no reservation|no longer has/)
+  await says('default.loses', /no longer has|has no reservation/)
+  await stage.run('delete', 'service', 'loses')
+  await stage.run('delete', 'eip', 'fleeting', '--timeout=10s')
+})
+
+test("another cluster's reservation is refused with its marks, and is transferred if an operator says so", async () => {
+  const marks = [dialect.usage, 'cluster=another-cluster', 'service=abc']
+  const ordered = await stage.order(marks)
+  await stage.send(['create'], provisioned('foreign', ordered.id))
+  await says('foreign', /another cluster's.*cluster=another-cluster.*transfer-from-cluster=another-cluster/)
+  assert.match(await refused(named('x', 'foreign')), 'cluster=another-cluster')
+  await stage.run('annotate', 'eip', 'foreign', 'eip-admission.dev/transfer-from-cluster=wrong')
+  await sleep(2_000)
+  assert.is((await eip('foreign'))?.status?.address, undefined)
+  await stage.run(
+    'annotate',
+    '--overwrite',
+    'eip',
+    'foreign',
+    'eip-admission.dev/transfer-from-cluster=another-cluster',
+  )
+  await available('foreign')
+  const tags = stage.reserved().find(({ id }) => id === ordered.id)?.tags ?? []
+  assert.not(tags.some((tag) => tag.includes('another-cluster') || tag.startsWith('service')))
+  await stage.run('delete', 'eip', 'foreign', '--timeout=10s')
+  assert.ok(isReserved(ordered.address), 'the reservation stays the operator’s')
+})
+
+test('a claimRef that an operator wrote says which Service may claim the address, and stays', async () => {
+  const ordered = await stage.order()
+  const manifest = provisioned('kept', ordered.id) as { spec: object }
+  const claimRef = { namespace: 'default', name: 'chosen-one' }
+  await stage.send(['create'], { ...manifest, spec: { ...manifest.spec, claimRef } })
+  await available('kept')
+  assert.match(await refused(named('x', 'kept')), 'ElasticIP kept is only for Service default/chosen-one')
+  for (let round = 0; round < 2; round += 1) {
+    await stage.create(named('chosen-one', 'kept'))
+    assert.is(await stage.settled('chosen-one'), ordered.address)
+    await bound('kept', 'chosen-one')
+    await stage.run('delete', 'service', 'chosen-one')
+    await available('kept')
+    const left = await eventually('its claim is over', async (observe) => {
+      const { spec } = observe(await eip('kept')) ?? {}
+      return spec?.claimRef?.elasticIPUID === undefined ? spec?.claimRef : undefined
+    })
+    assert.equal(left, claimRef)
+  }
+  await stage.run('delete', 'eip', 'kept', '--timeout=10s')
+})
+
+test('only Services of the allowed namespaces may claim a provisioned address', async () => {
+  const ordered = await stage.order()
+  const manifest = provisioned('team', ordered.id) as { spec: object }
+  await stage.send(['create'], { ...manifest, spec: { ...manifest.spec, allowedNamespaces: ['team-a'] } })
+  await available('team')
+  assert.match(await refused(named('x', 'team')), 'ElasticIP team is for Services of other namespaces')
+  await stage.run('create', 'namespace', 'team-a')
+  await stage.create(loadBalancer('x', { namespace: 'team-a', annotations: { [chosen]: 'team' } }))
+  assert.is(await stage.settled('x', 'team-a'), ordered.address)
+  await stage.run('delete', 'service', 'x', '-n', 'team-a')
+  await stage.run('delete', 'eip', 'team', '--timeout=20s')
+})
+
+test.after(() => stage.close())
+
+test.run()
