@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from '../../kube/client.ts'
-import { isAlreadyExists } from '../../kube/errors.ts'
+import { KubeError, isAlreadyExists } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { confirmAnnotation } from '../record/names.ts'
@@ -55,9 +55,9 @@ async function create(client: KubeClient, map: ConfigMap, signal: AbortSignal): 
   try {
     return await client.create(configMaps, map, { signal })
   } catch (error) {
-    // Another process was quicker. What it wrote is in force, and the next sweep adds ours.
+    // Another process was quicker, and our entries are not stored: the caller must not act as if they were.
     if (!isAlreadyExists(error)) throw error
-    return map
+    throw new KubeError(error.message, { status: 409, reason: 'Conflict', cause: error })
   }
 }
 
