@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type Token as CloudToken, makeTokens } from '../tokens.ts'
 import { forbidden, notFound, unauthorized } from './errors.ts'
-import type { Assignment, Device, Project, Reservation, Session, State } from './state.ts'
+import type { Assignment, Device, Project, Reservation, Session, SshKey, State } from './state.ts'
 
 export type Token = CloudToken<string>
 
@@ -11,6 +11,7 @@ export type Finders = {
   device(request: FastifyRequest): Device
   address(request: FastifyRequest): Reservation | Assignment
   session(request: FastifyRequest): Session
+  sshKey(request: FastifyRequest): SshKey
 }
 
 /** Makes the access control for the given tokens. */
@@ -23,6 +24,12 @@ export function makeAccess(tokens: Token[]) {
       if (!token) throw unauthorized()
       return token
     },
+    /** Throws 403 where the token may only read. */
+    checkWrite(request: FastifyRequest): Token {
+      const token = this.authenticate(request)
+      if (token.readOnly) throw forbidden()
+      return token
+    },
   }
 }
 
@@ -30,13 +37,14 @@ export type Access = ReturnType<typeof makeAccess>
 
 /** Makes the finders for the objects of an account. */
 export function makeFinders(state: State, access: Access): Finders {
-  const allow = (request: FastifyRequest, project: Project) => {
+  const allow = (request: FastifyRequest, project: Project | undefined) => {
     const { projects, readOnly } = access.authenticate(request)
-    if (!projects.includes(project.id)) throw state.behaviour.foreignProject === '403' ? forbidden() : notFound()
+    if (project && !projects.includes(project.id))
+      throw state.behaviour.foreignProject === '403' ? forbidden() : notFound()
     if (readOnly && request.method !== 'GET') throw forbidden()
   }
   const finder =
-    <T>(known: (id: string) => T | undefined, projectOf: (found: T) => Project) =>
+    <T>(known: (id: string) => T | undefined, projectOf: (found: T) => Project | undefined) =>
     (request: FastifyRequest): T => {
       const { id } = request.params as { id: string }
       const found = known(id)
@@ -52,6 +60,10 @@ export function makeFinders(state: State, access: Access): Finders {
     device: finder(
       (id) => state.devices.get(id),
       ({ project }) => project,
+    ),
+    sshKey: finder<SshKey>(
+      (id) => state.sshKeys.get(id),
+      (key) => key.project,
     ),
     address: finder<Reservation | Assignment>(
       (id) => state.reservations.get(id) ?? state.assignments.get(id),

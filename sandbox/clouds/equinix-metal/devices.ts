@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { matchesFilters } from './device-filters.ts'
 import { readDeviceOrder, readSettings } from './device-order.ts'
+import { runAction } from './device-actions.ts'
 import { addDevice, deprovision, provision } from './device-lifecycle.ts'
 import { forbidden } from './errors.ts'
 import { markDeprecated } from './location-routes.ts'
@@ -44,14 +45,22 @@ function singleDevices(app: FastifyInstance, { state, find }: RouteContext): voi
     return renderDevice(state, device, viewFor(request))
   })
 
-  app.put('/devices/:id', (request) => {
+  // The specification has PUT; a widely used client locks and unlocks with PATCH.
+  app.route({ method: ['PUT', 'PATCH'], url: '/devices/:id', handler: update })
+
+  app.post('/devices/:id/actions', (request, reply) => {
+    runAction(state, find.device(request), request.body)
+    return reply.code(202).send()
+  })
+
+  function update(request: FastifyRequest) {
     const device = find.device(request)
     const body = objectOf(request.body)
     Object.assign(device.settings, readSettings(body))
     if (typeof body['hostname'] === 'string') device.hostname = body['hostname']
     device.updatedAt = state.timestamp()
     return renderDevice(state, device, viewFor(request))
-  })
+  }
 
   app.delete('/devices/:id', (request, reply) => {
     deprovision(state, find.device(request))

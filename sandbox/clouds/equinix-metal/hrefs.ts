@@ -13,6 +13,9 @@ export type Kind =
   | 'users'
   | 'hardware-reservations'
   | 'ports'
+  | 'organizations'
+  | 'ssh-keys'
+  | 'events'
 
 /** Returns a reference to an object. */
 export function href(kind: Kind, id: string): { href: string } {

@@ -8,7 +8,7 @@ import { type RouteContext, inListOrder, viewFor } from './route-context.ts'
 import { pageOf } from './paging.ts'
 import { renderAssignment, renderReservation } from './render.ts'
 import { objectOf } from '../request-body.ts'
-import { listOfText } from './request-body.ts'
+import { customdataOf, listOfText } from './request-body.ts'
 import { readReservationOrder } from './reservation-order.ts'
 import { deleteReservation, reserve } from './reservations.ts'
 import { type Assignment, type Reservation, type State, assignmentsOf } from './state.ts'
@@ -77,7 +77,7 @@ function singleIps(app: FastifyInstance, { state, find }: RouteContext): void {
 
   app.get('/ips/:id/customdata', (request) => {
     const found = find.address(request)
-    return isAssignment(found) ? {} : found.customdata
+    return found.customdata
   })
 }
 
@@ -88,7 +88,7 @@ function deviceIps(app: FastifyInstance, { state, find, faultOf }: RouteContext)
   })
 
   app.post('/devices/:id/ips', (request, reply) => {
-    const assignment = assign(state, find.device(request), objectOf(request.body)['address'])
+    const assignment = assign(state, find.device(request), objectOf(request.body))
     return reply.code(201).send(renderAssignment(state, assignment, viewFor(request)))
   })
 }
@@ -107,5 +107,5 @@ function wantedTypes(state: State, request: FastifyRequest): string[] {
 function change(reservation: Reservation, { details, tags, customdata }: Record<string, unknown>): void {
   if (typeof details === 'string' || details === null) reservation.details = details
   if (tags !== undefined) reservation.tags = listOfText(tags, 'tags')
-  if (customdata !== undefined) reservation.customdata = objectOf(customdata)
+  if (customdata !== undefined) reservation.customdata = customdataOf(customdata)
 }

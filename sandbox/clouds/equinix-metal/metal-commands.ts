@@ -17,6 +17,7 @@ export function metalCommands(state: State, control: EquinixMetalControl): Comma
     ...accountCommands(control),
     ...reservationCommands(control),
     ...timingCommands(control),
+    ...capacityCommands(control),
     ...deviceCommands(state, control),
     ...bgpCommands(control),
     ...unknownCommands(behaviourChoices, control),
@@ -47,6 +48,19 @@ function timingCommands(control: EquinixMetalControl): Command[] {
       fields: { mode: { enum: ['at-once', 'review', 'late'] }, afterMs: milliseconds },
       required: ['mode'],
       run: ({ body }) => control.setGrants(body as State['grants']),
+    },
+  ]
+}
+
+function capacityCommands(control: EquinixMetalControl): Command[] {
+  return [
+    {
+      route: 'PUT /room',
+      help: 'Sets how many devices of a plan a metro has room for, with those that it has.',
+      example: '{"metro":"da","plan":"c3.small.x86","devices":2}',
+      fields: { metro: text, plan: text, devices: { type: 'integer', minimum: 0 } },
+      required: ['metro', 'plan', 'devices'],
+      run: ({ body }) => control.setRoom(body as Parameters<EquinixMetalControl['setRoom']>[0]),
     },
   ]
 }

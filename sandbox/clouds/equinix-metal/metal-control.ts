@@ -35,6 +35,8 @@ export type EquinixMetalControl = AccountControl & {
     /** Sets the status of a project's BGP configuration; a global one waits until it is enabled. */
     setStatus(project: string, status: 'requested' | 'enabled' | 'disabled'): void
   }
+  /** Sets how many devices of a plan a metro has room for, with those that it has; then orders for more get 422. */
+  setRoom(room: { metro: string; plan: string; devices: number }): void
   /** Sets how reservations are granted: see `State.grants`. */
   setGrants(grants: State['grants']): void
   unknowns(): UnknownBehaviour
@@ -48,6 +50,7 @@ export function makeMetalControl(state: State, shared: CloudControl): EquinixMet
     reservations: reservationControl(state),
     devices: deviceControl(state),
     bgp: bgpControl(state),
+    setRoom: (room) => setRoom(state, room),
     setGrants: (grants) => void (state.grants = grants),
     setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
     unknowns: () => ({ ...state.behaviour }),
@@ -115,6 +118,13 @@ function readNewMachine(state: State, { project, metro = 'da', plan = 'c3.small.
     operatingSystem: 'ubuntu_24_04',
     settings: { tags: wanted.tags ?? [] },
   }
+}
+
+function setRoom(state: State, { metro, plan, devices }: { metro: string; plan: string; devices: number }): void {
+  const place = findMetro(metro)
+  if (!place) throw new ControlError(`no metro "${metro}"`)
+  if (!plans.some(({ slug }) => slug === plan)) throw new ControlError(`no plan "${plan}"`)
+  state.room.set(`${place.code} ${plan}`, devices)
 }
 
 function bgpControl(state: State): EquinixMetalControl['bgp'] {

@@ -15,6 +15,10 @@ export function renderDevice(state: State, device: Device, view: View): Json {
     state: device.state,
     ...device.settings,
     user: 'root',
+    ...rootPasswordOf(state, device),
+    switch_uuid: stableId(`switch ${device.facility.code}`).slice(0, 8),
+    ...(device.spotPriceMax !== undefined && { spot_price_max: device.spotPriceMax }),
+    actions: actionsOf(device),
     bonding_mode: 4,
     iqn: `iqn.${device.createdAt.slice(0, 7)}.net.packet:device.${id.slice(0, 8)}`,
     created_at: device.createdAt,
@@ -27,7 +31,7 @@ export function renderDevice(state: State, device: Device, view: View): Json {
       view.isFull('ip_addresses', true) ? renderAssignment(state, one, view.into('ip_addresses')) : href('ips', one.id),
     ),
     network_ports: portsOf(device),
-    ssh_keys: [],
+    ssh_keys: device.sshKeys.map((key) => href('ssh-keys', key.id)),
     volumes: [],
     ...(device.hardwareReservation && {
       hardware_reservation: href('hardware-reservations', device.hardwareReservation),
@@ -37,6 +41,18 @@ export function renderDevice(state: State, device: Device, view: View): Json {
     project_lite: href('projects', project.id),
     ...href('devices', id),
   }
+}
+
+const dayMs = 24 * 3600 * 1000
+
+/** Renders the password of the user `root`, which the vendor removes a day after the installation. */
+function rootPasswordOf(state: State, { id, deployedAtMs }: Device): Json {
+  return state.now() - deployedAtMs < dayMs ? { root_password: `root-s3cret-${id.slice(0, 8)}` } : {}
+}
+
+function actionsOf({ state }: Device): Json[] {
+  const types = state === 'inactive' ? ['power_on', 'reinstall'] : ['power_off', 'reboot', 'rescue', 'reinstall']
+  return types.map((type) => ({ type, name: type.replace('_', ' ') }))
 }
 
 /** Renders an operating system from its slug, such as `ubuntu_24_04`. */

@@ -5,7 +5,8 @@ import type { View } from './includes.ts'
 import { type Assignment, type Project, type Reservation, type State, assignmentsIn } from './state.ts'
 
 /** The user who requested every object. */
-const user = href('users', stableId('the user of the sandbox'))
+export const userId = stableId('the user of the sandbox')
+const user = href('users', userId)
 
 /** Renders a reservation with exactly the fields of the closed schema: some clients fail on any other field. */
 export function renderReservation(state: State, reservation: Reservation, view: View): Json {
@@ -85,7 +86,23 @@ export function renderFacility(facility: Facility, view: View): Json {
 }
 
 /** Renders a project, in full when included. */
-export function renderProject({ id, name, createdAt }: Project, view: View): Json {
-  const reference = href('projects', id)
-  return view.isFull('project') ? { id, name, created_at: createdAt, ...reference } : reference
+export function renderProject(project: Project, view: View): Json {
+  return view.isFull('project') ? renderWholeProject(project) : href('projects', project.id)
+}
+
+/** Renders a project with all of its fields. */
+export function renderWholeProject({ id, name, organization, tags, customdata, createdAt, updatedAt }: Project): Json {
+  return {
+    id,
+    name,
+    type: 'default',
+    organization: href('organizations', organization.id),
+    members: [user],
+    tags,
+    customdata,
+    backend_transfer_enabled: false,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    ...href('projects', id),
+  }
 }

@@ -2,7 +2,7 @@ import { unprocessable } from './errors.ts'
 import type { Facility, Metro } from './locations.ts'
 import { findLocation } from './find-location.ts'
 import { objectOf } from '../request-body.ts'
-import { listOfText } from './request-body.ts'
+import { customdataOf, listOfText } from './request-body.ts'
 import type { State } from './state.ts'
 
 /** A valid request for a reservation. */
@@ -31,7 +31,7 @@ export function readReservationOrder(state: State, sent: unknown): ReservationOr
     ...(type === 'public_ipv4' && findLocation(state, body)),
     details: typeof body['details'] === 'string' ? body['details'] : null,
     tags: listOfText(body['tags'], 'tags'),
-    customdata: objectOf(body['customdata']),
+    customdata: customdataOf(body['customdata']),
     failFast: body['fail_on_approval_required'] === true,
   }
 }

@@ -3,7 +3,15 @@ import { blockOf, ipv6Block } from './blocks.ts'
 import { unprocessable } from './errors.ts'
 import type { Metro } from './locations.ts'
 import type { ReservationOrder } from './reservation-order.ts'
-import { type Project, type Reservation, type ReservationType, type State, assignmentsIn, newId } from './state.ts'
+import {
+  type Device,
+  type Project,
+  type Reservation,
+  type ReservationType,
+  type State,
+  assignmentsIn,
+  newId,
+} from './state.ts'
 
 type Made = Partial<Reservation> & { project: Project; type: ReservationType; quantity: number }
 
@@ -30,6 +38,8 @@ export function reserve(state: State, project: Project, order: ReservationOrder)
   const { mode, afterMs } = state.grants
   const isWithinQuota =
     order.type === 'global_ipv4' || countPublicAddresses(state, project) + order.quantity <= state.quota.of(project.id)
+  const needsApproval = order.quantity === 256 && state.behaviour.largestBlock === 'approved'
+  if (failFast && needsApproval) throw unprocessable('A block of 256 addresses requires approval')
   if (failFast && !isWithinQuota) throw unprocessable('The request exceeds the quota of the project')
   const allocation = isWithinQuota && mode === 'at-once' ? allocateBlock(state, order) : undefined
   const needsReview = !allocation && mode !== 'late'
@@ -89,15 +99,15 @@ function detachAll(state: State, reservation: Reservation): void {
   for (const { id } of assignmentsIn(state, reservation)) state.assignments.delete(id)
 }
 
-/** Makes a /31 of public addresses for one device. */
-export function publicLink(state: State, project: Project, metro: Metro): Reservation | undefined {
-  const allocation = state.addresses.publicIn(metro.code).allocateLast(31)
+/** Makes a block of public addresses for one device: a /31 where it requests no other size. */
+export function publicLink(state: State, { project, metro }: Device, cidr = 31): Reservation | undefined {
+  const allocation = state.addresses.publicIn(metro.code).allocateLast(cidr)
   if (!allocation) return undefined
   const own = { management: true, listed: false }
   return store(state, {
     project,
     type: 'public_ipv4',
-    quantity: 2,
+    quantity: 2 ** (32 - cidr),
     metro,
     allocation,
     block: blockOf(allocation),
@@ -106,7 +116,7 @@ export function publicLink(state: State, project: Project, metro: Metro): Reserv
 }
 
 /** Returns the project's private /25 in a metro. The first device there creates it; a full one gets a successor. */
-export function privateBlock(state: State, project: Project, metro: Metro): Reservation {
+export function privateBlock(state: State, { project, metro, facility }: Device): Reservation {
   const maxDevices = 128 / 2
   const known = managedBlocks(state, { project, metro, type: 'private_ipv4' })
   const free = known.find((block) => assignmentsIn(state, block).length < maxDevices)
@@ -115,15 +125,15 @@ export function privateBlock(state: State, project: Project, metro: Metro): Rese
   if (!allocation) throw unprocessable('No private IPv4 space is left')
   const inside = makePool([allocation.range])
   const own = { management: true, allocation, block: blockOf(allocation), inside }
-  return store(state, { project, type: 'private_ipv4', quantity: 128, metro, ...own })
+  return store(state, { project, type: 'private_ipv4', quantity: 128, metro, facility, ...own })
 }
 
 /** Returns the project's IPv6 /56 in a metro, which the first device there creates. */
-export function ipv6Space(state: State, project: Project, metro: Metro): Reservation {
+export function ipv6Space(state: State, { project, metro, facility }: Device): Reservation {
   const [known] = managedBlocks(state, { project, metro, type: 'public_ipv6' })
   if (known) return known
   const block = ipv6Block(state.addresses.nextIpv6())
-  return store(state, { project, type: 'public_ipv6', quantity: 1, metro, block, management: true })
+  return store(state, { project, type: 'public_ipv6', quantity: 1, metro, facility, block, management: true })
 }
 
 function managedBlocks(state: State, of: { project: Project; metro: Metro; type: ReservationType }): Reservation[] {

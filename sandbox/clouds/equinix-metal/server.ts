@@ -4,9 +4,13 @@ import { type RateLimit, makeRateCounter } from '../rate-limit.ts'
 import { type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
 import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
+import { accountRoutes } from './account-routes.ts'
 import { bgpRoutes } from './bgp.ts'
 import { capacityRoutes } from './capacity.ts'
+import { catalogueRoutes } from './catalogue-routes.ts'
 import { deviceRoutes } from './devices.ts'
+import { eventRoutes } from './event-routes.ts'
+import { projectRoutes } from './project-routes.ts'
 import { metalCommands } from './metal-commands.ts'
 import { type EquinixMetalControl, type NewDevice, makeMetalControl } from './metal-control.ts'
 import { ApiError, errorBody, notFound } from './errors.ts'
@@ -87,7 +91,11 @@ function serveApi(app: FastifyInstance, { state, access, limit, intercepted }: P
   deviceRoutes(app, metal)
   bgpRoutes(app, metal)
   locationRoutes(app, metal)
-  capacityRoutes(app)
+  capacityRoutes(app, metal)
+  accountRoutes(app, metal, access)
+  projectRoutes(app, metal, access)
+  catalogueRoutes(app, metal)
+  eventRoutes(app, metal, access)
 }
 
 function statusOf(error: unknown): number {

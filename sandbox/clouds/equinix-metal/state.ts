@@ -3,10 +3,35 @@ import type { Quota } from '../quota.ts'
 import type { Allocation, Pool } from '../address-pool.ts'
 import { type Scheduler, makeScheduler } from '../scheduler.ts'
 import { type AddressSpace, makeAddressSpace } from './address-space.ts'
-import { type Facility, type Metro, type Plan, metros } from './locations.ts'
+import { type Facility, type Metro, type Plan, metros, stableId } from './locations.ts'
 import type { UnknownBehaviour } from './unknown-behaviour.ts'
 
-export type Project = { id: string; name: string; createdAt: string; bgpConfig?: BgpConfig }
+export type Organization = { id: string; name: string; description: string; website: string; createdAt: string }
+
+export type Project = {
+  id: string
+  organization: Organization
+  name: string
+  tags: string[]
+  customdata: object
+  createdAt: string
+  updatedAt: string
+  bgpConfig?: BgpConfig
+}
+
+/** A key of the user, or of a project alone. */
+export type SshKey = {
+  id: string
+  project?: Project
+  label: string
+  key: string
+  tags: string[]
+  createdAt: string
+  updatedAt: string
+}
+
+/** Something that happened to a device. */
+export type DeviceEvent = { id: string; device: Device; type: string; body: string; createdAt: string }
 
 export type BgpConfig = {
   id: string
@@ -56,6 +81,7 @@ export type Assignment = {
   address: string
   public: boolean
   management: boolean
+  customdata: object
   createdAt: string
   free?: () => void
 }
@@ -86,10 +112,15 @@ export type Device = {
   mac: string
   /** The fields that `PUT /devices/{id}` may change, under their names in the API. */
   settings: DeviceSettings
+  sshKeys: SshKey[]
+  /** What the customer pays at most for a spot instance. */
+  spotPriceMax: number | undefined
   hardwareReservation: string | undefined
   terminationTime: string | undefined
   createdAt: string
   updatedAt: string
+  /** When its operating system was installed last. */
+  deployedAtMs: number
 }
 
 export type DeviceSettings = {
@@ -118,6 +149,12 @@ export type Session = {
 }
 
 export type State = Scheduler & {
+  organizations: Map<string, Organization>
+  sshKeys: Map<string, SshKey>
+  /** The latest last. */
+  events: DeviceEvent[]
+  /** How many devices of a plan a metro has room for, by `<metro> <plan>`; without limit where absent. */
+  room: Map<string, number>
   projects: Map<string, Project>
   devices: Map<string, Device>
   reservations: Map<string, Reservation>
@@ -146,8 +183,21 @@ export type StateOptions = {
 /** Makes the state of an account with empty projects. */
 export function makeState({ projects, quota, behaviour, provisioningMs, now }: StateOptions): State {
   const timestamp = () => `${new Date(now()).toISOString().slice(0, 19)}Z`
+  const createdAt = timestamp()
+  const organization = {
+    id: stableId('the organization of the sandbox'),
+    name: 'sandbox',
+    description: '',
+    website: '',
+  }
+  const owner: Organization = { ...organization, createdAt }
+  const known = projects.map(({ id, name = 'sandbox' }) => makeProject({ id, name, organization: owner, createdAt }))
   return {
-    projects: new Map(projects.map(({ id, name = 'sandbox' }) => [id, { id, name, createdAt: timestamp() }])),
+    organizations: new Map([[owner.id, owner]]),
+    sshKeys: new Map(),
+    events: [],
+    room: new Map(),
+    projects: new Map(known.map((project) => [project.id, project])),
     devices: new Map(),
     reservations: new Map(),
     assignments: new Map(),
@@ -162,6 +212,11 @@ export function makeState({ projects, quota, behaviour, provisioningMs, now }: S
     timestamp,
     ...makeScheduler(now),
   }
+}
+
+/** Makes an empty project. */
+export function makeProject(of: Pick<Project, 'id' | 'name' | 'organization' | 'createdAt'>): Project {
+  return { tags: [], customdata: {}, updatedAt: of.createdAt, ...of }
 }
 
 /** Returns a new id, as the vendor makes them. */

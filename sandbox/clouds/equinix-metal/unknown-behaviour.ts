@@ -13,6 +13,8 @@ export const behaviourChoices = {
   unknownLocation: ['404', '422'],
   /** The status for an existing project when the token may not use it. */
   foreignProject: ['403', '404'],
+  /** A block of 256 addresses: a person approves it, so that fail-fast requests get 422, or it is granted as any other. */
+  largestBlock: ['approved', 'granted'],
   /** Deleting a reservation while a device still has an address of it. */
   deleteAssigned: ['refused', 'cascades'],
   /** The status for reading a device that failed to provision; 403 has been observed. */
