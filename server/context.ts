@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Announcer } from '../announcers/announcer.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { connect } from '../kube/connect.ts'
+import { type ObservedCall, connect } from '../kube/connect.ts'
 import type { Discovery } from '../kube/discovery.ts'
 import type { Watcher } from '../kube/watch.ts'
 import { announcerOf } from './announcers.ts'
@@ -54,10 +54,16 @@ export async function createContext(settings: ServeSettings, { env, version, sig
     userAgent,
     log,
     signal,
-    observe: ({ call, ms, status, fault }) => metrics.cloudCall(call, fault ?? String(status), ms),
+    observe: ({ call, ms, status, fault }) => {
+      const result = fault ?? String(status)
+      metrics.cloudCall(call, result, ms)
+      log.debug({ call, result, ms: Math.round(ms) }, 'call to the cloud')
+    },
   })
   for (const warning of [...warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
-  const client = connect(credentialsOf(processSettings.kubeconfig, env), { userAgent })
+  // Reads are many: each renewal of a lease begins with one.
+  const observe = ({ isRead, ...call }: ObservedCall) => log[isRead ? 'trace' : 'debug'](call, 'call to the API server')
+  const client = connect(credentialsOf(processSettings.kubeconfig, env), { userAgent, observe })
   const events = eventRecorders({ client, instance: identity, log })
   const [cluster, pathSegments] = await Promise.all([
     clusterId(client, log, signal),

@@ -113,7 +113,8 @@ const logging = {
     flag: '--v',
     format: number(0, 10),
     default: '0',
-    sentence: 'Log level: 0 logs changes, 2 also calls and their results, 5 everything.',
+    sentence:
+      'Log level: 0 logs changes, 2 also each call to the cloud and each write to the API server with its result, 5 also each read.',
   },
   loggingFormat: {
     title: 'logging format',
