@@ -13,6 +13,7 @@ import { clusterId, credentialsOf } from './cluster.ts'
 import { type EventRecorders, eventRecorders } from './event-recorders.ts'
 import { makeLog } from './log.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
+import { useProxyOf } from './proxy.ts'
 import type { ServeSettings } from './settings/serve.ts'
 import { awaitPathSegments } from './webhook-paths/path-secret.ts'
 import type { PathSegments } from './webhook-paths/rotation.ts'
@@ -46,6 +47,7 @@ export type Context = {
 export async function createContext(settings: ServeSettings, { env, version, signal }: ServeDeps): Promise<Context> {
   const { process: processSettings, cloud, warnings } = settings
   const { namespace } = processSettings
+  useProxyOf(env)
   const log = await makeLog(processSettings)
   const userAgent = `eip-admission/${version}`
   const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
