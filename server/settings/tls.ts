@@ -30,7 +30,7 @@ export const tlsSettings = {
   tlsCipherSuites: {
     title: 'TLS cipher suites',
     flag: '--tls-cipher-suites',
-    format: list(choice([...suites, ...always])),
+    format: list({ ...choice([...suites, ...always]), placeholder: 'suite' }),
     default: '',
     sentence:
       'Cipher suites of TLS 1.2 on both ports. An empty list means all that eip-admission has, each with forward secrecy. Those of TLS 1.3 are always on.',
