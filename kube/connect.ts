@@ -13,7 +13,12 @@ export type ConnectOptions = {
   userAgent: string
   /** The time-out of calls that set none. */
   timeoutMs?: number
+  /** Called after every call, except for watches. */
+  observe?: (call: ObservedCall) => void
 }
+
+/** A call and its result: `ok`, or the reason of the API server. */
+export type ObservedCall = { call: string; isRead: boolean; result: string; ms: number }
 
 type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 
@@ -21,8 +26,24 @@ type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher & Discovery {
   const transport = http({ credentials, userAgent: options.userAgent })
   const defaultMs = options.timeoutMs ?? 10_000
-  const send = async <T>(call: Call, { signal, timeoutMs = defaultMs }: CallOptions = {}) =>
-    (await transport.call(call, { signal, timeoutMs })) as T
+  const send = async <T>(call: Call, { signal, timeoutMs = defaultMs }: CallOptions = {}) => {
+    const startedAt = performance.now()
+    const report = (result: string) =>
+      options.observe?.({
+        call: call.name,
+        isRead: call.method === 'GET',
+        result,
+        ms: Math.round(performance.now() - startedAt),
+      })
+    try {
+      const answer = (await transport.call(call, { signal, timeoutMs })) as T
+      report('ok')
+      return answer
+    } catch (error) {
+      report(error instanceof KubeError ? error.reason : 'aborted')
+      throw error
+    }
+  }
   return { ...verbs(send), ...watcher(transport), ...discovery(send) }
 }
 

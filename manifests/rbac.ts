@@ -5,6 +5,7 @@ type Rule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourc
 export type RbacOptions = {
   namespace: string
   leaseNamespace: string
+  leaseName: string
   /** The name of the ConfigMap that MetalLB before 0.13 reads. */
   metallbConfigMap: string
 }
@@ -14,7 +15,7 @@ const group = 'rbac.authorization.k8s.io'
 
 /** The minimum of rights: for the whole cluster, for our namespace, and for the lease. */
 export function rbac(options: RbacOptions): object[] {
-  const { namespace, leaseNamespace, metallbConfigMap } = options
+  const { namespace, leaseNamespace, leaseName, metallbConfigMap } = options
   const subjects = [{ kind: 'ServiceAccount', name: names.serviceAccount, namespace }]
   const inNamespace = (name: string, at: string, rules: Rule[]) => [
     { apiVersion: api, kind: 'Role', metadata: { name, namespace: at }, rules },
@@ -42,7 +43,8 @@ export function rbac(options: RbacOptions): object[] {
       subjects,
     },
     ...inNamespace('eip-admission', namespace, ownNamespaceRules),
-    ...inNamespace('eip-admission-leader', leaseNamespace, leaseRules),
+    ...inNamespace('eip-admission-leader', leaseNamespace, leaseRules(leaseName)),
+    ...userRoles,
   ]
 }
 
@@ -97,6 +99,30 @@ const ownNamespaceRules: Rule[] = [
   { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.ledgerConfigMap], verbs: ['get', 'update'] },
 ]
 
-const leaseRules: Rule[] = [
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+// Other components keep their leases in the same namespace, and whoever writes a lease decides who leads.
+const leaseRules = (name: string): Rule[] => [
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [name], verbs: ['get', 'update'] },
+]
+
+const elasticIPs = { apiGroups: ['eip-admission.dev'], resources: ['elasticips'] }
+const read = ['get', 'list', 'watch']
+
+/**
+ * Roles for people. To read belongs to the cluster-wide roles view, edit and admin. To write does not: it spends money and
+ * takes addresses from every namespace, so an operator binds that role on purpose.
+ */
+const userRoles = [
+  {
+    apiVersion: api,
+    kind: 'ClusterRole',
+    metadata: { name: 'eip-admission-view', labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } },
+    rules: [{ ...elasticIPs, verbs: read }],
+  },
+  {
+    apiVersion: api,
+    kind: 'ClusterRole',
+    metadata: { name: 'eip-admission-editor' },
+    rules: [{ ...elasticIPs, verbs: [...read, 'create', 'update', 'patch', 'delete'] }],
+  },
 ]

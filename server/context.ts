@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Announcer } from '../announcers/announcer.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { connect } from '../kube/connect.ts'
+import { type ObservedCall, connect } from '../kube/connect.ts'
 import type { Discovery } from '../kube/discovery.ts'
 import type { Watcher } from '../kube/watch.ts'
 import { announcerOf } from './announcers.ts'
@@ -13,6 +13,7 @@ import { clusterId, credentialsOf } from './cluster.ts'
 import { type EventRecorders, eventRecorders } from './event-recorders.ts'
 import { makeLog } from './log.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
+import { useProxyOf } from './proxy.ts'
 import type { ServeSettings } from './settings/serve.ts'
 import { awaitPathSegments } from './webhook-paths/path-secret.ts'
 import type { PathSegments } from './webhook-paths/rotation.ts'
@@ -46,6 +47,7 @@ export type Context = {
 export async function createContext(settings: ServeSettings, { env, version, signal }: ServeDeps): Promise<Context> {
   const { process: processSettings, cloud, warnings } = settings
   const { namespace } = processSettings
+  useProxyOf(env)
   const log = await makeLog(processSettings)
   const userAgent = `eip-admission/${version}`
   const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
@@ -54,10 +56,16 @@ export async function createContext(settings: ServeSettings, { env, version, sig
     userAgent,
     log,
     signal,
-    observe: ({ call, ms, status, fault }) => metrics.cloudCall(call, fault ?? String(status), ms),
+    observe: ({ call, ms, status, fault }) => {
+      const result = fault ?? String(status)
+      metrics.cloudCall(call, result, ms)
+      log.debug({ call, result, ms: Math.round(ms) }, 'call to the cloud')
+    },
   })
   for (const warning of [...warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
-  const client = connect(credentialsOf(processSettings.kubeconfig, env), { userAgent })
+  // Reads are many: each renewal of a lease begins with one.
+  const observe = ({ isRead, ...call }: ObservedCall) => log[isRead ? 'trace' : 'debug'](call, 'call to the API server')
+  const client = connect(credentialsOf(processSettings.kubeconfig, env), { userAgent, observe })
   const events = eventRecorders({ client, instance: identity, log })
   const [cluster, pathSegments] = await Promise.all([
     clusterId({ client, configured: settings.cluster.clusterId, namespace, log, signal }),

@@ -37,7 +37,7 @@ async function textFormat(colorize: boolean): Promise<(line: string) => string> 
   })
 }
 
-/** The numbers of upstream: 2 logs calls and their results, 5 logs everything. */
+/** The numbers of upstream: 2 logs calls and their results, 5 also reads of the API server, which are many. */
 function levelOf(verbosity: number): LevelWithSilent {
   if (verbosity >= 5) return 'trace'
   return verbosity >= 2 ? 'debug' : 'info'

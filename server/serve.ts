@@ -4,6 +4,7 @@ import type { Check } from './listeners/health.ts'
 import { type Context, type ServeDeps, createContext } from './context.ts'
 import { type Components, makeComponents } from './components.ts'
 import type { ServeSettings } from './settings/serve.ts'
+import { tlsOptions } from './settings/tls.ts'
 
 /** If a cache has heard nothing from the API server for longer, its connection is lost and only a restart helps. */
 const silenceMs = 10 * 60_000
@@ -70,6 +71,7 @@ async function open(context: Context, { webhooks, ...components }: Components): 
   })
   const listeners = await openListeners({
     certs: components.certs,
+    tls: tlsOptions(settings.process),
     webhooks: webhooks && {
       at: { host: webhookBindAddress, port: webhookSecurePort },
       clients: components.clients,

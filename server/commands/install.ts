@@ -31,8 +31,9 @@ export async function install(settings: InstallSettings, { version, print }: Com
 }
 
 function objectsOf(settings: InstallSettings, pathSecret: string): KubeObject[] {
-  const { namespace, leaseNamespace, webhookUrl: url, metallbConfigMap } = settings
-  return installObjects({ namespace, leaseNamespace, metallbConfigMap, url, pathSecret, webhooks: webhookIdentities })
+  const { namespace, leaseNamespace, leaseName, webhookUrl: url, metallbConfigMap } = settings
+  const rights = { namespace, leaseNamespace, leaseName, metallbConfigMap }
+  return installObjects({ ...rights, url, pathSecret, webhooks: webhookIdentities })
 }
 
 function nextStep({ namespace, webhookUrl }: InstallSettings): string {

@@ -5,10 +5,11 @@ import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
 import type { KnownClients } from './client-certificates.ts'
 import { type HealthOptions, addHealth } from './health.ts'
 import { type Connections, limitConnections } from './connections.ts'
-import { tlsApp } from './tls-app.ts'
+import { type TlsOptions, tlsApp } from './tls-app.ts'
 
 export type ListenersOptions = {
   certs: CertSource
+  tls: TlsOptions
   /** Absent where this process answers no webhooks. */
   webhooks: ({ at: Address; clients: KnownClients | undefined } & AdmissionOptions) | undefined
   health: { at: Address } & HealthOptions
@@ -28,7 +29,7 @@ export type Listeners = {
 const maxConnections = { webhooks: 2_000, health: 200 }
 
 /** Opens the HTTPS ports of the process: one for the API server's reviews, one for health and metrics. */
-export async function openListeners({ certs, webhooks, health }: ListenersOptions): Promise<Listeners> {
+export async function openListeners({ certs, tls, webhooks, health }: ListenersOptions): Promise<Listeners> {
   let isClosing = false
   const shutdown = { name: 'shutdown', problem: () => (isClosing ? 'shutting down' : undefined) }
   const apps: FastifyInstance[] = []
@@ -45,11 +46,11 @@ export async function openListeners({ certs, webhooks, health }: ListenersOption
   }
 
   if (webhooks) {
-    const app = tlsApp(certs, webhooks.clients)
+    const app = tlsApp(certs, tls, webhooks.clients)
     await app.register(admission, webhooks)
     await open(app, webhooks.at, maxConnections.webhooks)
   }
-  const app = tlsApp(certs)
+  const app = tlsApp(certs, tls)
   addHealth(app, { ...health, ready: [...health.ready, shutdown] })
   await open(app, health.at, maxConnections.health)
   return {

@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type KnownClients, onlyKnownClients } from './client-certificates.ts'
@@ -12,14 +13,17 @@ const keepAliveTimeout = 120_000
 const patience = { handshakeTimeout: 10_000, headersTimeout: 20_000, requestTimeout: 35_000 }
 const connectionsCheckingInterval = 5_000
 
+/** Which versions and cipher suites clients may choose, in the words of Node. */
+export type TlsOptions = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
+
 /**
  * An HTTPS server that renews its certificate, and the authorities of its clients, without a restart. Connections that
  * are open keep the old ones.
  */
-export function tlsApp(certs: CertSource, clients?: KnownClients): FastifyInstance {
+export function tlsApp(certs: CertSource, tls: TlsOptions, clients?: KnownClients): FastifyInstance {
   const context = () => {
     const pair = certs.current()
-    return pair && { ...pair, ...(clients && { ca: clients.authorities.current() }) }
+    return pair && { ...pair, ...tls, ...(clients && { ca: clients.authorities.current() }) }
   }
   const first = context()
   if (!first) throw new Error('there is no serving certificate')

@@ -24,6 +24,7 @@ export const installSettings = {
   },
   namespace: ownNamespace,
   leaseNamespace: leaderElection.leaseNamespace,
+  leaseName: leaderElection.leaseName,
   metallbConfigMap: {
     title: 'MetalLB ConfigMap',
     flag: '--metallb-configmap',

@@ -4,6 +4,7 @@ import { bindAddress, choice, duration, namespace, number, port, text } from './
 import { leaderElection } from './leader-election.ts'
 import { nodeSettings } from './nodes.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
+import { tlsSettings } from './tls.ts'
 import { webhookClient } from './webhook-client.ts'
 
 /** The dialect and its configuration file: we must know both before we can read the other settings. */
@@ -72,7 +73,8 @@ const listeners = {
     flag: '--webhook-bind-address',
     format: bindAddress,
     default: '0.0.0.0',
-    sentence: 'IP address on which the webhooks listen.',
+    sentence:
+      'IP address on which the webhooks listen. 0.0.0.0 means every IPv4 address of the host, and :: every IPv4 and IPv6 address.',
   },
   webhookSecurePort: {
     title: 'webhook port',
@@ -95,7 +97,8 @@ const listeners = {
     flag: '--bind-address',
     format: bindAddress,
     default: '0.0.0.0',
-    sentence: 'IP address on which health checks and metrics are served.',
+    sentence:
+      'IP address on which health checks and metrics are served, to callers without credentials too. 127.0.0.1 keeps them on the host; 0.0.0.0 and :: mean all of its addresses.',
   },
   shutdownDelayMs: {
     title: 'shutdown delay',
@@ -119,7 +122,8 @@ const logging = {
     flag: '--v',
     format: number(0, 10),
     default: '0',
-    sentence: 'Log level: 0 logs changes, 2 also calls and their results, 5 everything.',
+    sentence:
+      'Log level: 0 logs changes, 2 also each call to the cloud and each write to the API server with its result, 5 also each read.',
   },
   loggingFormat: {
     title: 'logging format',
@@ -136,6 +140,7 @@ export const processSettings = {
   ...work,
   ...nodeSettings,
   ...listeners,
+  ...tlsSettings,
   ...webhookClient,
   ...certificates,
   ...leaderElection,
@@ -149,7 +154,7 @@ export const processSections = [
   { heading: 'Cluster', table: cluster },
   { heading: 'Components', table: work },
   { heading: 'Nodes', table: nodeSettings },
-  { heading: 'Listeners', table: listeners },
+  { heading: 'Listeners', table: { ...listeners, ...tlsSettings } },
   { heading: 'Client certificates of webhook callers', table: webhookClient },
   { heading: 'Certificates', table: certificates },
   { heading: 'Leader election', table: leaderElection },

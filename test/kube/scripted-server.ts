@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { connect } from '../../kube/connect.ts'
+import { type ConnectOptions, connect } from '../../kube/connect.ts'
 import type { Access, Credentials } from '../../kube/credentials.ts'
 
 export type ReceivedRequest = {
@@ -89,7 +89,7 @@ function fixed(url: string, token = 'the-secret-token'): Credentials {
   return { current: async () => access, renew: async () => access }
 }
 
-export function clientFor({ url }: { url: string }, options: { timeoutMs?: number } = {}) {
+export function clientFor({ url }: { url: string }, options: Omit<ConnectOptions, 'userAgent'> = {}) {
   return connect(fixed(url), { userAgent: 'test/1', ...options })
 }
 

@@ -1,4 +1,5 @@
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -64,5 +65,22 @@ test(
   'without a place to write there is none',
   inFolder((parent) => assert.is(privateCacheFolder(join(parent, 'absent'), uid), undefined)),
 )
+
+for (const isPrepared of [false, true])
+  test(
+    `the program keeps its compiled code in its own folder only${isPrepared ? ', and in none where another program made it' : ''}`,
+    inFolder((parent) => {
+      const [own, common] = [join(parent, `eip-admission-${uid}`), join(parent, 'node-compile-cache')]
+      const folders = isPrepared ? [own, common] : [common]
+      for (const path of folders) {
+        mkdirSync(path)
+        chmodSync(path, 0o777)
+      }
+      const main = join(import.meta.dirname, '..', '..', 'server', 'main.ts')
+      execFileSync(process.execPath, [main, 'version'], { env: { TMPDIR: parent } })
+      assert.equal(readdirSync(common), [])
+      assert.is(readdirSync(own).length > 0, !isPrepared)
+    }),
+  )
 
 test.run()

@@ -71,6 +71,15 @@ test('a path, a method or a content type that is wrong is answered before the bo
   assert.is(await answerToHead(`${known}\r\ncontent-type: text/plain`), unsupported)
 })
 
+test('the log has each call with its result, and every line a date', async () => {
+  await stage.create(loadBalancer('logged'))
+  const lines = readFileSync(stage.logOf('eip-admission'), 'utf8').split('\n')
+  const has = (...parts: string[]) => lines.some((line) => parts.every((part) => line.includes(part)))
+  assert.ok(has('call to the cloud', '"call":"reserve"', '"result":"201"'), 'a call to the cloud')
+  assert.ok(has('call to the API server', 'create ElasticIP default.logged', '"result":"ok"'), 'a write')
+  for (const line of lines.filter((one) => / (INFO|WARN|DEBUG)/.test(one))) assert.match(line, /^\[\d{4}-\d\d-\d\dT/)
+})
+
 test('a connection on which nobody speaks ends', async () => {
   const silent = connect(Number(webhook.port), '127.0.0.1')
   await once(silent, 'connect')

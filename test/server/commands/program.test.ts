@@ -97,6 +97,7 @@ test('install and cleanup get their settings', async () => {
     dryRun: true,
     namespace: 'mine',
     leaseNamespace: 'kube-system',
+    leaseName: 'cloud-controller-manager',
     metallbConfigMap: 'config',
   })
   assert.equal((await typed('install', { env: { KUBECONFIG: 'k' } })).install, {
@@ -105,6 +106,7 @@ test('install and cleanup get their settings', async () => {
     dryRun: false,
     namespace: 'eip-admission',
     leaseNamespace: 'kube-system',
+    leaseName: 'cloud-controller-manager',
     metallbConfigMap: 'config',
   })
   assert.equal((await typed('cleanup --kubeconfig k --yes')).cleanup, { kubeconfig: 'k', yes: true })

@@ -46,7 +46,7 @@ async function withDoor(
   authorities.start(over.signal)
   const renewals: (() => void)[] = []
   const certs = { current: () => leaf, onChange: (listener) => void renewals.push(listener) } as CertSource
-  const app = tlsApp(certs, { authorities, names, log: silentLog })
+  const app = tlsApp(certs, {}, { authorities, names, log: silentLog })
   app.get('/', async () => ({}))
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
