@@ -13,7 +13,7 @@ import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { servicePatch } from './service-patch.ts'
 import { type IsSelf, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
-import { showsAsOurs, touchesAddress, withoutLostAddress } from './service-update.ts'
+import { showAsOurs, touchesAddress, withoutLostAddress } from './service-update.ts'
 import type { Webhook } from './webhook.ts'
 
 export type ServiceMutatingDeps = {
@@ -105,10 +105,8 @@ async function restoreAddress(
   { service, old, shown }: { service: Service; old: Service | null; shown: string },
   signal: AbortSignal,
 ): Promise<Decision> {
-  const restored = patch(addressPatch(service, { address: shown }, policy))
-  if (showsAsOurs(service, shown) && showsAsOurs(old, shown)) return restored
-  const now = await held(keyOf(service), signal)
-  if (now === shown) return restored
+  const now = showAsOurs([service, old], shown) ? shown : await held(keyOf(service), signal)
+  if (now === shown) return patch(addressPatch(service, { address: shown }, policy))
   return patch(servicePatch(service, withoutLostAddress(service, { lost: shown, held: now })))
 }
 

@@ -20,9 +20,12 @@ function addressFields({ metadata, spec }: Service): unknown[] {
   return [spec.type, spec.loadBalancerIP, metadata.annotations?.[addressAnnotation]]
 }
 
-/** Whether a Service shows an address as ours. */
-export function showsAsOurs(service: Service | null, address: string): boolean {
-  return service?.spec.loadBalancerIP === address && service.metadata.annotations?.[addressAnnotation] === address
+/** Whether all these Services show an address as ours: an update then restores nothing. */
+export function showAsOurs(services: (Service | null)[], address: string): boolean {
+  return services.every((service) => {
+    const { spec, metadata } = service ?? {}
+    return spec?.loadBalancerIP === address && metadata?.annotations?.[addressAnnotation] === address
+  })
 }
 
 /**

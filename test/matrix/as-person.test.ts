@@ -13,11 +13,12 @@ const asPerson = `--kubeconfig=${stage.controlPlane.kubeconfig}`
 const quick = ['--sweep-interval=1s', '--unbound-grace=2s']
 let products: Product[] = [await stage.startSwept({ env, flags: [asPerson, ...quick] })]
 
-/** The cloud loses the reservation of a Service, and may give its address to a stranger. */
+/** The cloud loses the reservation of a Service, and gives its address to a stranger. */
 async function loseAddress(name: string): Promise<string> {
   const lost = await stage.settled(name)
   const { id = '' } = stage.reserved().find(({ address }) => address === lost) ?? {}
   stage.cloud.control.reservations.vanish(id)
+  assert.is((await stage.order()).address, lost)
   return lost
 }
 
