@@ -73,6 +73,23 @@ export type DocumentConfiguration = {
   hasAddress(document: string, address: string): boolean
 }
 
+/** Configuration of software that reads objects in one version and a document in another: we use what the cluster has. */
+export type EitherConfiguration = {
+  kind: 'either'
+  objects: ObjectConfiguration
+  document: DocumentConfiguration
+}
+
+/** What we may have written while another load balancer setting was in force. */
+export type FormerConfiguration = {
+  /** The label selector of objects that we wrote, and the kinds that it finds in any namespace. */
+  selector: string
+  kinds: Resource<KubeObject>[]
+  /** What we wrote in a namespace, and nothing that a predecessor left there. */
+  objectsIn(namespace: string): ObjectConfiguration
+  document: DocumentConfiguration
+}
+
 /** What we know about one announcing software. Pure: it turns a state into objects; the controllers write them. */
 export type Announcer = {
   readonly name: string
@@ -87,5 +104,7 @@ export type Announcer = {
    * announce nothing for a Service that gets its address back.
    */
   withdrawsOnlyOnDeletion?: true
-  configuration?: ObjectConfiguration | DocumentConfiguration
+  configuration?: ObjectConfiguration | DocumentConfiguration | EitherConfiguration
+  /** What is emptied as soon as this software has its own configuration. */
+  former?: FormerConfiguration
 }

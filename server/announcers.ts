@@ -4,15 +4,10 @@ import { empty } from '../announcers/empty.ts'
 import { kubeVip } from '../announcers/kube-vip.ts'
 import { metallb } from '../announcers/metallb.ts'
 import { metallbDocument } from '../announcers/metallb/document.ts'
+import { formerMetallb } from '../announcers/metallb/former.ts'
 import { metallbObjects } from '../announcers/metallb/objects.ts'
-import { ipAddressPools } from '../announcers/metallb/resources.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { isNotFound } from '../kube/errors.ts'
-import type { Log } from '../kube/log.ts'
-import { configMaps } from '../kube/resource.ts'
 import { names } from '../manifests/names.ts'
-import { retryUntilAnswered } from './retry-until-answered.ts'
-import type { LoadBalancer } from './settings/load-balancer.ts'
+import type { LoadBalancer, PeerMode } from './settings/load-balancer.ts'
 import { SettingsError } from './settings/problems.ts'
 
 /** How MetalLB's objects of a dialect were marked by its predecessor. */
@@ -23,29 +18,26 @@ export type AnnouncerMarks = {
   counting: string
 }
 
-type Tools = { client: KubeClient; marks: AnnouncerMarks; log: Log; signal: AbortSignal }
-
 /** The announcer that the load balancer setting names. It refuses a choice that this version lacks if it would cost money. */
-export async function announcerOf(loadBalancer: LoadBalancer, tools: Tools): Promise<Announcer> {
-  const choice = { what: 'the API server', log: tools.log, signal: tools.signal }
-  const chosen =
-    loadBalancer.kind === 'metallb'
-      ? await retryUntilAnswered(() => chosenBy(loadBalancer, tools), choice)
-      : loadBalancer
-  const { label, advertisement, counting } = tools.marks
-  switch (chosen.kind) {
+export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
+  const of = configurationsFor(marks)
+  const former = of.former(placeOf(loadBalancer))
+  switch (loadBalancer.kind) {
     case 'none':
       return external('none')
     case 'empty':
-      return empty({ ipAnnotation: chosen.ipAnnotation })
+      return { ...empty({ ipAnnotation: loadBalancer.ipAnnotation }), former }
     case 'kube-vip':
-      return kubeVip()
-    case 'metallb-crd': {
-      const { namespace, peerMode } = chosen
-      return metallb(metallbObjects({ namespace, peerMode, label, advertisement, passwordSecret: names.bgpSecret }))
-    }
+      return { ...kubeVip(), former }
+    case 'metallb':
+      return {
+        ...metallb({ kind: 'either', objects: of.objects(loadBalancer), document: of.document(loadBalancer) }),
+        former,
+      }
+    case 'metallb-crd':
+      return { ...metallb(of.objects(loadBalancer)), former }
     case 'metallb-configmap':
-      return metallb(metallbDocument({ namespace: chosen.namespace, name: chosen.name, counting }))
+      return { ...metallb(of.document(loadBalancer)), former }
     case 'emlb': {
       const wrong = 'managed load balancers are not in this version, and we would buy Elastic IPs instead'
       throw new SettingsError([{ setting: 'load balancer', wrong, right: 'leave it unset, or choose another one' }])
@@ -53,29 +45,20 @@ export async function announcerOf(loadBalancer: LoadBalancer, tools: Tools): Pro
   }
 }
 
-type Undecided = Extract<LoadBalancer, { kind: 'metallb' }>
-type Decided = Extract<LoadBalancer, { kind: 'metallb-crd' | 'metallb-configmap' }>
-
-/** What MetalLB reads in this cluster: custom resources if they exist, because a ConfigMap may be left over. */
-async function chosenBy({ namespace, name, peerMode }: Undecided, { client, log, signal }: Tools): Promise<Decided> {
-  const choose = (decided: Decided, reason: string): Decided => {
-    log.info({ chosen: decided.kind, reason }, 'chosen how to configure MetalLB')
-    return decided
-  }
-  const objects: Decided = { kind: 'metallb-crd', namespace, peerMode }
-  if (await hasPools(client, namespace, signal)) return choose(objects, 'the cluster has its custom resources')
-  if (await client.get(configMaps, { namespace, name }, { signal })) {
-    return choose({ kind: 'metallb-configmap', namespace, name }, `there is a ConfigMap ${namespace}/${name}`)
-  }
-  return choose(objects, `there are neither custom resources nor a ConfigMap ${namespace}/${name} yet`)
+/** Where MetalLB's ConfigMap is, or would be by default. */
+function placeOf(loadBalancer: LoadBalancer): { namespace: string; name: string } {
+  return { namespace: 'metallb-system', name: 'config', ...loadBalancer }
 }
 
-async function hasPools(client: KubeClient, namespace: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await client.list(ipAddressPools, { namespace, limit: 1, signal })
-    return true
-  } catch (error) {
-    if (isNotFound(error)) return false
-    throw error
+function configurationsFor({ label, advertisement, counting }: AnnouncerMarks) {
+  const options = { label, advertisement, passwordSecret: names.bgpSecret }
+  const document = ({ namespace, name }: { namespace: string; name: string }) =>
+    metallbDocument({ namespace, name, counting })
+  return {
+    document,
+    objects: ({ namespace, peerMode }: { namespace: string; peerMode: PeerMode }) =>
+      metallbObjects({ ...options, namespace, peerMode }),
+    former: (place: { namespace: string; name: string }) =>
+      formerMetallb({ ...options, peerMode: 'native' }, document(place)),
   }
 }

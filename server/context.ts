@@ -71,7 +71,7 @@ export async function createContext(settings: ServeSettings, { env, version, sig
     clusterId({ client, configured: settings.cluster.clusterId, namespace, log, signal }),
     awaitPathSegments(client, { namespace, log, signal }),
   ])
-  const announcer = await announcerOf(vendor.loadBalancer, { client, marks: vendor.announcerMarks, log, signal })
+  const announcer = announcerOf(vendor.loadBalancer, vendor.announcerMarks)
   log.info({ version, identity, cluster, cloud: vendor.cloud.name }, 'starting')
   return { settings, log, metrics, client, events, vendor, announcer, identity, cluster, pathSegments }
 }

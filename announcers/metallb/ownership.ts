@@ -17,6 +17,14 @@ export type ExistingObjects = { ours: KubeObject[]; foreign: KubeObject[] }
 
 const ownLabels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
 
+/** The label selector of every object that we write. */
+export const ownSelector = 'app.kubernetes.io/managed-by=eip-admission'
+
+/** Whether we wrote an object, or took it over from a predecessor. */
+export function isWritten({ metadata: { labels = {} } }: KubeObject): boolean {
+  return Object.entries(ownLabels).every(([key, value]) => labels[key] === value)
+}
+
 /** The labels of every object that we write. */
 export function labelsOf({ label }: Marks): Record<string, string> {
   return { ...ownLabels, [label.name]: label.value }
@@ -30,7 +38,7 @@ export function isOurs(marks: Marks, object: KubeObject): boolean {
   const { namespace, name, labels = {} } = object.metadata
   if (namespace !== marks.namespace || labels[marks.label.name] !== marks.label.value) return false
   if (isAdvertisement(object)) return name === marks.advertisement
-  if (Object.entries(ownLabels).every(([key, value]) => labels[key] === value)) return true
+  if (isWritten(object)) return true
   // A predecessor writes the Services of a pool into its labels, and those of a peer into selectors that match no node.
   if (isPool(object)) return Object.keys(labels).some((key) => key.startsWith('service-'))
   return isPeer(object) && (object.spec.nodeSelectors ?? []).some((selector) => isInherited(selector, name))

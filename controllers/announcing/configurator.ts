@@ -16,3 +16,9 @@ export type Configurator = {
   /** Whether the configuration as it is now announces an address. */
   announces(address: string, signal: AbortSignal): Promise<boolean>
 }
+
+/** The result of a pass that had nothing to do. */
+export const nothingDone: ConfigureResult = { problems: [], isChanged: false, isRefused: false }
+
+/** The state in which nothing of ours is left in a configuration. */
+export const nothingToAnnounce: Announcements = { addresses: [], nodes: [] }

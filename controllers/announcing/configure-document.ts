@@ -1,8 +1,9 @@
 import type { Announcements, DocumentConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
-import type { ConfigureResult, Configurator } from './configurator.ts'
+import { type ConfigureResult, type Configurator, nothingDone } from './configurator.ts'
 
 type Deps = { client: KubeClient; configuration: DocumentConfiguration }
 
@@ -12,7 +13,8 @@ export function configureDocument({ client, configuration }: Deps): Configurator
   const read = (signal: AbortSignal) => client.get<ConfigMap>(configMaps, at, { signal })
   return {
     async carryOut(state, signal) {
-      const configMap = await read(signal)
+      const configMap = await read(signal).catch(forbidden)
+      if (configMap === 'forbidden') return withoutRight(state, at)
       if (!configMap) return withoutConfigMap(state, at)
       const before = configMap.data?.[key] ?? ''
       const { document, problems } = configuration.edit(before, state)
@@ -30,12 +32,27 @@ export function configureDocument({ client, configuration }: Deps): Configurator
   }
 }
 
+/** Without the right to read it, which `install` gives for a ConfigMap of one name. */
+function forbidden(error: unknown): 'forbidden' {
+  if (error instanceof KubeError && error.status === 403) return 'forbidden'
+  throw error
+}
+
+function withoutRight({ addresses }: Announcements, { namespace, name }: { namespace: string; name: string }) {
+  const message =
+    `eip-admission has no right to ConfigMap ${namespace}/${name}, so no address is announced; ` +
+    `run: eip-admission install --metallb-configmap=${name}`
+  const subjects = [...new Set(addresses.flatMap(({ services }) => services))]
+  const problems = subjects.map((service) => ({ subject: { service }, message }))
+  return { problems, isChanged: false, isRefused: true }
+}
+
 /** An error is retried soon, which suits a person who is installing the software just now. */
 function withoutConfigMap(
   { addresses }: Announcements,
   { namespace, name }: { namespace: string; name: string },
 ): ConfigureResult {
-  if (addresses.length === 0) return { problems: [], isChanged: false, isRefused: false }
+  if (addresses.length === 0) return nothingDone
   throw new Error(
     `ConfigMap ${namespace}/${name} does not exist, so no address is announced. Create it with the announcing software`,
   )

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ObjectConfiguration, Problem, WantedObject } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
-import { listAll } from '../../kube/list-all.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { mapAll } from '../../lib/map-all.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import type { Configurator } from './configurator.ts'
+import { ifKnown, listAllKnown } from './list-known.ts'
 
 const fieldManager = 'eip-admission-announcer'
 const writesAtOnce = 8
@@ -17,16 +17,20 @@ type Deps = { client: KubeClient; configuration: ObjectConfiguration }
 
 /** Configures announcing software that reads objects of the cluster. */
 export function configureObjects(deps: Deps): Configurator {
-  const { configuration } = deps
-  const isAnnounced = makeAnnouncedLook(deps)
+  const { client, configuration } = deps
+  const { namespace } = configuration
+  const { isAnnounced, forgetList } = makeAnnouncedLook(deps)
   return {
     async carryOut(state, signal) {
       const existing = await readObjects(deps, signal)
       const { wanted, problems } = configuration.objects(state, existing)
-      const changes = changesFrom(deps, existing, wanted)
+      const { changes, isWriting } = changesFrom(deps, existing, wanted)
       const outcomes: Problem[][] = []
       for (const group of changes) outcomes.push(...(await mapAll(group, (change) => change(signal), writesAtOnce)))
-      const reports = await Promise.all(configuration.reports.map((resource) => listKnown(deps, resource, signal)))
+      const reports = await Promise.all(
+        configuration.reports.map((resource) => listAllKnown(client, resource, { namespace, signal })),
+      )
+      if (isWriting) forgetList()
       return {
         problems: [...problems, ...outcomes.flat(), ...configuration.reportedProblems(reports.flat(), state)],
         isChanged: outcomes.some((refused) => refused.length === 0),
@@ -37,25 +41,30 @@ export function configureObjects(deps: Deps): Configurator {
   }
 }
 
+/** How old the list of all objects may be in which a look searches those that have another name than we give. */
+const listRecentMs = 1_000
+
 /**
- * Whether an object announces an address now. A thousand Services that leave at once ask this several times each, so a
- * look first gets the object of the name that we give. Only without it a look lists all, once for all who look then.
+ * Whether an object announces an address. A thousand Services that leave at once ask this several times each, so a look
+ * gets the object of the name that we give. Under another name only a predecessor left one: that is looked up in a list
+ * which all looks of a second share, and which no write of ours outdates.
  */
-function makeAnnouncedLook(deps: Deps): Configurator['announces'] {
-  const { client, configuration } = deps
+function makeAnnouncedLook({ client, configuration }: Deps) {
   const { announcing: resource, namespace } = configuration
   const whole = sharedRead({
-    read: (signal) => listKnown(deps, resource, signal),
-    recentMs: 0,
+    read: (signal) => listAllKnown(client, resource, { namespace, signal }),
+    recentMs: listRecentMs,
     abandonedError: (cause) => new Error(`the list of ${resource.plural} in ${namespace} was canceled`, { cause }),
   })
-  return async (address, signal) => {
+  const isAnnounced: Configurator['announces'] = async (address, signal) => {
     const name = configuration.nameFor(address)
     const get = async () => name !== undefined && (await client.get(resource, { namespace, name }, { signal }))
     const usual = await ifKnown(undefined, get)
     if (usual && configuration.hasAddress(usual, address)) return true
-    return (await whole.fresh(signal)).some((object) => configuration.hasAddress(object, address))
+    const others = (await whole.recent(signal)).filter(({ metadata }) => metadata.name !== name)
+    return others.some((object) => configuration.hasAddress(object, address))
   }
+  return { isAnnounced, forgetList: () => whole.invalidate() }
 }
 
 /** One write; returns the problems if it was refused. */
@@ -65,7 +74,7 @@ type Change = (signal: AbortSignal) => Promise<Problem[]>
  * The writes for everything that differs, kind by kind. Strays are removed first: the software checks each write against
  * all existing objects, and refuses a session that an old object already has.
  */
-function changesFrom(deps: Deps, existing: KubeObject[], wanted: WantedObject[]): Change[][] {
+function changesFrom(deps: Deps, existing: KubeObject[], wanted: WantedObject[]) {
   const { configuration } = deps
   const stored = new Map(existing.map((object) => [placeOf(object), object]))
   const due = wanted.filter(({ object }) => !includes(stored.get(placeOf(object)), object))
@@ -85,7 +94,8 @@ function changesFrom(deps: Deps, existing: KubeObject[], wanted: WantedObject[])
         return (signal) => remove(deps, { object, resource }, signal)
       }),
   )
-  return [...removals, ...writes]
+  const changes: Change[][] = [...removals, ...writes]
+  return { changes, isWriting: due.length > 0 }
 }
 
 /** Every object that the configuration may depend on. */
@@ -94,34 +104,10 @@ async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[
   const { kinds, namespace } = configuration
   const found = kinds.map(async ({ resource, only }) =>
     only === undefined
-      ? listKnown(deps, resource, signal)
+      ? listAllKnown(client, resource, { namespace, signal })
       : [await client.get(resource, { namespace, name: only }, { signal })],
   )
   return (await Promise.all(found)).flat().filter((object) => object !== undefined)
-}
-
-/** All objects of a kind; none if the cluster does not know the kind. */
-async function listKnown(
-  { client, configuration }: Deps,
-  resource: Resource<KubeObject>,
-  signal: AbortSignal,
-): Promise<KubeObject[]> {
-  return ifKnown([], async () => {
-    // The items of a list lack apiVersion and kind.
-    const { apiVersion, kind } = resource
-    const items = await listAll(client, resource, { namespace: configuration.namespace, signal })
-    return items.map((item) => ({ ...item, apiVersion, kind }))
-  })
-}
-
-/** What a read gives, or something else if the cluster does not know the kind. */
-async function ifKnown<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof KubeError && error.reason === 'UnknownKind') return otherwise
-    throw error
-  }
 }
 
 type Write = { object: KubeObject; resource: Resource<KubeObject> }

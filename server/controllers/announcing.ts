@@ -1,12 +1,13 @@
-import type { Announcer, Problem } from '../../announcers/announcer.ts'
+import type { DocumentConfiguration, ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
 import { announcedAddresses, mentionsAddress } from '../../controllers/announcing/announced.ts'
 import { type Announcing, announcing, announcingKey } from '../../controllers/announcing/announcing.ts'
 import type { Configurator } from '../../controllers/announcing/configurator.ts'
 import { configureDocument } from '../../controllers/announcing/configure-document.ts'
+import { configureEither } from '../../controllers/announcing/configure-either.ts'
 import { configureObjects } from '../../controllers/announcing/configure-objects.ts'
+import { emptyFormer, formerDocument, formerObjects } from '../../controllers/announcing/empty-former.ts'
 import type { ControllerDeclaration } from '../../controllers/controller.ts'
 import { watch } from '../../controllers/watch.ts'
-import type { KubeClient } from '../../kube/client.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { serviceStates } from './service-states.ts'
 
@@ -14,8 +15,8 @@ type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'pee
 
 /** Brings the announcing software's configuration to the addresses and peers of now; undefined where we configure none. */
 export function makeAnnouncing(deps: Deps): Announcing | undefined {
-  const { announcer, client, peerFacts } = deps
-  const configurator = configuratorOf(client, announcer)
+  const { peerFacts } = deps
+  const configurator = configuratorOf(deps)
   const showing = (address: string) =>
     announcedAddresses(serviceStates(deps, (service) => mentionsAddress(service, address)))
       .filter((announced) => announced.address === address)
@@ -49,11 +50,26 @@ export function announcingController(
   }
 }
 
-function configuratorOf(client: KubeClient, { configuration }: Announcer): Configurator | undefined {
-  if (configuration === undefined) return undefined
-  return configuration.kind === 'objects'
-    ? configureObjects({ client, configuration })
-    : configureDocument({ client, configuration })
+function configuratorOf({ client, announcer, log }: Deps): Configurator | undefined {
+  const { configuration, former } = announcer
+  const make = (one: ObjectConfiguration | DocumentConfiguration) =>
+    one.kind === 'objects'
+      ? configureObjects({ client, configuration: one })
+      : configureDocument({ client, configuration: one })
+  const thenEmpty = (current: ObjectConfiguration | DocumentConfiguration | undefined) => {
+    if (!former) return current && make(current)
+    const except = current?.kind === 'objects' ? current.namespace : undefined
+    const document = formerDocument({ document: make(former.document), log })
+    const objects = formerObjects({ client, former, except })
+    return emptyFormer({
+      current: current && make(current),
+      former: current?.kind === 'document' ? [objects] : [objects, document],
+    })
+  }
+  if (configuration?.kind !== 'either') return thenEmpty(configuration)
+  const objects = thenEmpty(configuration.objects)
+  const document = thenEmpty(configuration.document)
+  return objects && document && configureEither({ client, log, configuration, objects, document })
 }
 
 /** Reports a problem on the object that causes it, where the owner of that object reads it. */

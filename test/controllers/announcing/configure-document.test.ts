@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { DocumentConfiguration } from '../../../announcers/announcer.ts'
 import { configureDocument } from '../../../controllers/announcing/configure-document.ts'
-import { isConflict } from '../../../kube/errors.ts'
+import { KubeError, isConflict } from '../../../kube/errors.ts'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { apiServer } from '../../fakes/api-server.ts'
@@ -50,6 +50,21 @@ test('a missing ConfigMap is not created, and is an error only if there is somet
   assert.match(String(missed), 'ConfigMap metallb-system/config does not exist')
   assert.is(document(), undefined)
   assert.is(await configurator.announces('203.0.113.40', signal), false)
+})
+
+test('without the right to the ConfigMap each Service learns what to run', async () => {
+  const { client } = withDocument()
+  const refused = { ...client, get: () => Promise.reject(new KubeError('no', { status: 403, reason: 'Forbidden' })) }
+  const { problems, isRefused } = await configureDocument({ client: refused, configuration }).carryOut(state, signal)
+  assert.is(isRefused, true, 'the right may come: we look again')
+  assert.equal(problems, [
+    {
+      subject: { service: 'default/web' },
+      message:
+        'eip-admission has no right to ConfigMap metallb-system/config, so no address is announced; ' +
+        'run: eip-admission install --metallb-configmap=config',
+    },
+  ])
 })
 
 test('what a person writes while we edit is not overwritten', async () => {

@@ -1,0 +1,86 @@
+import type { FormerConfiguration } from '../../announcers/announcer.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { Log } from '../../kube/log.ts'
+import { configureObjects } from './configure-objects.ts'
+import { listAllKnown } from './list-known.ts'
+import { type ConfigureResult, type Configurator, nothingDone, nothingToAnnounce } from './configurator.ts'
+
+type Deps = {
+  /** What configures the software of now; undefined if it reads no configuration. */
+  current: Configurator | undefined
+  former: Configurator[]
+}
+
+/**
+ * Configures the software of now, then empties what we wrote for another one. What is not empty yet counts as announced:
+ * that software may run still.
+ */
+export function emptyFormer({ current, former }: Deps): Configurator {
+  const left = new Set(former)
+  return {
+    async carryOut(state, signal) {
+      const result = current ? await current.carryOut(state, signal) : nothingDone
+      // Its addresses would be announced by nobody.
+      if (result.isRefused) return result
+      let { isChanged } = result
+      for (const one of left) {
+        const emptied = await one.carryOut(nothingToAnnounce, signal)
+        if (emptied.isChanged) isChanged = true
+        else left.delete(one)
+      }
+      return { ...result, isChanged }
+    },
+    async announces(address, signal) {
+      for (const one of [...(current ? [current] : []), ...left]) if (await one.announces(address, signal)) return true
+      return false
+    },
+  }
+}
+
+/** Objects that we wrote in any namespace but one. */
+export function formerObjects(deps: {
+  client: KubeClient
+  former: FormerConfiguration
+  except: string | undefined
+}): Configurator {
+  const { client, former, except } = deps
+  const here = async (signal: AbortSignal): Promise<Configurator[]> => {
+    const found = former.kinds.map((kind) => listAllKnown(client, kind, { labelSelector: former.selector, signal }))
+    const namespaces = (await Promise.all(found)).flat().map(({ metadata }) => metadata.namespace ?? '')
+    return [...new Set(namespaces)]
+      .filter((namespace) => namespace !== except)
+      .map((namespace) => configureObjects({ client, configuration: former.objectsIn(namespace) }))
+  }
+  return {
+    async carryOut(state, signal): Promise<ConfigureResult> {
+      let isChanged = false
+      for (const one of await here(signal)) isChanged = (await one.carryOut(state, signal)).isChanged || isChanged
+      return { ...nothingDone, isChanged }
+    },
+    async announces(address, signal) {
+      for (const one of await here(signal)) if (await one.announces(address, signal)) return true
+      return false
+    },
+  }
+}
+
+/** A document that we may have edited. Where we have no right to it, or cannot read it, we did not. */
+export function formerDocument({ document, log }: { document: Configurator; log: Log }): Configurator {
+  const ifOurs = async <T>(otherwise: T, read: () => Promise<T>): Promise<T> => {
+    try {
+      return await read()
+    } catch (error) {
+      if (error instanceof KubeError && error.status !== 403) throw error
+      log.warn(
+        { error: error instanceof Error ? error.message : String(error) },
+        'a former configuration is left alone',
+      )
+      return otherwise
+    }
+  }
+  return {
+    carryOut: (state, signal) => ifOurs(nothingDone, () => document.carryOut(state, signal)),
+    announces: (address, signal) => ifOurs(false, () => document.announces(address, signal)),
+  }
+}

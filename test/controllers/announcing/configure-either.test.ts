@@ -1,0 +1,97 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { metallbDocument } from '../../../announcers/metallb/document.ts'
+import { metallbObjects } from '../../../announcers/metallb/objects.ts'
+import { ipAddressPools } from '../../../announcers/metallb/resources.ts'
+import { type Configurator, nothingDone } from '../../../controllers/announcing/configurator.ts'
+import { configureEither } from '../../../controllers/announcing/configure-either.ts'
+import { KubeError } from '../../../kube/errors.ts'
+import type { ConfigMap } from '../../../kube/objects.ts'
+import { configMaps } from '../../../kube/resource.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+import { silentLog } from '../../fakes/log.ts'
+
+const signal = new AbortController().signal
+const at = { namespace: 'metallb-system', name: 'config' }
+const state = { addresses: [{ address: '203.0.113.40', services: ['default/web'] }], nodes: [] }
+const label = { name: 'example.com/cloud', value: 'ours' }
+
+/** A cluster without MetalLB, and what was configured there. */
+function scene() {
+  const api = apiServer()
+  const world = { hasKinds: false, isForbidden: false }
+  const done: string[] = []
+  const told = (name: string): Configurator => ({
+    carryOut: () => Promise.resolve((done.push(name), nothingDone)),
+    announces: () => Promise.resolve(false),
+  })
+  const configurator = configureEither({
+    client: {
+      ...api.client,
+      list: (resource, options) => {
+        if (resource.kind === ipAddressPools.kind && !world.hasKinds)
+          throw new KubeError('no such kind', { status: 404, reason: 'UnknownKind' })
+        return api.client.list(resource, options)
+      },
+      get: (resource, target, options) => {
+        if (world.isForbidden) throw new KubeError('no', { status: 403, reason: 'Forbidden' })
+        return api.client.get(resource, target, options)
+      },
+    },
+    log: silentLog,
+    configuration: {
+      kind: 'either',
+      objects: metallbObjects({
+        namespace: at.namespace,
+        peerMode: 'native',
+        label,
+        advertisement: 'ours',
+        passwordSecret: 'ours',
+      }),
+      document: metallbDocument({ ...at, counting: 'example.com' }),
+    },
+    objects: told('objects'),
+    document: told('document'),
+  })
+  const pass = () =>
+    configurator.carryOut(state, signal).then(
+      () => done.at(-1) ?? 'nothing',
+      (error: Error) => error.message,
+    )
+  const addConfigMap = () =>
+    void api.put<ConfigMap>(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: { config: '' } })
+  return { world, configurator, pass, addConfigMap, done }
+}
+
+test('while there is neither, each pass says so and looks again, and a ConfigMap that comes later is used', async () => {
+  const { pass, addConfigMap } = scene()
+  for (const _ of [1, 2]) assert.match(await pass(), 'there are neither custom resources of MetalLB nor a ConfigMap')
+  addConfigMap()
+  assert.is(await pass(), 'document')
+})
+
+test('so are custom resources, also beside a ConfigMap, and the choice stays', async () => {
+  const { world, pass, addConfigMap } = scene()
+  await pass()
+  addConfigMap()
+  world.hasKinds = true
+  assert.is(await pass(), 'objects')
+  world.hasKinds = false
+  assert.is(await pass(), 'objects')
+})
+
+test('a ConfigMap to which we have no right is reported by who would edit it, and custom resources may still come', async () => {
+  const { world, pass } = scene()
+  world.isForbidden = true
+  assert.is(await pass(), 'document')
+  world.hasKinds = true
+  assert.is(await pass(), 'objects')
+})
+
+test('with nothing to announce there is nothing to say', async () => {
+  const { configurator, done } = scene()
+  assert.equal(await configurator.carryOut({ addresses: [], nodes: [] }, signal), nothingDone)
+  assert.equal(done, [])
+})
+
+test.run()

@@ -1,0 +1,83 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Announcements } from '../../../announcers/announcer.ts'
+import type { ConfigureResult, Configurator } from '../../../controllers/announcing/configurator.ts'
+import { emptyFormer, formerDocument } from '../../../controllers/announcing/empty-former.ts'
+import { KubeError } from '../../../kube/errors.ts'
+import { silentLog } from '../../fakes/log.ts'
+
+const signal = new AbortController().signal
+const address = '203.0.113.40'
+const shown: Announcements = { addresses: [{ address, services: ['default/web'] }], nodes: [] }
+
+/** A configuration that has these addresses, and what was done to it. */
+function configuration(name: string, told: string[], has: string[] = []) {
+  const world = { has, isRefused: false }
+  const configurator: Configurator = {
+    carryOut({ addresses }): Promise<ConfigureResult> {
+      const wanted = addresses.map((one) => one.address)
+      const isChanged = !world.isRefused && wanted.join() !== world.has.join()
+      if (isChanged) world.has = wanted
+      told.push(`${name}: ${wanted.join() || 'nothing'}${isChanged ? ', written' : ''}`)
+      return Promise.resolve({ problems: [], isChanged, isRefused: world.isRefused })
+    },
+    announces: (asked) => Promise.resolve(world.has.includes(asked)),
+  }
+  return { world, configurator }
+}
+
+test('the configuration of now is written first, then a former one is emptied, and looked at until it is empty', async () => {
+  const told: string[] = []
+  const [now, before] = [configuration('now', told), configuration('before', told, [address])]
+  const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
+  assert.is(await both.announces(address, signal), true, 'the software of before may run still')
+  assert.is((await both.carryOut(shown, signal)).isChanged, true)
+  assert.is((await both.carryOut(shown, signal)).isChanged, false)
+  await both.carryOut(shown, signal)
+  assert.equal(told, [
+    `now: ${address}, written`,
+    'before: nothing, written',
+    `now: ${address}`,
+    'before: nothing',
+    `now: ${address}`,
+  ])
+})
+
+test('while the software of now has not all that it needs, a former configuration stays', async () => {
+  const told: string[] = []
+  const [now, before] = [configuration('now', told), configuration('before', told, [address])]
+  const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
+  now.world.isRefused = true
+  assert.is((await both.carryOut(shown, signal)).isRefused, true)
+  assert.equal(before.world.has, [address])
+  now.world.isRefused = false
+  await both.carryOut(shown, signal)
+  assert.equal(before.world.has, [])
+})
+
+test('software without a configuration leaves nothing to announce by another one', async () => {
+  const before = configuration('before', [], [address])
+  const alone = emptyFormer({ current: undefined, former: [before.configurator] })
+  assert.is(await alone.announces(address, signal), true)
+  await alone.carryOut(shown, signal)
+  assert.is(await alone.announces(address, signal), false)
+})
+
+test('a document that we have no right to, or that nobody can read, was not ours; any other failure is one', async () => {
+  const failing = (error: Error) => {
+    const fails = () => {
+      throw error
+    }
+    return formerDocument({ document: { carryOut: fails, announces: fails }, log: silentLog })
+  }
+  for (const error of [new KubeError('no', { status: 403, reason: 'Forbidden' }), new Error('not YAML')]) {
+    assert.is((await failing(error).carryOut(shown, signal)).isChanged, false)
+    assert.is(await failing(error).announces(address, signal), false)
+  }
+  const unknown = await failing(new KubeError('no answer', { status: 0, reason: 'Timeout' }))
+    .announces(address, signal)
+    .catch((error: unknown) => error)
+  assert.match(String(unknown), 'no answer')
+})
+
+test.run()

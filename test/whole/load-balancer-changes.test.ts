@@ -1,0 +1,106 @@
+// The load balancer setting changes, or MetalLB comes late: what the software of now reads is written, and what we wrote
+// for another one is emptied.
+import { readFileSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { nodes, secrets } from '../../kube/resource.ts'
+import type { Product } from '../../sandbox/product.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { metallbView } from './metallb-view.ts'
+import { simulatedNodes } from './simulated-nodes.ts'
+import { openStage } from './test-stage.ts'
+
+const stage = await openStage()
+const namespace = 'metallb-system'
+const [document, objects] = [metallbView(stage, '0.11.0'), metallbView(stage, '0.16.1')]
+await stage.run('create', 'namespace', namespace)
+
+let product: Product | undefined
+async function restart(setting: string): Promise<void> {
+  await product?.stop()
+  product = await stage.startSwept({
+    env: { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: setting, METAL_BGP_PASS: 'Secret12345abc' },
+  })
+}
+const addressOf = async (name: string) => (await stage.service(name))?.spec.loadBalancerIP ?? ''
+const events = (name: string) =>
+  stage.run('get', 'events', `--field-selector=involvedObject.name=${name}`, '-o', 'jsonpath={.items[*].message}')
+const arePools = (view: typeof objects, ...wanted: string[]) =>
+  eventually(`the pools are ${wanted.join()}`, async (observe) => {
+    return observe(await view.pools()).join() === wanted.toSorted().join() || undefined
+  })
+const hasPassword = async () =>
+  (await stage.client.get(secrets, { namespace, name: 'eip-admission-bgp' })) !== undefined
+const annotationsOfNode = async () =>
+  Object.keys((await stage.client.get(nodes, { name: 'node-a' }))?.metadata.annotations ?? {})
+
+test('a ConfigMap of another name, to which install gave no right: its Service says what to run', async () => {
+  await restart(`metallb:///${namespace}/other`)
+  await simulatedNodes(stage).startNode('node-a')
+  await stage.create(loadBalancer('web'))
+  await eventually(
+    'an Event names the flag',
+    async () => (await events('web')).includes('run: eip-admission install --metallb-configmap=other') || undefined,
+  )
+})
+
+test('MetalLB that comes after us is configured by what it brings, without a restart', async () => {
+  await restart('metallb:///')
+  await eventually(
+    'it looks again',
+    () =>
+      readFileSync(stage.logOf('eip-admission'), 'utf8').includes('neither custom resources of MetalLB') || undefined,
+  )
+  await document.install()
+  await arePools(document, `${await addressOf('web')}/32`)
+})
+
+test('custom resources instead of a ConfigMap: the ConfigMap is emptied of ours, and keeps what is a person’s', async () => {
+  await document.addPool('theirs', '198.51.100.0/24')
+  await objects.install()
+  await restart(`metallb:///${namespace}?crdConfiguration=true`)
+  await arePools(objects, `${await addressOf('web')}/32`)
+  await arePools(document, '198.51.100.0/24')
+  assert.equal(await document.left(), ['address-pools'])
+  assert.ok((await objects.sessions()).length > 0)
+  await eventually('with the password', async () => (await hasPassword()) || undefined)
+})
+
+test('kube-vip instead of MetalLB: no pool, peer, advertisement or password of ours is left, and a person’s pool is', async () => {
+  await objects.addPool('theirs', '192.0.2.0/24')
+  await restart('kube-vip://')
+  await eventually('nothing of ours is left', async (observe) => {
+    return observe(await objects.left()).join() === 'IPAddressPool theirs' || undefined
+  })
+  await eventually('nor the password', async () => !(await hasPassword()) || undefined)
+  assert.ok((await annotationsOfNode()).some((name) => name.endsWith('bgp-pass')))
+  assert.ok(await addressOf('web'), 'the Service keeps its address')
+})
+
+test('MetalLB again: it has the pool, and no node shows the password', async () => {
+  await restart(`metallb:///${namespace}?crdConfiguration=true`)
+  await arePools(objects, `${await addressOf('web')}/32`, '192.0.2.0/24')
+  await eventually(
+    'no password in annotations',
+    async () => !(await annotationsOfNode()).some((name) => name.endsWith('bgp-pass')) || undefined,
+  )
+})
+
+test('a ConfigMap again: the custom resources go after its pool is written', async () => {
+  await restart(`metallb:///${namespace}/config`)
+  await arePools(document, `${await addressOf('web')}/32`, '198.51.100.0/24')
+  await arePools(objects, '192.0.2.0/24')
+})
+
+test('no announcing software: nothing of ours is left, and an address is released when no pool has it', async () => {
+  await restart('empty://')
+  await arePools(document, '198.51.100.0/24')
+  await stage.run('delete', 'service', 'web')
+  await stage.gone('web')
+  assert.equal(await objects.left(), ['IPAddressPool theirs'])
+})
+
+test.after(() => stage.close())
+
+test.run()
