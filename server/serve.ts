@@ -22,6 +22,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     await components.certs.start(signal)
     if (signal.aborted) return
     await runUntilAborted(await open(context, components), { components, settings, signal })
+    // Another replica may lead by now; a request for an address is bound to its record, not to the lease.
     await components.ledger.claims.idle()
     await context.events.written()
     context.log.info({ identity: context.identity }, 'stopped')

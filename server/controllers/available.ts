@@ -20,7 +20,7 @@ export function availableAddressController({ caches, ledger, events, settings }:
     reconciler: availableAddress({
       getRecord: (key, signal) => ledger.deps.records.get(key, { signal }),
       claimantOf: (name) => records.list().find(({ spec }) => spec.source?.name === name)?.metadata.name,
-      carryOut: availableSteps(ledger.deps),
+      carryOut: availableSteps({ ...ledger.deps, track: ledger.claims.track }),
       check: provisionedCheck(ledger.deps, { everyMs, monotonicMs: () => performance.now() }),
     }),
     watches: [

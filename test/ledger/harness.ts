@@ -180,7 +180,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   const sourceReconciler = availableAddress({
     getRecord: (name, signal) => deps.records.get(name, { signal }),
     claimantOf: (name) => api.stored(elasticIPs).find(({ spec }) => spec.source?.name === name)?.metadata.name,
-    carryOut: availableSteps(deps),
+    carryOut: availableSteps({ ...deps, track: own.track }),
     check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
   })
   const poolReconciler = warmPool({
