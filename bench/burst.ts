@@ -4,7 +4,7 @@ import { inFlight } from './in-flight.ts'
 import { time } from './samples.ts'
 import { type Admin, bound, createWithAddress, env, onStage, swept } from './stage.ts'
 
-/** The product's maximum of calls in flight to one cloud. */
+/** The product's maximum of reserves in flight to one cloud. */
 const callsInFlight = 4
 
 type Size = {

@@ -4,8 +4,9 @@ const maxCharacters = 100
 /** How many items a message lists. */
 const maxItems = 10
 
-/** A value in quotes, cut where it is long. */
-export function quote(value: string): string {
+/** A value in quotes, cut where it is long. It may be of any type where nobody has validated it. */
+export function quote(given: unknown): string {
+  const value = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   // A character may consist of two code units; no more than these are needed.
   const characters = Array.from(value.slice(0, 2 * maxCharacters + 1))
   if (characters.length <= maxCharacters) return JSON.stringify(value)

@@ -13,13 +13,13 @@ import { warmPoolController } from './controllers/warm-pool.ts'
 import type { Dependencies } from './dependencies.ts'
 
 export type Controllers = {
-  /** Runs every controller until the signal aborts and all that began has ended. */
+  /** Runs every controller until the signal aborts and all has ended that only the leader may do. */
   run(signal: AbortSignal): Promise<void>
 }
 
 /** Every controller of the process; they act only while they run. */
 export function makeControllers(deps: Dependencies): Controllers {
-  const { log, metrics, events } = deps
+  const { log, metrics } = deps
   const controllers = declarations(deps).map((declaration) =>
     defineController(declaration, { log, observe: (...reconcile) => metrics.reconcile(...reconcile) }),
   )
@@ -29,7 +29,6 @@ export function makeControllers(deps: Dependencies): Controllers {
   return {
     async run(signal) {
       await Promise.all(controllers.map((controller) => controller.run(signal)))
-      await events.written()
     },
   }
 }

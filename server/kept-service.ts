@@ -1,4 +1,9 @@
 import type { Announcer } from '../announcers/announcer.ts'
+import {
+  kubeVipRequestAnnotation,
+  metallbPoolAnnotations,
+  metallbRequestAnnotations,
+} from '../announcers/request-annotations.ts'
 import type { Service } from '../kube/objects.ts'
 import { ownPrefix } from '../ledger/record/names.ts'
 import type { Policy } from '../ledger/want/want.ts'
@@ -33,6 +38,10 @@ function readAnnotations({ policy, announcer }: KeptOptions): string[] {
     ...annotations.known,
     ...annotations.prefixes,
     ...requestAnnotations.annotations,
+    // Whichever software announces: a Service may show an address by the annotation of another.
+    ...metallbRequestAnnotations,
+    ...metallbPoolAnnotations,
+    kubeVipRequestAnnotation,
     managedAnnotation,
     ...locationSources.filter(({ kind }) => kind === 'annotation').map(({ name }) => name),
     ...Object.keys(announcer.request('').annotations),

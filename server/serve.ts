@@ -28,6 +28,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     const listeners = await open(context, components)
     components.probe?.start(signal)
     await runUntilAborted(listeners, { components, settings, signal })
+    // Another replica may lead by now; a request for an address is bound to its record, not to the lease.
     await components.ledger.claims.idle()
     await context.events.written()
     context.log.info({ identity: context.identity }, 'stopped')

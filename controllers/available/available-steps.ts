@@ -1,24 +1,27 @@
 import { bindSource } from '../../ledger/claim/bind.ts'
-import type { ClaimDeps } from '../../ledger/claim/claim.ts'
+import type { ClaimDeps, Claims } from '../../ledger/claim/claim.ts'
 import { clearSource, transferWarm } from '../../ledger/available/transfer.ts'
 import { provision } from '../../ledger/available/provision.ts'
 import { releaseSource } from '../../ledger/release/release.ts'
 import { reclaimSource, restoreClaim } from '../../ledger/available/return-source.ts'
 import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
+import { untilAborted } from '../../lib/until-aborted.ts'
 import type { Outcome } from '../reconciler.ts'
 import type { AvailableStep } from './available-plan.ts'
 
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
+type StepDeps = ClaimDeps & Pick<Claims, 'track'>
+
 /** Carries out one step for an available address. */
 export function availableSteps(
-  deps: ClaimDeps,
+  deps: StepDeps,
 ): (step: AvailableStep, signal: AbortSignal) => Promise<Outcome | undefined> {
   return async (step, signal) => {
     switch (step.do) {
       case 'reserve':
-        return reserve(deps, step)
+        return reserve(deps, step, signal)
       case 'provision':
         return requireAvailable(await provision(deps, step.source, signal))
       case 'release':
@@ -46,10 +49,11 @@ export function availableSteps(
 }
 
 async function reserve(
-  deps: ClaimDeps,
+  deps: StepDeps,
   { source }: Extract<AvailableStep, { do: 'reserve' }>,
+  signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  const claimed = await reserveWarm(deps, source)
+  const claimed = await untilAborted(deps.track(reserveWarm(deps, source)), signal)
   if (claimed.kind === 'busy') return { againInMs: pollMs }
   return requireAvailable(claimed.kind === 'held' ? undefined : claimed.reason)
 }

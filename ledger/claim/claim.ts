@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudError } from '../../clouds/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
+import { type UnderWay, underWay } from '../../lib/under-way.ts'
+import { untilAborted } from '../../lib/until-aborted.ts'
 import { type SourceClaim, claimSource, findObstacle } from '../available/claim-source.ts'
 import { type ElasticIP, heldAddress } from '../record/elastic-ip.ts'
 import { adoptUnmarked, findReservation, marksOf } from '../record/find-reservation.ts'
@@ -24,16 +26,15 @@ export type ClaimDeps = LedgerDeps &
     timeLimit: () => TimeLimit
   }
 
-export type Claims = {
+export type Claims = UnderWay & {
   /**
    * The address of a Service: the one that its record holds, an available one, or a new one. The record is the lock
-   * between replicas. Throws KubeError when the API server does not answer; then nothing was bought without a record.
+   * between replicas. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
+   * the abort a claim that waits is busy, and any other throws the signal's reason; what is under way goes on.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>
   /** What a claim of a Service without a record would come to. Writes nothing. */
   preview: (claim: Claim, signal: AbortSignal) => ReturnType<typeof previewClaim>
-  /** Resolves when no claim has a request at the cloud any more. */
-  idle(): Promise<void>
 }
 
 const pollMs = 100
@@ -41,24 +42,30 @@ const pollMs = 100
 /** The claims of one process; simultaneous claims of one Service share one request to the cloud. */
 export function claims(ledger: ClaimDeps): Claims {
   const deps: ProcessDeps = { ...ledger, running: new Map() }
+  const { track, idle } = underWay()
   return {
+    track,
+    idle,
     async claim(claim, signal) {
       const deadline = claim.wait ? once(signal, 'abort').then(() => busy) : undefined
       do {
-        const attempt = tryClaim(deps, claim, signal).catch((error: unknown) => {
-          if (isConflict(error)) return busy
-          throw error
-        })
-        const result = await (deadline ? Promise.race([attempt, deadline]) : attempt)
+        const attempt = track(busyAtConflict(tryClaim(deps, claim, signal)))
+        const result = await (deadline ? Promise.race([attempt, deadline]) : untilAborted(attempt, signal))
         if (result.kind !== 'busy') return result
         if (deadline) await Promise.race([sleep(pollMs), deadline])
       } while (claim.wait && !signal.aborted)
       return busy
     },
     preview: (claim, signal) => previewClaim(deps, claim, signal),
-    async idle() {
-      while (deps.running.size > 0) await Promise.allSettled(deps.running.values())
-    },
+  }
+}
+
+async function busyAtConflict(attempt: Promise<ClaimResult>): Promise<ClaimResult> {
+  try {
+    return await attempt
+  } catch (error) {
+    if (isConflict(error)) return busy
+    throw error
   }
 }
 

@@ -24,7 +24,7 @@ export function availableAddressController({ caches, ledger, events, settings }:
           .list()
           .filter(({ spec }) => spec.source?.name === name)
           .map(({ metadata }) => metadata.name),
-      carryOut: availableSteps(ledger.deps),
+      carryOut: availableSteps({ ...ledger.deps, track: ledger.claims.track }),
       check: provisionedCheck(ledger.deps, { everyMs, monotonicMs: () => performance.now() }),
     }),
     watches: [

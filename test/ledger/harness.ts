@@ -237,7 +237,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
         .stored(elasticIPs)
         .filter(({ spec }) => spec.source?.name === name)
         .map(({ metadata }) => metadata.name),
-    carryOut: availableSteps(deps),
+    carryOut: availableSteps({ ...deps, track: own.track }),
     check: provisionedCheck(deps, { everyMs: 300_000, monotonicMs: elapsedMs }),
   })
   const poolReconciler = warmPool({

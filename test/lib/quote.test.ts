@@ -19,6 +19,11 @@ for (const { value, is } of quoted) {
   test(`${value.length} characters that begin with ${value.slice(0, 4)} are quoted`, () => assert.is(quote(value), is))
 }
 
+test('a value that is no text is quoted as JSON', () => {
+  assert.is(quote({ a: 1 }), String.raw`"{\"a\":1}"`)
+  assert.is(quote(undefined), '""')
+})
+
 test('a list of more than ten items says how many it leaves out', () => {
   const items = Array.from({ length: 12 }, (_, n) => `${n}`)
   assert.equal(firstItems(items.slice(0, 10)), items.slice(0, 10))

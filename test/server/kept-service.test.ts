@@ -1,8 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { empty } from '../../announcers/empty.ts'
-import { metallb } from '../../announcers/metallb.ts'
-import { metallbDocument } from '../../announcers/metallb/document.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keptService } from '../../server/kept-service.ts'
 
@@ -20,6 +18,8 @@ const annotations = {
   bare: '203.0.113.7',
   'place.example/code': 'da',
   'metallb.universe.tf/address-pool': 'ours',
+  'metallb.io/loadBalancerIPs': '203.0.113.7',
+  'kube-vip.io/loadbalancerIPs': '203.0.113.7',
   'foreign.example/notes': 'x'.repeat(200_000),
   foreign: 'x',
 }
@@ -37,12 +37,14 @@ const namesKept = (strip: (service: Service) => Service) =>
 
 test('the cache keeps no annotation of a domain that we do not read', () => {
   const kept = namesKept(keptService({ policy, announcer: empty({ ipAnnotation: undefined }) }))
-  assert.equal(kept, Object.keys(annotations).slice(0, 6))
+  assert.equal(kept, Object.keys(annotations).slice(0, 9))
 })
 
-test('the cache keeps the annotations of the announcing software', () => {
-  const announcer = metallb(metallbDocument({ namespace: 'm', name: 'config', counting: 'c' }))
-  assert.ok(namesKept(keptService({ policy, announcer })).includes('metallb.universe.tf/address-pool'))
+test('the cache keeps what the announcing software of this cluster withdraws by', () => {
+  const withdrawal = { annotations: { 'software.test/hold': 'true' }, clearsStatus: false }
+  const strip = keptService({ policy, announcer: { request: () => ({ annotations: {} }), withdrawal } })
+  const kept = strip(service({ annotations: { 'software.test/hold': 'true', 'foreign.test/hold': 'true' } }))
+  assert.equal(kept.metadata.annotations, { 'software.test/hold': 'true' })
 })
 
 test('the cache keeps neither labels nor owners, and changes nothing else', () => {

@@ -155,6 +155,26 @@ test('at its deadline a claim is busy, and the reservation still reaches the rec
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
+test('a controller that stops does not wait for the cloud, and the reservation still reaches the record', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const answer = Promise.withResolvers<void>()
+  const process = harness.process('a', { cloud: { after: () => answer.promise } })
+  const leader = new AbortController()
+  const claiming = process.claim({ wait: false }, leader.signal).catch((error: unknown) => String(error))
+  await sleep(5)
+  leader.abort('the process stops')
+  assert.is(await Promise.race([claiming, sleep(50)]), 'the process stops')
+  let isIdle = false
+  const idle = process.claims.idle().then(() => (isIdle = true))
+  await sleep(5)
+  assert.not(isIdle, 'the process does not end before')
+  answer.resolve()
+  await idle
+  assert.is(harness.record()?.status?.address, '203.0.113.1')
+  assert.is(harness.cloud.calls.reserve, 1)
+})
+
 for (const fault of ['quota', 'auth', 'invalid'] as const) {
   test(`a refusal (${fault}) carries the cloud's words, and no new record stays`, async () => {
     const harness = makeHarness()

@@ -8,6 +8,23 @@ import { makePolicy, makeRecord, makeService, metros } from '../../builders.ts'
 const claimRef = { namespace: 'default', name: 'web' }
 const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] = [
   {
+    name: 'Retain, where it is not allowed',
+    service: makeService({ annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }),
+    policy: { ...makePolicy({ metro: 'da' }), allowRetain: false },
+    wanted: {
+      kind: 'wrong',
+      problems: [
+        'annotation eip-admission.dev/reclaim-policy: "Retain" is not allowed in this cluster (--allow-retain); remove it',
+      ],
+    },
+  },
+  {
+    name: 'Retain, where it is the default that no Service may request',
+    service: makeService({ annotations: { 'eip-admission.dev/reclaim-policy': 'Retain' } }),
+    policy: { ...makePolicy({ metro: 'da' }), allowRetain: false, reclaimPolicy: 'Retain' },
+    wanted: { kind: 'reserve', location: 'da', reclaim: 'Retain', warnings: [] },
+  },
+  {
     name: 'a LoadBalancer requests an address in the location of the setting',
     service: makeService(),
     policy: makePolicy({ metro: 'da' }),

@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert'
 import * as formats from '../../../server/settings/formats.ts'
 import type { Format } from '../../../server/settings/setting.ts'
 
-const { asn, annotation, bindAddress, boolean, choice, duration, list, namespace, number, port, token, url } = formats
+const { asn, annotation, bindAddress, boolean, choice, duration, limit, list, namespace, number, port, token, url } =
+  formats
 
 type Case = [name: string, format: Format<unknown>, text: string, value: unknown]
 
@@ -12,6 +13,8 @@ const right: Case[] = [
   ['a Go boolean', boolean, 'FALSE', false],
   ['a Go boolean', boolean, '0', false],
   ['a number', number(0, 10), '0', 0],
+  ['a limit', limit(10), '0', 0],
+  ['no limit', limit(10), 'None', undefined],
   ['a port', port, '65535', 65_535],
   ['a four-byte ASN', asn, '4294967295', 4_294_967_295],
   ['a duration', duration(1000), '15m', 900_000],
@@ -44,6 +47,7 @@ const wrong: [name: string, format: Format<unknown>, text: string][] = [
   ['a number', number(0, 10), '1.5'],
   ['a number', number(0, 10), '0x1'],
   ['a number', number(0, 10), '1e1'],
+  ['a limit', limit(10), 'unlimited'],
   ['a port', port, '65536'],
   ['an ASN', asn, '4294967296'],
   ['a duration', duration(1000), '999ms'],

@@ -66,6 +66,8 @@ test('what is not said has upstream’s defaults, or ours', () => {
   })
   const { serviceLocationWins, excludedNamespaces, onCloudFailure } = cloud.settings
   const { unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy } = cloud.settings
+  const { maxAddresses, maxAddressesPerNamespace, maxUnbound, allowRetain } = cloud.settings
+  assert.equal([maxAddresses, maxAddressesPerNamespace, maxUnbound, allowRetain], [100, 20, 100, true])
   assert.equal([serviceLocationWins, excludedNamespaces, onCloudFailure], [false, [], 'defer'])
   assert.equal([unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy], [900_000, 300_000, 'Delete'])
   assert.equal(warnings, [])

@@ -1,0 +1,114 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { empty } from '../../../announcers/empty.ts'
+import { cloudSteps, quickSteps } from '../../../controllers/services/cloud-steps.ts'
+import type { ServiceAddressDeps } from '../../../controllers/services/service-address.ts'
+import type { Service } from '../../../kube/objects.ts'
+import { services } from '../../../kube/resource.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { want } from '../../../ledger/want/want.ts'
+import { makePolicy, makeRecord, makeService, metros } from '../../builders.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+
+const key = 'default/web'
+const finalizers = ['eip-admission.dev/address-cleanup']
+const bound = makeRecord(
+  { phase: 'Bound', address: '203.0.113.40', reservationID: 'res-1' },
+  { claimRef: { namespace: 'default', name: 'web', uid: 'uid-1' } },
+)
+const waiting = makeService({ finalizers })
+const policy = makePolicy({ metro: 'da' })
+
+type State = { service?: Service | undefined; record?: ElasticIP | undefined }
+
+/** A Service and a record as they are stored and as a cache has them; every step that is carried out ends the run. */
+function stage(stored: State, cached: State = stored) {
+  const api = apiServer()
+  if (stored.service) api.put(services, stored.service)
+  const done: string[] = []
+  const taken: string[] = []
+  const deps: ServiceAddressDeps = {
+    client: api.client,
+    cached: { service: () => cached.service, record: () => cached.record },
+    getRecord: () => Promise.resolve(stored.record),
+    want: (service) => want(service, policy, metros),
+    announcer: empty({ ipAnnotation: undefined }),
+    requestAnnotations: policy.requestAnnotations,
+    findAnnouncement: () => Promise.resolve(undefined),
+    carryOut: (step) => {
+      done.push(step.do)
+      return Promise.resolve({ againInMs: 1 })
+    },
+    graceMs: 1_000,
+    now: () => new Date('2026-01-31T09:00:00Z'),
+  }
+  const takers = {
+    claim: (one: string) => taken.push(`claim ${one}`),
+    release: (one: string) => taken.push(`release ${one}`),
+  }
+  return { deps, takers, done, taken }
+}
+
+const { signal } = new AbortController()
+
+const cases: { name: string; stored: State; cached?: State; quick: string[]; claim: string[]; release: string[] }[] = [
+  {
+    name: 'a Service without its finalizer',
+    stored: { service: makeService() },
+    quick: ['add-finalizer'],
+    claim: ['add-finalizer'],
+    release: ['add-finalizer'],
+  },
+  {
+    name: 'a Service without an address',
+    stored: { service: waiting },
+    quick: ['> claim default/web'],
+    claim: ['claim'],
+    release: ['> claim default/web'],
+  },
+  {
+    name: 'the record of a Service that is gone',
+    stored: { record: bound },
+    quick: ['> release default/web'],
+    claim: ['> release default/web'],
+    release: ['release'],
+  },
+  {
+    name: 'an old cache that still shows the record',
+    stored: { service: waiting },
+    cached: { record: bound },
+    quick: ['> release default/web'],
+    claim: ['claim'],
+    release: ['> claim default/web'],
+  },
+  {
+    name: 'an old cache that shows a finished Service',
+    stored: { service: waiting },
+    cached: {},
+    quick: [],
+    claim: [],
+    release: [],
+  },
+]
+
+for (const { name, stored, cached = stored, ...expected } of cases) {
+  for (const kind of ['quick', 'claim', 'release'] as const) {
+    test(`${name}: the controller of ${kind} steps ${expected[kind].join() || 'does nothing'}`, async () => {
+      const { deps, takers, done, taken } = stage(stored, cached)
+      const reconciler = kind === 'quick' ? quickSteps(deps, takers) : cloudSteps(kind, deps, takers)
+      await reconciler.reconcile(key, signal)
+      assert.equal([...done, ...taken.map((one) => `> ${one}`)], expected[kind])
+    })
+  }
+}
+
+test('each controller has a name of its own', () => {
+  const { deps, takers } = stage({})
+  const names = [quickSteps(deps, takers), cloudSteps('claim', deps, takers), cloudSteps('release', deps, takers)]
+  assert.equal(
+    names.map(({ name }) => name),
+    ['service-address', 'service-claim', 'service-release'],
+  )
+})
+
+test.run()

@@ -1,0 +1,84 @@
+// The cloud takes very long for reserves. What needs none of them must not wait, and a leader that stops leaves at once.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../kube/objects.ts'
+import { leases, services } from '../../kube/resource.ts'
+import { mapAll } from '../../lib/map-all.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+import { shownIn } from './stored.ts'
+import { openStage, routes } from './test-stage.ts'
+
+const stage = await openStage()
+const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' }
+const { latency, calls } = stage.cloud.control
+let product = await stage.startSwept({ env })
+
+/** Creates a Service without kubectl, which takes its time to start. */
+async function create(name: string, spec: Partial<Service['spec']> = {}): Promise<void> {
+  const manifest = loadBalancer(name, { namespace: 'default', spec }) as Service
+  await stage.client.create(services, manifest)
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+const holder = async () =>
+  (await stage.client.get(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' }))?.spec?.holderIdentity
+
+test('a leader that stops during reserves releases the lease at once, and what it bought reaches the records', async () => {
+  await product.stop()
+  await create('late')
+  latency.set({ on: routes.reserve, ms: 6_000 })
+  calls.clear()
+  product = await stage.start({ env })
+  await eventually('a reserve hangs', () => stage.calls(routes.reserve) > 0 || undefined)
+  const stopped = product.stop('SIGTERM', 15_000)
+  const leaseMs = await timeOf(() => eventually('the lease is free', async () => (await holder()) === '' || undefined))
+  assert.ok(leaseMs < 1_500, `the lease was held for ${String(Math.round(leaseMs))} ms`)
+  assert.is((await stage.record('late'))?.status?.address, undefined)
+  await stopped
+  const { address } = (await stage.record('late'))?.status ?? {}
+  assert.ok(address, 'the reservation has reached its record')
+
+  latency.clear()
+  product = await stage.startSwept({ env })
+  assert.is(await stage.settled('late'), address)
+  assert.is(stage.calls(routes.reserve), 1)
+})
+
+test('with 60 reserves hanging, a Service with its own address and a deletion take no longer', async () => {
+  await create('leaving')
+  await stage.settled('leaving')
+  const own = await stage.order()
+  await product.stop()
+  const waiting = Array.from({ length: 60 }, (_, n) => `waiting-${String(n)}`)
+  await mapAll(waiting, (name) => create(name), 8)
+  latency.set({ on: routes.reserve, ms: 60_000 })
+  calls.clear()
+  product = await stage.start({ env, flags: ['--cloud-timeout=8s'] })
+  await eventually('reserves hang', () => stage.calls(routes.reserve) >= 4 || undefined)
+  await eventually('it leads', holder)
+
+  const ownMs = await timeOf(async () => {
+    await create('own', { loadBalancerIP: own.address })
+    await eventually(
+      'the own address is shown',
+      async () => shownIn(await stage.service('own')) === own.address || undefined,
+    )
+  })
+  const goneMs = await timeOf(async () => {
+    await stage.client.remove(services, { namespace: 'default', name: 'leaving' })
+    await stage.gone('leaving')
+  })
+  assert.ok(ownMs < 3_000, `the own address took ${String(Math.round(ownMs))} ms`)
+  assert.ok(goneMs < 5_000, `the deletion took ${String(Math.round(goneMs))} ms`)
+  latency.clear()
+})
+
+test.after(() => stage.close())
+
+test.run()
