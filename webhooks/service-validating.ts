@@ -70,9 +70,9 @@ async function checkedWant(
   signal: AbortSignal,
 ): Promise<Want> {
   await ownAddresses.refresh(wanted, signal)
-  // Who asks now comes after everybody who has the address, however old the Service itself is.
+  // Who asks now comes after everybody who has the address, however old the Service is and whatever it shows.
   const { creationTimestamp: _created, ...metadata } = service.metadata
-  return ownAddresses.check(wanted, { ...service, metadata })
+  return ownAddresses.check(wanted, { ...service, metadata, status: {} })
 }
 
 /** A Service cannot move its address to another location, nor exchange it. */

@@ -4,6 +4,7 @@ import { keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.ts'
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
+import { judgeFamilies } from './families.ts'
 import { type LocationSource, locate } from './location.ts'
 import { elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
 import { type RequestAnnotations, multipleAddressAnnotation, ownAddress, ownAddresses } from './own-address.ts'
@@ -19,6 +20,8 @@ export type Policy = {
   managedAnnotation?: string
   annotations: AnnotationNames
   requestAnnotations: RequestAnnotations
+  /** Whether the announcing software refuses an address of other families than the Service has. */
+  matchesFamilies: boolean
   reclaimPolicy: ReclaimPolicy
 }
 
@@ -113,6 +116,7 @@ function isUnboundAdoption({ spec }: ElasticIP): boolean {
 /** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */
 function invalidReason({ metadata, spec }: Service): string | undefined {
   if (spec.type !== 'LoadBalancer') return undefined
+  if (!metadata.name && !metadata.generateName) return 'it has no name'
   const name = metadata.name || `${metadata.generateName?.slice(0, 58)}x`
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return 'its name is not a DNS label'
   if (spec.clusterIP === 'None') return 'it is headless'
@@ -141,7 +145,10 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   }
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
-  if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, policy })
+  const families = own === undefined || elasticIP !== undefined ? judgeFamilies(service, policy.matchesFamilies) : {}
+  if (families.problem !== undefined) problems.push(families.problem)
+  const warnings = families.warning === undefined ? [] : [families.warning]
+  if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, warnings, policy })
   if (own !== undefined) {
     const address = canonicalIpAddress(own.address)
     if (address === undefined) problems.push(`${own.where}: "${own.address}" is not an IP address`)
@@ -156,14 +163,20 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
     kind: 'reserve',
     location: located.location,
     reclaim: reclaim === 'Retain' ? 'Retain' : 'Delete',
-    warnings: located.warnings,
+    warnings: [...warnings, ...located.warnings],
   }
 }
 
-type Named = { elasticIP: string; own: ReturnType<typeof ownAddress>; problems: string[]; policy: Policy }
+type Named = {
+  elasticIP: string
+  own: ReturnType<typeof ownAddress>
+  problems: string[]
+  warnings: string[]
+  policy: Policy
+}
 
 /** The named ElasticIP decides location and reclaim policy; the Service's other annotations about them are ignored. */
-function named({ metadata }: Service, { elasticIP, own, problems, policy }: Named): Want {
+function named({ metadata }: Service, { elasticIP, own, problems, warnings, policy }: Named): Want {
   if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(elasticIP)) {
     problems.push(`annotation ${elasticIPAnnotation}: "${elasticIP}" is not the name of an ElasticIP`)
   }
@@ -176,6 +189,6 @@ function named({ metadata }: Service, { elasticIP, own, problems, policy }: Name
   return {
     kind: 'named',
     elasticIP,
-    warnings: ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`),
+    warnings: [...warnings, ...ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`)],
   }
 }
