@@ -7,7 +7,13 @@ import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../reco
 import { judgeFamilies } from './families.ts'
 import { type LocationSource, locate } from './location.ts'
 import { elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
-import { type RequestAnnotations, multipleAddressAnnotation, ownAddress, ownAddresses } from './own-address.ts'
+import {
+  type OwnAddress,
+  type RequestAnnotations,
+  multipleAddressAnnotation,
+  ownAddress,
+  ownAddresses,
+} from './own-address.ts'
 
 /** What the operator set for all Services of the cluster. */
 export type Policy = {
@@ -41,7 +47,7 @@ export type Policy = {
 export type Want =
   | { kind: 'ignored'; reason: string }
   /** `requested`: the addresses that it requests of the other program, in canonical text. */
-  | { kind: 'foreign'; reason: string; requested: string[] }
+  | { kind: 'foreign'; reason: string; requested: OwnAddress[] }
   | { kind: 'nothing'; reason: string }
   /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
   | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
@@ -75,7 +81,7 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
       return false
     // An address that the Service requests of another program must stay reserved for it.
     case 'foreign':
-      return isUnboundAdoption(record) || wanted.requested.includes(record.status?.address ?? '')
+      return isUnboundAdoption(record) || wanted.requested.some(({ address }) => address === record.status?.address)
     case 'own':
       return wanted.doubt?.isDecided === false
     case 'reserve':
@@ -103,9 +109,13 @@ function foreignReason(service: Service, { requestAnnotations }: Policy): string
   return several === undefined ? undefined : `annotation ${several} requests several addresses`
 }
 
-function requestedAddresses(service: Service, { requestAnnotations }: Policy): string[] {
-  const texts = ownAddresses(service, requestAnnotations).flatMap(({ address }) => address.split(','))
-  return texts.flatMap((text) => canonicalIpAddress(text.trim()) ?? [])
+function requestedAddresses(service: Service, { requestAnnotations }: Policy): OwnAddress[] {
+  return ownAddresses(service, requestAnnotations).flatMap(({ address: list, where }) =>
+    list.split(',').flatMap((text) => {
+      const address = canonicalIpAddress(text.trim())
+      return address === undefined ? [] : [{ address, where }]
+    }),
+  )
 }
 
 /** Whether we did not give the address: an earlier program reserved it for the Service, which has not shown it to us yet. */

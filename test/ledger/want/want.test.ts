@@ -101,7 +101,10 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: {
       kind: 'foreign',
       reason: 'annotation metallb.io/loadBalancerIPs requests several addresses',
-      requested: ['192.0.2.9', '2001:db8::9'],
+      requested: ['192.0.2.9', '2001:db8::9'].map((one) => ({
+        address: one,
+        where: 'annotation metallb.io/loadBalancerIPs',
+      })),
     },
   },
   {
@@ -272,7 +275,11 @@ test('a Service without a name is left to the API server, which refuses it', () 
 
 const giving = makeRecord({ phase: 'Bound', address: '198.51.100.7' }, { claimRef: { ...claimRef, uid: 'uid-1' } })
 const adopted = { claimRef, reservationID: 'res-1' }
-const foreign = (...requested: string[]): Want => ({ kind: 'foreign', reason: 'its class is other', requested })
+const foreign = (...requested: string[]): Want => ({
+  kind: 'foreign',
+  reason: 'its class is other',
+  requested: requested.map((address) => ({ address, where: 'spec.loadBalancerIP' })),
+})
 const kept: { name: string; record: ElasticIP; wanted: Want; isKept: boolean }[] = [
   { name: 'that we gave', record: giving, wanted: foreign(), isKept: false },
   { name: 'that it requests of the other program', record: giving, wanted: foreign('198.51.100.7'), isKept: true },
