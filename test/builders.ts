@@ -7,7 +7,8 @@ type ServiceFacts = Partial<Service['metadata']> & Partial<Service['spec']> & { 
 
 /** A LoadBalancer Service default/web with one port, in which the given facts differ. */
 export function makeService(facts: ServiceFacts = {}): Service {
-  const { type, clusterIP, loadBalancerIP, loadBalancerClass, ports, status, ...metadata } = facts
+  const { type, clusterIP, loadBalancerIP, loadBalancerClass, ports, ipFamilies, ipFamilyPolicy, ...others } = facts
+  const { clusterIPs, status, ...metadata } = others
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -16,6 +17,9 @@ export function makeService(facts: ServiceFacts = {}): Service {
       type: type ?? 'LoadBalancer',
       ports: ports ?? [{ port: 80 }],
       ...(clusterIP === undefined ? {} : { clusterIP }),
+      ...(clusterIPs === undefined ? {} : { clusterIPs }),
+      ...(ipFamilies === undefined ? {} : { ipFamilies }),
+      ...(ipFamilyPolicy === undefined ? {} : { ipFamilyPolicy }),
       ...(loadBalancerIP === undefined ? {} : { loadBalancerIP }),
       ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
     },
@@ -82,6 +86,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
       prefixes: ['metal.equinix.com/', 'eip-admission.dev/'],
     },
     requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
+    matchesFamilies: true,
     reclaimPolicy: 'Delete',
     allowRetain: true,
   }

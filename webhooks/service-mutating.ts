@@ -142,7 +142,8 @@ function addressPatch(
     ...(name ? { name } : {}),
     finalizer: serviceFinalizer,
     annotations: { ...removals(outdated), ...(address === undefined ? {} : { [addressAnnotation]: address }) },
-    ...(address === undefined ? {} : { loadBalancerIP: address }),
+    // While ours is pending, no other address may stay: software that reads the field would announce it.
+    loadBalancerIP: address,
   })
 }
 

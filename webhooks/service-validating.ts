@@ -1,9 +1,10 @@
 import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../ledger/record/names.ts'
+import type { OwnAddress } from '../ledger/want/own-address.ts'
 import { type Policy, type Want, want } from '../ledger/want/want.ts'
 import { quote } from '../lib/quote.ts'
-import { allow, deny } from './decision.ts'
+import { type Decision, allow, deny } from './decision.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type IsSelf, isProtected, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
@@ -51,29 +52,47 @@ function validating(
         const update = { service, old, now: wanted, before }
         problems.push(...addressChangeProblems(update), ...protectionProblems(update), ...otherProblems(update))
       }
-      const isChecked = problems.length === 0 && isNewOwnAddress(wanted, before)
-      const now = isChecked ? await checkedWant(deps, { service, wanted }, signal) : wanted
-      problems.push(...newProblems(now, wanted))
       if (problems.length > 0) return deny('invalid', problemText(service, problems))
-      return allow(now.kind === 'own' && now.doubt ? [now.doubt.reason] : [])
+      return decideRequested(deps, { service, requested: newAddresses(service, wanted, before) }, signal)
     },
   }
 }
 
-/** What is stored already stays, even if it would be refused today: the controller warns about it. */
-function isNewOwnAddress(now: Want, before: Want | undefined): boolean {
-  return now.kind === 'own' && !(before?.kind === 'own' && before.address === now.address)
+type Requests = { service: Service; requested: OwnAddress[] }
+
+/** More addresses than any software gives to one Service; a review has to end in time. */
+const maxRequested = 16
+
+/** The addresses that a user requests now. What is stored already stays: the controller warns about it. */
+function newAddresses(service: Service, now: Want, before: Want | undefined): OwnAddress[] {
+  const stored = requestedOf(before).map(({ address }) => address)
+  // Software of another class is not ours to judge. Without a class any software may announce what the Service requests.
+  const requested = service.spec.loadBalancerClass === undefined ? requestedOf(now) : []
+  return requested.filter(({ address }) => !stored.includes(address))
 }
 
-async function checkedWant(
+function requestedOf(wanted: Want | undefined): OwnAddress[] {
+  if (wanted?.kind === 'own') return [wanted]
+  return wanted?.kind === 'foreign' ? wanted.requested : []
+}
+
+async function decideRequested(
   { ownAddresses }: ServiceValidatingDeps,
-  { service, wanted }: { service: Service; wanted: Want },
+  { service, requested }: Requests,
   signal: AbortSignal,
-): Promise<Want> {
-  await ownAddresses.refresh(wanted, signal)
-  // Who asks now comes after everybody who has the address, however old the Service itself is.
+): Promise<Decision> {
+  if (requested.length > maxRequested) {
+    const many = `${requested[0]?.where} requests ${requested.length} addresses: request at most ${maxRequested}`
+    return deny('invalid', problemText(service, [many]))
+  }
+  const wanted = requested.map(({ address, where }): Want => ({ kind: 'own', address, where }))
+  await Promise.all(wanted.map((one) => ownAddresses.refresh(one, signal)))
+  // Who asks now comes after everybody who has the address, however old the Service is and whatever it shows.
   const { creationTimestamp: _created, ...metadata } = service.metadata
-  return ownAddresses.check(wanted, { ...service, metadata })
+  const checked = wanted.map((one) => ownAddresses.check(one, { ...service, metadata, status: {} }))
+  const problems = checked.flatMap((one) => (one.kind === 'wrong' ? one.problems : []))
+  const warnings = checked.flatMap((one) => (one.kind === 'own' && one.doubt ? [one.doubt.reason] : []))
+  return problems.length > 0 ? deny('invalid', problemText(service, problems)) : allow(warnings)
 }
 
 /** A Service cannot move its address to another location, nor exchange it. */

@@ -5,9 +5,16 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
 import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.ts'
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
+import { judgeFamilies } from './families.ts'
 import { type LocationSource, locate } from './location.ts'
 import { elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
-import { type RequestAnnotations, multipleAddressAnnotation, ownAddress, ownAddresses } from './own-address.ts'
+import {
+  type OwnAddress,
+  type RequestAnnotations,
+  multipleAddressAnnotation,
+  ownAddress,
+  ownAddresses,
+} from './own-address.ts'
 
 /** What the operator set for all Services of the cluster. */
 export type Policy = {
@@ -20,6 +27,8 @@ export type Policy = {
   managedAnnotation?: string
   annotations: AnnotationNames
   requestAnnotations: RequestAnnotations
+  /** Whether the announcing software refuses an address of other families than the Service has. */
+  matchesFamilies: boolean
   reclaimPolicy: ReclaimPolicy
   /** Whether a Service may request that its reservation is retained. */
   allowRetain: boolean
@@ -41,7 +50,7 @@ export type Policy = {
 export type Want =
   | { kind: 'ignored'; reason: string }
   /** `requested`: the addresses that it requests of the other program, in canonical text. */
-  | { kind: 'foreign'; reason: string; requested: string[] }
+  | { kind: 'foreign'; reason: string; requested: OwnAddress[] }
   | { kind: 'nothing'; reason: string }
   /** The address is in canonical text. With a doubt it is announced only where the Service shows it already. */
   | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
@@ -75,7 +84,7 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
       return false
     // An address that the Service requests of another program must stay reserved for it.
     case 'foreign':
-      return isUnboundAdoption(record) || wanted.requested.includes(record.status?.address ?? '')
+      return isUnboundAdoption(record) || wanted.requested.some(({ address }) => address === record.status?.address)
     case 'own':
       return wanted.doubt?.isDecided === false
     case 'reserve':
@@ -103,9 +112,13 @@ function foreignReason(service: Service, { requestAnnotations }: Policy): string
   return several === undefined ? undefined : `annotation ${several} requests several addresses`
 }
 
-function requestedAddresses(service: Service, { requestAnnotations }: Policy): string[] {
-  const texts = ownAddresses(service, requestAnnotations).flatMap(({ address }) => address.split(','))
-  return texts.flatMap((text) => canonicalIpAddress(text.trim()) ?? [])
+function requestedAddresses(service: Service, { requestAnnotations }: Policy): OwnAddress[] {
+  return ownAddresses(service, requestAnnotations).flatMap(({ address: list, where }) =>
+    list.split(',').flatMap((text) => {
+      const address = canonicalIpAddress(text.trim())
+      return address === undefined ? [] : [{ address, where }]
+    }),
+  )
 }
 
 /** Whether we did not give the address: an earlier program reserved it for the Service, which has not shown it to us yet. */
@@ -116,6 +129,7 @@ function isUnboundAdoption({ spec }: ElasticIP): boolean {
 /** Why the API server will refuse a Service a moment after us: we would reserve an address only to release it. */
 function invalidReason({ metadata, spec }: Service): string | undefined {
   if (spec.type !== 'LoadBalancer') return undefined
+  if (!metadata.name && !metadata.generateName) return 'it has no name'
   const name = metadata.name || `${metadata.generateName?.slice(0, 58)}x`
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return 'its name is not a DNS label'
   if (spec.clusterIP === 'None') return 'it is headless'
@@ -149,7 +163,10 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   }
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
-  if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, policy })
+  const families = own === undefined || elasticIP !== undefined ? judgeFamilies(service, policy.matchesFamilies) : {}
+  if (families.problem !== undefined) problems.push(families.problem)
+  const warnings = families.warning === undefined ? [] : [families.warning]
+  if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, warnings, policy })
   if (own !== undefined) {
     const address = canonicalIpAddress(own.address)
     if (address === undefined) problems.push(`${own.where}: ${quote(own.address)} is not an IP address`)
@@ -164,14 +181,20 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
     kind: 'reserve',
     location: located.location,
     reclaim: reclaim === 'Retain' ? 'Retain' : 'Delete',
-    warnings: located.warnings,
+    warnings: [...warnings, ...located.warnings],
   }
 }
 
-type Named = { elasticIP: string; own: ReturnType<typeof ownAddress>; problems: string[]; policy: Policy }
+type Named = {
+  elasticIP: string
+  own: ReturnType<typeof ownAddress>
+  problems: string[]
+  warnings: string[]
+  policy: Policy
+}
 
 /** The named ElasticIP decides location and reclaim policy; the Service's other annotations about them are ignored. */
-function named({ metadata }: Service, { elasticIP, own, problems, policy }: Named): Want {
+function named({ metadata }: Service, { elasticIP, own, problems, warnings, policy }: Named): Want {
   if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(elasticIP)) {
     problems.push(`annotation ${elasticIPAnnotation}: ${quote(elasticIP)} is not the name of an ElasticIP`)
   }
@@ -184,6 +207,6 @@ function named({ metadata }: Service, { elasticIP, own, problems, policy }: Name
   return {
     kind: 'named',
     elasticIP,
-    warnings: ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`),
+    warnings: [...warnings, ...ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`)],
   }
 }

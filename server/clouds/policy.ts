@@ -42,6 +42,7 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
       prefixes: [annotationPrefix, ownPrefix].filter((prefix) => prefix !== undefined),
     },
     requestAnnotations: requestAnnotationsOf(loadBalancer),
+    matchesFamilies: ['metallb', 'metallb-crd', 'metallb-configmap'].includes(loadBalancer.kind),
     // The predecessors' code contradicted their READMEs: there the Service won, and the weaker source came first.
     locationSources: settings.serviceLocationWins
       ? [...locationAnnotations.toReversed(), ...locationSettings.toReversed()]

@@ -11,7 +11,8 @@ const metallb = metallbView(stage, '0.16.1')
 await stage.run('create', 'namespace', 'metallb-system')
 await metallb.install()
 const env = { ...dialect.here, [dialect.loadBalancer]: 'metallb:///metallb-system?crdConfiguration=true' }
-let product = await stage.startSwept({ env })
+const flags = ['--own-address-ranges=198.51.100.0/24,2001:db8::/64']
+let product = await stage.startSwept({ env, flags })
 const upstream = 'service.kubernetes.io/load-balancer-cleanup'
 const several = '198.51.100.7,2001:db8::7'
 const requests = 'metallb.io/loadBalancerIPs'
@@ -49,7 +50,7 @@ test('a Service of another class gives its address back, and keeps the finalizer
     spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/other' },
   })
   await patch('classed', { status: theirs }, '--subresource=status')
-  product = await stage.startSwept({ env })
+  product = await stage.startSwept({ env, flags })
   await isReleased('classed', address)
   const { metadata, spec, status } = (await stage.service('classed')) ?? {}
   assert.equal(
@@ -80,7 +81,7 @@ test('a Service that requests several addresses gives ours back, and keeps its r
       spec: { loadBalancerIP: null },
     }),
   )
-  product = await stage.startSwept({ env })
+  product = await stage.startSwept({ env, flags })
   await isReleased('several', address)
   assert.equal((await stage.service('several'))?.metadata.annotations, { [requests]: several })
 })
@@ -90,7 +91,7 @@ test('a Service that requests our address among several keeps it', async () => {
   await product.stop()
   const annotations = { [requests]: `${address},2001:db8::7`, [shown]: null }
   await patch('among', { metadata: { annotations }, spec: { loadBalancerIP: null } })
-  product = await stage.startSwept({ env })
+  product = await stage.startSwept({ env, flags })
   await stage.create(loadBalancer('later'))
   await stage.run('label', 'service', 'among', 'team=web')
   assert.is((await stage.record('among'))?.status?.phase, 'Bound')

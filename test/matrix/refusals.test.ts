@@ -4,6 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { dialects } from '../../sandbox/dialects.ts'
+import type { Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { type Facts, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { routes } from '../whole/test-stage.ts'
@@ -183,6 +185,32 @@ test('an own address that is not an IP address is refused', async () => {
   await running(here)
   const output = await refusal('own', { spec: { loadBalancerIP: '203.0.113.300' } })
   assert.match(output, 'spec.loadBalancerIP: "203.0.113.300" is not an IP address')
+})
+
+test('a Service that requests an IPv6 address of the cloud is refused, and nothing is reserved', async () => {
+  await running(here)
+  assert.match(
+    await refusal('six', { spec: { ipFamilies: ['IPv6'] } }),
+    'spec.ipFamilies: "IPv6" requests an IPv6 address',
+  )
+  const both = await refusal('both', { spec: { ipFamilyPolicy: 'RequireDualStack' } })
+  assert.match(both, 'spec.ipFamilyPolicy: "RequireDualStack" requests an IPv4 and an IPv6 address')
+  const preferred = await stage.create(loadBalancer('preferred', { spec: { ipFamilyPolicy: 'PreferDualStack' } }))
+  assert.is(await stage.settled('preferred'), preferred.spec.loadBalancerIP)
+  await deleted('preferred')
+})
+
+test('a Service without name and generateName is refused by the API server, and nothing is reserved', async () => {
+  await running(here)
+  calls.clear()
+  const { metadata: _named, ...rest } = loadBalancer('unnamed') as { metadata: object }
+  const nameless = { ...rest, metadata: { name: '', namespace: 'default' } } as Service
+  const error = await stage.client.create(services, nameless).then(
+    ({ metadata }) => `was stored as ${metadata.name}`,
+    (refusal: Error) => refusal.message,
+  )
+  assert.match(error, 'name or generateName is required')
+  assert.equal(calls.all(), [])
 })
 
 test("in a project at its limit the create is refused with the cloud's words and what to do", async () => {

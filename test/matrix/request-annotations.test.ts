@@ -34,7 +34,7 @@ await metallb.addPool('served', `${served.address}/32`)
 const startProduct = once(() =>
   stage.startSwept({
     env: { ...dialect.here, [dialect.loadBalancer]: setting },
-    flags: [`--own-address-ranges=${theirs}/32`],
+    flags: [`--own-address-ranges=${theirs}/32,2001:db8::/64`],
   }),
 )
 
@@ -78,6 +78,13 @@ test('a Service that requests several addresses is left alone', async () => {
   const { metadata, spec } = await stage.create(requesting('several', `${theirs},2001:db8::7`))
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [undefined, undefined])
   assert.is(stage.calls(routes.reserve), 0)
+})
+
+test('a Service that requests an address which is nobody’s, among several, is refused', async () => {
+  await startProduct()
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], requesting('bad', `8.8.8.8,${theirs}`))
+  assert.is(code, 1)
+  assert.match(stderr, `annotation ${annotationName}: "8.8.8.8" is no reservation of the project`)
 })
 
 test('a request annotation that is not an IP address is refused', async () => {

@@ -413,6 +413,28 @@ test('an own address that is stored already passes', async () => {
   })
 })
 
+test('each of several addresses is checked, where no other class serves the Service', async () => {
+  const each = (wanted: Want): Want =>
+    wanted.kind === 'own' && wanted.address.includes(':')
+      ? { kind: 'wrong', problems: [`${wanted.where} ${wanted.address}`] }
+      : wanted
+  const annotations = { [requestAnnotation]: '198.51.100.7, 2001:DB8::7' }
+  const denied = await validate({ object: makeService({ annotations }) }, { checked: each })
+  assert.match(JSON.stringify(denied), `annotation ${requestAnnotation} 2001:db8::7`)
+  const stored = makeService({ annotations })
+  assert.is((await validate({ object: stored, oldObject: stored }, { checked: each })).verdict, 'allow')
+  const classed = makeService({ annotations, loadBalancerClass: 'example.com/other' })
+  assert.is((await validate({ object: classed }, { checked: each })).verdict, 'allow')
+  const many = makeService({ annotations: { [requestAnnotation]: Array(17).fill('198.51.100.7').join() } })
+  assert.match(JSON.stringify(await validate({ object: many })), 'requests 17 addresses: request at most 16')
+})
+
+test('an address that a Service copied does not stay while its own is pending', async () => {
+  const claimed: ClaimResult = { kind: 'pending', reason: 'the cloud is slow' }
+  const { after } = await mutate({ object: makeService(shown) }, { claimed })
+  assert.is(after.spec.loadBalancerIP, undefined)
+})
+
 test('an own address that we cannot check yet passes with a warning', async () => {
   const checked = (wanted: Want): Want =>
     wanted.kind === 'own' ? { ...wanted, doubt: { reason: 'unknown', isDecided: false } } : wanted

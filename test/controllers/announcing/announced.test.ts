@@ -67,7 +67,7 @@ const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
   },
   {
     name: 'an address of ours that it requests of that program',
-    shown: { service: shown, wanted: { ...foreign, requested: [address] }, record: held },
+    shown: { service: shown, wanted: { ...foreign, requested: [{ address, where: 'an annotation' }] }, record: held },
     is: address,
   },
   {

@@ -4,6 +4,7 @@ import { empty } from '../../../announcers/empty.ts'
 import { planService } from '../../../controllers/services/service-plan.ts'
 import type { Seen } from '../../../controllers/services/service-state.ts'
 import type { ServicePlan } from '../../../controllers/services/service-step.ts'
+import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
 const address = '203.0.113.40'
@@ -36,7 +37,11 @@ const base = {
 const naming = empty({ ipAnnotation: 'example.com/ip' })
 const named = { 'example.com/ip': address }
 const own = { loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } }
-const foreign = { kind: 'foreign', reason: 'its class is example.com/other', requested: [] as string[] } as const
+const foreign: Extract<Want, { kind: 'foreign' }> = {
+  kind: 'foreign',
+  reason: 'its class is example.com/other',
+  requested: [],
+}
 const nothing = { kind: 'nothing', reason: 'its type is ClusterIP' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
@@ -473,7 +478,11 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   },
   {
     name: 'an address that it requests of the other program stays reserved',
-    seen: { service: makeService(shown), wanted: { ...foreign, requested: [address] }, record: bound },
+    seen: {
+      service: makeService(shown),
+      wanted: { ...foreign, requested: [{ address, where: 'an annotation' }] },
+      record: bound,
+    },
     plan: {},
   },
   {

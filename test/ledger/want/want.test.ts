@@ -118,7 +118,10 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: {
       kind: 'foreign',
       reason: 'annotation metallb.io/loadBalancerIPs requests several addresses',
-      requested: ['192.0.2.9', '2001:db8::9'],
+      requested: ['192.0.2.9', '2001:db8::9'].map((one) => ({
+        address: one,
+        where: 'annotation metallb.io/loadBalancerIPs',
+      })),
     },
   },
   {
@@ -249,9 +252,51 @@ test("a location passes while the cloud's locations are not known", () => {
   assert.is(want(service, makePolicy({}), undefined).kind, 'reserve')
 })
 
+const here = makePolicy({ metro: 'da' })
+const own = { loadBalancerIP: '2001:db8::7' }
+const families: { name: string; service: Service; policy?: Policy; verdict: RegExp }[] = [
+  { name: 'IPv4 alone', service: makeService({ ipFamilies: ['IPv4'] }), verdict: /"reserve".*"warnings":\[\]/ },
+  { name: 'IPv6 alone', service: makeService({ ipFamilies: ['IPv6'] }), verdict: /"wrong".*spec.ipFamilies: .*IPv6/ },
+  {
+    name: 'IPv6 alone by name',
+    service: makeService({ ipFamilies: ['IPv6'], annotations: { 'eip-admission.dev/elastic-ip': 'office' } }),
+    verdict: /"wrong".*spec.ipFamilies/,
+  },
+  { name: 'an own IPv6 address', service: makeService({ ipFamilies: ['IPv6'], ...own }), verdict: /"own"/ },
+  { name: 'both', service: makeService({ ipFamilyPolicy: 'RequireDualStack' }), verdict: /"wrong".*RequireDualStack/ },
+  {
+    name: 'both, if possible',
+    service: makeService({ ipFamilyPolicy: 'PreferDualStack' }),
+    verdict: /"reserve".*MetalLB announces no single address/,
+  },
+  {
+    name: 'both, if possible, and has both',
+    service: makeService({ ipFamilyPolicy: 'PreferDualStack', clusterIPs: ['10.0.0.1', 'fd00::1'] }),
+    verdict: /"wrong".*PreferDualStack/,
+  },
+  {
+    name: 'both, if possible, of other software than MetalLB',
+    service: makeService({ ipFamilyPolicy: 'PreferDualStack', clusterIPs: ['10.0.0.1', 'fd00::1'] }),
+    policy: { ...here, matchesFamilies: false },
+    verdict: /"reserve".*"warnings":\[\]/,
+  },
+]
+for (const { name, service, policy = here, verdict } of families) {
+  test(`families: a Service that requests ${name}`, () =>
+    assert.match(JSON.stringify(want(service, policy, metros)), verdict))
+}
+
+test('a Service without a name is left to the API server, which refuses it', () => {
+  assert.equal(want(makeService({ name: '' }), here, metros), { kind: 'ignored', reason: 'it has no name' })
+})
+
 const giving = makeRecord({ phase: 'Bound', address: '198.51.100.7' }, { claimRef: { ...claimRef, uid: 'uid-1' } })
 const adopted = { claimRef, reservationID: 'res-1' }
-const foreign = (...requested: string[]): Want => ({ kind: 'foreign', reason: 'its class is other', requested })
+const foreign = (...requested: string[]): Want => ({
+  kind: 'foreign',
+  reason: 'its class is other',
+  requested: requested.map((address) => ({ address, where: 'spec.loadBalancerIP' })),
+})
 const kept: { name: string; record: ElasticIP; wanted: Want; isKept: boolean }[] = [
   { name: 'that we gave', record: giving, wanted: foreign(), isKept: false },
   { name: 'that it requests of the other program', record: giving, wanted: foreign('198.51.100.7'), isKept: true },
