@@ -270,4 +270,31 @@ test('only Services of the allowed namespaces may claim an address', async () =>
   assert.is((await process.claim({ key: 'team-a/web', elasticIP: 'office' })).kind, 'held')
 })
 
+test("a record of a Service that a person wrote with another cluster's reservation is refused", async () => {
+  const { harness, claim } = byHand(foreign)
+  const claimed = await claim()
+  assert.match(claimed.kind === 'refused' ? claimed.reason : claimed.kind, "is another cluster's by its marks")
+  assert.match(harness.record()?.status?.message ?? '', 'cluster=cluster-2')
+})
+
+test('a record of a Service that a person wrote with an address in use is refused', async () => {
+  const { harness, claim } = byHand(own)
+  harness.addService(guest('198.51.100.7'))
+  const claimed = await claim()
+  assert.match(claimed.kind === 'refused' ? claimed.reason : claimed.kind, 'Service default/guest shows it')
+  dropGuest(harness)
+  assert.is((await claim()).kind, 'held')
+})
+
+/** A record of Service web as a person writes it for a reservation that exists. */
+function byHand(reservation: typeof own) {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  harness.cloud.put(reservation)
+  const claimRef = { namespace: 'default', name: 'web' }
+  harness.api.put(elasticIPs, makeLot('default.web', { claimRef, reservationID: own.id, reclaimPolicy: 'Retain' }))
+  const process = harness.process('a')
+  return { harness, claim: () => process.claim() }
+}
+
 test.run()
