@@ -12,7 +12,9 @@ import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { release, retain } from '../../ledger/release/release.ts'
 import type { Dependencies } from '../dependencies.ts'
+import { allRequestAnnotations } from '../possible-users.ts'
 import { failureEvent } from './failure-event.ts'
+import { recordsOfFreedAddresses } from './freed-addresses.ts'
 
 type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'events' | 'announcer' | 'vendor' | 'settings'>
 
@@ -25,6 +27,8 @@ export function serviceController(
   const { unboundGraceMs } = deps.settings.cluster
   const waitingFor = (record: ElasticIP | undefined) =>
     record && isSource(record) ? services.list().filter(requests(record)).map(keyOf).filter(canHave(record)) : []
+  const requestAnnotations = allRequestAnnotations(deps.vendor.policy.requestAnnotations)
+  const freed = recordsOfFreedAddresses(() => records.list(), requestAnnotations)
   return {
     reconciler: makeReconciler(deps, announcing),
     watches: [
@@ -33,6 +37,10 @@ export function serviceController(
         ...(isRelevantChange(current, previous) ? keysOf(current ?? previous) : []),
         ...waitingFor(current ?? previous),
       ]),
+      // A release and a claim by name wait while another Service shows the address.
+      watch(services, (_key, current, previous) =>
+        freed(current, previous).flatMap((record) => [...keysOf(record), ...waitingFor(record)]),
+      ),
       // The Service of an unbound record may never come.
       watch(
         records,

@@ -155,6 +155,25 @@ test('an available address that a Service shows as its own is neither given to a
   await isGone('shown')
 })
 
+test('the deletion of a Service waits while another Service shows its address, and ends as soon as none does', async () => {
+  const { spec } = await stage.create(loadBalancer('owner'))
+  const address = await stage.settled('owner')
+  assert.is(spec.loadBalancerIP, address)
+  const request = { 'kube-vip.io/loadbalancerIPs': address }
+  await stage.create(loadBalancer('guest', { annotations: request, spec: { loadBalancerClass: 'example.com/other' } }))
+  await stage.run('delete', 'service', 'owner', '--wait=false')
+  await says('default.owner', /Service default\/guest shows it/)
+  await warned('owner', /Service default\/guest shows it/)
+  await warned('guest', /Delete what uses it/)
+  // By now the back-off is longer than the wait below.
+  await sleep(8_000)
+  assert.ok(isReserved(address))
+  await stage.run('delete', 'service', 'guest')
+  const soonMs = 3_000
+  await eventually('its Service is gone', async () => (await stage.service('owner')) === undefined || undefined, soonMs)
+  await eventually('it is released', () => !isReserved(address) || undefined)
+})
+
 test('a warm address that a Service shows as its own is given to no other Service and stays when the pool is made smaller', async () => {
   await product.stop()
   product = await stage.startSwept(running(2))
