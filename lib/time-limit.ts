@@ -2,14 +2,16 @@
 export type TimeLimit = {
   /** Aborts the calls in flight when the time is over. */
   signal: AbortSignal
-  /** Whether the time is over by the clock; a timer fires late in a process that was frozen. */
+  /** Whether the time is over: the clock shows it also in a process that was frozen, where the timer fires late. */
   isOver(): boolean
 }
 
 /** A time limit that begins now. */
 export function timeLimit(ms: number): TimeLimit {
   const endMs = performance.now() + ms
-  return { signal: AbortSignal.timeout(ms), isOver: () => performance.now() >= endMs }
+  const signal = AbortSignal.timeout(ms)
+  // A timer may fire up to a millisecond early.
+  return { signal, isOver: () => signal.aborted || performance.now() >= endMs }
 }
 
 export type Limits = {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { countingLabel } from './ownership.ts'
 import type { Session } from './sessions.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
-import type { ListChange } from './yaml-lists.ts'
+import type { ListChange } from './yaml-splices.ts'
 
 /** The Services for which peers exist, in order, and the domain of the labels by which peers count them. */
 type CountedServices = { counting: string; services: readonly string[] }

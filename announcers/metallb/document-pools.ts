@@ -4,7 +4,7 @@ import { prefixOf } from './address.ts'
 import type { ShownAddress } from './addresses.ts'
 import { poolConflict } from './pools.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
-import type { ListChange } from './yaml-lists.ts'
+import type { ListChange } from './yaml-splices.ts'
 
 type Pool = JsonObject & { name: string; addresses: [string] }
 

@@ -5,7 +5,8 @@ import { peerChange } from './document-peers.ts'
 import { isPoolOfOurs, poolChange } from './document-pools.ts'
 import { distinct, distinctProblems } from './order.ts'
 import { possibleSessions } from './sessions.ts'
-import { type Yaml, changeLists, listOf, readYaml } from './yaml-lists.ts'
+import { changeLists, listOf, readYaml } from './yaml-lists.ts'
+import type { Yaml } from './yaml-splices.ts'
 
 export type DocumentOptions = {
   namespace: string

@@ -2,18 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Document, LineCounter, isSeq, parseDocument } from 'yaml'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 import { dialect, withoutAliases, style } from './yaml-of.ts'
-import { splice, splicesFor } from './yaml-splices.ts'
-
-/** The change of a list of maps at the top of a document; items are named by their index. */
-export type ListChange = {
-  drop: ReadonlySet<number>
-  /** Fields that get another value; other fields stay. */
-  alter: ReadonlyMap<number, JsonObject>
-  add: readonly JsonObject[]
-}
-
-/** A document as text, as the parser sees it, and as the value that it holds. */
-export type Yaml = { text: string; document: Document.Parsed; value: JsonObject }
+import { type ListChange, type Yaml, splice, splicesFor } from './yaml-splices.ts'
 
 /** Reads a document whose top is a map. An error names the place, and quotes nothing: the document holds passwords. */
 export function readYaml(text: string): Yaml {

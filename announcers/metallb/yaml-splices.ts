@@ -1,7 +1,17 @@
-import { type Pair, type ParsedNode, type YAMLMap, type YAMLSeq, isMap, isScalar, isSeq } from 'yaml'
+import { type Document, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq, isMap, isScalar, isSeq } from 'yaml'
 import type { JsonObject } from '../../lib/json.ts'
-import type { ListChange, Yaml } from './yaml-lists.ts'
 import { yamlOf } from './yaml-of.ts'
+
+/** The change of a list of maps at the top of a document; items are named by their index. */
+export type ListChange = {
+  drop: ReadonlySet<number>
+  /** Fields that get another value; other fields stay. */
+  alter: ReadonlyMap<number, JsonObject>
+  add: readonly JsonObject[]
+}
+
+/** A document as text, as the parser sees it, and as the value that it holds. */
+export type Yaml = { text: string; document: Document.Parsed; value: JsonObject }
 
 // We edit the text itself because a person edits it too. `Document.toString` of the package yaml would write every line
 // anew: indentation, blank lines, spaces before comments and in flow lists, numbers such as 0x1F4.

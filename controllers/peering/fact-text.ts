@@ -1,5 +1,5 @@
 import type { Password, Peer } from '../../clouds/peering.ts'
-import type { PeerFact } from './peer-facts.ts'
+import type { PeerFact } from './peer-fact.ts'
 
 type Fields = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import type { Peer } from '../../announcers/announcer.ts'
-import type { PeerFact } from './peer-facts.ts'
+import type { PeerFact } from './peer-fact.ts'
 
 type Field = 'localAsn' | 'peerAsn' | 'peerAddress' | 'sourceAddress' | 'multihop' | 'password' | 'privateNetwork'
 

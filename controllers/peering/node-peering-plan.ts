@@ -13,7 +13,7 @@
 import type { Node } from '../../kube/objects.ts'
 import type { ProviderId } from '../nodes/provider-id.ts'
 import { type Annotations, type AnnotationScheme, ownNames, wantedAnnotations } from './node-annotations.ts'
-import type { PeerFact } from './peer-facts.ts'
+import type { PeerFact } from './peer-fact.ts'
 
 /** Everything that the plan for a node depends on. */
 export type PeeringSeen = {

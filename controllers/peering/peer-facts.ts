@@ -2,14 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import type { NodePeers } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
 import { factText, listText } from './fact-text.ts'
-
-/** What the cloud said last about a node that takes part in BGP. */
-export type PeerFact = NodePeers & {
-  /** Id of the machine that the fact is about. */
-  machine: string
-  /** The network of its private address, in CIDR notation. */
-  privateNetwork: string | undefined
-}
+import type { PeerFact } from './peer-fact.ts'
 
 /** The last good facts about every node that takes part in BGP. A failed read changes none of them. */
 export type PeerFacts = {

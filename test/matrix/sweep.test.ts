@@ -57,7 +57,7 @@ test('a Service whose reservation vanished at the cloud gets another address and
   })
   await stage.settled('unlucky')
   const events = await stage.run('get', 'events', '--field-selector=involvedObject.name=unlucky')
-  assert.match(events, `Address ${lost} is lost`)
+  assert.match(events, `The cloud no longer has address ${lost}`)
 })
 
 test.after(() => stage.close())
