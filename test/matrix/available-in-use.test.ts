@@ -125,15 +125,15 @@ test('a provisioned address stays with its Service when claimRef and record are 
 
 for (const status of ['with', 'without'] as const) {
   test(`a provisioned address stays with its Service when all ElasticIPs are restored ${status} their status`, async () => {
-    const { address } = await lend('restored', 'lasts')
+    const { address } = await lend(`restored-${status}`, `lasts-${status}`)
     await product.stop()
     const backup = await listAll(stage.client, elasticIPs)
     for (const { metadata } of backup) await removeByForce(metadata.name)
     for (const one of backup) await restore(one, status === 'with' ? one.status : undefined)
     product = await stage.startSwept(running(0))
-    await staysWith('lasts', 'restored', address)
-    await stage.run('delete', 'service', 'lasts')
-    await isGone('restored')
+    await staysWith(`lasts-${status}`, `restored-${status}`, address)
+    await stage.run('delete', 'service', `lasts-${status}`)
+    await isGone(`restored-${status}`)
     assert.not(isReserved(address))
   })
 }
