@@ -277,6 +277,20 @@ test("a record of a Service that a person wrote with another cluster's reservati
   assert.match(harness.record()?.status?.message ?? '', 'cluster=cluster-2')
 })
 
+test('an address that the cloud did not find is checked again soon, and then its records say that it is lost', async () => {
+  const { harness, process } = await lentOffice()
+  await harness.cloud.cloud.release('own-1', neverAborted)
+  harness.advance(300_000)
+  assert.equal(await process.reconcileSource('office'), { againInMs: 30_000 })
+  assert.is(harness.record()?.status?.phase, 'Bound', 'one look proves nothing')
+  harness.advance(30_000)
+  await process.reconcileSource('office')
+  for (const record of [harness.record(), stored(harness, 'office')]) {
+    assert.match(record?.status?.message ?? '', 'no longer has 198.51.100.7, reservation own-1')
+    assert.is(record?.status?.address, undefined)
+  }
+})
+
 test('a record of a Service that a person wrote with an address in use is refused', async () => {
   const { harness, claim } = byHand(own)
   harness.addService(guest('198.51.100.7'))
