@@ -39,7 +39,7 @@ async function claimProvisioned(
     const inUse = source && (await findOtherUsers(deps, { source, record }))
     const claimed = source && !inUse && (await tryToClaim(deps, record, source))
     if (claimed) return { record, source: claimed }
-    const reason = unavailableReason(source, { name, key }) ?? inUse?.message
+    const reason = inUse ? await describeUse(deps, inUse, { name, key }) : unavailableReason(source, { name, key })
     if (reason !== undefined) return { record, reason }
   }
 }
@@ -80,9 +80,18 @@ export async function inUseBy(
   return users.length === 0 ? undefined : new AddressInUse(used, users)
 }
 
+/** Why a Service cannot have a named address that is in use. Another Service may have claimed it since we read it. */
+async function describeUse(
+  deps: Pick<LedgerDeps, 'records'>,
+  inUse: AddressInUse,
+  { name, key }: { name: string; key: Key },
+): Promise<string> {
+  return unavailableReason(await deps.records.get(name), { name, key }) ?? inUse.message
+}
+
 /** Why a Service cannot have the address that it requests by name: as its record says, or because others use it. */
 export async function findObstacle(
-  deps: Pick<LedgerDeps, 'possibleUsers'>,
+  deps: Pick<LedgerDeps, 'records' | 'possibleUsers'>,
   source: ElasticIP | undefined,
   { name, key, signal }: { name: string; key: Key; signal: AbortSignal },
 ): Promise<string | undefined> {
@@ -90,7 +99,8 @@ export async function findObstacle(
   if (reason !== undefined) return reason
   const { address, reservationID } = source?.status ?? {}
   const names = [name, recordName(key)]
-  return (await inUseBy(deps, { used: { address, reservationID }, key, names }, signal))?.message
+  const inUse = await inUseBy(deps, { used: { address, reservationID }, key, names }, signal)
+  return inUse && describeUse(deps, inUse, { name, key })
 }
 
 /** Writes on an available address which record claims it; undefined when another record claimed it first. */

@@ -1,11 +1,10 @@
 import type { Reservation } from '../../clouds/cloud.ts'
 import { type ElasticIP, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { clusterOfOthers, clusterTransferMarks } from '../record/marks.ts'
-import { transferAnnotation } from '../record/names.ts'
 import { type StatusChange, condition } from '../record/records.ts'
 import { resetRecord } from '../record/reset-record.ts'
 import { holdsReservation, isSource } from '../record/source.ts'
+import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
 
 /**
  * Looks up the reservation that an administrator named in an ElasticIP; from then on Services can name that ElasticIP.
@@ -33,30 +32,12 @@ async function findNamedReservation(
   const found = (await deps.cloud.reservations({}, signal)).find((reservation) => reservation.id === id)
   if (!found) return `${name} has no reservation ${id} of public addresses in this project; check spec.reservationID`
   if (found.state === 'denied') return `${name} denied the request for reservation ${id}`
-  const foreign = foreignProblem(deps, { source, found })
-  if (foreign !== undefined) return foreign
-  if (found.prefixLength !== undefined) {
-    const block = `${found.address}/${found.prefixLength}`
-    return `reservation ${id} is the network ${block}; an ElasticIP is one address: name a reservation of a single address`
-  }
+  const reason = unusableReason(deps, source, found)
+  if (reason !== undefined) return reason
   if (found.state === 'requested' || found.address === undefined) return `${name} has not granted reservation ${id} yet`
   const { location = found.location } = source.spec
   if (location === found.location) return found
   return `reservation ${id} is in ${found.location ?? 'no location'}, but spec.location is ${location}; correct or remove it`
-}
-
-/** Why a reservation is another cluster's: two clusters that show one address take it from each other. */
-function foreignProblem(
-  { scheme }: Pick<LedgerDeps, 'scheme'>,
-  { source, found: { id, marks } }: { source: ElasticIP; found: Reservation },
-): string | undefined {
-  const other = clusterOfOthers(scheme, marks)
-  if (other === undefined || source.metadata.annotations?.[transferAnnotation] === other) return undefined
-  const named = Object.entries(marks).map(([mark, value]) => `${mark}=${value}`)
-  return (
-    `reservation ${id} is another cluster's by its marks (${named.join(', ')}); name one of this cluster's. ` +
-    `If that cluster shall lose it: kubectl annotate eip ${source.metadata.name} ${transferAnnotation}=${other}`
-  )
 }
 
 /** The other record that owns a reservation already; of two provisioned ones that name it, the older. */
@@ -75,12 +56,8 @@ async function accept(
   { source, reservation }: { source: ElasticIP; reservation: Reservation },
   signal: AbortSignal,
 ): Promise<undefined> {
-  const { id, address, location, marks } = reservation
-  // First of all: from now on the other cluster does not delete it.
-  if (clusterOfOthers(deps.scheme, marks) !== undefined) {
-    await deps.cloud.mark(id, clusterTransferMarks(deps.scheme), signal)
-    deps.log.warn({ record: source.metadata.name, address, marks }, "another cluster's reservation transferred to ours")
-  }
+  const { id, address, location } = reservation
+  await takeFromCluster(deps, reservation, signal)
   const place = location === undefined ? {} : { location }
   const current = await deps.records.writeSpec(source, { ...source.spec, ...place }, { signal })
   const facts = { status: 'True', reason: 'Provisioned', message: `reservation ${id}`, now: deps.now() } as const

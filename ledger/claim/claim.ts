@@ -7,11 +7,12 @@ import { type UnderWay, underWay } from '../../lib/under-way.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { type SourceClaim, claimSource, findObstacle } from '../available/claim-source.ts'
 import { type ElasticIP, heldAddress } from '../record/elastic-ip.ts'
-import { adoptUnmarked, findReservation, marksOf } from '../record/find-reservation.ts'
+import { findReservation, marksOf } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { newRecord } from '../record/records.ts'
 import { isClaimedBy, isSource } from '../record/source.ts'
 import { type Claim, type ClaimResult, busy, recordSpecOf } from './claim-spec.ts'
+import { findExisting } from './existing-reservation.ts'
 import { type PreviewDeps, previewClaim } from './preview.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
 import { answerFromRecord, takeOverRecord } from './stored-record.ts'
@@ -167,7 +168,9 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
   let { record } = task
   try {
     // 8. Use what an earlier request or a predecessor reserved. A record that names a source tries the source first.
-    const existing = record.spec.source ? undefined : await findExisting(deps, task, timeLimit)
+    const search = async () => (task.isFresh ? undefined : findExisting(deps, record, timeLimit.signal))
+    const existing = record.spec.source ? undefined : await search()
+    if (typeof existing === 'string') return await refuse(deps, task, existing)
     if (existing) return await useReservation(deps, record, existing)
     // 9. Claim an available address: the named one, else a warm one, if any is left.
     const claimed: SourceClaim = isSource(record) ? { record } : await claimSource(deps, record, task.source)
@@ -179,7 +182,8 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
     if (reason !== undefined) return await refuseOverLimit(deps, { ...task, record, source: claimed.source }, reason)
     if (claimed.source) return await holdSource(deps, record, claimed.source)
     // 11. The source was gone after all: make up for the search that step 8 left out.
-    const missed = task.record.spec.source ? await findExisting(deps, { ...task, record }, timeLimit) : undefined
+    const missed = task.record.spec.source ? await search() : undefined
+    if (typeof missed === 'string') return await refuse(deps, task, missed)
     if (missed) return await useReservation(deps, record, missed)
     // 12. When the time is over other processes may have taken over, and only they may send a request.
     if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
@@ -194,10 +198,6 @@ export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: Time
       ? recoverLost(deps, { record, error }, timeLimit.signal)
       : postpone(deps, record, error)
   }
-}
-
-async function findExisting(deps: ClaimDeps, { record, isFresh }: Task, { signal }: TimeLimit) {
-  return isFresh ? undefined : ((await findReservation(deps, record, signal)) ?? adoptUnmarked(deps, record, signal))
 }
 
 /** Looks once whether a reserve whose answer was lost was carried out; if this is not seen, later claims look again. */

@@ -1,4 +1,4 @@
-import type { Reservation } from '../../clouds/cloud.ts'
+import type { Marks } from '../../clouds/cloud.ts'
 import { AddressInUse, type AddressUser, findUsers } from '../record/address-use.ts'
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
@@ -19,7 +19,7 @@ export async function whyKept(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const found = await deps.cloud.reservation(reservationID, signal)
-  const foreign = found && foreignReason(deps, { marked, found })
+  const foreign = foreignReason(deps, { marked, marks: found?.marks ?? {} })
   if (foreign !== undefined) return foreign
   const address = marked.status?.address ?? found?.address
   const users = findUsers({ address, reservationID }, await deps.possibleUsers(signal), {
@@ -40,7 +40,7 @@ function isIndependentRecord({ record }: AddressUser, { marked, reservationID }:
 /** Why a reservation is not ours to delete. */
 function foreignReason(
   { scheme }: Pick<LedgerDeps, 'scheme'>,
-  { marked: { metadata, spec }, found: { marks } }: { marked: ElasticIP; found: Reservation },
+  { marked: { metadata, spec }, marks }: { marked: ElasticIP; marks: Marks },
 ): string | undefined {
   const other = clusterOfOthers(scheme, marks)
   if (other !== undefined) return `its marks name another cluster, ${other}`

@@ -8,14 +8,18 @@ import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isSource } from '../../ledger/record/source.ts'
 import type { Dependencies } from '../dependencies.ts'
+import { allRequestAnnotations } from '../possible-users.ts'
 import { failureEvent } from './failure-event.ts'
+import { recordsOfFreedAddresses } from './freed-addresses.ts'
 
-type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'events' | 'settings'>
+type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'events' | 'vendor' | 'settings'>
 
 /** Keeps provisioned and warm addresses ready for the Services that claim them. */
-export function availableAddressController({ caches, ledger, events, settings }: Deps): ControllerDeclaration {
+export function availableAddressController({ caches, ledger, events, vendor, settings }: Deps): ControllerDeclaration {
   const { services, records } = caches
   const { sweepIntervalMs: everyMs } = settings.cluster
+  const requestAnnotations = allRequestAnnotations(vendor.policy.requestAnnotations)
+  const freed = recordsOfFreedAddresses(() => records.list(), requestAnnotations)
   return {
     reconciler: availableAddress({
       getRecord: (key, signal) => ledger.deps.records.get(key, { signal }),
@@ -31,6 +35,8 @@ export function availableAddressController({ caches, ledger, events, settings }:
       watch(records, (_name, current, previous) =>
         concerns(current, previous) ? [current, previous].flatMap(sourcesOf) : [],
       ),
+      // A release waits while a Service shows the address.
+      watch(services, (_key, current, previous) => freed(current, previous).flatMap(sourcesOf)),
     ],
     needs: [services, records],
     keys: () => records.list().flatMap(sourcesOf),

@@ -13,7 +13,9 @@ import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { postponeRelease, release, retain } from '../../ledger/release/release.ts'
 import type { Dependencies } from '../dependencies.ts'
+import { allRequestAnnotations } from '../possible-users.ts'
 import { failureEvent } from './failure-event.ts'
+import { recordsOfFreedAddresses } from './freed-addresses.ts'
 
 type Deps = Pick<
   Dependencies,
@@ -66,8 +68,16 @@ function changes(deps: Deps): Watch[] {
   const { unboundGraceMs } = deps.settings.cluster
   const waitingFor = (record: ElasticIP | undefined) =>
     record && isSource(record) ? services.list().filter(requests(record)).map(keyOf).filter(canHave(record)) : []
+  const freed = recordsOfFreedAddresses(
+    () => records.list(),
+    allRequestAnnotations(deps.vendor.policy.requestAnnotations),
+  )
   return [
     watch(services, (key) => [key]),
+    // A release and a claim by name wait while another Service shows the address.
+    watch(services, (_key, current, previous) =>
+      freed(current, previous).flatMap((record) => [...keysOf(record), ...waitingFor(record)]),
+    ),
     watch(deps.ownAddresses, (keys) => keys),
     watch(records, (_name, current, previous) => [
       ...(isRelevantChange(current, previous) ? keysOf(current ?? previous) : []),

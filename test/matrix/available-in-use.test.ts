@@ -125,15 +125,15 @@ test('a provisioned address stays with its Service when claimRef and record are 
 
 for (const status of ['with', 'without'] as const) {
   test(`a provisioned address stays with its Service when all ElasticIPs are restored ${status} their status`, async () => {
-    const { address } = await lend('restored', 'lasts')
+    const { address } = await lend(`restored-${status}`, `lasts-${status}`)
     await product.stop()
     const backup = await listAll(stage.client, elasticIPs)
     for (const { metadata } of backup) await removeByForce(metadata.name)
     for (const one of backup) await restore(one, status === 'with' ? one.status : undefined)
     product = await stage.startSwept(running(0))
-    await staysWith('lasts', 'restored', address)
-    await stage.run('delete', 'service', 'lasts')
-    await isGone('restored')
+    await staysWith(`lasts-${status}`, `restored-${status}`, address)
+    await stage.run('delete', 'service', `lasts-${status}`)
+    await isGone(`restored-${status}`)
     assert.not(isReserved(address))
   })
 }
@@ -153,6 +153,25 @@ test('an available address that a Service shows as its own is neither given to a
   await stage.run('delete', 'service', 'guest')
   await eventually('it is released afterwards', () => !isReserved(ordered.address) || undefined)
   await isGone('shown')
+})
+
+test('the deletion of a Service waits while another Service shows its address, and ends as soon as none does', async () => {
+  const { spec } = await stage.create(loadBalancer('owner'))
+  const address = await stage.settled('owner')
+  assert.is(spec.loadBalancerIP, address)
+  const request = { 'kube-vip.io/loadbalancerIPs': address }
+  await stage.create(loadBalancer('guest', { annotations: request, spec: { loadBalancerClass: 'example.com/other' } }))
+  await stage.run('delete', 'service', 'owner', '--wait=false')
+  await says('default.owner', /Service default\/guest shows it/)
+  await warned('owner', /Service default\/guest shows it/)
+  await warned('guest', /Delete what uses it/)
+  // By now the back-off is longer than the wait below.
+  await sleep(8_000)
+  assert.ok(isReserved(address))
+  await stage.run('delete', 'service', 'guest')
+  const soonMs = 3_000
+  await eventually('its Service is gone', async () => (await stage.service('owner')) === undefined || undefined, soonMs)
+  await eventually('it is released', () => !isReserved(address) || undefined)
 })
 
 test('a warm address that a Service shows as its own is given to no other Service and stays when the pool is made smaller', async () => {

@@ -270,4 +270,45 @@ test('only Services of the allowed namespaces may claim an address', async () =>
   assert.is((await process.claim({ key: 'team-a/web', elasticIP: 'office' })).kind, 'held')
 })
 
+test("a record of a Service that a person wrote with another cluster's reservation is refused", async () => {
+  const { harness, claim } = byHand(foreign)
+  const claimed = await claim()
+  assert.match(claimed.kind === 'refused' ? claimed.reason : claimed.kind, "is another cluster's by its marks")
+  assert.match(harness.record()?.status?.message ?? '', 'cluster=cluster-2')
+})
+
+test('an address that the cloud did not find is checked again soon, and then its records say that it is lost', async () => {
+  const { harness, process } = await lentOffice()
+  await harness.cloud.cloud.release('own-1', neverAborted)
+  harness.advance(300_000)
+  assert.equal(await process.reconcileSource('office'), { againInMs: 30_000 })
+  assert.is(harness.record()?.status?.phase, 'Bound', 'one look proves nothing')
+  harness.advance(30_000)
+  await process.reconcileSource('office')
+  for (const record of [harness.record(), stored(harness, 'office')]) {
+    assert.match(record?.status?.message ?? '', 'no longer has 198.51.100.7, reservation own-1')
+    assert.is(record?.status?.address, undefined)
+  }
+})
+
+test('a record of a Service that a person wrote with an address in use is refused', async () => {
+  const { harness, claim } = byHand(own)
+  harness.addService(guest('198.51.100.7'))
+  const claimed = await claim()
+  assert.match(claimed.kind === 'refused' ? claimed.reason : claimed.kind, 'Service default/guest shows it')
+  dropGuest(harness)
+  assert.is((await claim()).kind, 'held')
+})
+
+/** A record of Service web as a person writes it for a reservation that exists. */
+function byHand(reservation: typeof own) {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  harness.cloud.put(reservation)
+  const claimRef = { namespace: 'default', name: 'web' }
+  harness.api.put(elasticIPs, makeLot('default.web', { claimRef, reservationID: own.id, reclaimPolicy: 'Retain' }))
+  const process = harness.process('a')
+  return { harness, claim: () => process.claim() }
+}
+
 test.run()
