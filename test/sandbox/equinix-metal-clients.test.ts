@@ -102,13 +102,15 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'customdata may be the text of a JSON object, on devices, reservations and assignments',
+    name: 'customdata may be the text of a JSON object, on devices, reservations and assignments; userdata is text',
     async check({ call, reserve }) {
       const customdata = '{"a":{"b":1}}'
-      const device = (await call(`POST ${devices}`, { ...order, customdata })).body
+      const device = (await call(`POST ${devices}`, { ...order, customdata, userdata: '#!/bin/sh' })).body
       assert.equal(device['customdata'], { a: { b: 1 } })
       const changed = await call(`PUT /devices/${String(device['id'])}`, { customdata: '' })
       assert.equal(changed.body['customdata'], {})
+      assert.equal((await call(`GET /devices/${String(device['id'])}/customdata`)).body, {})
+      assert.is((await call(`GET /devices/${String(device['id'])}/userdata`)).body['userdata'], '#!/bin/sh')
       const reservation = await reserve({ customdata })
       assert.equal(reservation['customdata'], { a: { b: 1 } })
       const path = `/ips/${String(reservation['id'])}`

@@ -17,7 +17,7 @@ export function parseCidr(text: string): (Cidr & { address: bigint }) | undefine
 }
 
 /** Returns how many addresses a block has. */
-export function sizeOfCidr({ family, length }: Pick<Cidr, 'family' | 'length'>): bigint {
+function sizeOfCidr({ family, length }: Pick<Cidr, 'family' | 'length'>): bigint {
   return 1n << BigInt((family === 4 ? 32 : 128) - length)
 }
 

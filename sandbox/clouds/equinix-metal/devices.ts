@@ -68,4 +68,6 @@ function singleDevices(app: FastifyInstance, { state, find }: RouteContext): voi
   })
 
   app.get('/devices/:id/metadata', (request) => metadataOf(state, find.device(request)))
+  app.get('/devices/:id/customdata', (request) => find.device(request).settings.customdata)
+  app.get('/devices/:id/userdata', (request) => ({ userdata: find.device(request).settings.userdata }))
 }
