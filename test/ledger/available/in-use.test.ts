@@ -1,4 +1,5 @@
 // Who keeps an address from a new holder, and a reservation from its deletion.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
@@ -298,6 +299,18 @@ test('a record of a Service that a person wrote with an address in use is refuse
   assert.match(claimed.kind === 'refused' ? claimed.reason : claimed.kind, 'Service default/guest shows it')
   dropGuest(harness)
   assert.is((await claim()).kind, 'held')
+})
+
+test('of two Services that claim one address at the same time one gets it, and the refusal of the other names it', async () => {
+  for (let round = 0; round < 40; round += 1) {
+    const { harness } = await provisionedOffice()
+    const slow = harness.process('slow', { kube: { before: () => sleep(Math.random() * 4) } })
+    const keys = ['default/one', 'default/two']
+    const claims = await Promise.all(keys.map((one) => slow.claim({ key: one, elasticIP: 'office', wait: true })))
+    const winner = keys[claims.findIndex(({ kind }) => kind === 'held')]
+    const refused = claims.find((claimed) => claimed.kind === 'refused')
+    assert.match(refused?.reason ?? '', `ElasticIP office is held by Service ${winner}; delete that Service first`)
+  }
 })
 
 /** A record of Service web as a person writes it for a reservation that exists. */
