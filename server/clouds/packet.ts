@@ -32,7 +32,8 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
     providerIds: { scheme: 'packet', older: ['equinixmetal'], id: machineId },
     bgp: dialectBgp(settings, loadBalancer),
     project: projectId,
-    marks: { usage: 'packet-ccm-auto', separator: '.', adoptsUnmarked: true },
+    // Its README says `namespace.name`, which we wrote too at first; the program itself hashes `namespace/name`.
+    marks: { usage: 'packet-ccm-auto', separator: '/', otherSeparator: '.', adoptsUnmarked: true },
     loadBalancer,
     announcerMarks: {
       label: { name: 'cloud-provider', value: 'packet' },

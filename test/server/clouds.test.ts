@@ -28,7 +28,7 @@ async function providerOf(provider: string, env: Record<string, string> = {}): P
 
 const uuid = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
 const ofSlash = 'grOt6dAM0WQqTUIOZw1s2Y60hJou4P9m1mieZFyOsz8='
-const ofDot = 'UPJGek7VIc+RMc/fCdD7m4cyb+P6HI16Z9KzX32QPsE='
+const ofDot = 'grOt6dAM0WQqTUIOZw1s2Y60hJou4P9m1mieZFyOsz8='
 const counting = (domain: string) => `nomatch.${domain}`
 
 const promised = [
