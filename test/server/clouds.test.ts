@@ -207,4 +207,24 @@ for (const [provider, env] of controlPlanes) {
   })
 }
 
+const details: [provider: string, env: string, value: string, flag: string][] = [
+  ['equinixmetal', 'METAL_API_SERVER_PORT', '6443', '--api-server-port'],
+  ['equinixmetal', 'METAL_EIP_HEALTH_CHECK_USE_HOST_IP', 'true', '--eip-health-check-use-host-ip'],
+  ['cherryservers', 'CHERRY_API_SERVER_PORT', '6443', '--api-server-port'],
+  ['cherryservers', 'CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP', 'true', '--fip-health-check-use-host-ip'],
+]
+for (const [provider, env, value, flag] of details) {
+  test(`${provider}: ${env} is accepted, with a warning that it has no effect`, async () => {
+    assert.equal((await providerOf(provider, { [env]: value })).unsupported, [
+      `${flag} has no effect: this version does not move the control-plane address`,
+    ])
+  })
+}
+
+test('the default name of a renamed location annotation is no mistake, and has no effect', async () => {
+  const { policy } = await providerOf('equinixmetal', { METAL_ANNOTATION_EIP_METRO: 'example.com/metro' })
+  assert.ok(policy.annotations.known.includes('metal.equinix.com/eip-metro'))
+  assert.not(policy.locationSources.some(({ name }) => name === 'metal.equinix.com/eip-metro'))
+})
+
 test.run()
