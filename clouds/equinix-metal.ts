@@ -21,7 +21,7 @@ export type EquinixMetalOptions = {
 
 /** One Equinix Metal project: its addresses, its machines and their BGP. */
 export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
-  const { apiKey, projectId, baseUrl, places, peerAsn, ...tuning } = options
+  const { apiKey, projectId, baseUrl, places, peerAsn, otherPeerAsn, ...tuning } = options
   const http = vendorHttp({
     ...tuning,
     vendor: 'Equinix Metal',
@@ -34,7 +34,7 @@ export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
       quota: 'delete addresses that are not used, or have the limit of the project raised',
     },
   })
-  const project = { http, id: projectId, places, peerAsn }
+  const project = { http, id: projectId, places, peerAsn, otherPeerAsn }
   return {
     name: 'Equinix Metal',
     ...reservationsOf(project),

@@ -36,7 +36,7 @@ export function parsePeers(body: unknown, options: ProjectOptions = {}): Peer[] 
 
 function peersOf(neighbor: Fields, options: ProjectOptions): Peer[] | undefined {
   const localAsn = asnOf(neighbor.customer_as)
-  const peerAsn = asnOf(neighbor.peer_as ?? options.peerAsn)
+  const peerAsn = asnOf(options.peerAsn ?? neighbor.peer_as ?? options.otherPeerAsn)
   const sourceAddress = neighbor.customer_ip
   const addresses = peerAddressesOf(neighbor.peer_ips)
   const hasPassword = neighbor.md5_enabled === true

@@ -5,8 +5,10 @@ import type { VendorHttp } from '../http.ts'
 export type ProjectOptions = {
   /** Whether locations are metros, or facilities where a thing has one. A facility is also a zone. */
   places?: 'metros' | 'facilities' | undefined
-  /** The ASN of the routers, if the API does not return it. */
+  /** The ASN of the routers, whatever the API returns. */
   peerAsn?: number | undefined
+  /** The ASN of the routers, if the API does not return it. */
+  otherPeerAsn?: number | undefined
 }
 
 /** A project and its HTTP client. */

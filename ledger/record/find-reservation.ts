@@ -1,7 +1,7 @@
 import type { Marks, Reservation } from '../../clouds/cloud.ts'
 import { type ElasticIP, claimKey, releaseRecordName, reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { clusterMarks, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
+import { clusterMarks, isOfService, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
 import { isSource } from './source.ts'
 
 type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme'>
@@ -15,11 +15,19 @@ export async function findReservation(
   const id = reservationIdOf(record)
   const byId = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
   if (byId) return byId
-  const marked = await deps.cloud.reservations(marksOf(deps, record), signal)
+  const marked = await listMarked(deps, record, signal)
   for (const reservation of oldestFirst(marked)) {
     if (!(await isBeingReleased(deps, reservation.id, signal))) return reservation
   }
   return undefined
+}
+
+/** The reservations that carry a record's marks, a Service's in every form. */
+async function listMarked({ cloud, scheme }: FindDeps, record: ElasticIP, signal: AbortSignal): Promise<Reservation[]> {
+  const key = isSource(record) ? undefined : claimKey(record)
+  if (key === undefined) return cloud.reservations(marksOf({ scheme }, record), signal)
+  const listed = await cloud.reservations(clusterMarks(scheme), signal)
+  return listed.filter(({ marks }) => isOfService(scheme, key, marks))
 }
 
 /** The marks that a record's reservation carries: its Service's, or the record's own while no Service holds it. */
@@ -46,8 +54,8 @@ export async function adoptUnmarked(
   const { cloud, scheme } = deps
   const key = isSource(record) ? undefined : claimKey(record)
   if (!scheme.adoptsUnmarked || key === undefined) return undefined
-  const { cluster: _cluster, ...marks } = serviceMarks(scheme, key)
-  const unmarked = (await cloud.reservations(marks, signal)).filter((one) => isUnmarked(scheme, one.marks))
+  const listed = await cloud.reservations({ usage: scheme.usage }, signal)
+  const unmarked = listed.filter(({ marks }) => isUnmarked(scheme, marks) && isOfService(scheme, key, marks))
   const [oldest] = oldestFirst(unmarked)
   if (oldest) await markAsOurs(deps, oldest, signal)
   return oldest

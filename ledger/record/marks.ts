@@ -5,8 +5,10 @@ import type { Key } from '../../kube/objects.ts'
 /** How a dialect marks its reservations: in its predecessor's words, so that we find its reservations, and it ours. */
 export type MarkScheme = {
   usage: string
-  /** What of a Service is hashed: `namespace/name`, or `namespace.name` in the oldest dialect. */
+  /** What of a Service is hashed: `namespace/name`. */
   separator: '/' | '.'
+  /** What else may have been hashed, by another version: we find such a reservation, and write none. */
+  otherSeparator?: '/' | '.'
   /** The id of the cluster, by default the UID of the namespace kube-system: it tells clusters apart that share a project. */
   cluster: string
   /** The predecessor wrote no cluster: a reservation that names none is also ours, if its Service is. */
@@ -46,8 +48,23 @@ export function clusterTransferMarks(scheme: MarkScheme): Record<string, string 
 
 /** The marks of one Service's reservation. Its name is hashed: people do not want their names in a cloud account. */
 export function serviceMarks(scheme: MarkScheme, key: Key): Marks {
-  const hash = createHash('sha256').update(key.replace('/', scheme.separator)).digest('base64')
-  return { ...clusterMarks(scheme), service: hash }
+  return { ...clusterMarks(scheme), service: hashOf(key, scheme.separator) }
+}
+
+/** Every mark that names a Service; the first is the one that we write. */
+export function ownerMarks({ separator, otherSeparator }: MarkScheme, key: Key): string[] {
+  const separators = otherSeparator === undefined ? [separator] : [separator, otherSeparator]
+  return separators.map((one) => hashOf(key, one))
+}
+
+/** Whether a reservation names a Service, in whatever form. */
+export function isOfService(scheme: MarkScheme, key: Key, marks: Marks): boolean {
+  const { service } = marks
+  return service !== undefined && ownerMarks(scheme, key).includes(service)
+}
+
+function hashOf(key: Key, separator: string): string {
+  return createHash('sha256').update(key.replace('/', separator)).digest('base64')
 }
 
 /** The mark of a reservation that no Service holds yet: uid of the record it was reserved for, which is never reused. */

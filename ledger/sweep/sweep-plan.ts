@@ -4,7 +4,7 @@ import { keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { shownAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
-import { type MarkScheme, isUnmarked, ownerMark, serviceMarks } from '../record/marks.ts'
+import { type MarkScheme, isUnmarked, ownerMark, ownerMarks } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
 import type { Want } from '../want/want.ts'
@@ -79,7 +79,7 @@ export function planSweep(seen: SweepSeen): SweepPlan {
     const isOurs = !isUnmarked(seen.scheme, reservation.marks)
     if (owner && reservation.state !== 'denied' && canAdopt(service, { reservation, isOurs })) {
       adopt.push({ ...owner, reservation })
-      owners.delete(mark)
+      for (const one of [mark, ...ownerMarks(seen.scheme, owner.key)]) owners.delete(one)
     } else if (isOurs && service && reservation.state !== 'denied' && !hasDroppedRequest(service, seen)) {
       surplus.push({ ...service, reservation, holder: holderOf(service.service, seen.records) })
     } else if (isOurs) orphans.push(reservation)
@@ -114,18 +114,17 @@ function withoutRecord({ reservations, records }: SweepSeen): Reservation[] {
 /** Who may adopt a reservation, by the mark that it carries: a record that waits for one, or a Service without a record. */
 function ownersByMark({ records, services, scheme }: SweepSeen) {
   const owners = new Map<string, { key: Key; record: ElasticIP | undefined }>()
-  const markOf = (key: Key) => ownerMark(serviceMarks(scheme, key)) ?? ''
-  for (const { service } of services.filter(isLive)) {
-    const key = keyOf(service)
-    owners.set(markOf(key), { key, record: undefined })
+  const setOwner = (key: Key, record: ElasticIP | undefined) => {
+    for (const mark of ownerMarks(scheme, key)) owners.set(mark, { key, record })
   }
+  for (const { service } of services.filter(isLive)) setOwner(keyOf(service), undefined)
   for (const record of records) {
     const { name, uid = '' } = record.metadata
     if (isSource(record) && isAwaitingReservation(record)) owners.set(uid, { key: name, record })
     const key = isSource(record) ? undefined : claimKey(record)
     if (key === undefined) continue
-    if (isAwaitingReservation(record)) owners.set(markOf(key), { key, record })
-    else owners.delete(markOf(key))
+    if (isAwaitingReservation(record)) setOwner(key, record)
+    else for (const mark of ownerMarks(scheme, key)) owners.delete(mark)
   }
   return owners
 }
@@ -171,7 +170,9 @@ function isAwaitingReservation(record: ElasticIP): boolean {
 /** Services that exist and want an address, by the mark of their reservations. */
 function liveByMark({ services, scheme }: SweepSeen): Map<string, LiveService> {
   return new Map(
-    services.filter(isLive).map((live) => [ownerMark(serviceMarks(scheme, keyOf(live.service))) ?? '', live]),
+    services
+      .filter(isLive)
+      .flatMap((live) => ownerMarks(scheme, keyOf(live.service)).map((mark) => [mark, live] as const)),
   )
 }
 

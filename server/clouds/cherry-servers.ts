@@ -30,7 +30,10 @@ export function cherryServersProvider(settings: Settings, { userAgent, observe }
       advertisement: 'equinix-metal-bgp-adv',
       counting: 'nomatch.cherryservers.com',
     },
-    unsupported: unsupportedFeatures([settings.fipTag]),
+    unsupported: unsupportedFeatures([settings.fipTag], {
+      '--api-server-port': settings.apiServerPort !== 0,
+      '--fip-health-check-use-host-ip': settings.fipHealthCheckUseHostIp,
+    }),
     policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService: 'kube-system/cloud-provider-cherry-kubernetes-external',

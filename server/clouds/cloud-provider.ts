@@ -52,9 +52,15 @@ export function cloudTimeouts({ cloudTimeoutMs }: { cloudTimeoutMs: number }): {
 
 /**
  * Warnings about the control-plane address, which this version does not move. We accept its settings, so that the
- * arguments of a predecessor still start the process, but never silently.
+ * arguments of a predecessor still start the process, but never silently. `details` are settings that only change how it
+ * would be moved; each is named by its flag, with whether an operator has set it.
  */
-export function unsupportedFeatures(controlPlane: (string | undefined)[]): string[] {
+export function unsupportedFeatures(controlPlane: (string | undefined)[], details: Record<string, boolean>): string[] {
   const isRequested = controlPlane.some((setting) => setting !== undefined)
-  return isRequested ? ['the control-plane address is not moved: this version does not support it'] : []
+  return [
+    ...(isRequested ? ['the control-plane address is not moved: this version does not support it'] : []),
+    ...Object.entries(details)
+      .filter(([, isSet]) => isSet)
+      .map(([flag]) => `${flag} has no effect: this version does not move the control-plane address`),
+  ]
 }

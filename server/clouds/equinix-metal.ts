@@ -30,7 +30,10 @@ export function equinixMetalProvider(settings: Settings, { userAgent, observe }:
       advertisement: 'equinix-metal-bgp-adv',
       counting: 'nomatch.metal.equinix.com',
     },
-    unsupported: unsupportedFeatures([settings.eipTag, settings.loadBalancerId]),
+    unsupported: unsupportedFeatures([settings.eipTag, settings.loadBalancerId], {
+      '--api-server-port': settings.apiServerPort !== 0,
+      '--eip-health-check-use-host-ip': settings.eipHealthCheckUseHostIp,
+    }),
     policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',

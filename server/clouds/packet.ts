@@ -19,6 +19,9 @@ import { makePolicy } from './policy.ts'
 
 type Settings = SettingsOf<'packet'>
 
+/** The ASN of Packet's routers, if neither the settings nor the API say it. */
+const otherPeerAsn = 65_530
+
 /** Equinix Metal in the dialect of Packet's cloud controller manager, version 1: its locations are facilities. */
 export async function packetProvider(settings: Settings, tools: CloudTools): Promise<CloudProvider> {
   const { apiKey, projectId, baseUrl, peerAsn } = settings
@@ -28,18 +31,19 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
   // Without load balancing we reserve no address and need no location.
   const facility = loadBalancer.kind === 'none' ? settings.facility : await findFacility(settings, tools)
   return {
-    ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, places: 'facilities', peerAsn, ...tuning })),
+    ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, places: 'facilities', peerAsn, otherPeerAsn, ...tuning })),
     providerIds: { scheme: 'packet', older: ['equinixmetal'], id: machineId },
     bgp: dialectBgp(settings, loadBalancer),
     project: projectId,
-    marks: { usage: 'packet-ccm-auto', separator: '.', adoptsUnmarked: true },
+    // Its README says `namespace.name`, which we wrote too at first; the program itself hashes `namespace/name`.
+    marks: { usage: 'packet-ccm-auto', separator: '/', otherSeparator: '.', adoptsUnmarked: true },
     loadBalancer,
     announcerMarks: {
       label: { name: 'cloud-provider', value: 'packet' },
       advertisement: 'packet-bgp-adv',
       counting: 'nomatch.packet.com',
     },
-    unsupported: unsupportedFeatures([settings.eipTag]),
+    unsupported: unsupportedFeatures([settings.eipTag], {}),
     policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService: 'kube-system/packet-ccm-kubernetes-external',

@@ -1,4 +1,5 @@
 import { isDnsLabel, isDnsName, isQualifiedName } from '../../lib/names.ts'
+import { boolean } from './formats.ts'
 import type { Format, Reading } from './setting.ts'
 import { oneOf } from './words.ts'
 
@@ -80,7 +81,9 @@ export const loadBalancerValues: readonly { written: string; meaning: string }[]
 /** The format of the load balancer setting in a dialect. */
 export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer> {
   const known = Object.entries(schemes).filter(([name]) => name !== 'emlb' || dialect.hasEmlb)
-  const right = `one of ${['none', ...known.map(([, scheme]) => scheme.written)].join(', ')}`
+  // A start with emlb is refused later, with its reason: nobody should be sent there by a message.
+  const offered = known.filter(([name]) => name !== 'emlb')
+  const right = `one of ${['none', ...offered.map(([, scheme]) => scheme.written)].join(', ')}`
   return {
     placeholder: 'url',
     read: (given) => {
@@ -110,7 +113,6 @@ function partsOf(url: URL, { parameters, depth }: Scheme): Reading<Parts> {
 }
 
 const peerModes: readonly PeerMode[] = ['native', 'frr', 'none']
-const crdChoices: Record<string, 'crd' | 'configmap'> = { true: 'crd', false: 'configmap' }
 
 function readMetallb({ path, parameters }: Parts, dialect: LoadBalancerDialect): Reading<LoadBalancer> {
   const [namespace = 'metallb-system', name = 'config'] = path
@@ -119,12 +121,19 @@ function readMetallb({ path, parameters }: Parts, dialect: LoadBalancerDialect):
   const { crdConfiguration, 'bgp-peer-mode': mode } = parameters
   const peerMode = mode === undefined ? 'native' : peerModes.find((known) => known === mode)
   if (peerMode === undefined) return { right: `bgp-peer-mode=${oneOf(peerModes)}` }
-  const chosen = crdConfiguration === undefined ? implied(path, mode, dialect) : crdChoices[crdConfiguration]
+  const chosen = crdConfiguration === undefined ? implied(path, mode, dialect) : crdChoice(crdConfiguration)
   if (chosen === undefined) return { right: 'crdConfiguration=true or false' }
   if (chosen === 'crd') return { value: { kind: 'metallb-crd', namespace, peerMode } }
   if (chosen === 'undecided') return { value: { kind: 'metallb', namespace, name, peerMode } }
   if (mode !== undefined) return { right: 'no bgp-peer-mode, because a ConfigMap has no BGPPeers' }
   return { value: { kind: 'metallb-configmap', namespace, name } }
+}
+
+/** The predecessors read the parameter as Go reads a boolean: `True` and `1` mean true. */
+function crdChoice(text: string): 'crd' | 'configmap' | undefined {
+  const reading = boolean.read(text)
+  if ('right' in reading) return undefined
+  return reading.value ? 'crd' : 'configmap'
 }
 
 /** What a URL without `crdConfiguration` implies about ConfigMap or custom resources. */

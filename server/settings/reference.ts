@@ -73,7 +73,7 @@ function loadBalancerPart(): string {
 
 const ofDialects = `In the dialect \`cherry-servers\`, \`metallb:///<namespace>/\` configures MetalLB by custom resources, because Cherry's own
 program had no other way to choose them. There, \`empty://\` writes the address into the annotation
-\`cherryservers.com/loadBalancerIPs\`; \`ip-annotation\` names another one. Only the dialect \`equinix-metal\` accepts \`emlb\`.
+\`cherryservers.com/loadBalancerIPs\`; \`ip-annotation\` names another one. Only the dialect \`equinix-metal\` knows \`emlb\`.
 
 kube-vip reads the annotations \`<prefix>/node-asn\`, \`peer-asn\`, \`peer-ip\` and \`src-ip\` of its node. In the dialect
 \`packet\` the first three have other names by default: set them to these. eip-admission never writes \`src-ip\` there: with

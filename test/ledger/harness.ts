@@ -42,7 +42,7 @@ import { type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
 
 export const timeoutMs = 40_000
 export const graceMs = 15 * 60_000
-export const sweepIntervalMs = 5 * 60_000
+const sweepIntervalMs = 5 * 60_000
 export const neverAborted = new AbortController().signal
 export const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 

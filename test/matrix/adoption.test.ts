@@ -124,6 +124,19 @@ test('a reservation that a predecessor made while we were away is adopted, and n
   assert.is(stage.calls(routes.reserve), 0)
 })
 
+// Packet's README has a dot where its program writes a slash; our own first versions wrote the dot too.
+if (dialect.adoptsUnmarked) {
+  test('a reservation whose mark has a dot is adopted, and no second one is made', async () => {
+    await product.stop()
+    const dotted = await stage.order([usage, serviceTag({ ...dialect, separator: '.' }, 'default/dotted')])
+    await stage.create(loadBalancer('dotted'))
+    calls.clear()
+    product = await stage.start({ env, flags })
+    assert.is(await stage.settled('dotted'), dotted.address)
+    assert.is(stage.calls(routes.reserve), 0)
+  })
+}
+
 test('a second reservation with the marks of a live Service is kept, and an Event says so', async () => {
   const held = await stage.settled('new')
   const second = await stage.order([usage, tagOf('new'), cluster])

@@ -28,7 +28,7 @@ async function providerOf(provider: string, env: Record<string, string> = {}): P
 
 const uuid = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
 const ofSlash = 'grOt6dAM0WQqTUIOZw1s2Y60hJou4P9m1mieZFyOsz8='
-const ofDot = 'UPJGek7VIc+RMc/fCdD7m4cyb+P6HI16Z9KzX32QPsE='
+const ofDot = 'grOt6dAM0WQqTUIOZw1s2Y60hJou4P9m1mieZFyOsz8='
 const counting = (domain: string) => `nomatch.${domain}`
 
 const promised = [
@@ -206,5 +206,25 @@ for (const [provider, env] of controlPlanes) {
     assert.equal((await providerOf(provider)).unsupported, [])
   })
 }
+
+const details: [provider: string, env: string, value: string, flag: string][] = [
+  ['equinixmetal', 'METAL_API_SERVER_PORT', '6443', '--api-server-port'],
+  ['equinixmetal', 'METAL_EIP_HEALTH_CHECK_USE_HOST_IP', 'true', '--eip-health-check-use-host-ip'],
+  ['cherryservers', 'CHERRY_API_SERVER_PORT', '6443', '--api-server-port'],
+  ['cherryservers', 'CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP', 'true', '--fip-health-check-use-host-ip'],
+]
+for (const [provider, env, value, flag] of details) {
+  test(`${provider}: ${env} is accepted, with a warning that it has no effect`, async () => {
+    assert.equal((await providerOf(provider, { [env]: value })).unsupported, [
+      `${flag} has no effect: this version does not move the control-plane address`,
+    ])
+  })
+}
+
+test('the default name of a renamed location annotation is no mistake, and has no effect', async () => {
+  const { policy } = await providerOf('equinixmetal', { METAL_ANNOTATION_EIP_METRO: 'example.com/metro' })
+  assert.ok(policy.annotations.known.includes('metal.equinix.com/eip-metro'))
+  assert.not(policy.locationSources.some(({ name }) => name === 'metal.equinix.com/eip-metro'))
+})
 
 test.run()

@@ -108,7 +108,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     prefix: 'packet.com/',
     scheme: 'packet',
     usage: 'usage=packet-ccm-auto',
-    separator: '.',
+    separator: '/',
     adoptsUnmarked: true,
     order: (access, tags = []) =>
       orderFrom(access, { 'x-auth-token': access.token }, { type: 'public_ipv4', quantity: 1, facility: 'da11', tags }),

@@ -20,9 +20,10 @@ type AnnotationSource = { rows: SettingsTable; annotations: readonly Annotation[
 /** The Service annotations of a dialect, under the names that its settings give them. */
 export function serviceAnnotationNames({ rows, annotations }: AnnotationSource, values: object): string[] {
   const names = new Map<string, unknown>(Object.entries(values))
+  // The default name of a renamed annotation has no effect any more, but is no mistake: Services may still carry it.
   const named = Object.entries(rows)
     .filter(([, { annotation }]) => annotation?.on === 'Service')
-    .map(([setting]) => String(names.get(setting)))
+    .flatMap(([setting, row]) => [String(names.get(setting)), ...('default' in row ? [row.default] : [])])
   return [...named, ...annotations.filter(({ on }) => on === 'Service').map(({ name }) => name)]
 }
 

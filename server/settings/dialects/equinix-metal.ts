@@ -60,7 +60,7 @@ const addresses = {
     format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true }),
     default: 'none',
     sentence:
-      'Software that announces addresses: metallb:///, kube-vip://, empty:// or emlb:///. With none, there is no load balancing.',
+      'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
   },
   annotationEipMetro: {
     title: 'metro annotation',

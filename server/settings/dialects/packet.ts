@@ -97,8 +97,8 @@ const bgp = {
     env: 'PACKET_PEER_ASN',
     field: 'peerASN',
     format: asn,
-    default: '65530',
-    sentence: 'ASN of the BGP peers of nodes, if the API does not report it.',
+    unset: 'the ASN that the API reports, else 65530',
+    sentence: 'ASN of the BGP peers of nodes, whatever the API reports.',
   },
   annotationLocalAsn: {
     title: 'local ASN annotation',

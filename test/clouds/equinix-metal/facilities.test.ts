@@ -23,13 +23,15 @@ test('an address is in its facility, and in its metro where it has none', () => 
 })
 
 const neighbor = { address_family: 4, customer_as: 65_000, customer_ip: '10.66.1.3', peer_ips: ['169.254.255.1'] }
-const asnOf = (fields: object, peerAsn?: number) =>
-  parsePeers({ bgp_neighbors: [{ ...neighbor, ...fields }] }, { peerAsn })?.map((peer) => peer.peerAsn)
+const asnOf = (fields: object, options: { peerAsn?: number; otherPeerAsn?: number } = {}) =>
+  parsePeers({ bgp_neighbors: [{ ...neighbor, ...fields }] }, options)?.map((peer) => peer.peerAsn)
 
-test('the ASN of the routers is the one that the API says, and the one of the settings where it says none', () => {
-  assert.equal(asnOf({ peer_as: 65_530 }, 64_999), [65_530])
-  assert.equal(asnOf({}, 64_999), [64_999])
-  assert.equal(asnOf({ peer_as: null }, 64_999), [64_999])
+test('the ASN of the routers is the one of the settings, else the one that the API says, else the usual one', () => {
+  const usual = { otherPeerAsn: 65_530 }
+  assert.equal(asnOf({ peer_as: 65_531 }, { peerAsn: 64_999, ...usual }), [64_999])
+  assert.equal(asnOf({ peer_as: 65_531 }, usual), [65_531])
+  assert.equal(asnOf({}, usual), [65_530])
+  assert.equal(asnOf({ peer_as: null }, usual), [65_530])
   assert.is(asnOf({}), undefined)
 })
 

@@ -1,20 +1,38 @@
 // The oldest predecessor marked its reservations without a cluster.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { adoptUnmarked } from '../../../ledger/record/find-reservation.ts'
-import { type MarkScheme, clusterMarks, commonMarks, mayBeOurs, serviceMarks } from '../../../ledger/record/marks.ts'
+import { adoptUnmarked, findReservation } from '../../../ledger/record/find-reservation.ts'
+import {
+  type MarkScheme,
+  clusterMarks,
+  commonMarks,
+  mayBeOurs,
+  ownerMarks,
+  serviceMarks,
+} from '../../../ledger/record/marks.ts'
+import type { Records } from '../../../ledger/record/records.ts'
 import { planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { scriptedCloud } from '../../fakes/scripted-cloud.ts'
 import { neverAborted } from '../harness.ts'
 
-const scheme: MarkScheme = { usage: 'packet-ccm-auto', separator: '.', cluster: 'cluster-1', adoptsUnmarked: true }
+const scheme: MarkScheme = {
+  usage: 'packet-ccm-auto',
+  separator: '/',
+  otherSeparator: '.',
+  cluster: 'cluster-1',
+  adoptsUnmarked: true,
+}
 const { cluster, ...left } = serviceMarks(scheme, 'default/web')
 const ofAnother = { ...left, cluster: 'cluster-2' }
 
-test("the oldest dialect hashes a Service's name with a dot", () => {
-  assert.is(left['service'], 'UPJGek7VIc+RMc/fCdD7m4cyb+P6HI16Z9KzX32QPsE=')
+/** As its README says, and as we wrote it at first. */
+const dotted = { ...left, service: 'UPJGek7VIc+RMc/fCdD7m4cyb+P6HI16Z9KzX32QPsE=' }
+
+test("the oldest dialect hashes a Service's name with a slash, and knows the one with a dot", () => {
+  assert.is(left['service'], 'grOt6dAM0WQqTUIOZw1s2Y60hJou4P9m1mieZFyOsz8=')
+  assert.equal(ownerMarks(scheme, 'default/web'), [left['service'], dotted.service])
   assert.is(cluster, 'cluster-1')
 })
 
@@ -38,6 +56,15 @@ async function inherited(...reservations: Parameters<typeof makeReservation>[0][
 
 test("the Service's reservation without a cluster is found and marked with our cluster", async () => {
   assert.equal(await inherited({ marks: left }), { found: 'res-0', marked: ['res-0'], marks: ['cluster-1'] })
+})
+
+test('a reservation whose mark has a dot is found too, with and without a cluster', async () => {
+  assert.equal(await inherited({ marks: dotted }), { found: 'res-0', marked: ['res-0'], marks: ['cluster-1'] })
+  const cloud = scriptedCloud()
+  cloud.put(makeReservation({ marks: { ...dotted, cluster: 'cluster-1' } }))
+  const records = { get: () => Promise.resolve(undefined) } as unknown as Records
+  const found = await findReservation({ cloud: cloud.cloud, scheme, records }, makeRecord(), neverAborted)
+  assert.is(found?.id, 'res-1')
 })
 
 test('of several reservations without a cluster the oldest is adopted, and the others stay as they are', async () => {
@@ -77,6 +104,15 @@ const base = {
   requestAnnotations: [],
   maxShare: 0.1,
 }
+test('a sweep adopts a reservation whose mark has a dot, and only one of both forms', () => {
+  const reservations = [makeReservation({ marks: dotted }), makeReservation({ id: 'res-2', marks: left })]
+  const plan = planSweep({ ...base, reservations, services: [{ service: makeService(), wanted }] })
+  assert.equal(
+    plan.adopt.map(({ reservation }) => reservation.id),
+    ['res-1'],
+  )
+})
+
 const services: [name: string, shown: string | undefined, adopted: number][] = [
   ['shows no address yet', undefined, 1],
   ['shows this address', '203.0.113.40', 1],

@@ -99,7 +99,7 @@ export const packetContract = {
   facility: row(['--facility', 'PACKET_FACILITY_NAME', 'facility'], undefined, texts),
   baseUrl: row(['--base-url', undefined, 'base-url'], metalUrl, urls),
   localAsn: row(['--local-asn', 'PACKET_LOCAL_ASN', 'localASN'], 65_000, numbers),
-  peerAsn: row(['--peer-asn', 'PACKET_PEER_ASN', 'peerASN'], 65_530, numbers),
+  peerAsn: row(['--peer-asn', 'PACKET_PEER_ASN', 'peerASN'], undefined, numbers),
   annotationLocalAsn: row(
     ['--annotation-local-asn', 'PACKET_ANNOTATION_LOCAL_ASN', 'annotationLocalASN'],
     'packet.com/node.asn',

@@ -37,6 +37,9 @@ const right: { text: string; equinixMetal?: LoadBalancer; cherryServers?: LoadBa
   { text: 'metallb:///metallb-system/?bgp-peer-mode=none', cherryServers: { ...crd, peerMode: 'none' } },
   { text: 'metallb:///metallb-system/config?bgp-peer-mode=native', both: undecided },
   { text: 'metallb:///?crdConfiguration=true&bgp-peer-mode=frr', both: { ...crd, peerMode: 'frr' } },
+  // As Go reads booleans.
+  { text: 'metallb:///?crdConfiguration=True', both: crd },
+  { text: 'metallb:///?crdConfiguration=1', both: crd },
   { text: 'kube-vip://', both: { kind: 'kube-vip' } },
   { text: 'kube-vip:///', both: { kind: 'kube-vip' } },
   { text: 'empty://', both: { kind: 'empty', ipAnnotation: undefined } },
@@ -79,11 +82,16 @@ for (const [text, hint] of wrong) {
     const reading = equinixMetal.read(text)
     assert.ok('right' in reading)
     assert.match(reading.right, hint)
-    for (const scheme of ['none', 'metallb:///', 'kube-vip://', 'empty://', 'emlb:///']) {
+    for (const scheme of ['none', 'metallb:///', 'kube-vip://', 'empty://']) {
       assert.ok(reading.right.includes(scheme), `${reading.right} does not name ${scheme}`)
     }
   })
 }
+
+test('a wrong value is not answered with managed load balancers, which are refused', () => {
+  const reading = equinixMetal.read('haproxy://')
+  assert.not.match('right' in reading ? reading.right : '', /emlb:\/\/\/\[/)
+})
 
 test('a dialect without managed load balancers neither accepts nor names them', () => {
   const reading = cherryServers.read('emlb:///da')
