@@ -1,9 +1,11 @@
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
-import type { StepDeps } from './service-steps.ts'
+import type { WithdrawalDeps } from './withdrawal.ts'
 
-type PostponeDeps = Pick<StepDeps, 'announcer' | 'event' | 'postponeRelease'>
+export type PostponeDeps = Pick<WithdrawalDeps, 'announcer' | 'event'> & {
+  postponeRelease: (of: { record: ElasticIP; reason: string }, signal: AbortSignal) => Promise<void>
+}
 
 /** Keeps the reservation of an address that is announced until its Service is gone, and says how to end that. */
 export async function postponeRelease(

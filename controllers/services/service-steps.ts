@@ -8,19 +8,19 @@ import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/
 import { type Outcome, Terminal } from '../reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
 import type { Step } from './service-step.ts'
-import { postponeRelease, warnOfReturn } from './postpone-release.ts'
+import { type PostponeDeps, postponeRelease, warnOfReturn } from './postpone-release.ts'
 import { type WithdrawalDeps, cancelWithdrawal, clearStatus, withdraw } from './withdrawal.ts'
 
-export type StepDeps = WithdrawalDeps & {
-  claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
-  bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
-  setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
-  release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
-  postponeRelease: (of: { record: ElasticIP; reason: string }, signal: AbortSignal) => Promise<void>
-  retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
-  /** Called for each Service that admission should have completed, and did not review. */
-  onMissedByAdmission: () => void
-}
+export type StepDeps = PostponeDeps &
+  WithdrawalDeps & {
+    claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
+    bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
+    setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
+    release: (record: ElasticIP, signal: AbortSignal) => Promise<ReleaseResult>
+    retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
+    /** Called for each Service that admission should have completed, and did not review. */
+    onMissedByAdmission: () => void
+  }
 
 /** Carries out one step; an outcome ends the reconcile. */
 export type CarryOut = (

@@ -7,7 +7,8 @@ import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
 import { judgeFamilies } from './families.ts'
 import { type LocationSource, locate } from './location.ts'
-import { elasticIPAnnotation, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
+import { elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
+import { type ValuePolicy, valueProblems } from './annotation-values.ts'
 import {
   type OwnAddress,
   type RequestAnnotations,
@@ -17,21 +18,16 @@ import {
 } from './own-address.ts'
 
 /** What the operator set for all Services of the cluster. */
-export type Policy = {
+export type Policy = ValuePolicy & {
   loadBalancing: boolean
   excludedNamespaces: string[]
   /** `namespace/name` of the Service that mirrors the control plane: its address never comes from the ledger. */
   controlPlaneService: string
   locationSources: LocationSource[]
-  /** The annotation that a user sets to `false` where another program gives the Service its address. */
-  managedAnnotation?: string
   annotations: AnnotationNames
   requestAnnotations: RequestAnnotations
   /** Whether the announcing software refuses an address of other families than the Service has. */
   matchesFamilies: boolean
-  reclaimPolicy: ReclaimPolicy
-  /** Whether a Service may request that its reservation is retained. */
-  allowRetain: boolean
 }
 
 /**
@@ -144,23 +140,8 @@ function optOutAnnotation({ metadata }: Service, { managedAnnotation: name }: Po
 function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] | undefined): Want {
   const { annotations = {} } = service.metadata
   const problems = unknownAnnotations(annotations, policy.annotations)
-  const managed = policy.managedAnnotation === undefined ? undefined : annotations[policy.managedAnnotation]
-  if (managed !== undefined && managed !== 'true') {
-    problems.push(`annotation ${policy.managedAnnotation}: ${quote(managed)} is neither "true" nor "false"`)
-  }
+  problems.push(...valueProblems(annotations, policy))
   const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
-  if (reclaim !== 'Delete' && reclaim !== 'Retain') {
-    problems.push(`annotation ${reclaimAnnotation}: ${quote(reclaim)} is neither "Delete" nor "Retain"`)
-  }
-  if (reclaim === 'Retain' && reclaim !== policy.reclaimPolicy && !policy.allowRetain) {
-    problems.push(
-      `annotation ${reclaimAnnotation}: "Retain" is not allowed in this cluster (--allow-retain); remove it`,
-    )
-  }
-  const protect = annotations[protectAnnotation] ?? 'false'
-  if (!['true', 'false'].includes(protect)) {
-    problems.push(`annotation ${protectAnnotation}: ${quote(protect)} is neither "true" nor "false"`)
-  }
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
   const families = own === undefined || elasticIP !== undefined ? judgeFamilies(service, policy.matchesFamilies) : {}
