@@ -57,8 +57,10 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
 export function isWanted(record: ElasticIP, wanted: Want): boolean {
   switch (wanted.kind) {
     case 'nothing':
-    case 'own':
       return false
+    case 'own':
+      // A user wrote the address that the record holds: it is the Service's after all.
+      return record.status?.address === wanted.address
     case 'reserve':
       return provisionedSourceOf(record) === undefined
     case 'named':
