@@ -83,7 +83,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
   const services = all.services.flatMap((service): AddressUser[] => {
     const key = keyOf(service)
     const shown = shownAddresses(service, all.requestAnnotations).find((one) => one.address === address)
-    if (!shown || key === exempt.service || isLaterRequest(service, shown, exempt)) return []
+    if (!shown || isServed(service, shown, exempt) || isLaterRequest(service, shown, exempt)) return []
     return [{ kind: 'Service', key, how: `shows it in ${shown.where}`, service }]
   })
   const records = all.records
@@ -91,6 +91,17 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
     .filter((record) => isHolder(record, { ...used, address }))
     .map((record): AddressUser => ({ kind: 'ElasticIP', key: record.metadata.name, how: 'holds it', record }))
   return [...services, ...records]
+}
+
+/**
+ * Whether the caller acts for a Service. A release does so only as far as we wrote the address: a user may have written it
+ * into a new Service of that name.
+ */
+function isServed(service: Service, shown: ShownAddress, exempt: Exempt): boolean {
+  if (keyOf(service) !== exempt.service) return false
+  const ours = canonicalIpAddress(service.metadata.annotations?.[addressAnnotation] ?? '')
+  const isOwn = shown.where === 'spec.loadBalancerIP' && ours !== shown.address
+  return exempt.since === undefined || !isOwn
 }
 
 /**

@@ -82,7 +82,8 @@ export function isWanted(record: ElasticIP, wanted: Want): boolean {
     case 'foreign':
       return isUnboundAdoption(record) || wanted.requested.some(({ address }) => address === record.status?.address)
     case 'own':
-      return wanted.doubt?.isDecided === false
+      // A user wrote the address that the record holds: it is the Service's after all.
+      return wanted.doubt?.isDecided === false || record.status?.address === wanted.address
     case 'reserve':
       return provisionedSourceOf(record) === undefined
     case 'named':

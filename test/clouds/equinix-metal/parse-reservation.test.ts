@@ -55,6 +55,7 @@ const readings: { name: string; changes: Record<string, unknown>; as: Record<str
   { name: 'a global block', changes: { metro: null, type: 'global_ipv4' }, as: { location: undefined } },
   { name: 'no tags', changes: { tags: null }, as: { marks: {} } },
   { name: 'tags that are no strings', changes: { tags: [null, 7, 'a=b'] }, as: { marks: { a: 'b' } } },
+  { name: 'a block of eight addresses', changes: { cidr: 29 }, as: { prefixLength: 29 } },
   { name: 'no time', changes: { created_at: null }, as: { createdAt: undefined } },
 ]
 for (const { name, changes, as } of readings)

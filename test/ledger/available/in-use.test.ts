@@ -313,6 +313,20 @@ test('of two Services that claim one address at the same time one gets it, and t
   }
 })
 
+test('an address that is being released stays with a new Service of the name whose user wrote it as its own', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a')
+  await process.claim()
+  const record = harness.record() as ElasticIP
+  harness.api.put(elasticIPs, { ...record, status: { ...record.status, phase: 'Releasing' } })
+  harness.addService(makeService({ loadBalancerIP: '203.0.113.1' }))
+  await settle(harness, process)
+  assert.equal([harness.cloud.released, harness.record()?.status?.phase], [[], 'Bound'])
+  const annotations = harness.api.stored(services)[0]?.metadata.annotations
+  assert.is(annotations?.[addressAnnotation], '203.0.113.1')
+})
+
 /** A record of Service web as a person writes it for a reservation that exists. */
 function byHand(reservation: typeof own) {
   const harness = makeHarness()

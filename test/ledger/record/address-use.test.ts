@@ -79,6 +79,18 @@ const cases: Case[] = [
     users: [],
   },
   {
+    name: 'the Service whose address is released, in the spec as we wrote it',
+    service: makeService({ loadBalancerIP: address, annotations: { 'eip-admission.dev/address': address } }),
+    exempt: { ...owner, service: 'default/web' },
+    users: [],
+  },
+  {
+    name: 'the Service whose address is released, in the spec as its user wrote it',
+    service: makeService({ loadBalancerIP: address }),
+    exempt: { ...owner, service: 'default/web' },
+    users: [inSpec],
+  },
+  {
     name: "a later request from another namespace than the owner's",
     service: makeService({ ...later, loadBalancerIP: address }),
     exempt: owner,
