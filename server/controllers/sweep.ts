@@ -42,6 +42,7 @@ function makeSweep({ ledger, caches, want, settings, events }: Deps): Sweep {
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     graceMs: settings.cluster.unboundGraceMs,
     mode: settings.cluster.sweep,
+    sweepsUntagged: settings.cluster.sweepUntagged,
     warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),
   })
 }

@@ -262,6 +262,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       graceMs,
       mode: 'release',
+      sweepsUntagged: false,
       warn: (service, message) => void context.warnings.push(`${keyOf(service)}: ${message}`),
     }),
   }

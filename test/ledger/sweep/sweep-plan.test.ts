@@ -18,6 +18,7 @@ const base: SweepSeen = {
   now: new Date('2026-01-31T09:00:00Z'),
   graceMs: 15 * 60_000,
   maxShare: 0.1,
+  sweepsUntagged: false,
 }
 
 function plan(seen: Partial<SweepSeen>) {
