@@ -28,6 +28,8 @@ export type SweepSeen = {
   graceMs: number
   /** The share of all reservations that one sweep may release. */
   maxShare: number
+  /** Whether a reservation that names no cluster, and whose Service is gone, is an orphan like any other. */
+  sweepsUntagged: boolean
 }
 
 export type SweepPlan = {
@@ -36,6 +38,8 @@ export type SweepPlan = {
   release: Reservation[]
   /** Reservations with the marks of a live Service that has another address: reported, and kept. */
   surplus: Surplus[]
+  /** Reservations that name no cluster and no Service of ours: reported, for they may be another cluster's. */
+  untagged: Reservation[]
   /** Ids of the orphans that this sweep sees: released if the next one agrees and they are old enough. */
   suspects: Set<string>
   /** Warm records whose reservation is a Service's by its marks: a restored backup would give them to a second one. */
@@ -58,21 +62,35 @@ export type SweepPlan = {
  * |                   |                                    |                         | sweep suspected it too and it is   |
  * |                   |                                    |                         | older than the grace period        |
  * | no cluster        | a Service that shows no other one  | either                  | adopt; then it names our cluster   |
- * | no cluster        | any other                          | either                  | nothing: it may be another         |
- * |                   |                                    |                         | cluster's                          |
+ * | no cluster        | any other Service                  | either                  | nothing                            |
+ * | no cluster        | none                               | either                  | report: it may be another          |
+ * |                   |                                    |                         | cluster's; with --sweep-untagged   |
+ * |                   |                                    |                         | as if it named our cluster         |
  *
  * A reservation whose record is warm and available, but whose marks name a Service: the record is removed.
  */
 export function planSweep(seen: SweepSeen): SweepPlan {
+  const shown = addressesInUse(seen)
+  const isShown = ({ address }: Reservation) => address !== undefined && shown.has(canonicalIpAddress(address))
+  const { adopt, orphans, surplus, untagged } = sortOut(seen, isShown)
+  const max = Math.max(1, Math.floor(seen.reservations.length * seen.maxShare))
+  // Whatever its marks and the records say, an address that a live Service shows is in use.
+  const release = orphans.filter((orphan) => isDue(orphan, seen) && !isShown(orphan)).slice(0, max)
+  const suspects = new Set(orphans.map(({ id }) => id))
+  const isComplete = orphans.every(isShown) && surplus.every(isSettled)
+  const settled = surplus.filter(isSettled)
+  return { adopt, release, surplus: settled, untagged, suspects, alreadyTransferred: transferredIn(seen), isComplete }
+}
+
+/** What each reservation without a record is. */
+function sortOut(seen: SweepSeen, isShown: (one: Reservation) => boolean) {
   const owners = ownersByMark(seen)
   const live = liveByMark(seen)
   const adopt: Adoption[] = []
   const orphans: Reservation[] = []
   const surplus: Surplus[] = []
-  const shown = addressesInUse(seen)
-  const isShown = ({ address }: Reservation) => address !== undefined && shown.has(canonicalIpAddress(address))
-  const inOrder = withoutRecord(seen).toSorted((a, b) => Number(isShown(b)) - Number(isShown(a)) || compareAge(a, b))
-  for (const reservation of inOrder) {
+  const untagged: Reservation[] = []
+  for (const reservation of withoutRecord(seen).toSorted(shownAndOldestFirst(isShown))) {
     const mark = ownerMark(reservation.marks) ?? ''
     const owner = owners.get(mark)
     const service = live.get(mark)
@@ -82,21 +100,10 @@ export function planSweep(seen: SweepSeen): SweepPlan {
       for (const one of [mark, ...ownerMarks(seen.scheme, owner.key)]) owners.delete(one)
     } else if (isOurs && service && reservation.state !== 'denied' && !hasDroppedRequest(service, seen)) {
       surplus.push({ ...service, reservation, holder: holderOf(service.service, seen.records) })
-    } else if (isOurs) orphans.push(reservation)
+    } else if (isOurs || (seen.sweepsUntagged && !service)) orphans.push(reservation)
+    else if (!service) untagged.push(reservation)
   }
-  const max = Math.max(1, Math.floor(seen.reservations.length * seen.maxShare))
-  // Whatever its marks and the records say, an address that a live Service shows is in use.
-  const release = orphans.filter((orphan) => isDue(orphan, seen) && !isShown(orphan)).slice(0, max)
-  const suspects = new Set(orphans.map(({ id }) => id))
-  const isComplete = orphans.every(isShown) && surplus.every(isSettled)
-  return {
-    adopt,
-    release,
-    surplus: surplus.filter(isSettled),
-    suspects,
-    alreadyTransferred: transferredIn(seen),
-    isComplete,
-  }
+  return { adopt, orphans, surplus, untagged }
 }
 
 function transferredIn({ reservations, records }: SweepSeen): ElasticIP[] {
@@ -187,8 +194,9 @@ function addressesInUse({ services, requestAnnotations }: SweepSeen): Set<string
   )
 }
 
-function compareAge(a: Reservation, b: Reservation): number {
-  return (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
+function shownAndOldestFirst(isShown: (one: Reservation) => boolean) {
+  return (a: Reservation, b: Reservation) =>
+    Number(isShown(b)) - Number(isShown(a)) || (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
 }
 
 /** Whether two sweeps in a row saw an orphan that is older than the grace period. */

@@ -10,7 +10,7 @@ import type { AdoptionMark } from './adoption-mark.ts'
 import type { ClusterGuard } from './cluster-guard.ts'
 import { type Failures, failures } from './failures.ts'
 import { formerServices } from './former-services.ts'
-import { type LiveService, type Surplus, planSweep } from './sweep-plan.ts'
+import { type LiveService, type Surplus, type SweepPlan, planSweep } from './sweep-plan.ts'
 
 export type SweepDeps = LedgerDeps & {
   mark: AdoptionMark
@@ -23,6 +23,7 @@ export type SweepDeps = LedgerDeps & {
   graceMs: number
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
+  sweepsUntagged: boolean
   /** Tells the owner of a Service. */
   warn: (service: Service, message: string) => void
 }
@@ -34,8 +35,9 @@ export type Sweep = (signal: AbortSignal) => Promise<void>
 
 /**
  * Looks for reservations with this cluster's marks that no record has. Those of live Services are adopted, predecessors'
- * included. Those of Services that have another address are reported. The others are released when two sweeps agree and they are older than the grace period. Throws when the cloud
- * cannot be read: a reservation that was not seen is not known to be gone. Does nothing while another cluster uses our id.
+ * included. Those of Services that have another address are reported. The others are released when two sweeps agree and
+ * they are older than the grace period. Throws when the cloud cannot be read: a reservation that was not seen is not known
+ * to be gone. Does nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
   let suspects: ReadonlySet<string> = new Set()
@@ -46,33 +48,25 @@ export function sweep(deps: SweepDeps): Sweep {
     // Records and Services are read after the list: a reservation in it that a record reserved has its record by now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
     const may = await deps.guard.check(withoutDeleted(listed, releaseRecords), signal)
-    if (may === 'nothing') {
-      suspects = new Set()
-      missing = new Set()
-      return
-    }
+    if (may === 'nothing') return void (suspects = missing = new Set())
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => mayBeOurs(deps.scheme, marks) && !deleted.has(id))
-    const before = suspects
-    const compare = (records: ElasticIP[]) => {
-      const { graceMs, scheme, requestAnnotations } = deps
-      const services = deps.listServices()
-      const now = deps.now()
-      const known = { reservations, records, services, scheme, requestAnnotations }
-      return planSweep({ ...known, suspects: before, now, graceMs, maxShare })
-    }
+    const { graceMs, scheme, requestAnnotations, sweepsUntagged } = deps
+    const facts = { reservations, scheme, requestAnnotations, suspects, graceMs, maxShare, sweepsUntagged }
+    const compare = (records: ElasticIP[]) =>
+      planSweep({ ...facts, records, services: deps.listServices(), now: deps.now() })
     const plan = compare(deps.listRecords())
     suspects = plan.suspects
     let isComplete = plan.isComplete
     for (const one of plan.adopt) isComplete = (await adopt(deps, one, signal)) && isComplete
+    // All this takes its time: a record or a Service may need a reservation by now.
+    const isOrphan = (id: string) => (records: ElasticIP[]) => compare(records).suspects.has(id)
     for (const reservation of may === 'all' ? plan.release : []) {
       signal.throwIfAborted()
-      // All this takes its time: a record or a Service may need the reservation by now.
-      const isOrphan = (records: ElasticIP[]) => compare(records).suspects.has(reservation.id)
       if (deps.mode === 'report') reportOrphan(deps, reservation)
-      else await failed.isolate(() => release(deps, { reservation, isOrphan }, signal))
+      else await failed.isolate(() => release(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
     }
-    for (const one of plan.surplus) reportSurplus(deps, one)
+    reportKept(deps, plan)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
@@ -115,6 +109,16 @@ async function resumeReleases(
 
 function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
+}
+
+function reportUntagged({ log }: SweepDeps, { id, address }: Reservation): void {
+  const text = 'reservation of no cluster and of no Service here, it stays: --sweep-untagged deletes such'
+  log.warn({ reservation: id, address }, text)
+}
+
+function reportKept(deps: SweepDeps, { surplus, untagged }: SweepPlan): void {
+  for (const one of surplus) reportSurplus(deps, one)
+  for (const one of untagged) reportUntagged(deps, one)
 }
 
 /** A person decides about it: a predecessor may have reserved it, or another person. */

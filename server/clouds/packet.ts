@@ -33,7 +33,8 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
   return {
     ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, places: 'facilities', peerAsn, otherPeerAsn, ...tuning })),
     providerIds: { scheme: 'packet', older: ['equinixmetal'], id: machineId },
-    bgp: dialectBgp(settings, loadBalancer),
+    // The predecessor went on with BGP and node annotations when it disabled load balancing: kube-vip may need them.
+    bgp: dialectBgp(settings, settings.loadBalancer),
     project: projectId,
     // Its README says `namespace.name`, which we wrote too at first; the program itself hashes `namespace/name`.
     marks: { usage: 'packet-ccm-auto', separator: '/', otherSeparator: '.', adoptsUnmarked: true },

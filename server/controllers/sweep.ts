@@ -46,6 +46,7 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events }: D
     requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
     graceMs: settings.cluster.unboundGraceMs,
     mode: settings.cluster.sweep,
+    sweepsUntagged: settings.cluster.sweepUntagged,
     warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),
   })
 }

@@ -125,6 +125,15 @@ export const common = {
     sentence:
       'What a sweep does with orphans, which are reservations that no record and no Service needs: release deletes them, report only logs them.',
   },
+  sweepUntagged: {
+    title: 'sweep of untagged reservations',
+    flag: '--sweep-untagged',
+    env: 'EIP_SWEEP_UNTAGGED',
+    format: boolean,
+    default: 'false',
+    sentence:
+      "Counts reservations of Packet's program that name no cluster, and whose Service does not exist here, as orphans. Set it only if no other cluster uses the project.",
+  },
   peerRefreshMs: {
     title: 'peer refresh interval',
     flag: '--peer-refresh-interval',

@@ -283,6 +283,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       requestAnnotations,
       graceMs,
       mode: 'release',
+      sweepsUntagged: false,
       warn: (service, message) => void context.warnings.push(`${keyOf(service)}: ${message}`),
     }),
   }

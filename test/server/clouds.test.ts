@@ -128,7 +128,8 @@ test('Packet: MetalLB is configured by its ConfigMap; without load balancing the
     PACKET_FACILITY_NAME: '',
     EIP_METADATA_URL: 'http://127.0.0.1:1',
   })
-  assert.equal([off.loadBalancer.kind, off.bgp.isOn, off.policy.loadBalancing], ['none', false, false])
+  assert.equal([off.loadBalancer.kind, off.policy.loadBalancing], ['none', false])
+  assert.ok(off.bgp.isOn, 'BGP and the node annotations stay on')
 })
 
 const managed = 'cherryservers.com/loadbalancer-managed'

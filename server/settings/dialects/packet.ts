@@ -68,7 +68,7 @@ const addresses = {
     field: 'disable-loadbalancer',
     format: boolean,
     default: 'false',
-    sentence: 'Disables load balancing, whatever the load balancer setting is.',
+    sentence: 'Disables load balancing, whatever the load balancer setting is. BGP and the node annotations stay on.',
   },
   sweepIntervalMs: {
     ...common.sweepIntervalMs,

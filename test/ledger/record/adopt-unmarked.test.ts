@@ -103,6 +103,7 @@ const base = {
   graceMs: 15 * 60_000,
   requestAnnotations: [],
   maxShare: 0.1,
+  sweepsUntagged: false,
 }
 test('a sweep adopts a reservation whose mark has a dot, and only one of both forms', () => {
   const reservations = [makeReservation({ marks: dotted }), makeReservation({ id: 'res-2', marks: left })]
@@ -126,9 +127,21 @@ for (const [name, loadBalancerIP, adopted] of services) {
   })
 }
 
-test('a sweep never releases a reservation without a cluster, and is complete without it', () => {
+test('a sweep reports a reservation without a cluster whose Service is gone, and is complete without it', () => {
   const plan = planSweep({ ...base, services: [] })
   assert.equal([plan.adopt, plan.release, [...plan.suspects], plan.isComplete], [[], [], [], true])
+  assert.equal(
+    plan.untagged.map(({ id }) => id),
+    ['res-1'],
+  )
+})
+
+test('with --sweep-untagged it is an orphan; one whose Service shows another address is not', () => {
+  const { release, untagged } = planSweep({ ...base, services: [], sweepsUntagged: true })
+  assert.equal([release.map(({ id }) => id), untagged], [['res-1'], []])
+  const service = makeService({ loadBalancerIP: '192.0.2.9' })
+  const live = planSweep({ ...base, services: [{ service, wanted }], sweepsUntagged: true })
+  assert.equal([live.adopt, live.release, [...live.suspects], live.untagged], [[], [], [], []])
 })
 
 test.run()

@@ -19,6 +19,7 @@ const base: SweepSeen = {
   graceMs: 15 * 60_000,
   requestAnnotations: [],
   maxShare: 0.1,
+  sweepsUntagged: false,
 }
 
 function plan(seen: Partial<SweepSeen>) {
