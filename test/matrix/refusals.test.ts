@@ -4,8 +4,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { dialects } from '../../sandbox/dialects.ts'
-import type { Service } from '../../kube/objects.ts'
-import { services } from '../../kube/resource.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { type Facts, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { routes } from '../whole/test-stage.ts'
@@ -204,12 +202,11 @@ test('a Service without name and generateName is refused by the API server, and 
   await running(here)
   calls.clear()
   const { metadata: _named, ...rest } = loadBalancer('unnamed') as { metadata: object }
-  const nameless = { ...rest, metadata: { name: '', namespace: 'default' } } as Service
-  const error = await stage.client.create(services, nameless).then(
-    ({ metadata }) => `was stored as ${metadata.name}`,
-    (refusal: Error) => refusal.message,
-  )
-  assert.match(error, 'name or generateName is required')
+  // kubectl itself refuses a manifest without a name; other clients do not.
+  const raw = ['create', '--raw', '/api/v1/namespaces/default/services', '-f', '-']
+  const { code, stderr } = await stage.kubectl(raw, { ...rest, metadata: {} })
+  assert.is(code, 1)
+  assert.match(stderr, 'name or generateName is required')
   assert.equal(calls.all(), [])
 })
 
