@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts'
+import { isNotFound } from '../../kube/errors.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
@@ -8,20 +9,29 @@ export const serviceFieldManager = 'eip-admission'
 
 const written = { fieldManager: serviceFieldManager }
 
-/** Changes a Service, unless it has changed since the step was planned. */
+/** Changes a Service, unless it has changed since the step was planned. One that is gone by now needs no change. */
 export async function patch(client: KubeClient, service: Service, change: object): Promise<undefined> {
   const { resourceVersion } = service.metadata
   const merge = {
     ...change,
     metadata: { ...('metadata' in change ? (change.metadata as object) : {}), resourceVersion },
   }
-  await client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } }, written)
+  await unlessGone(client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } }, written))
 }
 
 /** Changes the status of a Service. */
 export async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
   const target = { ...splitKey(keyOf(service)), patch: { merge: { status } } }
-  await client.patch(services, target, { ...written, subresource: 'status' })
+  await unlessGone(client.patch(services, target, { ...written, subresource: 'status' }))
+}
+
+/** Another controller of ours may have removed the last finalizer in between; the next look sees that. */
+async function unlessGone(patched: Promise<unknown>): Promise<void> {
+  try {
+    await patched
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
 }
 
 /** Annotations that a patch removes. */
