@@ -152,14 +152,16 @@ test('a second reservation with the marks of a live Service is kept, and an Even
 })
 
 test('while the cloud cannot be read nothing is released', async () => {
-  const paidFor = stage.reserved()
+  // Without the tags: each good sweep writes a new sign of life.
+  const paidFor = () => stage.reserved().map(({ id, address, state }) => ({ id, address, state }))
+  const before = paidFor()
   faults.add({ on: routes.list, answer: 'empty-list', times: 3 })
   // As often as the client tries.
   faults.add({ on: routes.list, answer: 500, times: 4 })
   calls.clear()
   await eventually('a good sweep after them', () => stage.calls(routes.list) > 8 || undefined)
   faults.clear()
-  assert.equal(stage.reserved(), paidFor)
+  assert.equal(paidFor(), before)
   assert.is(stage.calls(routes.release), 0)
 })
 
