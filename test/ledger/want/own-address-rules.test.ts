@@ -152,8 +152,15 @@ test('an address in doubt is announced only where the Service shows it, and rele
   const doubt = { reason: 'unknown', isDecided: false }
   const wanted = { ...own(), doubt } as Extract<Want, { kind: 'own' }>
   assert.equal([isAnnounceable(makeService(), wanted), isAnnounceable(makeService({ status }), wanted)], [false, true])
-  assert.is(isWanted(recordOf('default'), wanted), true)
-  assert.is(isWanted(recordOf('default'), { ...wanted, doubt: { ...doubt, isDecided: true } }), false)
+  const record = recordOf('default')
+  const other = { ...record, status: { ...record.status, address: '192.0.2.77' } }
+  assert.is(isWanted(other, wanted), true)
+  assert.is(isWanted(other, { ...wanted, doubt: { ...doubt, isDecided: true } }), false)
+  assert.is(
+    isWanted(record, { ...wanted, doubt: { ...doubt, isDecided: true } }),
+    true,
+    'it shows what the ledger holds',
+  )
 })
 
 test('a Service uses the addresses of its status, and those that it requests of us, in canonical text', () => {
