@@ -5,10 +5,18 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { keyOf } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
-import { type ElasticIP, elasticIPs, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import {
+  type ElasticIP,
+  elasticIPs,
+  heldAddress,
+  recordName,
+  reservationIdOf,
+} from '../../../ledger/record/elastic-ip.ts'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { elasticIPAnnotation } from '../../../ledger/record/names.ts'
 import { isAvailable, isWarm } from '../../../ledger/record/source.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
+import { scheme } from '../harness.ts'
 import { comeToRest, create } from '../walk-life.ts'
 import { type Move, type Walk, beginWalk, keys, lead, moves, names, one, walkOn } from '../walk-moves.ts'
 import { makeWalker } from '../walker.ts'
@@ -71,7 +79,7 @@ function isAvailableRecord({ metadata }: ElasticIP): boolean {
 }
 
 /** What must hold when everything has come to rest. */
-function judge({ harness, surprises }: Walk): void {
+function judge({ harness, surprises, log }: Walk): void {
   assert.equal(surprises, [])
   const records = harness.api.stored(elasticIPs)
   const wanting = harness.api.stored(services)
@@ -88,8 +96,25 @@ function judge({ harness, surprises }: Walk): void {
     warm.map((source) => `${source.metadata.name} ${isAvailable(source)}`).toSorted(),
     Array.from({ length: size }, (_, n) => `warm-da-${n + 1} true`),
   )
+  const held = new Set(records.map(reservationIdOf))
+  const left = harness.cloud.reserved().filter(({ id }) => !held.has(id))
+  // A user deleted the record that knew of an earlier request: what it bought is kept for the Service, and reported.
+  for (const { id, marks } of left) {
+    const key =
+      wanting.map(keyOf).find((one) => serviceMarks(scheme, one)['service'] === marks['service']) ?? 'no Service'
+    assert.ok(
+      harness.warnings.some((warning) => warning.startsWith(`${key}: Reservation ${id} `)),
+      `${id} is reported`,
+    )
+    const deleted = `a user deletes ElasticIP ${recordName(key)}`
+    assert.ok(
+      log.some((line) => line.includes(deleted)),
+      `${id} was bought for a record that a user deleted`,
+    )
+  }
   const plain = owners.filter((record) => record?.status?.phase === 'Bound' && !record.spec.source).length
-  assert.is(harness.cloud.reserved().length, plain + size + 1, 'reservations and Services that want one')
+  const expected = plain + size + 1 + left.length
+  assert.is(harness.cloud.reserved().length, expected, 'reservations and Services that want one')
 }
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
