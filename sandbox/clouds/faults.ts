@@ -43,6 +43,8 @@ export type Faults = {
   clear(): void
   /** Returns the fault that strikes this call, and counts it; of several, the one added first. */
   strike(method: string, path: string): ActiveFault | undefined
+  /** Takes a strike back: the cloud refused the call before it did what the fault was to follow. */
+  restore(fault: ActiveFault): void
 }
 
 /** Makes the list of active faults. */
@@ -74,6 +76,10 @@ export function makeFaults(): Faults {
       fault.struck += 1
       if (fault.struck === fault.times) drop(fault.id)
       return fault
+    },
+    restore(fault) {
+      fault.struck -= 1
+      if (!faults.some((one) => one.fault.id === fault.id)) faults.push({ fault, matches: routeMatcher(fault.on) })
     },
   }
 }

@@ -45,8 +45,18 @@ export function interceptCalls(
     return body === undefined ? undefined : reply.send(body)
   })
 
+  /** A fault that follows what a call did waits for the next call where the rate limit let this one do nothing. */
+  const struckBy = (request: FastifyRequest, reply: FastifyReply) => {
+    const tracked = trackedCalls.get(request)
+    if (!tracked?.fault?.done || reply.statusCode !== 429) return tracked?.fault
+    control.faults.restore(tracked.fault)
+    delete tracked.call.fault
+    tracked.fault = undefined
+    return undefined
+  }
+
   app.addHook('onSend', async (request, reply, payload) => {
-    const fault = trackedCalls.get(request)?.fault
+    const fault = struckBy(request, reply)
     const faultBody = fault?.done ? await applyFault(fault, { request, reply, format, closing }) : undefined
     const body = faultBody ?? payload
     const text = typeof body === 'string' ? body : ''

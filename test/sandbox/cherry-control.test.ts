@@ -50,6 +50,19 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
+    name: 'a fault that follows an order waits for one that the call limit lets pass',
+    async check({ cherry, clock, call }) {
+      cherry.control.setCallLimit({ calls: 0, perMs: 1000 })
+      cherry.control.faults.add({ on: `POST ${ips}`, answer: 500, done: true, times: 1 })
+      assert.is((await call(`POST ${ips}`, { region })).status, 429)
+      cherry.control.setCallLimit(undefined)
+      clock.now += 1000
+      assert.is((await call(`POST ${ips}`, { region })).status, 500)
+      assert.is(cherry.control.reservations.all().length, 1)
+      assert.is((await call(`POST ${ips}`, { region })).status, 201)
+    },
+  },
+  {
     name: 'a fault has the error text of the vendor',
     async check({ cherry, call }) {
       cherry.control.faults.add({ on: 'GET /ips/*', answer: 429, retryAfterSeconds: 2, times: 1 })
