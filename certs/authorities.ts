@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { issueAuthority } from './authority.ts'
-import { mergeBundles, sameBundle } from './bundle.ts'
+import { mergeBundles, isSameBundle } from './bundle.ts'
 import type { KeyPair } from './cert-source.ts'
 import { type Lifetimes, paceOf } from './lifetimes.ts'
 import { renewalReason, unusableReason } from './renewal.ts'
@@ -47,7 +47,7 @@ export function planAuthorities(authorities: Authorities, facts: RotationFacts):
   const ageing = renewalReason(signing, facts.now)
   if (ageing !== undefined) return { do: 'publish', reason: ageing }
   const { retireAfterMs } = paceOf(facts.lifetimes)
-  if (facts.now < authorities.signingSinceMs + retireAfterMs || sameBundle(authorities.trusted, signing.cert)) {
+  if (facts.now < authorities.signingSinceMs + retireAfterMs || isSameBundle(authorities.trusted, signing.cert)) {
     return undefined
   }
   return { do: 'retire', reason: 'no leaf of an earlier authority is in use' }

@@ -20,14 +20,14 @@ export function mergeBundles(pems: string[], now: number): string {
 }
 
 /** Whether a bundle has every certificate of `part`. */
-export function bundleHolds(bundle: string, part: string): boolean {
+export function hasCertificates(bundle: string, part: string): boolean {
   const present = fingerprints(bundle)
   return fingerprints(part).isSubsetOf(present)
 }
 
 /** Whether two bundles have the same certificates, in any order and with any text between them. */
-export function sameBundle(a: string, b: string): boolean {
-  return bundleHolds(a, b) && bundleHolds(b, a)
+export function isSameBundle(a: string, b: string): boolean {
+  return hasCertificates(a, b) && hasCertificates(b, a)
 }
 
 /** A bundle in the form of `clientConfig.caBundle`. */

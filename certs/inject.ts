@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Log } from '../kube/log.ts'
 import type { ClientConfig, WebhookConfiguration } from '../kube/objects.ts'
 import { mutatingWebhookConfigurations, type Resource, validatingWebhookConfigurations } from '../kube/resource.ts'
-import { bundleHolds, certificatesIn, fromCaBundle, mergeBundles, sameBundle, toCaBundle } from './bundle.ts'
+import { hasCertificates, certificatesIn, fromCaBundle, mergeBundles, isSameBundle, toCaBundle } from './bundle.ts'
 
 const fieldManager = 'eip-admission-certs'
 
@@ -78,7 +78,7 @@ export function bundlePatch(stored: WebhookConfiguration | undefined, trust: Tru
   const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig }, index) => {
     const present = fromCaBundle(clientConfig.caBundle)
     const bundle = wantedBundle(present, trust)
-    if (sameBundle(present, bundle)) return []
+    if (isSameBundle(present, bundle)) return []
     return [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: toCaBundle(bundle) }]
   })
   if (changes.length === 0) return []
@@ -124,7 +124,7 @@ export function distrustReason(targets: Target[], authority: string): string | u
   for (const { resource, name, stored } of targets) {
     if (!stored) return `${resource.kind} ${name} does not exist: install it`
     const lacking = stored.webhooks?.find(
-      ({ clientConfig }) => !bundleHolds(fromCaBundle(clientConfig.caBundle), authority),
+      ({ clientConfig }) => !hasCertificates(fromCaBundle(clientConfig.caBundle), authority),
     )
     if (lacking)
       return `the caBundle of webhook ${lacking.name} in ${resource.kind} ${name} does not have our authority yet`

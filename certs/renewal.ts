@@ -40,11 +40,11 @@ function issuerReason(certificate: X509Certificate, authority: X509Certificate |
 
 /** A host that is no longer needed is no reason: during a reinstallation a configuration is absent for a moment. */
 function hostReason(certificate: X509Certificate, hosts: string[]): string | undefined {
-  const missing = hosts.filter((host) => !covers(certificate, host))
+  const missing = hosts.filter((host) => !isValidFor(certificate, host))
   return missing.length > 0 ? `does not name ${missing.join(', ')}` : undefined
 }
 
-function covers(certificate: X509Certificate, host: string): boolean {
+function isValidFor(certificate: X509Certificate, host: string): boolean {
   if (isIP(host)) return certificate.checkIP(host) !== undefined
   return certificate.checkHost(host, { subject: 'never', wildcards: false }) !== undefined
 }

@@ -57,6 +57,6 @@ export function isUnauthorized(error: unknown): error is KubeError {
 }
 
 /** Whether we have no credentials: no file, or no usable one. */
-export function lacksCredentials(error: unknown): error is KubeError {
+export function hasNoCredentials(error: unknown): error is KubeError {
   return error instanceof KubeError && error.reason === 'NoCredentials'
 }

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry'
-import { lacksCredentials } from '../kube/errors.ts'
+import { hasNoCredentials } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 
 /** What the log says we wait for. */
@@ -12,7 +12,7 @@ export function retryUntilAnswered<T>(read: () => Promise<T>, { what, log, signa
     minTimeout: 200,
     maxTimeout: 10_000,
     signal,
-    shouldRetry: ({ error }) => !lacksCredentials(error),
+    shouldRetry: ({ error }) => !hasNoCredentials(error),
     onFailedAttempt: ({ error }) => log.warn({ error: error.message }, `waiting for ${what}`),
   })
 }

@@ -50,7 +50,7 @@ export function connectionError(facts: CallFacts, error: unknown): CloudError {
     cause instanceof Error ? cause.message || (codeOf(cause) ?? cause.name) : 'no reason given',
     facts,
   )
-  const isUnsent = neverConnected(cause)
+  const isUnsent = isConnectFailure(cause)
   const outcome = isUnsent ? 'nothing' : lostOutcome(facts)
   const message = `${vendor} ${isUnsent ? 'cannot be reached for' : 'broke off'} ${method} ${path}: ${reason}`
   return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome, cause: error })
@@ -152,8 +152,8 @@ function codeOf(error: unknown): string | undefined {
 /** Failures before the first byte of a request: name resolution, connection, or the server's certificate. */
 const beforeSending = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
 
-function neverConnected(cause: unknown): boolean {
-  if (cause instanceof AggregateError) return cause.errors.every(neverConnected)
+function isConnectFailure(cause: unknown): boolean {
+  if (cause instanceof AggregateError) return cause.errors.every(isConnectFailure)
   if (!(cause instanceof Error)) return false
   const syscall = 'syscall' in cause ? cause.syscall : undefined
   return syscall === 'connect' || syscall === 'getaddrinfo' || beforeSending.test(codeOf(cause) ?? '')

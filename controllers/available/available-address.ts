@@ -1,6 +1,6 @@
 import type { Key } from '../../kube/objects.ts'
 import { type ElasticIP, claimKey, recordName } from '../../ledger/record/elastic-ip.ts'
-import { holdsReservation } from '../../ledger/record/source.ts'
+import { hasReservationOf } from '../../ledger/record/source.ts'
 import type { Outcome, Reconciler } from '../reconciler.ts'
 import { runSteps } from '../run-steps.ts'
 import { type AvailableSeen, type AvailableStep, planAvailable } from './available-plan.ts'
@@ -46,6 +46,6 @@ async function look(
   const found = await Promise.all([...names].map((claimant) => getRecord(claimant, signal)))
   const records = found.filter((record) => record !== undefined)
   // Of several records that name the source, the one that holds its address decides, whatever its claimRef says.
-  const holder = source && records.find((record) => holdsReservation(record, source))
+  const holder = source && records.find((record) => hasReservationOf(record, source))
   return { source, record: holder ?? (named === undefined ? records[0] : found[0]) }
 }

@@ -23,7 +23,7 @@
 //
 // An address with a claimRef that an operator wrote is unclaimed: only that Service may claim it.
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
-import { hasSource, holdsReservation, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
+import { hasSource, hasReservationOf, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
 
 /** One change for an available address. Each is safe to repeat, and none relies on another to have succeeded. */
 export type AvailableStep =
@@ -54,7 +54,7 @@ export function planAvailable({ source, record }: AvailableSeen): AvailableStep 
 
 /** Whether a record holds the reservation, but another writer took its claim away: a person, or a restored backup. */
 function isClaimLost(source: ElasticIP, record: ElasticIP): boolean {
-  if (!holdsReservation(record, source) || source.status?.deletionRequestedAt !== undefined) return false
+  if (!hasReservationOf(record, source) || source.status?.deletionRequestedAt !== undefined) return false
   return !isClaimedBy(source, record) || phaseOf(source) === 'Releasing'
 }
 
@@ -66,7 +66,7 @@ function planClaimed(source: ElasticIP, record: ElasticIP | undefined): Availabl
   }
   // A record that is gone, or has another address by now, never returns to this source.
   if (!record || !isClaimedBy(source, record) || !hasSource(record, source)) return { do: 'reclaim', source }
-  if (!holdsReservation(record, source))
+  if (!hasReservationOf(record, source))
     return isWarm(source) || isProvisioned(source) ? undefined : { do: 'provision', source }
   if (record.spec.source?.type === 'WarmPool') return { do: 'transfer', source, record }
   return phaseOf(record) === 'Bound' && phaseOf(source) !== 'Bound' ? { do: 'bind', source } : undefined

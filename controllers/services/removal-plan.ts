@@ -48,7 +48,7 @@ export function planWithoutService(seen: Seen, record: ElasticIP): ServicePlan {
     case 'Reserved': {
       const againInMs = graceLeftMs(seen)
       if (againInMs !== undefined) return { againInMs }
-      return { step: wasHeld(record) ? releaseOrRetain(record) : { do: 'release', record } }
+      return { step: hasBeenHeld(record) ? releaseOrRetain(record) : { do: 'release', record } }
     }
     case 'Releasing':
       return { step: { do: 'release', record } }
@@ -59,7 +59,7 @@ export function planWithoutService(seen: Seen, record: ElasticIP): ServicePlan {
 }
 
 /** Whether a Service had the address before: a claim that fails does not take it from the next Service of the name. */
-function wasHeld({ status }: ElasticIP): boolean {
+function hasBeenHeld({ status }: ElasticIP): boolean {
   return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
 }
 

@@ -3,7 +3,7 @@ import { type ElasticIP, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type StatusChange, condition } from '../record/records.ts'
 import { resetRecord } from '../record/reset-record.ts'
-import { holdsReservation, isSource } from '../record/source.ts'
+import { hasReservationOf, isSource } from '../record/source.ts'
 import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
 
 /**
@@ -45,7 +45,7 @@ function ownerOf(source: ElasticIP, all: ElasticIP[]): ElasticIP | undefined {
   const ageOrder = ({ metadata }: ElasticIP) => `${metadata.creationTimestamp} ${metadata.name}`
   return all
     .filter(({ metadata }) => metadata.name !== source.metadata.name)
-    .filter((other) => reservationIdOf(other) === source.spec.reservationID && !holdsReservation(other, source))
+    .filter((other) => reservationIdOf(other) === source.spec.reservationID && !hasReservationOf(other, source))
     .find(
       (other) => !isSource(other) || other.status?.reservationID !== undefined || ageOrder(other) < ageOrder(source),
     )
@@ -85,7 +85,7 @@ export async function writeOffProvisioned(
   const reason = `${deps.cloud.name} no longer has ${address}, reservation ${reservationID}`
   const facts = { record: source.metadata.name, address, reservation: reservationID }
   deps.log.error(facts, 'the cloud no longer has this address')
-  if (record && holdsReservation(record, source)) await resetRecord(deps, record, signal)
+  if (record && hasReservationOf(record, source)) await resetRecord(deps, record, signal)
   const change = { ...notProvisioned(deps, reason), address: undefined, reservationID: undefined }
   await deps.records.writeStatus(source, change, { signal })
 }

@@ -1,7 +1,7 @@
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { transferMarks } from '../record/marks.ts'
-import { holdsReservation, isClaimedBy } from '../record/source.ts'
+import { hasReservationOf, isClaimedBy } from '../record/source.ts'
 
 /**
  * Transfers a warm address to its Service for good: first the marks at the cloud change, then the warm record goes. Until
@@ -31,7 +31,7 @@ export async function detachFromSource(
   const { source: sourceRef } = record.spec
   if (sourceRef?.type !== 'WarmPool') return record
   const source = await deps.records.get(sourceRef.name, { signal })
-  if (source && isClaimedBy(source, record) && holdsReservation(record, source)) {
+  if (source && isClaimedBy(source, record) && hasReservationOf(record, source)) {
     await deps.records.remove(source, { signal })
   }
   return clearSource(deps, record, signal)

@@ -31,7 +31,7 @@ export function isUnmarked({ adoptsUnmarked }: MarkScheme, marks: Marks): boolea
 }
 
 /** Whether a reservation names this cluster, or no cluster. */
-export function mayBeOurs(scheme: MarkScheme, marks: Marks): boolean {
+export function canBeOurs(scheme: MarkScheme, marks: Marks): boolean {
   return marks['cluster'] === scheme.cluster || isUnmarked(scheme, marks)
 }
 

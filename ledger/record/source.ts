@@ -67,7 +67,7 @@ export function hasSource(record: ElasticIP, source: ElasticIP): boolean {
 }
 
 /** Whether a record names this source and holds its very reservation. */
-export function holdsReservation(record: ElasticIP, source: ElasticIP): boolean {
+export function hasReservationOf(record: ElasticIP, source: ElasticIP): boolean {
   const id = source.status?.reservationID
   return id !== undefined && record.status?.reservationID === id && hasSource(record, source)
 }

@@ -19,7 +19,7 @@ export function failures(task: string): Failures {
       try {
         await work()
       } catch (error) {
-        if (!concernsOneObject(error)) throw error
+        if (!isAboutOneObject(error)) throw error
         errors.push(error)
       }
     },
@@ -30,7 +30,7 @@ export function failures(task: string): Failures {
   }
 }
 
-function concernsOneObject(error: unknown): error is Error {
+function isAboutOneObject(error: unknown): error is Error {
   const isOfReservation = error instanceof CloudError && ['conflict', 'invalid'].includes(error.fault)
   return isOfReservation || isConflict(error) || isNotFound(error)
 }

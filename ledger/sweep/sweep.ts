@@ -2,7 +2,7 @@ import type { Reservation } from '../../clouds/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { commonMarks, mayBeOurs } from '../record/marks.ts'
+import { commonMarks, canBeOurs } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/release-records.ts'
 import { recordsMissingFrom, writeOff } from '../release/write-off.ts'
 import { adopt } from './adopt.ts'
@@ -50,7 +50,7 @@ export function sweep(deps: SweepDeps): Sweep {
     const may = await deps.guard.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') return void (suspects = missing = new Set())
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
-    const reservations = listed.filter(({ id, marks }) => mayBeOurs(deps.scheme, marks) && !deleted.has(id))
+    const reservations = listed.filter(({ id, marks }) => canBeOurs(deps.scheme, marks) && !deleted.has(id))
     const { graceMs, scheme, requestAnnotations, sweepsUntagged } = deps
     const facts = { reservations, scheme, requestAnnotations, suspects, graceMs, maxShare, sweepsUntagged }
     const compare = (records: ElasticIP[]) =>

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { issueAuthority } from '../../certs/authority.ts'
-import { bundleHolds, sameBundle, toCaBundle } from '../../certs/bundle.ts'
+import { hasCertificates, isSameBundle, toCaBundle } from '../../certs/bundle.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { interposed } from '../fakes/interposed.ts'
 import type { Cluster } from './cluster.ts'
@@ -47,7 +47,7 @@ test('while authority and leaves change, every handshake of the clients succeeds
   const next = inSecret(cluster, 'tls.crt')
   assert.is.not(next, ageing.cert)
   assert.ok(signer(leader, next) && signer(follower, next), 'both replicas sign with the new authority')
-  assert.ok(bundleHolds(storedBundle(cluster), ageing.cert + next), 'the old authority is still trusted')
+  assert.ok(hasCertificates(storedBundle(cluster), ageing.cert + next), 'the old authority is still trusted')
   for (const { source, stop } of [leader, follower]) {
     assert.is(source.notReady(), undefined)
     stop()
@@ -94,7 +94,7 @@ for (const read of [1, 2, 3]) {
     reads = 0
     await slow.turn()
     for (const { stop } of [leader, follower, slow]) stop()
-    assert.ok(bundleHolds(storedBundle(cluster), ageing.cert + inSecret(cluster, 'next.crt')))
+    assert.ok(hasCertificates(storedBundle(cluster), ageing.cert + inSecret(cluster, 'next.crt')))
     assert.is.not(inSecret(cluster, 'next.crt'), '')
   })
 }
@@ -118,11 +118,11 @@ test('the old authority is removed from Secret and caBundle a day after its last
   }
   for (let check = 0; check < 6; check++) await round(10 * second)
   await round(7.9 * day)
-  assert.ok(bundleHolds(storedBundle(cluster), ageing.cert))
+  assert.ok(hasCertificates(storedBundle(cluster), ageing.cert))
   await round(0.2 * day)
   for (const { stop } of [leader, follower]) stop()
-  assert.ok(sameBundle(inSecret(cluster, 'ca.crt'), inSecret(cluster, 'tls.crt')))
-  assert.ok(sameBundle(storedBundle(cluster), inSecret(cluster, 'tls.crt')))
+  assert.ok(isSameBundle(inSecret(cluster, 'ca.crt'), inSecret(cluster, 'tls.crt')))
+  assert.ok(isSameBundle(storedBundle(cluster), inSecret(cluster, 'tls.crt')))
 })
 
 // The writes of a rotation: publish in the Secret, the two configurations, promote in the Secret.
@@ -142,7 +142,7 @@ for (const answer of ['refused', 'lost'] as const) {
       assert.is.not(next, ageing.cert)
       assert.is(inSecret(cluster, 'next.crt'), '')
       assert.ok(signer(successor, next) && signer(follower, next))
-      assert.ok(sameBundle(storedBundle(cluster), ageing.cert + next), 'one rotation was made, not two')
+      assert.ok(isSameBundle(storedBundle(cluster), ageing.cert + next), 'one rotation was made, not two')
     })
   }
 }

@@ -6,7 +6,7 @@ import {
   type MarkScheme,
   clusterMarks,
   commonMarks,
-  mayBeOurs,
+  canBeOurs,
   ownerMarks,
   serviceMarks,
 } from '../../../ledger/record/marks.ts'
@@ -39,12 +39,12 @@ test("the oldest dialect hashes a Service's name with a slash, and knows the one
 test('reservations that name another cluster are not ours, those that name none may be', () => {
   assert.equal(commonMarks(scheme), { usage: 'packet-ccm-auto' })
   assert.equal(
-    [left, ofAnother, { ...left, cluster: 'cluster-1' }].map((marks) => mayBeOurs(scheme, marks)),
+    [left, ofAnother, { ...left, cluster: 'cluster-1' }].map((marks) => canBeOurs(scheme, marks)),
     [true, false, true],
   )
   const { adoptsUnmarked: _not, ...strict } = scheme
   assert.equal(commonMarks(strict), clusterMarks(scheme))
-  assert.is(mayBeOurs(strict, left), false)
+  assert.is(canBeOurs(strict, left), false)
 })
 
 async function inherited(...reservations: Parameters<typeof makeReservation>[0][]) {
