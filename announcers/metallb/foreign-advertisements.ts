@@ -26,7 +26,7 @@ export function conflictingAdvertisements(
   const own = advertisements.filter((one) => isForPool(one, pool))
   const rollUp = own.filter(({ spec = {} }) => !isUnaggregated(spec, pool))
   const plain = own.filter(({ spec = {} }) => !spec.serviceSelectors?.length && !spec.nodeSelectors?.length)
-  const disagreeing = plain.filter((one) => plain.some((other) => hasOtherLocalPref(one, other)))
+  const disagreeing = plain.filter((one) => plain.some((other) => isInConflict(one, other)))
   return rollUp.length > 0 ? rollUp : disagreeing
 }
 
@@ -37,7 +37,7 @@ function isUnaggregated({ aggregationLength = 32, aggregationLengthV6 = 128 }: S
 }
 
 /** Whether two advertisements give one route to one peer different local preferences. */
-function hasOtherLocalPref({ spec: one = {} }: BGPAdvertisement, { spec: other = {} }: BGPAdvertisement): boolean {
+function isInConflict({ spec: one = {} }: BGPAdvertisement, { spec: other = {} }: BGPAdvertisement): boolean {
   const { peers = [] } = one
   const isApart = peers.length > 0 && other.peers?.length && !peers.some((peer) => other.peers?.includes(peer))
   return !isApart && (one.localPref ?? 0) !== (other.localPref ?? 0)
