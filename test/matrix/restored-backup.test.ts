@@ -105,7 +105,13 @@ test('the sweep after a restore releases the reservations of unknown Services, a
   })
   cloud.control.calls.clear()
   await eventually('four more sweeps', () => stage.calls(routes.list) >= 4 || undefined)
-  assert.is(stage.calls(routes.release), 0)
+  // A cloud that lists what it deletes for a while gets the same call again, and no other.
+  const inUse = stage.reserved().map(({ id }) => id)
+  const released = cloud.control.calls.all(routes.release).map(({ path }) => path)
+  assert.equal(
+    released.filter((path) => inUse.some((id) => path.includes(id))),
+    [],
+  )
 })
 
 test('after the restore a retained address is bound by a Service of its name', async () => {
