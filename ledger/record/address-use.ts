@@ -27,8 +27,8 @@ export type Exempt = {
   service?: Key | undefined
   /** Names of records. */
   records: readonly string[]
-  /** The Service got the address then. What another namespace requested later does not hold it up. */
-  since?: string | undefined
+  /** The caller releases what the ledger gave the Service. What another namespace only requests does not prevent that. */
+  isRelease?: boolean
 }
 
 export type AddressUser = {
@@ -83,7 +83,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
   const services = all.services.flatMap((service): AddressUser[] => {
     const key = keyOf(service)
     const shown = shownAddresses(service, all.requestAnnotations).find((one) => one.address === address)
-    if (!shown || isServed(service, shown, exempt) || isLaterRequest(service, shown, exempt)) return []
+    if (!shown || isServed(service, shown, exempt) || isForeignRequest(service, shown, exempt)) return []
     return [{ kind: 'Service', key, how: `shows it in ${shown.where}`, service }]
   })
   const records = all.records
@@ -101,16 +101,18 @@ function isServed(service: Service, shown: ShownAddress, exempt: Exempt): boolea
   if (keyOf(service) !== exempt.service) return false
   const ours = canonicalIpAddress(service.metadata.annotations?.[addressAnnotation] ?? '')
   const isOwn = shown.where === 'spec.loadBalancerIP' && ours !== shown.address
-  return exempt.since === undefined || !isOwn
+  return !exempt.isRelease || !isOwn
 }
 
 /**
- * Whether another namespace only requests the address, and later than the Service that has it. It cannot have it yet, and
- * must not keep its owner from being deleted.
+ * Whether another namespace only requests the address of the Service that is released. The webhook and the controllers
+ * refuse it the address while the ledger holds that for the Service, so it must not keep the Service from being deleted.
  */
-function isLaterRequest({ metadata }: Service, { where }: ShownAddress, { service, since }: Exempt): boolean {
-  if (service === undefined || since === undefined || where === 'status.loadBalancer') return false
-  return metadata.namespace !== splitKey(service).namespace && (metadata.creationTimestamp ?? '') > since
+function isForeignRequest(service: Service, { address, where }: ShownAddress, exempt: Exempt): boolean {
+  if (!exempt.isRelease || exempt.service === undefined || where === 'status.loadBalancer') return false
+  const { annotations, namespace } = service.metadata
+  const isOurs = canonicalIpAddress(annotations?.[addressAnnotation] ?? '') === address
+  return !isOurs && namespace !== splitKey(exempt.service).namespace
 }
 
 function isHolder(record: ElasticIP, { address, reservationID }: UsedAddress): boolean {

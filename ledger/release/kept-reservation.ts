@@ -23,7 +23,7 @@ export async function whyKept(
   if (foreign !== undefined) return foreign
   const address = marked.status?.address ?? found?.address
   const users = findUsers({ address, reservationID }, await deps.possibleUsers(signal), {
-    ...(isSource(marked) ? {} : { service: claimKey(marked), since: marked.metadata.creationTimestamp }),
+    ...(isSource(marked) ? {} : { service: claimKey(marked), isRelease: true }),
     records: [marked.metadata.name],
   })
   if (users.length === 0) return undefined

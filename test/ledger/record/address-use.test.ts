@@ -1,4 +1,5 @@
 import { test } from 'uvu'
+import { addressAnnotation } from '../../../ledger/record/names.ts'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
 import { AddressInUse, type Exempt, type UsedAddress, findUsers } from '../../../ledger/record/address-use.ts'
@@ -21,8 +22,8 @@ type Case = {
 
 const inSpec = 'Service default/web shows it in spec.loadBalancerIP'
 const inStatus = 'Service default/web shows it in status.loadBalancer'
-const later = { namespace: 'other', creationTimestamp: '2026-02-01T00:00:00Z' }
-const owner = { service: 'default/shop', since: '2026-01-31T09:00:00Z' }
+const foreign = { namespace: 'other' }
+const owner = { service: 'default/shop', isRelease: true }
 
 const cases: Case[] = [
   { name: 'an own address', service: makeService({ loadBalancerIP: address }), users: [inSpec] },
@@ -91,20 +92,26 @@ const cases: Case[] = [
     users: [inSpec],
   },
   {
-    name: "a later request from another namespace than the owner's",
-    service: makeService({ ...later, loadBalancerIP: address }),
+    name: "a request from another namespace than the owner's",
+    service: makeService({ ...foreign, loadBalancerIP: address }),
     exempt: owner,
     users: [],
   },
   {
+    name: 'the same with our annotation',
+    service: makeService({ ...foreign, loadBalancerIP: address, annotations: { [addressAnnotation]: address } }),
+    exempt: owner,
+    users: ['Service other/web shows it in spec.loadBalancerIP'],
+  },
+  {
     name: 'the same in its status',
-    service: makeService({ ...later, status: ingress(address) }),
+    service: makeService({ ...foreign, status: ingress(address) }),
     exempt: owner,
     users: ['Service other/web shows it in status.loadBalancer'],
   },
   {
     name: 'the same from the namespace of the owner',
-    service: makeService({ ...later, namespace: 'default', loadBalancerIP: address }),
+    service: makeService({ ...foreign, namespace: 'default', loadBalancerIP: address }),
     exempt: owner,
     users: [inSpec],
   },
