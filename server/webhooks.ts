@@ -1,3 +1,5 @@
+import { splitKey } from '../kube/objects.ts'
+import { services } from '../kube/resource.ts'
 import { limitUnbound } from '../ledger/claim/unbound-limit.ts'
 import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
 import { probe } from '../webhooks/probe.ts'
@@ -38,6 +40,10 @@ export function makeWebhooks(
       quotas: readQuotas(deps.client, deps.log),
     }),
     previewClaim: (claim, signal) => ledger.claims.preview(claim, signal),
+    // The cache alone may still have a Service that is gone by now.
+    exists: async (key, signal) =>
+      caches.services.get(key) !== undefined &&
+      (await deps.client.get(services, splitKey(key), { signal })) !== undefined,
     held: async (key, signal) => {
       const record = await ledger.deps.records.get(key, { signal })
       return record && heldAddress(record)

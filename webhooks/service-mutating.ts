@@ -23,6 +23,8 @@ export type ServiceMutatingDeps = {
   claim: (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimResult>
   /** The address that the ledger holds for a Service; it claims none. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
+  /** Whether the API server has a Service of this key now, so that it will refuse another one. */
+  exists: (key: string, signal: AbortSignal) => Promise<boolean>
   /** The outcome that a claim would have: its address where that is known, or why it would be refused. It writes nothing. */
   previewClaim: (claim: Claim, signal: AbortSignal) => Promise<ClaimPreview>
   /** Whether a Service is stored without its address, or denied, while the cloud cannot be reached. */
@@ -78,8 +80,12 @@ async function setAddress(
     return patch(addressPatch(service, { address: undefined }, deps.policy), wanted.warnings)
   if (request.dryRun) return previewAddress(deps, addressRequest, signal)
 
-  // The record of a Service has its name, so a Service with generateName gets its name here.
   const { name: given, generateName: prefix } = service.metadata
+  // The API server refuses a second Service of one name. A claim for it would take the address back from a Service that
+  // is being deleted, which a client that retries without a pause could keep from ever going.
+  if (!old && given && (await deps.exists(keyOf(service), signal)))
+    return patch(addressPatch(service, { address: undefined }, deps.policy))
+  // The record of a Service has its name, so a Service with generateName gets its name here.
   const name = given || generateName(prefix ?? '')
   const named = { ...service, metadata: { ...service.metadata, name } }
   const use = quotaUse(service, request.oldObject)

@@ -33,6 +33,7 @@ async function update({ before, now, held }: { before: Service; now: Service; he
       claims.push(claim)
       return Promise.resolve({ kind: 'refused', reason: 'the quota' })
     },
+    exists: () => Promise.resolve(false),
     held: () => {
       looks += 1
       return Promise.resolve(held)

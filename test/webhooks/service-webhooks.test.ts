@@ -19,6 +19,7 @@ const shown = { finalizers, annotations: { 'eip-admission.dev/address': address 
 const held: ClaimResult = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
 
 type Facts = {
+  exists?: boolean
   claimed?: ClaimResult
   metro?: string
   onCloudFailure?: 'defer' | 'deny'
@@ -33,6 +34,7 @@ function deps(
     claimed = held,
     metro = 'da',
     onCloudFailure = 'defer',
+    exists = false,
     heldAddress,
     preview = {},
     checked = (wanted) => wanted,
@@ -46,6 +48,7 @@ function deps(
       claims.push(claim)
       return Promise.resolve(claimed)
     },
+    exists: () => Promise.resolve(exists),
     held: () => Promise.resolve(heldAddress),
     previewClaim: () => Promise.resolve(preview),
     onCloudFailure,
@@ -201,6 +204,11 @@ test('a dry run warns where an address would be reserved, and claims none', asyn
 test('a dry run for a Service with a record shows its address', async () => {
   const { after } = await mutate({ dryRun: true }, { heldAddress: address })
   assert.equal(after, makeService(shown))
+})
+
+test('a Service whose name is taken is left to the API server, without a claim', async () => {
+  const { claims, decision } = await mutate({}, { exists: true })
+  assert.equal([decision.verdict, claims], ['patch', []])
 })
 
 test('a dry run is denied where a limit is reached', async () => {
