@@ -13,8 +13,7 @@ export function readQuotas(client: Pick<KubeClient, 'list'>, log: Log) {
     try {
       return await listAll(client, resourceQuotas, { namespace, timeoutMs, signal })
     } catch (error) {
-      signal.throwIfAborted()
-      log.warn({ namespace, error: String(error) }, 'quotas not read')
+      if (!signal.aborted) log.warn({ namespace, error: String(error) }, 'quotas not read')
       return []
     }
   }

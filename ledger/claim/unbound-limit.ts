@@ -1,5 +1,5 @@
 import { type Key, type ResourceQuota, splitKey } from '../../kube/objects.ts'
-import type { Claim, ClaimResult } from './claim-spec.ts'
+import { type Claim, type ClaimResult, busy } from './claim-spec.ts'
 import { type QuotaUse, quotaReason } from './quota.ts'
 
 type ClaimAddress = (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
@@ -40,6 +40,8 @@ export function limitUnbound({ claim, unbound, max, quotas }: UnboundLimitOption
     try {
       const isCounted = Object.keys(quotaUse).length > 0
       const refusal = isCounted ? quotaReason(await quotas(namespace, signal), quotaUse, waiting) : undefined
+      // The time of the review is over, and a claim that begins now could not be answered.
+      if (signal.aborted) return busy
       return refusal === undefined ? await claim(wanted, signal) : { kind: 'pending', reason: refusal }
     } finally {
       running.delete(key)

@@ -27,6 +27,16 @@ test('a claim beyond the maximum of unbound addresses is pending', async () => {
   assert.equal(await claim(wanted, signal), { kind: 'pending', reason })
 })
 
+test('when the time of the review ends while the quotas are read, no claim begins', async () => {
+  const review = new AbortController()
+  const quotas = () => {
+    review.abort()
+    return Promise.resolve([])
+  }
+  const claim = limited({ claim: never, quotas })
+  assert.is((await claim({ ...wanted, quotaUse: { services: 1 } }, review.signal)).kind, 'busy')
+})
+
 test('a namespace at a quarter of the maximum is limited, and no other is', async () => {
   const claim = limited({ unbound: () => ['default/a', 'default/b', 'other/c'], max: 8 })
   const reason = '2 addresses in namespace default are waiting for their Services (a quarter of --max-unbound)'
