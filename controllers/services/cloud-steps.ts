@@ -13,28 +13,28 @@ import { type ServiceAddressDeps, serviceAddress } from './service-address.ts'
 /** The steps that wait for the cloud. */
 export type CloudStep = 'claim' | 'release'
 
-export type Takers = { [step in CloudStep]: (key: Key) => void }
+export type StepQueues = { [step in CloudStep]: (key: Key) => void }
 
 /** Carries out every step that does not wait for the cloud, and hands a Service over that needs one that does. */
-export function quickSteps(deps: ServiceAddressDeps, takers: Takers): Reconciler {
+export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   return serviceAddress({
     ...deps,
-    handOver: (step, { key }) => {
+    forward: (step, { key }) => {
       if (step.do !== 'claim' && step.do !== 'release') return false
-      takers[step.do](key)
+      queues[step.do](key)
       return true
     },
   })
 }
 
 /** Carries out one kind of step that waits for the cloud, with the quick ones that follow it. */
-export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, takers: Takers): Reconciler {
+export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   const reconciler = serviceAddress({
     ...deps,
-    // What a cache says is no reason to hand over here: two controllers with an old cache would do so without end.
-    handOver: (step, { key, isLive }) => {
+    // No key is forwarded for what a cache shows: two controllers with old caches would forward it to each other without end.
+    forward: (step, { key, isLive }) => {
       if (!isLive || step.do === kind || (step.do !== 'claim' && step.do !== 'release')) return false
-      takers[step.do](key)
+      queues[step.do](key)
       return true
     },
   })

@@ -26,7 +26,7 @@ export type ServiceAddressDeps = {
     signal: AbortSignal,
   ) => Promise<Outcome | undefined>
   /** Hands a Service over whose next step another controller carries out; true if it did. */
-  handOver?: (step: Step, seen: { key: Key; isLive: boolean }) => boolean
+  forward?: (step: Step, seen: { key: Key; isLive: boolean }) => boolean
   graceMs: number
   now: () => Date
 }
@@ -42,13 +42,13 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
       const cached = { key, service: deps.cached.service(key), record: deps.cached.record(key) }
       const { step, ...outcome } = planService({ ...factsOf(deps, cached), announcement: undefined })
       if (!step) return outcome
-      if (deps.handOver?.(step, { key, isLive: false })) return {}
+      if (deps.forward?.(step, { key, isLive: false })) return {}
       return runSteps(
         {
           look: (aborted) => look(deps, key, aborted),
           plan: planService,
           carryOut: async (next: Step, { service }, aborted) =>
-            deps.handOver?.(next, { key, isLive: true }) ? {} : deps.carryOut(next, { key, service }, aborted),
+            deps.forward?.(next, { key, isLive: true }) ? {} : deps.carryOut(next, { key, service }, aborted),
           maxSteps,
         },
         signal,

@@ -1,6 +1,6 @@
 import type { Announcing } from '../../controllers/announcing/announcing.ts'
 import type { ControllerDeclaration } from '../../controllers/controller.ts'
-import { handOver } from '../../controllers/hand-over.ts'
+import { forwardedKeys } from '../../controllers/forwarded-keys.ts'
 import { cloudSteps, quickSteps } from '../../controllers/services/cloud-steps.ts'
 import type { ServiceAddressDeps } from '../../controllers/services/service-address.ts'
 import { serviceSteps } from '../../controllers/services/service-steps.ts'
@@ -28,19 +28,19 @@ export function serviceControllers(
   announcing: Pick<Announcing, 'findAnnouncement'> | undefined,
 ): ControllerDeclaration[] {
   const reconcilerDeps = makeReconcilerDeps(deps, announcing)
-  const queues = { claim: handOver(), release: handOver() }
-  const takers = { claim: queues.claim.add, release: queues.release.add }
+  const queues = { claim: forwardedKeys(), release: forwardedKeys() }
+  const stepQueues = { claim: queues.claim.add, release: queues.release.add }
   const kinds = ['claim', 'release'] as const
   return [
     {
       ...common(deps),
-      reconciler: quickSteps(reconcilerDeps, takers),
+      reconciler: quickSteps(reconcilerDeps, stepQueues),
       watches: changes(deps),
       keys: () => [...deps.caches.services.list().map(keyOf), ...deps.caches.records.list().flatMap(keysOf)],
     },
     ...kinds.map((kind) => ({
       ...common(deps),
-      reconciler: cloudSteps(kind, reconcilerDeps, takers),
+      reconciler: cloudSteps(kind, reconcilerDeps, stepQueues),
       watches: [queues[kind].watch],
       keys: () => [],
     })),

@@ -42,11 +42,11 @@ function stage(stored: State, cached: State = stored) {
     graceMs: 1_000,
     now: () => new Date('2026-01-31T09:00:00Z'),
   }
-  const takers = {
+  const queues = {
     claim: (one: string) => taken.push(`claim ${one}`),
     release: (one: string) => taken.push(`release ${one}`),
   }
-  return { deps, takers, done, taken }
+  return { deps, queues, done, taken }
 }
 
 const { signal } = new AbortController()
@@ -94,8 +94,8 @@ const cases: { name: string; stored: State; cached?: State; quick: string[]; cla
 for (const { name, stored, cached = stored, ...expected } of cases) {
   for (const kind of ['quick', 'claim', 'release'] as const) {
     test(`${name}: the controller of ${kind} steps ${expected[kind].join() || 'does nothing'}`, async () => {
-      const { deps, takers, done, taken } = stage(stored, cached)
-      const reconciler = kind === 'quick' ? quickSteps(deps, takers) : cloudSteps(kind, deps, takers)
+      const { deps, queues, done, taken } = stage(stored, cached)
+      const reconciler = kind === 'quick' ? quickSteps(deps, queues) : cloudSteps(kind, deps, queues)
       await reconciler.reconcile(key, signal)
       assert.equal([...done, ...taken.map((one) => `> ${one}`)], expected[kind])
     })
@@ -103,8 +103,8 @@ for (const { name, stored, cached = stored, ...expected } of cases) {
 }
 
 test('each controller has a name of its own', () => {
-  const { deps, takers } = stage({})
-  const names = [quickSteps(deps, takers), cloudSteps('claim', deps, takers), cloudSteps('release', deps, takers)]
+  const { deps, queues } = stage({})
+  const names = [quickSteps(deps, queues), cloudSteps('claim', deps, queues), cloudSteps('release', deps, queues)]
   assert.equal(
     names.map(({ name }) => name),
     ['service-address', 'service-claim', 'service-release'],
