@@ -31,7 +31,8 @@ export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconc
 export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   const reconciler = serviceAddress({
     ...deps,
-    // No key is forwarded for what a cache shows: two controllers with old caches would forward it to each other without end.
+    // No key is forwarded for what a cache shows: two controllers with old caches
+    // would forward it to each other without end.
     forward: (step, { key, isLive }) => {
       if (!isLive || step.do === kind || (step.do !== 'claim' && step.do !== 'release')) return false
       queues[step.do](key)
