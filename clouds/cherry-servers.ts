@@ -1,3 +1,4 @@
+import { assignmentsOf } from './cherry-servers/assignments.ts'
 import { listLocations } from './cherry-servers/locations.ts'
 import { machinesOf } from './cherry-servers/machines.ts'
 import { peeringOf } from './cherry-servers/peering.ts'
@@ -23,7 +24,10 @@ export type CherryServersOptions = {
   userAgent: string
   /** With or without the version with which the API's paths begin. */
   baseUrl?: string | undefined
-} & Pick<VendorHttpOptions, 'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'observe'>
+} & Pick<
+  VendorHttpOptions,
+  'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'
+>
 
 /** One project of Cherry Servers: its floating IPs, its servers and their BGP. */
 export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: CherryServersOptions): Required<Vendor> {
@@ -47,6 +51,7 @@ export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: C
     locations: (signal) => listLocations(project, signal),
     ...machinesOf(project),
     peering: peeringOf(project),
+    assignments: assignmentsOf(project),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Fault } from './cloud.ts'
+import { assignmentsOf } from './equinix-metal/assignments.ts'
 import { listLocations } from './equinix-metal/locations.ts'
 import { machinesOf } from './equinix-metal/machines.ts'
 import { peeringOf } from './equinix-metal/peering.ts'
@@ -17,7 +18,10 @@ export type EquinixMetalOptions = {
   userAgent: string
   baseUrl?: string | undefined
 } & ProjectOptions &
-  Pick<VendorHttpOptions, 'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'observe'>
+  Pick<
+    VendorHttpOptions,
+    'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'
+  >
 
 /** One Equinix Metal project: its addresses, its machines and their BGP. */
 export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
@@ -41,6 +45,7 @@ export function equinixMetal(options: EquinixMetalOptions): Required<Vendor> {
     locations: (signal) => listLocations(project, signal),
     ...machinesOf(project),
     peering: peeringOf(project),
+    assignments: assignmentsOf(project),
   }
 }
 
@@ -56,6 +61,8 @@ function faultOf({ name, status, text }: Refusal): Fault | undefined {
   if (status !== 422) return undefined
   // A DELETE can only come at the wrong time: the block is still assigned to a machine.
   if (name === 'release') return 'conflict'
+  // So it is with an assignment, which the API may still be making or deleting.
+  if (name === 'unassign') return 'conflict'
   // A wrong guess does no harm: both faults are final, and people read the text itself.
   const isQuota = /quota|limit|insufficient|exceed|approv|not enough|no available/i.test(text ?? '')
   return name === 'reserve' && isQuota ? 'quota' : 'invalid'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudError, type Fault } from './cloud.ts'
-import { type RawResponse, readResponse } from './http/answer.ts'
+import { type RawResponse, readResponse, type ResponseHeaders } from './http/answer.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { withTimeLimit } from '../lib/time-limit.ts'
 import { requireBaseUrl } from './http/base-url.ts'
@@ -15,19 +15,21 @@ import {
 import { type LaneOptions, makeScheduler, type Pace } from './http/lanes.ts'
 import { redirectUrl } from './http/redirect.ts'
 import { prepareRequest, type Request, type Sender, type VendorCall } from './http/request.ts'
+import { makeSend, type ProxyEnvironment, type Send } from './http/send.ts'
 
 export type VendorHttpOptions = Sender &
   ErrorFormat &
   Partial<LaneOptions> & {
     /** The wait before the first retry; it doubles with each. */
     retryDelayMs?: number
+    proxy?: ProxyEnvironment | undefined
     /** Called after every exchange with the cloud, retries included. */
     observe?: ((exchange: Exchange) => void) | undefined
   }
 
 export type Exchange = { call: string; ms: number; status: number | undefined; fault: Fault | undefined }
 
-export type VendorResponse = { status: number; headers: Headers; body: unknown }
+export type VendorResponse = { status: number; headers: ResponseHeaders; body: unknown }
 
 export type VendorHttp = {
   /**
@@ -41,6 +43,8 @@ export type VendorHttp = {
 type Failure = { error: CloudError; isTransient: boolean; redirectUrl?: string | undefined }
 type Result = { answer: VendorResponse } | Failure
 
+type Tools = VendorHttpOptions & { pace: Pace; send: Send }
+
 /** Four reserves at a time, and a place for other calls. */
 const defaultInFlight = 5
 
@@ -53,6 +57,7 @@ const maxRateLimitWaitMs = 999
 /** The HTTP client under every vendor's client: JSON, with limits for time, size and the number of calls in flight. */
 export function vendorHttp(options: VendorHttpOptions): VendorHttp {
   const baseUrl = requireBaseUrl(options.vendor, options.baseUrl)
+  const send = makeSend({ proxy: options.proxy })
   const schedule = makeScheduler({ inFlight: options.inFlight ?? defaultInFlight, rate: options.rate })
 
   return {
@@ -60,7 +65,7 @@ export function vendorHttp(options: VendorHttpOptions): VendorHttp {
       const request = prepareRequest(call, { ...options, baseUrl })
       const abortError = (reason: unknown) => canceledError(request.facts, { sent: false, reason })
       const carryOutInTime = (pace: Pace) =>
-        within(request, signal, (ends) => carryOut(request, { ...options, pace }, ends))
+        within(request, signal, (ends) => carryOut(request, { ...options, pace, send }, ends))
       return schedule(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, abortError })
     },
   }
@@ -92,11 +97,7 @@ async function within<T>(
  * Sends a request and its retries. By hand, as p-retry knows neither the deadline nor the rate of the queue. The call keeps
  * its place in the queue while it waits, so fewer calls go out while the cloud has errors.
  */
-async function carryOut(
-  request: Request,
-  options: VendorHttpOptions & { pace: Pace },
-  ends: AbortSignal,
-): Promise<VendorResponse> {
+async function carryOut(request: Request, options: Tools, ends: AbortSignal): Promise<VendorResponse> {
   const endsAt = performance.now() + request.timeoutMs
   for (let attempt = 1; ; attempt++) {
     const result = await follow(request, options, ends)
@@ -121,11 +122,7 @@ function isRepeatable({ init }: Request, { error, isTransient }: Failure): boole
 }
 
 /** One exchange, and those of its redirects. */
-async function follow(
-  request: Request,
-  options: VendorHttpOptions & { pace: Pace },
-  ends: AbortSignal,
-): Promise<Result> {
+async function follow(request: Request, options: Tools, ends: AbortSignal): Promise<Result> {
   let result = await exchange(request, options, ends)
   for (let followed = 0; followed < maxRedirects && 'error' in result && result.redirectUrl !== undefined; followed++) {
     await options.pace(ends)
@@ -134,9 +131,9 @@ async function follow(
   return result
 }
 
-async function exchange(request: Request, options: VendorHttpOptions, ends: AbortSignal): Promise<Result> {
+async function exchange(request: Request, options: Tools, ends: AbortSignal): Promise<Result> {
   const startedAt = performance.now()
-  const arrived = await receive(request, ends)
+  const arrived = await receive(request, options.send, ends)
   const isLost = arrived instanceof CloudError
   const result = isLost ? { error: arrived, isTransient: !ends.aborted } : judge(request, arrived, options)
   options.observe?.({
@@ -148,9 +145,13 @@ async function exchange(request: Request, options: VendorHttpOptions, ends: Abor
   return result
 }
 
-async function receive({ url, init, facts }: Request, ends: AbortSignal): Promise<RawResponse | CloudError> {
+async function receive(
+  { url, init, facts }: Request,
+  send: Send,
+  ends: AbortSignal,
+): Promise<RawResponse | CloudError> {
   try {
-    return await readResponse(await fetch(url, { ...init, signal: ends }))
+    return await readResponse(await send(url, init, ends))
   } catch (error) {
     return ends.reason instanceof CloudError ? ends.reason : connectionError(facts, error)
   }

@@ -1,11 +1,16 @@
 import { CloudError } from '../cloud.ts'
+import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'
 import { type Address, kindOf, parseAddress } from './parse-address.ts'
 import type { Project } from './project.ts'
 
 /** A floating IP; undefined if it is gone. */
-export async function findAddress(project: Project, id: string, signal: AbortSignal): Promise<Address | undefined> {
-  const call: VendorCall = { name: 'reservation', method: 'GET', path: ['ips', id], accept: [403, 404] }
+export async function findAddress(
+  project: Project,
+  { id, lane = 'read' }: { id: string; lane?: Lane },
+  signal: AbortSignal,
+): Promise<Address | undefined> {
+  const call: VendorCall = { name: 'reservation', method: 'GET', lane, path: ['ips', id], accept: [403, 404] }
   const { status, body } = await project.http.call(call, signal)
   if (status === 404) return undefined
   // 403 means a deleted address or a key without the right: the list tells them apart.

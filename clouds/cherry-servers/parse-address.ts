@@ -11,13 +11,15 @@ export type Address = {
   tags: Fields
   /** The server or address that it points to. */
   holder: string | undefined
+  /** The id of the server that its traffic goes to, also through the server's own address. */
+  server: string | undefined
 }
 
 /** The floating IP in a response; undefined if it is something else. */
 export function parseAddress(body: unknown): Address | undefined {
   const item = fieldsOf(body)
   const reservation = item.type === 'floating-ip' ? parseReservation(item) : undefined
-  return reservation && { reservation, tags: fieldsOf(item.tags), holder: holderOf(item) }
+  return reservation && { reservation, tags: fieldsOf(item.tags), holder: holderOf(item), server: serverOf(item) }
 }
 
 /** What another object of `/ips` is, for messages. */
@@ -54,4 +56,11 @@ function holderOf({ targeted_to, routed_to }: Fields): string | undefined {
   const route = fieldsOf(routed_to)
   const address = idOf(route.id)
   return address === undefined ? undefined : `address ${textOf(route.address) ?? address}`
+}
+
+/** The API sets both fields of an address that points to a server; one that is routed to a subnet may have the route alone. */
+function serverOf({ targeted_to, routed_to }: Fields): string | undefined {
+  const route = fieldsOf(routed_to)
+  const servers = [targeted_to, route.targeted_to, route.assigned_to]
+  return servers.map((server) => idOf(fieldsOf(server).id)).find(Boolean)
 }

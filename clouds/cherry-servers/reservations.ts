@@ -18,7 +18,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'location
       return found.map(dated).filter((reservation) => hasMarks(reservation.marks, marks))
     },
     async reservation(id, signal) {
-      const found = await findAddress(project, id, signal)
+      const found = await findAddress(project, { id }, signal)
       return found && dated(found.reservation)
     },
     reserve: async (request, signal) => dated(await reserve(project, request, signal)),
@@ -70,7 +70,7 @@ async function order(
 
 /** Reads before it deletes: `/ips` holds servers' own addresses too, and deleting one in use is not documented. */
 async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
-  const found = await findAddress(project, id, signal)
+  const found = await findAddress(project, { id }, signal)
   if (!found) return
   if (found.holder !== undefined) throw inUseError(id, found.holder)
   try {

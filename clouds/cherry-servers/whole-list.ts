@@ -1,3 +1,4 @@
+import type { ResponseHeaders } from '../http/answer.ts'
 import type { VendorHttp } from '../http.ts'
 import type { VendorCall } from '../http/request.ts'
 import { type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
@@ -26,7 +27,7 @@ export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Pr
 }
 
 /** How many items all pages have. */
-function totalOf(headers: Headers): number | undefined {
+function totalOf(headers: ResponseHeaders): number | undefined {
   const total = headers.get('x-total-count') ?? ''
   return /^\d+$/.test(total) ? Number(total) : undefined
 }

@@ -1,8 +1,14 @@
 import { CloudError } from '../cloud.ts'
 import { type Exchange, vendorHttp } from '../http.ts'
+import type { ProxyEnvironment } from '../http/send.ts'
 import { fieldsOf, textOf } from '../loose-json.ts'
 
-export type MetadataOptions = { url: string; userAgent: string; observe?: (exchange: Exchange) => void }
+export type MetadataOptions = {
+  url: string
+  userAgent: string
+  proxy?: ProxyEnvironment
+  observe?: (exchange: Exchange) => void
+}
 
 /** The facility of the machine on which we run, from its metadata service; it needs no key and exists only there. */
 export async function facilityOfHost({ url, ...tuning }: MetadataOptions, signal: AbortSignal): Promise<string> {

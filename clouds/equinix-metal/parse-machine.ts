@@ -16,9 +16,9 @@ export function parseMachine(body: unknown, { places }: ProjectOptions = {}): Ma
     name: textOf(device.hostname) ?? '',
     state: stateOf(device.state),
     type: textOf(fieldsOf(device.plan).slug),
-    region: regionOf(device),
-    // Nodes of a metro never had a zone: a new zone would separate volumes from their Pods.
-    zone: places === 'facilities' ? textOf(fieldsOf(device.facility).code)?.toLowerCase() : undefined,
+    region: regionOf(device, places),
+    // Nodes never had a zone: a new one would separate volumes from their Pods.
+    zone: undefined,
     addresses: assignments.flatMap((assignment) => parseAddress(assignment) ?? []),
     privateNetwork: assignments.filter(isPrivate).map(networkOf).find(Boolean),
   }
@@ -30,9 +30,11 @@ function stateOf(state: unknown): Machine['state'] {
   return state === 'inactive' ? 'off' : 'changing'
 }
 
-function regionOf({ metro, facility }: Fields): string | undefined {
-  const code = textOf(fieldsOf(metro).code) ?? textOf(fieldsOf(fieldsOf(facility).metro).code)
-  return code?.toLowerCase()
+/** As the predecessors wrote it: the metro, and the facility where these were the places. */
+function regionOf({ metro, facility }: Fields, places: ProjectOptions['places']): string | undefined {
+  const { code, metro: around } = fieldsOf(facility)
+  const own = places === 'facilities' ? textOf(code) : undefined
+  return (own ?? textOf(fieldsOf(metro).code) ?? textOf(fieldsOf(around).code))?.toLowerCase()
 }
 
 function parseAddress(assignment: Fields): MachineAddress | undefined {

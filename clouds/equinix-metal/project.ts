@@ -3,7 +3,7 @@ import type { VendorHttp } from '../http.ts'
 
 /** Facts of a project that depend on its age. */
 export type ProjectOptions = {
-  /** Whether locations are metros, or facilities where a thing has one. A facility is also a zone. */
+  /** Whether locations are metros, or facilities where a thing has one. A facility is also a region. */
   places?: 'metros' | 'facilities' | undefined
   /** The ASN of the routers, whatever the API returns. */
   peerAsn?: number | undefined

@@ -22,7 +22,8 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name' | 'location
   }
 }
 
-function addressesOf({ id }: Project): List {
+/** The list of all public addresses of a project. */
+export function addressesOf({ id }: Project): List {
   const query = { types: publicTypes, per_page: 100 }
   return { name: 'reservations', path: ['projects', id, 'ips'], query, hints: projectHints, field: 'ip_addresses' }
 }

@@ -4,15 +4,21 @@ const maxBytes = 8 * 1024 * 1024
 /** The body of a response: JSON, nothing, or something that the vendor's API does not send. */
 export type Body = { kind: 'json'; value: unknown } | { kind: 'none' } | { kind: 'foreign'; what: string }
 
+/** The headers of a response, found by their names in any case. */
+export type ResponseHeaders = { get(name: string): string | null }
+
+/** A response whose body is still to come. */
+export type ReceivedResponse = { status: number; headers: ResponseHeaders; body: AsyncIterable<Uint8Array> | null }
+
 /** A response before we judge it. */
-export type RawResponse = { status: number; headers: Headers; body: Body }
+export type RawResponse = { status: number; headers: ResponseHeaders; body: Body }
 
 /** Reads a response with its body, to the end or to the limit. */
-export async function readResponse(response: Response): Promise<RawResponse> {
+export async function readResponse(response: ReceivedResponse): Promise<RawResponse> {
   return { status: response.status, headers: response.headers, body: await readBody(response) }
 }
 
-async function readBody(response: Response): Promise<Body> {
+async function readBody(response: ReceivedResponse): Promise<Body> {
   const text = await boundedText(response)
   if (text === undefined) return { kind: 'foreign', what: 'more than 8 MiB' }
   if (text.trim() === '') return { kind: 'none' }
@@ -24,7 +30,7 @@ async function readBody(response: Response): Promise<Body> {
   }
 }
 
-async function boundedText(response: Response): Promise<string | undefined> {
+async function boundedText(response: ReceivedResponse): Promise<string | undefined> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
@@ -37,14 +43,14 @@ async function boundedText(response: Response): Promise<string | undefined> {
 }
 
 /** How long the cloud asks us to wait: Retry-After in seconds or as a date, else the end of the rate limit's window. */
-export function retryAfterMs(headers: Headers, localNow: number): number | undefined {
+export function retryAfterMs(headers: ResponseHeaders, localNow: number): number | undefined {
   // By the cloud's own clock if it sends a date: ours may be wrong by more than the wait.
   const now = dateMs(headers.get('date')) ?? localNow
   const waitMs = (retryAt(headers, now) ?? now) - now
   return waitMs > 0 ? waitMs : undefined
 }
 
-function retryAt(headers: Headers, now: number): number | undefined {
+function retryAt(headers: ResponseHeaders, now: number): number | undefined {
   const after = headers.get('retry-after')
   const waitMs = secondsMs(after)
   if (waitMs !== undefined) return now + waitMs

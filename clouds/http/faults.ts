@@ -1,5 +1,6 @@
 import { CloudError, type Fault } from '../cloud.ts'
 import { type Body, type RawResponse, retryAfterMs } from './answer.ts'
+import { connectTimeoutCode } from './send.ts'
 
 /** The facts of one call for messages about it. */
 export type CallFacts = {
@@ -46,14 +47,18 @@ export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFo
 export function connectionError(facts: CallFacts, error: unknown): CloudError {
   const { vendor, method, path } = facts
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const reason = clean(
-    cause instanceof Error ? cause.message || (codeOf(cause) ?? cause.name) : 'no reason given',
-    facts,
-  )
+  const reason = clean(reasonOf(cause), facts)
   const isUnsent = isConnectFailure(cause)
   const outcome = isUnsent ? 'nothing' : lostOutcome(facts)
   const message = `${vendor} ${isUnsent ? 'cannot be reached for' : 'broke off'} ${method} ${path}: ${reason}`
   return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome, cause: error })
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'no reason given'
+  // Node has three texts for it, and one is `aborted`, as if we had done it.
+  if (codeOf(cause) === 'ECONNRESET') return 'other side closed the connection'
+  return cause.message || (codeOf(cause) ?? cause.name)
 }
 
 /** The error of a call that exceeded its time limit. */
@@ -149,8 +154,10 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Failures before the first byte of a request: name resolution, connection, or the server's certificate. */
-const beforeSending = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
+/** Failures before the first byte of a request: the proxy, the connection, or the server's certificate. */
+const beforeSending = new RegExp(
+  `^(${connectTimeoutCode}|ERR_PROXY_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)`,
+)
 
 function isConnectFailure(cause: unknown): boolean {
   if (cause instanceof AggregateError) return cause.errors.every(isConnectFailure)

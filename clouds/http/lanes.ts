@@ -1,12 +1,12 @@
 import PQueue from 'p-queue'
 
-/** Moves go first: an address that points to a dead machine is an outage. */
+/** Moves go first, and wait for no other call: an address that points to a dead machine is an outage. */
 const priorities = { move: 2, write: 1, reserve: 1, read: 0 }
 
 export type Lane = keyof typeof priorities
 
 export type LaneOptions = {
-  /** The maximum of calls in flight. */
+  /** The maximum of calls in flight; moves are not counted. */
   inFlight: number
   /** The maximum of calls that begin in any such span of time, if the cloud has a rate limit. */
   rate?: { calls: number; perMs: number } | undefined
@@ -46,11 +46,13 @@ export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
     const pace: Pace = async (ends) => starts?.add(async () => {}, { priority: priorities[lane], signal: ends })
     const begin = async () => {
       await pace(waiting.signal)
+      waiting.signal.throwIfAborted()
       stay()
       return work(pace)
     }
     const turn = () => all.add(begin, { priority: priorities[lane], signal: waiting.signal })
     try {
+      if (lane === 'move') return await begin()
       return await (queues[lane]?.add(turn, { signal: waiting.signal }) ?? turn())
     } finally {
       stay()

@@ -1,5 +1,7 @@
+import type { ResponseHeaders } from './answer.ts'
+
 /** A request that was answered with a redirect. */
-export type RedirectedRequest = { url: string; init: Pick<RequestInit, 'method'> }
+export type RedirectedRequest = { url: string; init: { method: string } }
 
 const statuses = [301, 302, 303, 307, 308]
 
@@ -9,7 +11,7 @@ const statuses = [301, 302, 303, 307, 308]
  */
 export function redirectUrl(
   { url, init }: RedirectedRequest,
-  { status, headers }: { status: number; headers: Headers },
+  { status, headers }: { status: number; headers: ResponseHeaders },
 ) {
   const location = headers.get('location')
   if (init.method !== 'GET' || location === null || !statuses.includes(status)) return undefined

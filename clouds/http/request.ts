@@ -1,6 +1,8 @@
 import type { Fault } from '../cloud.ts'
 import { type CallFacts, notSentError } from './faults.ts'
 import type { Lane } from './lanes.ts'
+import type { RequestParts } from './send.ts'
+import { nodeHttp } from '../../lib/node-http.ts'
 
 export type VendorCall = {
   /** The name of the call in metrics. */
@@ -34,7 +36,7 @@ export type Sender = {
 }
 
 /** A request to send, and the facts for messages about it. */
-export type Request = { url: string; init: RequestInit; accept: number[]; timeoutMs: number; facts: CallFacts }
+export type Request = { url: string; init: RequestParts; accept: number[]; timeoutMs: number; facts: CallFacts }
 
 /** The request for a call. */
 export function prepareRequest(call: VendorCall, sender: Sender): Request {
@@ -56,7 +58,6 @@ export function prepareRequest(call: VendorCall, sender: Sender): Request {
     init: {
       method: call.method,
       headers: headersOf(credentials, { call, sender, facts }),
-      redirect: 'manual',
       ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
     },
     accept: call.accept ?? [],
@@ -68,11 +69,16 @@ export function prepareRequest(call: VendorCall, sender: Sender): Request {
 function headersOf(
   credentials: Record<string, string>,
   { call, sender, facts }: { call: VendorCall; sender: Sender; facts: CallFacts },
-): Headers {
-  const headers = new Headers({ accept: 'application/json', 'user-agent': sender.userAgent })
-  if (call.body !== undefined) headers.set('content-type', 'application/json')
+): Record<string, string> {
+  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': sender.userAgent }
+  if (call.body !== undefined) headers['content-type'] = 'application/json'
   try {
-    for (const [name, value] of Object.entries(credentials)) headers.set(name, value)
+    for (const [name, value] of Object.entries(credentials)) {
+      // The file of a token often ends with a line break.
+      const trimmed = value.trim()
+      nodeHttp.validateHeaderValue(name, trimmed)
+      headers[name.toLowerCase()] = trimmed
+    }
   } catch {
     // Node's own message quotes the value.
     const reason = 'the credentials contain characters that an HTTP header cannot carry; check them for line breaks'

@@ -1,0 +1,37 @@
+/** An address of the project and the machines that its traffic goes to. */
+export type AssignedAddress = {
+  /** The id of the reservation. */
+  id: string
+  address: string
+  /** Ids of the machines that it is assigned to. Normally one; none after half a move or by hand. */
+  machines: string[]
+}
+
+export type MoveOptions = {
+  signal: AbortSignal
+  /** Asked before each write to the cloud; false ends the move with an error that says so. */
+  mayWrite: () => boolean
+}
+
+/**
+ * The maximum of each write of a move, its wait for a turn included: a caller who may write for so long may begin it. The
+ * cloud may carry out a write after we stop to wait for it, so its error then has the outcome `unknown`.
+ */
+export const moveTimeoutMs = 2_000
+
+/** Which machine an address is assigned to, at clouds that route an address to one machine. */
+export type Assignments = {
+  /**
+   * Every reservation of the project with this tag, whatever its other tags are, that has an address. Equinix Metal's tags
+   * are texts, those of Cherry Servers are written `key=value`.
+   */
+  assignedAddresses(tag: string, signal: AbortSignal): Promise<AssignedAddress[]>
+  /** The same for one reservation, read live; undefined is a proof that it is gone. */
+  assignedAddress(id: string, signal: AbortSignal): Promise<AssignedAddress | undefined>
+  /**
+   * Assigns the address to this machine and to no other. It may take several writes, and a next call continues where one
+   * stopped. It never assigns an address that another machine still has. The outcome of its errors is that of the whole move:
+   * `unknown` as soon as one write was carried out or may have been.
+   */
+  move(target: { id: string; machine: string }, options: MoveOptions): Promise<void>
+}

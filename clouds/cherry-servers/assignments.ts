@@ -1,0 +1,64 @@
+import type { AssignedAddress, Assignments, MoveOptions } from '../assignments.ts'
+import { CloudError } from '../cloud.ts'
+import { writeOfMove } from '../move-write.ts'
+import { findAddress } from './find-address.ts'
+import type { Address } from './parse-address.ts'
+import type { Project } from './project.ts'
+
+/** The machines that the addresses of a project are assigned to. */
+export function assignmentsOf(project: Project): Assignments {
+  return {
+    async assignedAddresses(tag, signal) {
+      const [key, value] = partsOf(tag)
+      const tagged = (await project.addresses.fresh(signal)).filter(({ tags }) => tags[key] === value)
+      return tagged.filter(({ reservation }) => reservation.address !== undefined).map(shown)
+    },
+    async assignedAddress(id, signal) {
+      const found = await findAddress(project, { id, lane: 'move' }, signal)
+      return found && shown(found)
+    },
+    move: (target, options) => move(project, target, options),
+  }
+}
+
+/** The key and the value of a tag that is written as one text; the first `=` ends the key. */
+function partsOf(tag: string): [key: string, value: string] {
+  const [key = '', ...rest] = tag.split('=')
+  return [key, rest.join('=')]
+}
+
+function shown({ reservation: { id, address }, server }: Address): AssignedAddress {
+  if (address === undefined) throw refusal(`address ${id} has no number yet`, 'unavailable')
+  return { id, address, machines: server === undefined ? [] : [server] }
+}
+
+/** One PUT moves the address: it needs no unassignment before, and fields that it does not contain stay. */
+async function move(
+  project: Project,
+  { id, machine }: Parameters<Assignments['move']>[0],
+  options: MoveOptions,
+): Promise<void> {
+  const found = await findAddress(project, { id, lane: 'move' }, options.signal)
+  if (!found) throw goneError(id)
+  const { address, machines } = shown(found)
+  if (machines.includes(machine)) return
+  const hints = {
+    invalid: `check that address ${address} was not deleted, and that server ${machine} is in its project and region`,
+  }
+  const body = { targeted_to: machine }
+  try {
+    await writeOfMove(project.http, { name: 'move', method: 'PUT', path: ['ips', id], body, hints }, options)
+  } catch (error) {
+    // A 403 after a successful read means a read-only key, or an address that was deleted in between.
+    const isForbidden = error instanceof CloudError && error.fault === 'auth'
+    throw isForbidden && !(await findAddress(project, { id, lane: 'move' }, options.signal)) ? goneError(id) : error
+  }
+}
+
+function goneError(id: string): CloudError {
+  return refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
+}
+
+function refusal(text: string, fault: CloudError['fault']): CloudError {
+  return new CloudError(`Cherry Servers: ${text}`, { fault, outcome: 'nothing' })
+}

@@ -1,0 +1,118 @@
+import type { AssignedAddress, Assignments, MoveOptions } from '../assignments.ts'
+import { CloudError } from '../cloud.ts'
+import { type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
+import { writeOfMove } from '../move-write.ts'
+import { type Assignment, parseAssignments } from './parse-assignment.ts'
+import { isReservation, kindOf, parseReservation } from './parse-reservation.ts'
+import { type Project, unreadableError } from './project.ts'
+import { addressesOf } from './reservations.ts'
+import { wholeList } from './whole-list.ts'
+
+type Found = { id: string; address: string; assignments: Assignment[] }
+
+/** Without it an assignment is only a reference. */
+const include = 'assignments'
+
+/** The machines that the addresses of a project are assigned to. */
+export function assignmentsOf(project: Project): Assignments {
+  return {
+    assignedAddresses: (tag, signal) => findTagged(project, tag, signal),
+    async assignedAddress(id, signal) {
+      const found = await find(project, id, signal)
+      return found && shown(found)
+    },
+    move: (target, options) => move(project, target, options),
+  }
+}
+
+async function findTagged(project: Project, tag: string, signal: AbortSignal): Promise<AssignedAddress[]> {
+  const list = addressesOf(project)
+  const whole = { ...list, name: 'assignments', query: { ...list.query, include } }
+  const tagged = (await wholeList(project.http, whole, signal)).filter(
+    (item) => isReservation(item) && itemsOf(item.tags)?.includes(tag),
+  )
+  return tagged.filter((item) => parseReservation(item)?.address !== undefined).map((item) => shown(parse(item)))
+}
+
+async function find(project: Project, id: string, signal: AbortSignal): Promise<Found | undefined> {
+  const { status, body } = await project.http.call(
+    { name: 'assignment', method: 'GET', lane: 'move', path: ['ips', id], query: { include }, accept: [404] },
+    signal,
+  )
+  if (status === 404) return undefined
+  const item = fieldsOf(body)
+  if (isReservation(item)) return parse(item)
+  throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
+}
+
+function parse(item: Fields): Found {
+  const { id, address } = parseReservation(item) ?? {}
+  const assignments = parseAssignments(item)
+  if (id === undefined || !assignments) throw unreadableError('assignment', 'an incomplete list of assignments')
+  if (address === undefined) throw refusal(`reservation ${id} has no address yet`, 'unavailable')
+  return { id, address, assignments }
+}
+
+function shown({ id, address, assignments }: Found): AssignedAddress {
+  return { id, address, machines: assignments.map(({ machine }) => machine) }
+}
+
+type Target = Parameters<Assignments['move']>[0]
+
+/**
+ * The API has no move: the old assignment is deleted, then a new one is made, and in between the address is on no machine. An
+ * address that somebody assigns to another machine in between is refused by the API and stays there.
+ */
+async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
+  const found = await find(project, target.id, options.signal)
+  if (!found) throw refusal(`address ${target.id} cannot be moved: its reservation is gone`, 'invalid')
+  const others = found.assignments.filter(({ machine }) => machine !== target.machine)
+  const freed: Assignment[] = []
+  try {
+    for (const other of others) {
+      await unassign(project, other, options)
+      freed.push(other)
+    }
+    if (others.length === found.assignments.length) await assign(project, { ...target, ...found }, options)
+  } catch (error) {
+    throw freed.length > 0 && error instanceof CloudError ? halfDoneError(error, found, freed) : error
+  }
+}
+
+/** Deletes an assignment; one that is gone already is success. */
+async function unassign({ http }: Project, { id }: Assignment, options: MoveOptions): Promise<void> {
+  await writeOfMove(http, { name: 'unassign', method: 'DELETE', path: ['ips', id], accept: [404] }, options)
+}
+
+async function assign(project: Project, target: Target & { address: string }, options: MoveOptions): Promise<void> {
+  const { machine, address } = target
+  const path = ['devices', machine, 'ips']
+  const hints = { invalid: `check that machine ${machine} exists, in the metro of address ${address}` }
+  const body = { address: `${address}/32` }
+  try {
+    await writeOfMove(project.http, { name: 'assign', method: 'POST', path, body, hints }, options)
+  } catch (error) {
+    const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
+    if (!isRefused || !(await isThere(project, target, options))) throw error
+  }
+}
+
+/** Whether a refusal means that the address is there already; it shows why only as text. */
+async function isThere(project: Project, { id, machine }: Target, { signal }: MoveOptions): Promise<boolean> {
+  const found = await find(project, id, signal)
+  const other = found?.assignments.find((one) => one.machine !== machine)
+  if (found && other)
+    throw refusal(`address ${found.address} was assigned to machine ${other.machine} in between`, 'conflict')
+  return (found?.assignments.length ?? 0) > 0
+}
+
+function halfDoneError(error: CloudError, { address }: Found, freed: Assignment[]): CloudError {
+  const machines = freed.map(({ machine }) => machine).join(', ')
+  const message = `${error.message}; before that, address ${address} was taken from machine ${machines}`
+  const { fault, retryAfterMs } = error
+  return new CloudError(message, { fault, retryAfterMs, outcome: 'unknown', cause: error })
+}
+
+function refusal(text: string, fault: CloudError['fault']): CloudError {
+  return new CloudError(`Equinix Metal: ${text}`, { fault, outcome: 'nothing' })
+}
