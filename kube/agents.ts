@@ -1,13 +1,7 @@
 import { hash } from 'node:crypto'
-import {
-  type Agent,
-  type AgentOptions,
-  Agent as HttpAgent,
-  type IncomingMessage,
-  type RequestOptions,
-  request as http,
-} from 'node:http'
+import type { Agent, AgentOptions, IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as https } from 'node:https'
+import { nodeHttp } from '../lib/node-http.ts'
 import type { Access } from './credentials.ts'
 
 /** The API server closes idle connections after 90 s. We close ours first, so that no request meets a closing one. */
@@ -70,7 +64,7 @@ function sendOnce(
 ): Promise<IncomingMessage> {
   const url = new URL(access.url)
   const options: RequestOptions = { method, headers: { ...headers, ...access.headers }, agent, signal }
-  const send = url.protocol === 'http:' ? http : https
+  const send = url.protocol === 'http:' ? nodeHttp.request : https
   return new Promise((resolve, reject) => {
     const request = send(new URL(url.pathname.replace(/\/$/, '') + path, url), options, resolve)
     request.on('socket', (socket) => socket.setKeepAlive(true, keepAliveMs))
@@ -83,7 +77,7 @@ function sendOnce(
 }
 
 function makeAgent({ url, tls }: Access, options: AgentOptions): Agent {
-  return new URL(url).protocol === 'http:' ? new HttpAgent(options) : new HttpsAgent({ ...options, ...tls })
+  return new URL(url).protocol === 'http:' ? new nodeHttp.Agent(options) : new HttpsAgent({ ...options, ...tls })
 }
 
 function identityOf({ url, tls }: Access): string {

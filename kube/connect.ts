@@ -17,8 +17,8 @@ export type ConnectOptions = {
   observe?: (call: ObservedCall) => void
 }
 
-/** A call and its result: `ok`, or the reason of the API server. */
-export type ObservedCall = { call: string; isRead: boolean; result: string; ms: number }
+/** A call and its result: `ok` with the answer, or the reason of the API server. */
+export type ObservedCall = { call: string; method: string; result: string; ms: number; answer?: unknown }
 
 type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 
@@ -28,16 +28,17 @@ export function connect(credentials: Credentials, options: ConnectOptions): Kube
   const defaultMs = options.timeoutMs ?? 10_000
   const send = async <T>(call: Call, { signal, timeoutMs = defaultMs }: CallOptions = {}) => {
     const startedAt = performance.now()
-    const report = (result: string) =>
+    const report = (result: string, answer?: unknown) =>
       options.observe?.({
         call: call.name,
-        isRead: call.method === 'GET',
+        method: call.method,
         result,
         ms: Math.round(performance.now() - startedAt),
+        answer,
       })
     try {
       const answer = (await transport.call(call, { signal, timeoutMs })) as T
-      report('ok')
+      report('ok', answer)
       return answer
     } catch (error) {
       report(error instanceof KubeError ? error.reason : 'aborted')

@@ -5,12 +5,20 @@ import { type ClockReading, type HeldLease, holdLease, readClocks } from './held
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 import type { Log } from './log.ts'
 
+/** What a leader knows of its lease. */
+export type LeasePeriod = {
+  /** How long no other contender can claim the lease. */
+  leftMs(): number
+  /** How long nobody had renewed the lease before we claimed it; undefined if there was none. */
+  silentMs: number | undefined
+}
+
 export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'> & {
   /**
    * The leader's work. Its signal aborts when the lease is lost and when the process stops. We release the lease, or
    * claim it again, only after this has returned.
    */
-  lead(signal: AbortSignal): Promise<void>
+  lead(signal: AbortSignal, lease: LeasePeriod): Promise<void>
   /** How long a lease lasts without a renewal. */
   leaseDurationMs?: number
   /** How long we lead without a renewal. */
@@ -19,6 +27,8 @@ export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'
   retryPeriodMs?: number
   /** How often the other replicas check whether the lease is free. */
   lookPeriodMs?: number
+  /** How long we leave a lease that is free to others; read before each claim. */
+  hesitationMs?: () => number
   log: Log
   clock?: Clock
 }
@@ -33,7 +43,7 @@ export type Election = {
   run(signal: AbortSignal): Promise<void>
 }
 
-type ElectionDeps = Required<Omit<ElectionOptions, 'client'>> & { record: LeaseRecord }
+type ElectionDeps = Required<Omit<ElectionOptions, 'client' | 'hesitationMs'>> & { record: LeaseRecord }
 
 /**
  * One of several contenders for a lease, of which at most one leads at any time. By hand, because client-node has no
@@ -43,13 +53,16 @@ export function election(options: ElectionOptions): Election {
   const deps = withDefaults(options)
   const { clock, record, lookPeriodMs, retryPeriodMs } = deps
   let heldLease: HeldLease | undefined
+  // Without its API server a contender fails several times a second.
+  let isRepeated = false
 
   return {
     isLeader: () => heldLease?.isHeld() ?? false,
     async run(signal) {
       while (!signal.aborted) {
         const sentAt = readClocks(clock)
-        const isOurs = await attempt('claim the lease', deps, () => record.claim())
+        const isOurs = await attempt({ name: 'claim the lease', isRepeated }, deps, () => record.claim())
+        isRepeated = isOurs === undefined
         if (isOurs) {
           heldLease = newHeldLease(sentAt, deps)
           const isDone = await leadWhileHeld(deps, heldLease, signal)
@@ -77,7 +90,8 @@ async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: A
   if (signal.aborted) stop()
   log.info({ lease, identity }, 'leading')
   try {
-    if (!heldLease.signal.aborted) await deps.lead(heldLease.signal)
+    const period = { leftMs: () => leaseLeftMs(deps, heldLease), silentMs: record.silentMs() }
+    if (!heldLease.signal.aborted) await deps.lead(heldLease.signal, period)
     return !heldLease.signal.aborted
   } catch (error) {
     if (!heldLease.signal.aborted) throw error
@@ -88,9 +102,14 @@ async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: A
     await upkeep
     heldLease.close()
     signal.removeEventListener('abort', stop)
-    await attempt('release the lease', deps, () => record.release())
+    await attempt({ name: 'release the lease' }, deps, () => record.release())
     log.info({ lease, identity }, 'no longer leading')
   }
+}
+
+/** We stop to lead at the renew deadline; until the lease ends, no other contender leads. */
+function leaseLeftMs({ leaseDurationMs, renewDeadlineMs }: ElectionDeps, heldLease: HeldLease): number {
+  return heldLease.isHeld() ? heldLease.leftMs() + leaseDurationMs - renewDeadlineMs : 0
 }
 
 async function renew(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal): Promise<void> {
@@ -99,7 +118,7 @@ async function renew(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal
     await clock.sleep(retryPeriodMs, over)
     if (over.aborted || !heldLease.isHeld()) return
     const sentAt = readClocks(clock)
-    const isOurs = await attempt('renew the lease', deps, () => record.claim())
+    const isOurs = await attempt({ name: 'renew the lease' }, deps, () => record.claim())
     if (isOurs === false) return heldLease.lose('another process holds it')
     if (isOurs) heldLease.renewed(sentAt)
   }
@@ -114,7 +133,7 @@ async function expire({ clock, retryPeriodMs }: ElectionDeps, heldLease: HeldLea
 
 /** The result of a call, or undefined if it failed. The caller repeats every call of this file later. */
 async function attempt<T>(
-  action: string,
+  action: { name: string; isRepeated?: boolean },
   { log, lease }: ElectionDeps,
   call: () => Promise<T>,
 ): Promise<T | undefined> {
@@ -123,14 +142,14 @@ async function attempt<T>(
   } catch (error) {
     const message = error instanceof Error ? error.message : 'no reason given'
     const isRace = isConflict(error) || isAlreadyExists(error)
-    log[isRace ? 'debug' : 'warn']({ lease, error: message }, `could not ${action}`)
+    log[isRace || action.isRepeated ? 'debug' : 'warn']({ lease, error: message }, `could not ${action.name}`)
     return undefined
   }
 }
 
 function withDefaults(options: ElectionOptions): ElectionDeps {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000, lookPeriodMs = 500 } = options
-  const { client, lease, identity, clock = systemClock } = options
+  const { client, lease, identity, hesitationMs, clock = systemClock } = options
   if (identity === '') throw new Error(`lease ${lease.namespace}/${lease.name}: the identity is empty`)
   if (leaseDurationMs <= renewDeadlineMs || renewDeadlineMs <= retryPeriodMs * 1.2) {
     const values = `${leaseDurationMs}, ${renewDeadlineMs} and ${retryPeriodMs} ms`
@@ -139,6 +158,6 @@ function withDefaults(options: ElectionOptions): ElectionDeps {
   }
   // A call that hangs leaves time for a second one before the deadline.
   const callTimeoutMs = renewDeadlineMs / 2
-  const record = leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs, clock })
+  const record = leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs, hesitationMs, clock })
   return { ...options, leaseDurationMs, renewDeadlineMs, retryPeriodMs, lookPeriodMs, clock, record }
 }

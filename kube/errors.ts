@@ -26,6 +26,11 @@ export class KubeError extends Error {
   }
 }
 
+/** Whether we lack the right. */
+export function isForbidden(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.reason === 'Forbidden'
+}
+
 /** Whether the object, or its whole kind, does not exist. */
 export function isNotFound(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 404

@@ -3,10 +3,8 @@ import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { type Credentials, cachedCredentials } from './credentials.ts'
 
-export type InClusterOptions = {
-  /** KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, which the kubelet sets in the pod. */
-  host: string
-  port: string | number
+/** Where the API server is: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, which the kubelet sets in the pod, or a URL. */
+export type InClusterOptions = ({ host: string; port: string | number } | { url: string }) & {
   /** The folder of the service account's files. */
   directory?: string
   now?: () => number
@@ -15,8 +13,9 @@ export type InClusterOptions = {
 const mountPoint = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /** The credentials of the pod's service account. The kubelet renews the token about every hour, so we read the files once a minute. */
-export function inCluster({ host, port, directory = mountPoint, now }: InClusterOptions): Credentials {
-  const url = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
+export function inCluster({ directory = mountPoint, now, ...where }: InClusterOptions): Credentials {
+  const url =
+    'url' in where ? where.url : `https://${isIPv6(where.host) ? `[${where.host}]` : where.host}:${where.port}`
   const file = (name: string) => readMounted(join(directory, name))
 
   const read = async () => {

@@ -8,6 +8,8 @@ export type KubeconfigOptions = {
   file?: string | undefined
   /** The context in it; where absent, its current one. */
   context?: string | undefined
+  /** The API server, if it is not the one of the context. No proxy is used for it. */
+  server?: string | undefined
   now?: () => number
 }
 
@@ -31,14 +33,14 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
 }
 
 async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
-  const library = await import('@kubernetes/client-node')
-  const config = new library.KubeConfig()
+  const { KubeConfig } = await import('./kubeconfig-library.ts')
+  const config = new KubeConfig()
   const [first, ...others] = file?.split(delimiter).filter(Boolean) ?? []
   if (first === undefined) config.loadFromDefault()
   else config.loadFromFile(first)
   // As kubectl does with KUBECONFIG: it merges several files, and the first one sets the current context.
   for (const path of others) {
-    const part = new library.KubeConfig()
+    const part = new KubeConfig()
     part.loadFromFile(path)
     config.mergeConfig(part, true)
   }
@@ -54,16 +56,18 @@ async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
   return config
 }
 
-async function accessOf(config: KubeConfig, { context }: KubeconfigOptions): Promise<Access> {
+async function accessOf(config: KubeConfig, { context, server }: KubeconfigOptions): Promise<Access> {
   const cluster = config.getCurrentCluster()
   const request: RequestOptions = {}
   await withoutAgentCache(config).applyToHTTPSOptions(request)
   const namespace = config.getContextObject(context ?? config.getCurrentContext())?.namespace
   return {
-    url: cluster?.server ?? '',
+    url: server ?? cluster?.server ?? '',
     headers: headersOf(request),
     tls: tlsOf(request),
-    ...(cluster?.proxyUrl !== undefined && typeof request.agent === 'object' && { proxy: request.agent }),
+    ...(server === undefined &&
+      cluster?.proxyUrl !== undefined &&
+      typeof request.agent === 'object' && { proxy: request.agent }),
     ...(namespace !== undefined && { namespace }),
   }
 }

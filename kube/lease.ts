@@ -11,6 +11,8 @@ export type LeaseOptions = {
   identity: string
   leaseDurationMs: number
   callTimeoutMs: number
+  /** How long a claim leaves a free lease to others. */
+  hesitationMs?: (() => number) | undefined
   clock: Clock
 }
 
@@ -18,6 +20,8 @@ export type LeaseOptions = {
 export type LeaseRecord = {
   /** Claims the lease if it is free or has expired, renews it if it is ours. Returns whether it is ours now. */
   claim(): Promise<boolean>
+  /** How long the lease had not been renewed, by its date, when we claimed it; undefined if there was none. */
+  silentMs(): number | undefined
   /** Releases the lease if it is ours, so that no other contender has to wait until it expires. */
   release(): Promise<void>
 }
@@ -31,9 +35,10 @@ type Spec = NonNullable<Lease['spec']>
 export function leaseRecord(options: LeaseOptions): LeaseRecord {
   const { client, lease, identity, callTimeoutMs, clock } = options
   const call = { timeoutMs: callTimeoutMs }
-  const isHeldByOther = otherHolderCheck(options)
+  const isLeftToOthers = otherHolderCheck(options)
   /** The lease as we last wrote it; undefined if the outcome of the last write is unknown. */
   let ours: Lease | undefined
+  let silentMs: number | undefined
 
   const writeClaim = async (stored: Lease) => {
     ours = undefined
@@ -44,11 +49,13 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
     async claim() {
       if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
       const stored = await client.get(leases, lease, call)
-      if (stored !== undefined && isHeldByOther(stored)) return false
+      if (stored !== undefined && isLeftToOthers(stored)) return false
+      if (stored?.spec?.holderIdentity !== identity) silentMs = ageMs(stored, clock.date())
       if (stored !== undefined) await writeClaim(stored)
       else ours = await client.create(leases, { ...newLease, metadata: lease, spec: claimedSpec({}, options) }, call)
       return true
     },
+    silentMs: () => silentMs,
     async release() {
       ours = undefined
       const stored = await client.get(leases, lease, call)
@@ -62,17 +69,24 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
 
 const newLease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const
 
-/** Remembers when the lease last changed, and tells whether another contender's claim is still valid. */
-function otherHolderCheck({ identity, leaseDurationMs, clock }: LeaseOptions): (lease: Lease) => boolean {
+/** Remembers when the lease last changed, and tells whether another contender's claim is still valid, or goes first. */
+function otherHolderCheck(options: LeaseOptions): (lease: Lease) => boolean {
+  const { identity, leaseDurationMs, clock, hesitationMs = () => 0 } = options
   let lastChange: { text: string; atMs: number } | undefined
 
   return ({ spec = {} }) => {
     const text = JSON.stringify(spec)
     if (lastChange?.text !== text) lastChange = { text, atMs: clock.now() }
     const { holderIdentity = '', leaseDurationSeconds = leaseDurationMs / 1000 } = spec
-    const hasOtherHolder = holderIdentity !== '' && holderIdentity !== identity
-    return hasOtherHolder && clock.now() < lastChange.atMs + leaseDurationSeconds * 1000
+    if (holderIdentity === identity) return false
+    const freeAtMs = lastChange.atMs + (holderIdentity === '' ? 0 : leaseDurationSeconds * 1000)
+    return clock.now() < freeAtMs + hesitationMs()
   }
+}
+
+function ageMs(lease: Lease | undefined, now: Date): number | undefined {
+  const renewedMs = Date.parse(lease?.spec?.renewTime ?? '')
+  return Number.isNaN(renewedMs) ? undefined : now.getTime() - renewedMs
 }
 
 function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: LeaseOptions): Spec {

@@ -17,7 +17,10 @@ export type ObjectMeta = {
   labels?: Record<string, string>
   annotations?: Record<string, string>
   finalizers?: string[]
+  ownerReferences?: OwnerReference[]
 }
+
+export type OwnerReference = { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean }
 
 export type ListMeta = { resourceVersion: string; continue?: string; remainingItemCount?: number }
 
@@ -50,6 +53,7 @@ export type Service = KubeObject & {
     loadBalancerClass?: string
     ipFamilies?: ('IPv4' | 'IPv6')[]
     allocateLoadBalancerNodePorts?: boolean
+    externalTrafficPolicy?: 'Cluster' | 'Local'
     ipFamilyPolicy?: 'SingleStack' | 'PreferDualStack' | 'RequireDualStack'
     ports?: ServicePort[]
     selector?: Record<string, string>
@@ -74,6 +78,27 @@ export type Node = KubeObject & {
   kind: 'Node'
   spec: { providerID?: string; taints?: Taint[]; unschedulable?: boolean; podCIDR?: string; podCIDRs?: string[] }
   status?: { addresses?: NodeAddress[]; conditions?: { type: string; status: 'True' | 'False' | 'Unknown' }[] }
+}
+
+/** Where the pods, or the API servers, of a Service listen. */
+export type EndpointSlice = KubeObject & {
+  apiVersion: 'discovery.k8s.io/v1'
+  kind: 'EndpointSlice'
+  addressType: 'IPv4' | 'IPv6' | 'FQDN'
+  /** Without any, the API server sends null. */
+  endpoints?: { addresses: string[] }[] | null
+  ports?: { name?: string; port?: number; protocol?: string }[] | null
+}
+
+/** The older form of EndpointSlices, deprecated since 1.33. Nodes read slices alone. */
+export type Endpoints = KubeObject & {
+  apiVersion: 'v1'
+  kind: 'Endpoints'
+  subsets?: {
+    addresses?: { ip: string }[]
+    notReadyAddresses?: { ip: string }[]
+    ports?: { name?: string; port: number; protocol?: string }[]
+  }[]
 }
 
 /** The ranges of the cluster IPs of Services; API servers before 1.31 have no such object. */

@@ -3,13 +3,14 @@ import { type Clock, systemClock } from './clock.ts'
 import { delays } from './delays.ts'
 import type { Log } from './log.ts'
 import type { Key } from './objects.ts'
-import { pendingKeys } from './pending-keys.ts'
+import { type QueueObserver, observedKeys } from './observed-keys.ts'
 
 export type QueueOptions = Partial<Backoff> & {
   /** The maximum number of keys that are processed at the same time. */
   concurrency?: number
   log: Log
   clock?: Clock
+  observer?: QueueObserver
 }
 
 export type Process = (key: Key, signal: AbortSignal) => Promise<void>
@@ -40,15 +41,16 @@ export type Queue = {
 
 /** An empty queue. */
 export function queue(options: QueueOptions): Queue {
-  const { concurrency = 1, firstMs = 100, maxMs = 300_000, clock = systemClock, log } = options
+  const { concurrency = 1, firstMs = 100, maxMs = 300_000, clock = systemClock, log, observer } = options
   const failures = new Map<Key, number>()
-  const pending = pendingKeys()
+  const pending = observedKeys(clock, observer)
   const delayed = delays(clock, pending.add)
 
   const failed = (key: Key) => {
     const count = (failures.get(key) ?? 0) + 1
     failures.set(key, count)
     const ms = backoffMs(count, { firstMs, maxMs })
+    observer?.retried()
     delayed.addAfter(key, ms)
     return ms
   }

@@ -1,5 +1,7 @@
 import type {
   ConfigMap,
+  EndpointSlice,
+  Endpoints,
   KubeEvent,
   KubeObject,
   Lease,
@@ -58,6 +60,18 @@ export const configMaps = defineResource<ConfigMap>({
   namespaced: true,
 })
 export const events = defineResource<KubeEvent>({ apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true })
+export const endpoints = defineResource<Endpoints>({
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  plural: 'endpoints',
+  namespaced: true,
+})
+export const endpointSlices = defineResource<EndpointSlice>({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  namespaced: true,
+})
 export const leases = defineResource<Lease>({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',

@@ -1,0 +1,136 @@
+import { X509Certificate } from 'node:crypto'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, systemClock } from '../kube/clock.ts'
+import type { Log } from '../kube/log.ts'
+import { issueAuthority, issueLeaf } from './authority.ts'
+import type { CertSource, KeyPair } from './cert-source.ts'
+import { unusableReason } from './renewal.ts'
+
+/** Folders that are mounted from a Secret send no notification when they change. */
+const checkMs = 2_000
+
+/** Nobody trusts the temporary certificate, so its life is only longer than any wait. */
+const temporaryMs = 10 * 365 * 24 * 60 * 60 * 1000
+
+/** The files of a Secret of type kubernetes.io/tls. */
+const files = { cert: 'tls.crt', key: 'tls.key' }
+
+export type MountedOptions = { folder: string; log: Log; clock?: Clock }
+
+/**
+ * The certificate in a folder that another program renews, such as a mounted Secret of cert-manager. A pair that cannot be
+ * used never replaces one that can.
+ */
+export function mountedCertificate(options: MountedOptions): CertSource {
+  return new MountedCertificate(options)
+}
+
+class MountedCertificate implements CertSource {
+  readonly #folder: string
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #listeners: (() => void)[] = []
+  #pair: KeyPair | undefined
+  #temporary: KeyPair | undefined
+  #problem: string | undefined
+
+  constructor({ folder, log, clock = systemClock }: MountedOptions) {
+    this.#folder = folder
+    this.#log = log
+    this.#clock = clock
+  }
+
+  current(): KeyPair | undefined {
+    return this.#pair ?? this.#temporary
+  }
+
+  /** Who issues the certificate, or its injector, publishes the authority. */
+  caBundle(): string {
+    return ''
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  notAfterMs(): number | undefined {
+    return this.#pair && new X509Certificate(this.#pair.cert).validToDate.getTime()
+  }
+
+  notReady(): string | undefined {
+    if (!this.#pair) return `there is no serving certificate yet: ${this.#problem ?? 'the folder was not read yet'}`
+    const unusable = unusableReason(this.#pair, this.#now())
+    return unusable && `the serving certificate in ${this.#folder} cannot be used: ${unusable}`
+  }
+
+  /**
+   * Without a certificate it serves a temporary one that nobody trusts, and is not ready: the controllers must run before
+   * that. cert-manager may wait for a node that they have to prepare.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#check()
+    if (!this.#pair) this.#temporary = await this.#makeTemporary()
+    void this.#follow(signal)
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(checkMs, signal)
+      if (signal.aborted) return
+      this.#check()
+    }
+  }
+
+  #check(): void {
+    const found = this.#read()
+    if ('wrong' in found) return this.#report(found.wrong)
+    this.#problem = undefined
+    const { pair } = found
+    if (pair.cert === this.#pair?.cert && pair.key === this.#pair.key) return
+    this.#pair = pair
+    const expires = new X509Certificate(pair.cert).validToDate.toISOString()
+    this.#log.info({ folder: this.#folder, expires }, 'serving certificate read')
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Both files, or why they cannot be used now. */
+  #read(): { pair: KeyPair } | { wrong: string } {
+    try {
+      const folder = currentFolder(this.#folder)
+      const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+      const pair = { cert: read(files.cert), key: read(files.key) }
+      const wrong = unusableReason(pair, this.#now())
+      return wrong === undefined ? { pair } : { wrong: `${files.cert} and ${files.key}: ${wrong}` }
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+      return { wrong: `${files.cert} and ${files.key} cannot be read (${code})` }
+    }
+  }
+
+  #report(wrong: string): void {
+    if (wrong === this.#problem) return
+    this.#problem = wrong
+    const what = this.#pair ? 'the serving certificate stays as it was' : 'there is no serving certificate yet'
+    this.#log.warn({ folder: this.#folder, wrong }, what)
+  }
+
+  async #makeTemporary(): Promise<KeyPair> {
+    const life = { now: this.#now(), lifetimeMs: temporaryMs }
+    const authority = await issueAuthority({ commonName: 'eip-admission, temporary', ...life })
+    return issueLeaf({ authority, hosts: ['localhost'], ...life })
+  }
+
+  #now(): number {
+    return this.#clock.date().getTime()
+  }
+}
+
+/**
+ * Where the files are now. The kubelet changes all files of a Secret at once by exchanging the link `..data`; following it
+ * once gives a certificate and a key of the same version.
+ */
+function currentFolder(folder: string): string {
+  const link = join(folder, '..data')
+  return existsSync(link) ? realpathSync(link) : folder
+}

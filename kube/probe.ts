@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http'
+import { type RequestOptions, request } from 'node:https'
+import { checkServerIdentity } from 'node:tls'
+import { withTimeLimit } from '../lib/time-limit.ts'
+import { untilAborted } from '../lib/until-aborted.ts'
+import type { Credentials, Tls } from './credentials.ts'
+import type { Log } from './log.ts'
+
+/** Where an API server listens. */
+export type Endpoint = { address: string; port: number }
+
+/**
+ * The result of one probe. A failure is `definite` if the server refused or said so itself: the next probe need not wait.
+ * A probe without an answer in time may only mean that the server is slow.
+ */
+export type ProbeResult = { isWell: true } | { isWell: false; isDefinite: boolean; reason: string }
+
+/** Probes an API server. It always resolves, at the latest after the time-out. */
+export type Probe = (endpoint: Endpoint, signal?: AbortSignal) => Promise<ProbeResult>
+
+export type ProbeOptions = {
+  /** Only the cluster's CA is read of them: a probe sends no credentials. */
+  credentials: Credentials
+  userAgent: string
+  timeoutMs: number
+  log: Log
+}
+
+type Answer = { status: number; text: string }
+
+/** A server without /readyz is older than Kubernetes 1.16. */
+const paths = ['/readyz', '/healthz']
+
+/** The checks that failed stand at the beginning of the answer. */
+const maxTextLength = 8_192
+
+/**
+ * Probes of API servers by their own addresses, each on a connection of its own. The certificate must come from the
+ * cluster's CA. It need not name the address, because many clusters have certificates without it.
+ */
+export function apiServerProbe(options: ProbeOptions): Probe {
+  const { timeoutMs, credentials } = options
+  const identify = identifier(options)
+  const ask = async (endpoint: Endpoint, signal: AbortSignal): Promise<ProbeResult> => {
+    const { tls } = await untilAborted(credentials.current(), signal)
+    for (const path of paths) {
+      const answer = await get({ ...requestOf(endpoint, options, tls), path, signal, checkServerIdentity: identify })
+      if (answer.status !== 404) return judge(answer)
+    }
+    return { isWell: false, isDefinite: true, reason: 'it answers 404' }
+  }
+
+  return async (endpoint, signal) => {
+    let isLate = false
+    const timeoutError = () => {
+      isLate = true
+      return new Error(`no answer within ${timeoutMs} ms`)
+    }
+    try {
+      return await withTimeLimit({ ms: timeoutMs, timeoutError, signal }, async (ends) => {
+        try {
+          return await ask(endpoint, ends)
+        } catch (error) {
+          ends.throwIfAborted()
+          throw error
+        }
+      })
+    } catch (error) {
+      return { isWell: false, isDefinite: !isLate, reason: error instanceof Error ? error.message : 'it was canceled' }
+    }
+  }
+}
+
+/** Accepts a certificate whatever it names, and says once for each address what it should name. */
+function identifier({ log }: ProbeOptions): NonNullable<RequestOptions['checkServerIdentity']> {
+  const unnamed = new Set<string>()
+  return (address, certificate) => {
+    const error = checkServerIdentity(address, certificate)
+    if (error === undefined || unnamed.has(address)) return undefined
+    unnamed.add(address)
+    const fact = 'the certificate of an API server does not name its address; only its CA is checked'
+    log.warn({ address, error: error.message }, fact)
+    return undefined
+  }
+}
+
+function requestOf(
+  { address, port }: Endpoint,
+  { userAgent }: ProbeOptions,
+  { ca, rejectUnauthorized }: Tls,
+): RequestOptions {
+  return {
+    host: address,
+    port,
+    agent: false,
+    headers: { 'user-agent': userAgent, connection: 'close' },
+    ...(ca !== undefined && { ca }),
+    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+  }
+}
+
+/** A server that refuses us by 401, 403 or 429 is alive: it may want credentials, or have too much to do. */
+function judge({ status, text }: Answer): ProbeResult {
+  if ((status >= 200 && status < 300) || [401, 403, 429].includes(status)) return { isWell: true }
+  const failed = text.match(/^\[-\][^ ]+/gm)?.map((line) => line.slice(3)) ?? []
+  const checks = failed.length > 0 ? `: ${failed.slice(0, 5).join(', ')}` : ''
+  return { isWell: false, isDefinite: true, reason: `it answers ${status}${checks}` }
+}
+
+function get(options: RequestOptions): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const call = request(options, (response) => {
+    readText(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject)
+  })
+  call.on('error', reject)
+  call.end()
+  return promise
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const part of response.setEncoding('utf8') as AsyncIterable<string>) {
+    text += part
+    if (text.length > maxTextLength) break
+  }
+  return text
+}
