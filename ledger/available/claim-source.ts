@@ -16,7 +16,7 @@ export type SourceClaim = { record: ElasticIP; source?: ElasticIP } | { record: 
  * left. First the record names its source, then the source names its record, each by compare-and-swap. So one record at
  * most gets the address, and a crash in between leaves a trace on both sides.
  *
- * Takes no signal: this is part of a claim that writes what it got, whatever its caller's deadline (see claim.ts).
+ * Takes no signal: this is part of a claim that writes what it got, whatever its caller's deadline (see obtain-address.ts).
  */
 export function claimSource(
   deps: SourceDeps,

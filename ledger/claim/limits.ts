@@ -27,20 +27,23 @@ export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): 
   )
 }
 
-/**
- * One record for each address besides the record's own. A claimed available address counts with its Service's record, not
- * with its source; a deleted reservation does not count, however long the cloud takes.
- */
+/** One record for each address besides the record's own. */
 function otherAddresses(record: ElasticIP, all: ElasticIP[]): ElasticIP[] {
-  const uids = new Set([record, ...all].map(({ metadata }) => metadata.uid))
-  return all.filter(({ metadata, spec, status }) => {
-    const isOwn = metadata.name === record.metadata.name || metadata.name === record.spec.source?.name
-    return (
-      !isOwn &&
+  const own = [record.metadata.name, record.spec.source?.name]
+  return countedAddresses([record, ...all]).filter((one) => one !== record && !own.includes(one.metadata.name))
+}
+
+/**
+ * One record for each address. A claimed available address counts with its Service's record, not with its source; a
+ * deleted reservation does not count, however long the cloud takes.
+ */
+export function countedAddresses(all: readonly ElasticIP[]): ElasticIP[] {
+  const uids = new Set(all.map(({ metadata }) => metadata.uid))
+  return all.filter(
+    ({ spec, status }) =>
       status?.deletionRequestedAt === undefined &&
-      (spec.claimRef?.elasticIPUID === undefined || !uids.has(spec.claimRef.elasticIPUID))
-    )
-  })
+      (spec.claimRef?.elasticIPUID === undefined || !uids.has(spec.claimRef.elasticIPUID)),
+  )
 }
 
 /**

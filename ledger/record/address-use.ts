@@ -82,9 +82,11 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
   const address = used.address === undefined ? undefined : canonicalIpAddress(used.address)
   const services = all.services.flatMap((service): AddressUser[] => {
     const key = keyOf(service)
-    const shown = shownAddresses(service, all.requestAnnotations).find((one) => one.address === address)
-    if (!shown || isServed(service, shown, exempt) || isForeignRequest(service, shown, exempt)) return []
-    return [{ kind: 'Service', key, how: `shows it in ${shown.where}`, service }]
+    // One place is enough: a status that we wrote does not make an own address in the spec ours.
+    const shown = shownAddresses(service, all.requestAnnotations)
+      .filter((one) => one.address === address)
+      .find((one) => !isServed(service, one, exempt) && !isForeignRequest(service, one, exempt))
+    return shown ? [{ kind: 'Service', key, how: `shows it in ${shown.where}`, service }] : []
   })
   const records = all.records
     .filter(({ metadata }) => !exempt.records.includes(metadata.name))

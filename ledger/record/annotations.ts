@@ -2,6 +2,8 @@ import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { recordFinalizer } from './elastic-ip.ts'
 import {
   addressAnnotation,
+  balancerFinalizer,
+  balancerRequestAnnotation,
   confirmAnnotation,
   droppedRequestAnnotation,
   elasticIPAnnotation,
@@ -55,6 +57,14 @@ export const serviceAnnotations: readonly Annotation[] = [
     writers: ['eip-admission'],
     values: 'a time (RFC 3339)',
     sentence: 'When eip-admission began to withdraw the address.',
+  },
+  {
+    name: balancerRequestAnnotation,
+    on: 'Service',
+    writers: ['eip-admission'],
+    values: 'an id',
+    sentence:
+      'A request for a managed load balancer whose answer has not come. While it is there, no second one is requested.',
   },
 ]
 
@@ -113,6 +123,11 @@ export const finalizers: readonly WrittenName[] = [
     name: recordFinalizer,
     on: 'ElasticIP',
     sentence: 'Keeps the record until its reservation is deleted at the cloud or retained.',
+  },
+  {
+    name: balancerFinalizer,
+    on: 'Service',
+    sentence: 'Keeps the Service until its managed load balancer is deleted at the cloud.',
   },
   {
     name: upstreamFinalizer,

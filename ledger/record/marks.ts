@@ -41,6 +41,13 @@ export function clusterOfOthers({ usage, cluster }: MarkScheme, marks: Marks): s
   return named === cluster ? undefined : named
 }
 
+/** The marks of a reservation, for a message. */
+export function marksText(marks: Marks): string {
+  return Object.entries(marks)
+    .map(([mark, value]) => `${mark}=${value}`)
+    .join(', ')
+}
+
 /** The change of marks by which a reservation comes to this cluster. The other one then leaves it alone. */
 export function clusterTransferMarks(scheme: MarkScheme): Record<string, string | undefined> {
   return { ...clusterMarks(scheme), service: undefined, [sourceMark]: undefined }

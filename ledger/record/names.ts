@@ -33,6 +33,12 @@ export const confirmAnnotation = 'eip-admission.dev/confirm-cluster'
 /** On a provisioned ElasticIP: the cluster that its reservation's marks name, and from which an operator takes it. */
 export const transferAnnotation = 'eip-admission.dev/transfer-from-cluster'
 
+/** Keeps a deleted Service until its managed balancer is deleted. */
+export const balancerFinalizer = 'eip-admission.dev/balancer-cleanup'
+
+/** A request for a managed balancer that may still be carried out: written before it is sent, removed with its answer. */
+export const balancerRequestAnnotation = 'eip-admission.dev/balancer-request'
+
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 

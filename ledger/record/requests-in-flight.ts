@@ -6,19 +6,30 @@ export const requestedByAnnotation = 'eip-admission.dev/requested-by'
 export type RequestsInFlight = {
   /** Whether a request to the cloud for this record may still be in flight, whichever process sent it. */
   isInFlight(record: ElasticIP): boolean
+  /**
+   * Creates a record for a request of this process. Until the create has an answer, and with a record as its answer, the
+   * request counts as sent; without an answer this process sends none, though the record may be stored.
+   */
+  createRecord(name: string, create: () => Promise<ElasticIP>): Promise<ElasticIP>
 }
 
 /**
  * Judges requests as a lease is judged: by our own monotonic clock since we first saw the request, for no other clock
  * can be trusted. `timeoutMs` is longer than any call may take; before it ends a second call could buy a second address.
  */
-export function requestsInFlight(of: { timeoutMs: number; monotonicMs: () => number }): RequestsInFlight {
+export function requestsInFlight(of: {
+  timeoutMs: number
+  monotonicMs: () => number
+  identity: string
+}): RequestsInFlight {
+  const own = ownCreates(of.identity)
   const seen = new Map<string, { request: string; atMs: number }>()
   return {
     isInFlight(record) {
       const { name } = record.metadata
       const request = requestIdOf(record)
-      if (request === undefined) {
+      if (record.status) own.forget(record)
+      if (request === undefined || own.isUnsent(record)) {
         seen.delete(name)
         return false
       }
@@ -26,6 +37,37 @@ export function requestsInFlight(of: { timeoutMs: number; monotonicMs: () => num
       if (known?.request === request) return of.monotonicMs() - known.atMs < of.timeoutMs
       seen.set(name, { request, atMs: of.monotonicMs() })
       return true
+    },
+    createRecord: (name, create) => own.createRecord(name, create),
+  }
+}
+
+/** The records that this process creates, and those that it has created and may have sent a request for. */
+function ownCreates(identity: string) {
+  const pending = new Map<string, number>()
+  const created = new Set<string | undefined>()
+  const count = (name: string, change: number) => {
+    const now = (pending.get(name) ?? 0) + change
+    if (now > 0) pending.set(name, now)
+    else pending.delete(name)
+  }
+  return {
+    /** From its first status on a record itself says who has a request in flight. */
+    forget: ({ metadata }: ElasticIP) => void created.delete(metadata.uid),
+    isUnsent: ({ metadata, status }: ElasticIP) =>
+      status === undefined &&
+      metadata.annotations?.[requestedByAnnotation] === identity &&
+      !pending.has(metadata.name) &&
+      !created.has(metadata.uid),
+    async createRecord(name: string, create: () => Promise<ElasticIP>): Promise<ElasticIP> {
+      count(name, 1)
+      try {
+        const record = await create()
+        created.add(record.metadata.uid)
+        return record
+      } finally {
+        count(name, -1)
+      }
     },
   }
 }

@@ -72,17 +72,38 @@ export function hasReservationOf(record: ElasticIP, source: ElasticIP): boolean 
   return id !== undefined && record.status?.reservationID === id && hasSource(record, source)
 }
 
+/** Why a Service cannot have an available address as its own: that is for other Services. */
+export function reservedForOthers(source: ElasticIP, key: Key): string | undefined {
+  if (!isSource(source)) return undefined
+  const { name } = source.metadata
+  const excluded = exclusionReason(source, key)
+  if (excluded !== undefined) return `is the address of ElasticIP ${name}, which ${excluded}`
+  if (isKeptForService(source) && claimKey(source) !== key) {
+    return `is the address of ElasticIP ${name}, which ${keptText(source)}`
+  }
+  return isWarm(source) && !isClaimed(source)
+    ? `is in the warm pool (ElasticIP ${name}), for Services that name no address`
+    : undefined
+}
+
+function exclusionReason({ spec: { allowedNamespaces } }: ElasticIP, key: Key): string | undefined {
+  if (!allowedNamespaces || allowedNamespaces.includes(splitKey(key).namespace)) return undefined
+  const allowed = allowedNamespaces.join(', ') || 'none'
+  return `is for Services of other namespaces (spec.allowedNamespaces: ${allowed})`
+}
+
+function keptText(source: ElasticIP): string {
+  return `is only for Service ${claimKey(source)} (spec.claimRef)`
+}
+
 /** Why a Service cannot have the address that it requests by name, and what its user can do. */
 export function unavailableReason(
   source: ElasticIP | undefined,
   { name, key }: { name: string; key: Key },
 ): string | undefined {
   if (!source) return `ElasticIP ${name} does not exist; list them with: kubectl get eip`
-  const { allowedNamespaces } = source.spec
-  if (allowedNamespaces && !allowedNamespaces.includes(splitKey(key).namespace)) {
-    const allowed = allowedNamespaces.join(', ') || 'none'
-    return `ElasticIP ${name} is for Services of other namespaces (spec.allowedNamespaces: ${allowed}); name another one`
-  }
+  const excluded = exclusionReason(source, key)
+  if (excluded !== undefined) return `ElasticIP ${name} ${excluded}; name another one`
   if (isAvailableFor(key, source) && !isWarm(source)) return undefined
   return `ElasticIP ${name} ${problemOf(source, key)}`
 }
@@ -96,7 +117,7 @@ function problemOf(source: ElasticIP, key: Key): string {
     return `is in the warm pool, for Services that name no ElasticIP; to use it by name, remove it from the pool: ${how}`
   }
   if (holder !== undefined && holder !== key && !isClaimed(source)) {
-    return `is only for Service ${holder} (spec.claimRef); name another one`
+    return `${keptText(source)}; name another one`
   }
   if (holder !== undefined && holder !== key) {
     return `is held by Service ${holder}; delete that Service first, or name another ElasticIP`

@@ -1,7 +1,7 @@
 import type { Reservation } from '../../clouds/cloud.ts'
 import type { ElasticIP } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { clusterOfOthers, clusterTransferMarks } from './marks.ts'
+import { clusterOfOthers, clusterTransferMarks, marksText } from './marks.ts'
 import { transferAnnotation } from './names.ts'
 
 /** Why a reservation that a person named cannot be used: it is another cluster's, or more than one address. */
@@ -12,9 +12,8 @@ export function unusableReason(
 ): string | undefined {
   const other = clusterOfOthers(scheme, marks)
   if (other !== undefined && metadata.annotations?.[transferAnnotation] !== other) {
-    const named = Object.entries(marks).map(([mark, value]) => `${mark}=${value}`)
     return (
-      `reservation ${id} is another cluster's by its marks (${named.join(', ')}); name one of this cluster's. ` +
+      `reservation ${id} is another cluster's by its marks (${marksText(marks)}); name one of this cluster's. ` +
       `If that cluster shall lose it: kubectl annotate eip ${metadata.name} ${transferAnnotation}=${other}`
     )
   }

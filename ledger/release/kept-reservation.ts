@@ -19,6 +19,9 @@ export async function whyKept(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const found = await deps.cloud.reservation(reservationID, signal)
+  // An earlier deletion was carried out although its answer was lost. Whoever shows the address now has it from another
+  // reservation.
+  if (!found && marked.status?.deletionRequestedAt !== undefined) return undefined
   const foreign = foreignReason(deps, { marked, marks: found?.marks ?? {} })
   if (foreign !== undefined) return foreign
   const address = marked.status?.address ?? found?.address

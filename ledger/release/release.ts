@@ -1,6 +1,6 @@
 import { detachFromSource } from '../available/transfer.ts'
 import { returnToSource } from '../available/return-source.ts'
-import { mustWaitForCheck } from '../record/cluster-check.ts'
+import { pendingCheck } from '../record/cluster-check.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { findReservation } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
@@ -17,9 +17,10 @@ export type ReleaseDeps = LedgerDeps & {
 /**
  * What a release came to. `released`: the deletion is sent and the record is removed. `kept`: its Service wants the address
  * after all. `request-in-flight`: a request may still buy the address; try again later. `unchecked`: the first sweep has
- * not looked yet whether another cluster uses our id; try again soon.
+ * not looked yet whether another cluster uses our id; try again soon. `waiting`: we may be a copy of a cluster that lives;
+ * try again later.
  */
-export type ReleaseResult = 'released' | 'kept' | 'request-in-flight' | 'unchecked'
+export type ReleaseResult = 'released' | 'kept' | 'request-in-flight' | 'unchecked' | 'waiting'
 
 /**
  * Releases the address of a record and removes the record. Each step is written down before the next, so that any process
@@ -43,7 +44,8 @@ export async function release(deps: ReleaseDeps, record: ElasticIP, signal: Abor
     return 'released'
   }
   // 5. In a copy of another cluster the reservation is the other's.
-  if (mustWaitForCheck(deps.clusterState())) return 'unchecked'
+  const pending = pendingCheck(deps.clusterState())
+  if (pending) return pending
   // 6. The warm record goes before the reservation, or another Service could claim it.
   await releaseToCloud(deps, await detachFromSource(deps, marked, signal), signal)
   return 'released'
@@ -56,7 +58,8 @@ export async function releaseSource(
   signal: AbortSignal,
 ): Promise<Exclude<ReleaseResult, 'kept'>> {
   if (deps.requestsInFlight.isInFlight(source)) return 'request-in-flight'
-  if (mustWaitForCheck(deps.clusterState())) return 'unchecked'
+  const pending = pendingCheck(deps.clusterState())
+  if (pending) return pending
   const marked =
     phaseOf(source) === 'Releasing'
       ? source

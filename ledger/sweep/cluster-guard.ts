@@ -1,42 +1,40 @@
-import { randomBytes } from 'node:crypto'
-import { CloudError, type Reservation } from '../../clouds/cloud.ts'
+import type { Reservation } from '../../clouds/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { ClusterState } from '../record/cluster-check.ts'
-import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { confirmAnnotation } from '../record/names.ts'
-import type { LedgerMap } from './ledger-map.ts'
-import { makeSign, planSign, type SignEntries, signMark, type SignPlan, signsOf, textOf } from './sign-plan.ts'
+import { type ReleaseWaitDeps, releaseWait } from './release-wait.ts'
+import { planSign, type SignEntries, type SignPlan, signsOf, textOf } from './sign-plan.ts'
+import { type Known, type WriteSignDeps, writeSign } from './write-sign.ts'
 
 export type ClusterGuard = {
   state(): ClusterState
-  /** A new leader knows nothing yet. */
-  reset(): void
+  /**
+   * A new leader knows nothing yet. `silentMs`: how long the lease had not been renewed when it claimed it; undefined if
+   * there was none.
+   */
+  reset(silentMs: number | undefined): void
+  /** How long releases have to wait; undefined if they do not. */
+  waitMs(): number | undefined
   /** Compares the signs in a list of reservations with ours, and writes the next one. Returns what the sweep may do. */
   check(reservations: Reservation[], signal: AbortSignal): Promise<'all' | 'no-release' | 'nothing'>
 }
 
-export type ClusterGuardDeps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'log'> & {
-  map: LedgerMap
-  intervalMs: number
-  monotonicMs: () => number
-  /** Reports on the ledger's ConfigMap. */
-  event: (map: ConfigMap, event: { type: 'Normal' | 'Warning'; reason: string; message: string }) => void
-}
-
-/** How many of our signs we remember: a write whose answer was lost may be carried out after later ones. */
-const maxSigns = 8
+export type ClusterGuardDeps = WriteSignDeps & ReleaseWaitDeps
 
 /** Notices another cluster that uses our id. */
 export function clusterGuard(deps: ClusterGuardDeps): ClusterGuard {
   const { map, scheme } = deps
   const signs = signWatch(deps)
+  const wait = releaseWait(deps)
   let state: ClusterState = { kind: 'unchecked' }
   return {
     state: () => state,
-    reset() {
+    reset(silentMs) {
       state = { kind: 'unchecked' }
       signs.reset()
+      wait.reset(silentMs)
     },
+    waitMs: () => wait.leftMs(),
     async check(reservations, signal) {
       const stored = await map.read(signal)
       const entries = entriesOf(stored, scheme.cluster)
@@ -46,12 +44,16 @@ export function clusterGuard(deps: ClusterGuardDeps): ClusterGuard {
         state = { kind: 'foreign', reason }
         return 'nothing'
       }
-      if (plan.kind !== 'observe') {
-        await writeSign(deps, { plan, entries, stored, shown: signsOf({ reservations, scheme }) }, signal)
-        signs.endObserving()
+      if (plan.kind === 'observe') {
+        await wait.begin({ plan, entries, stored }, signal)
+        state = { kind: wait.leftMs() === undefined ? 'ours' : 'waiting' }
+        return 'no-release'
       }
+      await writeSign(deps, { plan, entries, stored, shown: signsOf({ reservations, scheme }) }, signal)
+      signs.endObserving()
+      wait.end()
       state = { kind: 'ours' }
-      return plan.kind === 'observe' ? 'no-release' : 'all'
+      return 'all'
     },
   }
 }
@@ -102,13 +104,18 @@ function conflictReason({ metadata, data = {} }: ConfigMap, cluster: string): st
 function entriesOf(map: ConfigMap | undefined, cluster: string): SignEntries {
   const { data = {} } = map ?? {}
   const ofUs = (data['cluster'] ?? cluster) === cluster ? data : {}
-  const { signs = '', 'foreign-sign': foreign, 'foreign-alive': alive, 'former-signs': former = '' } = ofUs
+  const { signs = '', 'foreign-sign': foreign, 'foreign-alive': alive, 'former-signs': former = '', waiting } = ofUs
   const list = (text: string) => text.split(' ').filter((one) => one !== '')
   const confirmed = map?.metadata.annotations?.[confirmAnnotation]
-  return { signs: list(signs), foreign, isAlive: alive !== undefined, former: list(former), confirmed }
+  return {
+    signs: list(signs),
+    foreign,
+    isAlive: alive !== undefined,
+    hasWaited: waiting !== undefined,
+    former: list(former),
+    confirmed,
+  }
 }
-
-type Known = { entries: SignEntries; stored: ConfigMap | undefined }
 
 /** Stores that another cluster uses our id, for all replicas, and says so; returns the reason. */
 async function stop(
@@ -126,48 +133,4 @@ async function stop(
   log.error({ cluster: scheme.cluster, signs: plan.signs }, reason)
   event(halted, { type: 'Warning', reason: 'ClusterIdInUse', message: reason })
   return reason
-}
-
-/** Stores the next sign in the cluster, then writes it on the carrier: so a sign of ours is always known as ours. */
-async function writeSign(
-  deps: ClusterGuardDeps,
-  {
-    plan,
-    entries,
-    stored,
-    shown,
-  }: Known & { plan: Extract<SignPlan, { kind: 'ours' | 'take-over' }>; shown: string[] },
-  signal: AbortSignal,
-): Promise<void> {
-  const { map, cloud, scheme, log, event } = deps
-  const { carrier } = plan
-  const sign = makeSign(randomBytes(8).toString('hex'), deps.intervalMs)
-  // One that is still shown is kept however old it is: perhaps no later one could be written.
-  const kept = entries.signs.filter((one, n) => n > entries.signs.length - maxSigns || shown.includes(one))
-  const signs = carrier ? [...kept, sign] : entries.signs
-  const overruled = plan.kind === 'take-over' ? plan.signs : []
-  const former = [...entries.former.filter((one) => shown.includes(one)), ...overruled]
-  const changed = await map.change(
-    stored,
-    {
-      cluster: scheme.cluster,
-      signs: signs.length > 0 ? signs.join(' ') : undefined,
-      'foreign-sign': undefined,
-      'foreign-alive': undefined,
-      'former-signs': former.length > 0 ? former.join(' ') : undefined,
-    },
-    signal,
-  )
-  if (plan.kind === 'take-over') {
-    const message = `This cluster goes on with the cluster id ${scheme.cluster}: the other one is gone or overruled`
-    log.warn({ cluster: scheme.cluster, signs: overruled }, message)
-    event(changed, { type: 'Normal', reason: 'ClusterTakenOver', message })
-  }
-  try {
-    if (carrier) await cloud.mark(carrier.id, { [signMark]: sign }, signal)
-  } catch (error) {
-    // The next sweep writes another one. Until then the last sign says that we live.
-    if (!(error instanceof CloudError)) throw error
-    log.warn({ reservation: carrier?.id, error: error.message }, 'the sign of life is not written')
-  }
 }

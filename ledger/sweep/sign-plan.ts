@@ -18,6 +18,8 @@ export type SignEntries = {
   foreign: string | undefined
   /** The other cluster has written a second sign since. */
   isAlive: boolean
+  /** A leader that had to wait with releases has not come to an end with that. */
+  hasWaited: boolean
   /** Signs of clusters that are gone or that a person has overruled. */
   former: string[]
   /** The sign that a person overrules. */
@@ -41,7 +43,8 @@ export type SignSeen = {
  */
 export type SignPlan =
   | { kind: 'ours'; carrier: Reservation | undefined }
-  | { kind: 'observe' }
+  /** `signMs`: in this time an original that lives writes its next sign. */
+  | { kind: 'observe'; signMs: number }
   | { kind: 'foreign'; signs: string[]; isAlive: boolean }
   | { kind: 'take-over'; signs: string[]; carrier: Reservation | undefined }
 
@@ -82,7 +85,8 @@ export function planSign(seen: SignSeen): SignPlan {
     return { kind: 'foreign', signs: overruled, isAlive }
   }
   const hasCarrier = carrierOf(seen) !== undefined
-  if (hasCarrier && signs.length > 0 && seen.observedMs < observedIntervals * longestMs) return { kind: 'observe' }
+  const signMs = observedIntervals * longestMs
+  if (hasCarrier && signs.length > 0 && seen.observedMs < signMs) return { kind: 'observe', signMs }
   return { kind: 'ours', carrier: carrierOf(seen) }
 }
 

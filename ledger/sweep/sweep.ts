@@ -24,14 +24,20 @@ export type SweepDeps = LedgerDeps & {
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
   sweepsUntagged: boolean
+  /** Counts the reservations that no Service needs. */
+  observe: (unneeded: Unneeded) => void
   /** Tells the owner of a Service. */
   warn: (service: Service, message: string) => void
 }
 
+/** How many reservations no Service needs, as one sweep saw them. */
+export type Unneeded = { orphan: number; surplus: number; untagged: number }
+
 /** One sweep deletes or writes off at most this share of all reservations: a wrong list must not empty a project. */
 const maxShare = 0.1
 
-export type Sweep = (signal: AbortSignal) => Promise<void>
+/** Returns when the next one is due, if that is earlier than usual. */
+export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
 
 /**
  * Looks for reservations with this cluster's marks that no record has. Those of live Services are adopted, predecessors'
@@ -48,7 +54,10 @@ export function sweep(deps: SweepDeps): Sweep {
     // Records and Services are read after the list: a reservation in it that a record reserved has its record by now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
     const may = await deps.guard.check(withoutDeleted(listed, releaseRecords), signal)
-    if (may === 'nothing') return void (suspects = missing = new Set())
+    if (may === 'nothing') {
+      suspects = missing = new Set()
+      return undefined
+    }
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => canBeOurs(deps.scheme, marks) && !deleted.has(id))
     const { graceMs, scheme, requestAnnotations, sweepsUntagged } = deps
@@ -71,6 +80,9 @@ export function sweep(deps: SweepDeps): Sweep {
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
     failed.throwAny()
+    const { surplus, untagged } = plan
+    deps.observe({ orphan: plan.suspects.size, surplus: surplus.length, untagged: untagged.length })
+    return deps.guard.waitMs()
   }
 }
 

@@ -7,13 +7,18 @@
 //   has a record whose reservation is being deleted    | is refused, and loses it
 //   has a record for another namespace                 | is refused, and loses it
 //   is used by an earlier Service of another namespace | is refused; keeps it with a warning if its status shows it
+//   is provisioned for others, or in the warm pool     | is refused; keeps it with a warning if its status shows it
 //   is in the operator's ranges, or has a record       | gets it
+//   is another cluster's by its marks                  | is refused; keeps it with a warning if its status shows it
 //   is in a reservation of the project                 | gets it
 //   is in none, as far as we know                      | waits until the reservations of the project were read
 //   is in none                                         | is refused; keeps it with a warning if its status shows it
-import type { Service } from '../../kube/objects.ts'
+import type { Marks } from '../../clouds/cloud.ts'
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
+import { marksText } from '../record/marks.ts'
+import { isClaimed, isSource, reservedForOthers } from '../record/source.ts'
 import { specialKind } from './address-kinds.ts'
 import { earlierUser, statusAddresses } from './address-users.ts'
 import type { OwnAddressDoubt, Want } from './want.ts'
@@ -26,8 +31,10 @@ export type OwnAddressFacts = {
   isInRanges: (address: IpAddress) => boolean
   /** Whether the project has reserved it; undefined before its reservations were read. */
   isReserved: (address: IpAddress) => boolean | undefined
-  /** The records of a canonical address. */
-  records: (address: string) => ElasticIP[]
+  /** The marks of its reservation, if these name another cluster. */
+  marksOfOthers: (address: IpAddress) => Marks | undefined
+  /** The records of an address, or of its reservation. */
+  records: (address: IpAddress) => ElasticIP[]
   /** The Services that use a canonical address. */
   users: (address: string) => Service[]
 }
@@ -65,12 +72,13 @@ function forbiddenReason(service: Service, address: IpAddress, facts: OwnAddress
   if (special !== undefined) return `${special}, which no Service can have: ${advice}`
   const network = facts.clusterNetwork(address)
   if (network !== undefined) return `is ${network} of this cluster: ${advice}`
-  for (const record of facts.records(address.text)) {
+  for (const record of facts.records(address)) {
     if (record.status?.deletionRequestedAt !== undefined) {
       return `is given back to the cloud (ElasticIP ${record.metadata.name}): ${advice}`
     }
     const { claimRef } = record.spec
-    if (claimRef && claimRef.namespace !== service.metadata.namespace) {
+    const isHeld = !isSource(record) || isClaimed(record)
+    if (isHeld && claimRef && claimRef.namespace !== service.metadata.namespace) {
       return `is held by Service ${claimKey(record)}, which is in another namespace: ${advice}`
     }
   }
@@ -82,7 +90,17 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
   if (earlier !== undefined) {
     return { isDecided: true, reason: `is used by Service ${earlier}, which is in another namespace: ${advice}` }
   }
-  if (facts.isInRanges(address) || facts.records(address.text).length > 0) return undefined
+  const records = facts.records(address)
+  const others = records
+    .map((record) => reservedForOthers(record, keyOf(service)))
+    .find((reason) => reason !== undefined)
+  if (others !== undefined) return { isDecided: true, reason: `${others}: ${advice}` }
+  if (facts.isInRanges(address) || records.length > 0) return undefined
+  const marks = facts.marksOfOthers(address)
+  if (marks !== undefined) {
+    const whose = `is another cluster's reservation by its marks (${marksText(marks)})`
+    return { isDecided: true, reason: `${whose}: ${advice}, or ${operatorAdvice}` }
+  }
   switch (facts.isReserved(address)) {
     case true:
       return undefined

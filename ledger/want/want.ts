@@ -5,8 +5,9 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
 import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.ts'
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
-import { judgeFamilies } from './families.ts'
+import { familyProblem } from './families.ts'
 import { type LocationSource, locate } from './location.ts'
+import { type ManagedPolicy, managedProblems, managedWarnings } from './managed.ts'
 import { elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
 import { type ValuePolicy, valueProblems } from './annotation-values.ts'
 import {
@@ -28,6 +29,8 @@ export type Policy = ValuePolicy & {
   requestAnnotations: RequestAnnotations
   /** Whether the announcing software refuses an address of other families than the Service has. */
   matchesFamilies: boolean
+  /** Present where the cloud's managed load balancers serve Services, instead of addresses from the ledger. */
+  managed?: ManagedPolicy
 }
 
 /**
@@ -41,6 +44,7 @@ export type Policy = ValuePolicy & {
  * | `own`     | names an own address                               | we announce that one and reserve none      |
  * | `reserve` | requests an address in a location                  | we claim one: warm if possible, else new   |
  * | `named`   | requests the address of a provisioned ElasticIP    | we claim that one                          |
+ * | `managed` | is served by a managed balancer of the cloud        | we create one; it has addresses of its own |
  * | `wrong`   | is contradictory or misspelled; lists all mistakes | we change nothing until its user corrects it |
  */
 export type Want =
@@ -52,6 +56,8 @@ export type Want =
   | { kind: 'own'; address: string; where: string; doubt?: OwnAddressDoubt }
   | { kind: 'reserve'; location: string; reclaim: ReclaimPolicy; warnings: string[] }
   | { kind: 'named'; elasticIP: string; warnings: string[] }
+  /** Where a new balancer is created. One that exists stays where it is. */
+  | { kind: 'managed'; location: string; warnings: string[] }
   /** `forbiddenAddress`: an own address that the Service must not keep, even if it shows it. */
   | { kind: 'wrong'; problems: string[]; forbiddenAddress?: string }
 
@@ -77,6 +83,7 @@ export function want(service: Service, policy: Policy, known: Location[] | undef
 export function isWanted(record: ElasticIP, wanted: Want): boolean {
   switch (wanted.kind) {
     case 'nothing':
+    case 'managed':
       return false
     // An address that the Service requests of another program must stay reserved for it.
     case 'foreign':
@@ -142,13 +149,14 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
   const { annotations = {} } = service.metadata
   const problems = unknownAnnotations(annotations, policy.annotations)
   problems.push(...valueProblems(annotations, policy))
+  if (policy.managed) return wantManaged(service, policy, { managed: policy.managed, problems })
   const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
   const own = ownAddress(service, policy.requestAnnotations)
   const elasticIP = annotations[elasticIPAnnotation]
-  const families = own === undefined || elasticIP !== undefined ? judgeFamilies(service, policy.matchesFamilies) : {}
-  if (families.problem !== undefined) problems.push(families.problem)
-  const warnings = families.warning === undefined ? [] : [families.warning]
-  if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, warnings, policy })
+  const isFromCloud = own === undefined || elasticIP !== undefined
+  const mismatch = isFromCloud ? familyProblem(service, policy.matchesFamilies) : undefined
+  if (mismatch !== undefined) problems.push(mismatch)
+  if (elasticIP !== undefined) return named(service, { elasticIP, own, problems, policy })
   if (own !== undefined) {
     const address = canonicalIpAddress(own.address)
     if (address === undefined) problems.push(`${own.where}: ${quote(own.address)} is not an IP address`)
@@ -163,20 +171,30 @@ function wantOfLoadBalancer(service: Service, policy: Policy, known: Location[] 
     kind: 'reserve',
     location: located.location,
     reclaim: reclaim === 'Retain' ? 'Retain' : 'Delete',
-    warnings: [...warnings, ...located.warnings],
+    warnings: located.warnings,
   }
+}
+
+function wantManaged(
+  service: Service,
+  { locationSources }: Policy,
+  { managed, problems }: { managed: ManagedPolicy; problems: string[] },
+): Want {
+  const all = [...problems, ...managedProblems(service, managed)]
+  if (all.length > 0) return { kind: 'wrong', problems: all }
+  const warnings = managedWarnings(service, managed, locationSources)
+  return { kind: 'managed', location: managed.location, warnings }
 }
 
 type Named = {
   elasticIP: string
   own: ReturnType<typeof ownAddress>
   problems: string[]
-  warnings: string[]
   policy: Policy
 }
 
 /** The named ElasticIP decides location and reclaim policy; the Service's other annotations about them are ignored. */
-function named({ metadata }: Service, { elasticIP, own, problems, warnings, policy }: Named): Want {
+function named({ metadata }: Service, { elasticIP, own, problems, policy }: Named): Want {
   if (!/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(elasticIP)) {
     problems.push(`annotation ${elasticIPAnnotation}: ${quote(elasticIP)} is not the name of an ElasticIP`)
   }
@@ -189,6 +207,6 @@ function named({ metadata }: Service, { elasticIP, own, problems, warnings, poli
   return {
     kind: 'named',
     elasticIP,
-    warnings: [...warnings, ...ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`)],
+    warnings: ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`),
   }
 }

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import { CloudError } from '../../clouds/cloud.ts'
+import type { ConfigMap } from '../../kube/objects.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import type { LedgerMap } from './ledger-map.ts'
+import { type SignEntries, type SignPlan, makeSign, signMark } from './sign-plan.ts'
+
+/** What the ledger's ConfigMap says, and the map as it was read. */
+export type Known = { entries: SignEntries; stored: ConfigMap | undefined }
+
+export type WriteSignDeps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'log'> & {
+  map: LedgerMap
+  intervalMs: number
+  /** Reports on the ledger's ConfigMap. */
+  event: (map: ConfigMap, event: { type: 'Normal' | 'Warning'; reason: string; message: string }) => void
+}
+
+type Writing = { plan: Extract<SignPlan, { kind: 'ours' | 'take-over' }>; shown: string[] }
+
+type Next = { entries: SignEntries; sign: string; cluster: string }
+
+/** How many of our signs we remember: a write whose answer was lost may be carried out after later ones. */
+const maxSigns = 8
+
+/** Stores the next sign in the cluster, then writes it on the carrier: so a sign of ours is always known as ours. */
+export async function writeSign(
+  deps: WriteSignDeps,
+  { plan, entries, stored, shown }: Known & Writing,
+  signal: AbortSignal,
+): Promise<void> {
+  const { map, cloud, scheme, log, event } = deps
+  const { carrier } = plan
+  const sign = makeSign(randomBytes(8).toString('hex'), deps.intervalMs)
+  const changed = await map.change(stored, nextEntries({ plan, entries, shown, sign, cluster: scheme.cluster }), signal)
+  if (plan.kind === 'take-over') {
+    const message = `This cluster goes on with the cluster id ${scheme.cluster}: the other one is gone or overruled`
+    log.warn({ cluster: scheme.cluster, signs: plan.signs }, message)
+    event(changed, { type: 'Normal', reason: 'ClusterTakenOver', message })
+  }
+  try {
+    if (carrier) await cloud.mark(carrier.id, { [signMark]: sign }, signal)
+  } catch (error) {
+    // The next sweep writes another one. Until then the last sign says that we live.
+    if (!(error instanceof CloudError)) throw error
+    log.warn({ reservation: carrier?.id, error: error.message }, 'the sign of life is not written')
+  }
+}
+
+/** What the ledger's ConfigMap has about signs when a sign is about to be written. */
+function nextEntries({ plan, entries, shown, sign, cluster }: Writing & Next): Record<string, string | undefined> {
+  // One that is still shown is kept however old it is: perhaps no later one could be written.
+  const kept = entries.signs.filter((one, n) => n > entries.signs.length - maxSigns || shown.includes(one))
+  const signs = plan.carrier ? [...kept, sign] : entries.signs
+  const overruled = plan.kind === 'take-over' ? plan.signs : []
+  const former = [...entries.former.filter((one) => shown.includes(one)), ...overruled]
+  return {
+    cluster,
+    signs: signs.length > 0 ? signs.join(' ') : undefined,
+    'foreign-sign': undefined,
+    'foreign-alive': undefined,
+    waiting: undefined,
+    'former-signs': former.length > 0 ? former.join(' ') : undefined,
+  }
+}
