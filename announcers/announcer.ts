@@ -24,16 +24,24 @@ export type NodePeers = { node: string; hostname: string; peers: Peer[] }
 export type Announced = { address: string; services: Key[] }
 
 /** Everything that the network has to learn. The lists may be in any order and contain duplicates. */
-export type Announcements = { addresses: Announced[]; nodes: NodePeers[] }
+export type Announcements = {
+  addresses: Announced[]
+  nodes: NodePeers[]
+  /** Addresses that Services show before the ledger has a record of them: what a predecessor announces of them stays. */
+  undecided?: Announced[]
+}
 
 /** What an object is written for: its Event says why the object was refused. */
 export type Subject = { service: Key } | { node: string }
 
-/** An object that must exist, with the fields that we set, and what it is written for. */
+/** An object that must exist, with the fields that we set (null: one that must go), and what it is written for. */
 export type WantedObject = { object: KubeObject; subjects: Subject[] }
 
 /** A part of the state that the announcing software refuses, or would refuse and was therefore left out. */
 export type Problem = { subject: Subject; message: string }
+
+/** The BGP sessions that one object configures: of these nodes, or of nodes that it does not name, with one router. */
+export type ObjectSessions = { nodes: string[] | undefined; router: string; localAsn: number }
 
 /** Configuration by objects of the cluster that the announcing software reads. */
 export type ObjectConfiguration = {
@@ -45,9 +53,13 @@ export type ObjectConfiguration = {
    */
   kinds: { resource: Resource<KubeObject>; only?: string }[]
   /** Whether we may remove an object: we wrote it, or a predecessor left it. */
-  isOurs(object: KubeObject): boolean
+  isOurs: (object: KubeObject) => boolean
   /** All objects that must exist, in canonical order. `existing` are all objects of these kinds, foreign ones included. */
   objects(state: Announcements, existing: KubeObject[]): { wanted: WantedObject[]; problems: Problem[] }
+  /** The sessions of an object: they end and begin again with any change of its spec. Undefined where it has none. */
+  sessionsOf?: (object: KubeObject) => ObjectSessions | undefined
+  /** Whether two objects with these sessions cannot exist, or work, side by side. */
+  excludes?: (one: ObjectSessions, other: ObjectSessions) => boolean
   /** The kinds in which the software reports whether it accepts its configuration; we only read them. */
   reports: Resource<KubeObject>[]
   /** The problems that the software reports. */

@@ -8,8 +8,9 @@ import { advertisementFor } from './advertisement.ts'
 import { distinctProblems } from './order.ts'
 import { type Marks, type ExistingObjects, isOurs } from './ownership.ts'
 import { type PeerMode, peersOf } from './peers.ts'
-import { poolsOf } from './pools.ts'
-import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools, isPool } from './resources.ts'
+import { poolsOf, undecidedPools } from './pools.ts'
+import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools, isPeer, isPool } from './resources.ts'
+import { excludes, excludesWithFrr, sessionsOfPeer } from './peer-sessions.ts'
 import { reportedProblems } from './reported-problems.ts'
 
 export type ObjectOptions = Marks & { peerMode: PeerMode }
@@ -30,6 +31,8 @@ export function metallbObjects(options: ObjectOptions): ObjectConfiguration {
       const { ours = [], foreign = [] } = Object.groupBy(existing, (one) => (isOurs(options, one) ? 'ours' : 'foreign'))
       return configure(options, state, { ours, foreign })
     },
+    sessionsOf: (object) => (isPeer(object) ? sessionsOfPeer(object) : undefined),
+    excludes: options.peerMode === 'frr' ? excludesWithFrr : excludes,
     reports: [configurationStates],
     reportedProblems,
     announcing: ipAddressPools,
@@ -55,11 +58,13 @@ function configure(
   // MetalLB uses FRR.
   const families: IpFamily[] = options.peerMode === 'frr' ? ['ipv4', 'ipv6'] : ['ipv4']
   const { shown, problems } = announceableAddresses(state.addresses, families)
-  if (shown.length === 0) return { wanted: [], problems }
   const pools = poolsOf(shown, options, existing)
+  const kept = undecidedPools(state.undecided ?? [], pools.wanted, existing)
+  if (shown.length + kept.length === 0) return { wanted: [], problems }
+  const all = [...pools.wanted, ...kept]
   const peers = peersOf(state.nodes, { ...options, families }, existing)
-  const advertisement = advertisementFor(pools.wanted, options, existing)
-  const toWrite: WantedObject[] = pools.wanted.map(({ object, subjects }) => ({ object, subjects }))
+  const advertisement = advertisementFor(all, options, existing)
+  const toWrite: WantedObject[] = all.map(({ object, subjects }) => ({ object, subjects }))
   return omitTakenNames([...peers.secret, ...advertisement, ...toWrite, ...peers.wanted], existing, [
     ...problems,
     ...pools.problems,

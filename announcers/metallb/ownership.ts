@@ -47,8 +47,14 @@ export function isOurs(marks: Marks, object: KubeObject): boolean {
 /** A node label that no node has: predecessors count the Services of a peer with it. */
 export const countingLabel = /^nomatch\.[^/]+\/service-name$/
 
-function isInherited({ matchLabels = {} }: LabelSelector, name: string): boolean {
-  if (Object.keys(matchLabels).some((key) => countingLabel.test(key))) return true
+/** Whether a selector matches no node, and only counts a Service of a predecessor. */
+export function isCounting({ matchLabels = {} }: LabelSelector): boolean {
+  return Object.keys(matchLabels).some((key) => countingLabel.test(key))
+}
+
+function isInherited(selector: LabelSelector, name: string): boolean {
+  if (isCounting(selector)) return true
+  const { matchLabels = {} } = selector
   // A peer that counts no Service yet has the name of its node, or of its region, and a number.
   const of = name.replace(/-\d+$/, '')
   const { 'kubernetes.io/hostname': hostname, 'topology.kubernetes.io/region': region } = matchLabels

@@ -1,8 +1,10 @@
 import type { Problem } from '../announcer.ts'
 import { nameOf, parseAddress } from './address.ts'
+import { hostnameLabel } from './hostname-label.ts'
 import { type LabelSelector, matchesSelector } from '../../lib/label-selector.ts'
 import { hashForName } from '../../lib/names.ts'
 import { distinct, compareTexts, mostCommon } from './order.ts'
+import { isCounting } from './ownership.ts'
 import type { BGPPeer } from './resources.ts'
 import { type Session, type Sessions, sessionProblem } from './sessions.ts'
 
@@ -10,8 +12,6 @@ import { type Session, type Sessions, sessionProblem } from './sessions.ts'
 export type Draft = { name: string; nodes: string[]; session: Session; selector: LabelSelector; source?: string }
 
 export type Drafts = { drafts: Draft[]; problems: Problem[] }
-
-const hostnameLabel = 'kubernetes.io/hostname'
 
 /** A BGPPeer for each session: MetalLB without FRR accepts that. */
 export function peerPerSession({ sessions, problems }: Sessions): Drafts {
@@ -81,13 +81,19 @@ function conflictReason(
   session: Session,
   { ours, foreign }: { ours: BGPPeer[]; foreign: BGPPeer[] },
 ): string | undefined {
-  const own = ours.find(({ metadata }) => metadata.name === nameOfShared(session))
+  const name = nameOfShared(session)
+  const own = ours.find(({ metadata }) => metadata.name === name) ?? ours.find((one) => isShared(one, session))
   if (own && isForHostname(own, session)) return undefined
   const found = foreign.find((one) => isInConflict(one, session) && (!own || isForHostname(one, session)))
   return (
     found &&
     `it conflicts with BGPPeer ${found.metadata.name}, which eip-admission does not manage: FRR has one AS number and one session for each router`
   )
+}
+
+/** Whether a peer of another name can become the one of a session: with the AS number it would be another. */
+export function isShared({ spec }: BGPPeer, { localAsn, router }: Session): boolean {
+  return !spec.vrf && spec.myASN === localAsn && parseAddress(spec.peerAddress ?? '')?.text === router.text
 }
 
 /** FRR is one router: it has one router ID, one AS number, and one session with each neighbour. */
@@ -100,9 +106,11 @@ function isInConflict({ spec }: BGPPeer, { router, localAsn }: Session): boolean
 /** Whether a peer may select a node of which only the hostname is known. */
 function isForHostname({ spec: { nodeSelectors = [] } }: BGPPeer, { hostname }: Session): boolean {
   const labels = { [hostnameLabel]: hostname }
-  const known = nodeSelectors.map(({ matchLabels = {}, matchExpressions = [] }) => ({
-    matchLabels: Object.fromEntries(Object.entries(matchLabels).filter(([name]) => name === hostnameLabel)),
-    matchExpressions: matchExpressions.filter(({ key }) => key === hostnameLabel),
-  }))
+  const known = nodeSelectors
+    .filter((one) => !isCounting(one))
+    .map(({ matchLabels = {}, matchExpressions = [] }) => ({
+      matchLabels: Object.fromEntries(Object.entries(matchLabels).filter(([name]) => name === hostnameLabel)),
+      matchExpressions: matchExpressions.filter(({ key }) => key === hostnameLabel),
+    }))
   return nodeSelectors.length === 0 || known.some((selector) => matchesSelector(labels, selector))
 }

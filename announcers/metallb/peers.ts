@@ -1,11 +1,13 @@
 import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
 import type { Secret } from '../../kube/objects.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
+import { peersOfDrafts } from './adopt-peers.ts'
 import { distinct } from './order.ts'
 import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
 import { sessionsWithOnePassword } from './password.ts'
-import { type Draft, type Drafts, peerPerRouter, peerPerSession } from './peer-drafts.ts'
-import { type BGPPeer, isPeer } from './resources.ts'
+import { type Drafts, peerPerRouter, peerPerSession } from './peer-drafts.ts'
+import { isPeer } from './resources.ts'
+import { peerObject } from './peer-object.ts'
 import { possibleSessions } from './sessions.ts'
 
 /** How we write BGPPeers: for MetalLB's own BGP, for MetalLB with FRR in all its forms, or not at all. */
@@ -24,40 +26,13 @@ export function peersOf(nodes: readonly NodePeers[], options: Options, existing:
     peerMode === 'native'
       ? peerPerSession(sessions)
       : peerPerRouter(sessions, { ours: existing.ours.filter(isPeer), foreign: existing.foreign.filter(isPeer) })
-  const known = new Map(existing.ours.filter(isPeer).map((peer) => [peer.metadata.name, peer]))
-  const wanted = drafts.map((draft) => ({
-    object: makePeer(draft, options, known.get(draft.name)),
-    subjects: draft.nodes.map((node) => ({ node })),
-  }))
-  const needing = distinct(drafts.flatMap(({ session, nodes: of }) => (session.password === undefined ? [] : of)))
+  const known = peersOfDrafts(drafts, existing.ours.filter(isPeer))
+  const written = drafts.map((draft) => ({ draft, object: peerObject(draft, options, known.get(draft)) }))
+  const wanted = written.map(({ draft, object }) => ({ object, subjects: draft.nodes.map((node) => ({ node })) }))
+  const referring = written.filter(({ object }) => object.spec.passwordSecret?.name === options.passwordSecret)
+  const needing = distinct(referring.flatMap(({ draft }) => draft.nodes))
   const secret = password === undefined || needing.length === 0 ? [] : [makeSecret(password, options)]
   return { secret: secret.map((object) => ({ object, subjects: needing.map((node) => ({ node })) })), wanted, problems }
-}
-
-/** MetalLB's own default is 90 s, with FRR 180 s: routers must notice a dead node sooner. */
-const holdTime = '30s'
-
-function makePeer(draft: Draft, options: Options, known: BGPPeer | undefined): BGPPeer {
-  const { name, session, selector, source } = draft
-  const { localAsn, peerAsn, router, isMultihop, password } = session
-  // To remove a reference we must write it empty: a field that we leave out stays.
-  const secret = password === undefined ? known?.spec.passwordSecret && '' : options.passwordSecret
-  return {
-    apiVersion: 'metallb.io/v1beta2',
-    kind: 'BGPPeer',
-    metadata: { name, namespace: options.namespace, labels: labelsOf(options) },
-    spec: {
-      myASN: localAsn,
-      peerASN: peerAsn,
-      peerAddress: router.text,
-      ...(source === undefined ? {} : { sourceAddress: source }),
-      holdTime,
-      // MetalLB refuses multi-hop within one AS.
-      ebgpMultiHop: isMultihop && localAsn !== peerAsn,
-      ...(secret === undefined ? {} : { passwordSecret: { name: secret } }),
-      nodeSelectors: [selector],
-    },
-  }
 }
 
 function makeSecret(password: string, options: Options): Secret {

@@ -1,45 +1,98 @@
-import type { Problem, WantedObject } from '../announcer.ts'
+import type { Announced, Problem, WantedObject } from '../announcer.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
-import { nameOf, prefixOf } from './address.ts'
+import { nameOf, parseAddress, prefixOf } from './address.ts'
 import type { ShownAddress } from './addresses.ts'
 import { compareTexts } from './order.ts'
-import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
+import { type Marks, type ExistingObjects, isWritten, labelsOf } from './ownership.ts'
 import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
 import { type PoolFacts, conflictingAdvertisements } from './foreign-advertisements.ts'
 
 export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
 
 /**
- * A pool for each address. MetalLB refuses two pools that overlap. An existing pool of ours with just this address keeps
- * its name. It stays whatever foreign objects exist: its address may be announced already.
+ * A pool for each address. MetalLB refuses two pools that overlap, so the pool of ours that holds an address keeps it,
+ * and its name. It stays whatever foreign objects exist: its address may be announced already.
  */
 export function poolsOf(
   shown: readonly ShownAddress[],
   marks: Marks,
   existing: ExistingObjects,
 ): { wanted: WantedPool[]; problems: Problem[] } {
-  const wanted: WantedPool[] = []
   const problems: Problem[] = []
-  const known = new Map(existing.ours.filter(isPool).map(({ spec, metadata }) => [spec.addresses.join(), metadata]))
-  for (const { address, services } of shown) {
-    const { name = nameOf(address), labels = {} } = known.get(prefixOf(address)) ?? {}
-    const facts = { name, family: address.family, labels: { ...labels, ...labelsOf(marks) } }
-    const subjects = services.map((service) => ({ service }))
-    const message = known.has(prefixOf(address)) ? undefined : unavailableReason(address, facts, existing)
-    if (message === undefined) wanted.push({ object: makePool(name, address, marks), facts, subjects })
-    else problems.push(...subjects.map((subject) => ({ subject, message })))
-  }
+  const holderOf = poolHolders(existing.ours.filter(isPool))
+  const places = Map.groupBy(shown, ({ address }) => holderOf(address)?.metadata.name ?? nameOf(address))
+  const wanted = [...places].flatMap(([name, group]) => {
+    const held = group.map(({ address }) => address)
+    const [first] = held
+    if (!first) return []
+    const known = held.map(holderOf).find((pool) => pool !== undefined)
+    const facts = { name, family: first.family, labels: { ...known?.metadata.labels, ...labelsOf(marks) } }
+    const subjects = group.flatMap(({ services }) => services.map((service) => ({ service })))
+    const message = known ? undefined : unavailableReason(first, facts, existing)
+    if (message === undefined) return [{ object: makePool(name, prefixesOf(held, known), marks), facts, subjects }]
+    problems.push(...subjects.map((subject) => ({ subject, message })))
+    return []
+  })
   return { wanted, problems }
 }
 
+/**
+ * The pools of a predecessor that hold an address of which the ledger has not decided yet whose it is. They stay as they
+ * are: the address is announced already.
+ */
+export function undecidedPools(
+  undecided: readonly Announced[],
+  taken: readonly WantedPool[],
+  { ours }: ExistingObjects,
+): WantedPool[] {
+  const names = new Set(taken.map(({ facts }) => facts.name))
+  const shown = undecided.flatMap(({ address: text, services }) => {
+    const address = parseAddress(text)
+    return address ? [{ address, services }] : []
+  })
+  const byPrefix = Map.groupBy(shown, ({ address }) => prefixOf(address))
+  const left = ours.filter(isPool).filter((pool) => !isWritten(pool) && !names.has(pool.metadata.name))
+  return left.flatMap((pool) => {
+    const { name, labels = {} } = pool.metadata
+    const { addresses } = pool.spec
+    const [first, ...others] = isWide(pool)
+      ? shown.filter(({ address }) => isInRanges(address, addresses))
+      : (byPrefix.get(addresses.join()) ?? [])
+    if (!first) return []
+    const subjects = [first, ...others].flatMap(({ services }) => services.map((service) => ({ service })))
+    return [{ object: pool, facts: { name, family: first.address.family, labels }, subjects }]
+  })
+}
+
+/** Whether a pool holds anything but one address. */
+function isWide({ spec: { addresses } }: IPAddressPool): boolean {
+  return addresses.length !== 1 || !/^([\d.]+\/32|[\da-f:.]+:[\da-f:.]*\/128)$/i.test(addresses[0] ?? '')
+}
+
+/** Finds the pool that holds an address: rather one that holds no other. */
+function poolHolders(pools: readonly IPAddressPool[]): (address: IpAddress) => IPAddressPool | undefined {
+  const ordered = pools.toSorted((one, other) => compareTexts(one.metadata.name, other.metadata.name))
+  const single = new Map(ordered.toReversed().map((pool) => [pool.spec.addresses.join(), pool]))
+  const wider = ordered.filter(isWide)
+  return (address) => single.get(prefixOf(address)) ?? wider.find(({ spec }) => isInRanges(address, spec.addresses))
+}
+
+/** The prefixes that a pool holds, as they are there if they are the same. */
+function prefixesOf(addresses: readonly IpAddress[], known: IPAddressPool | undefined): string[] {
+  const prefixes = addresses.map(prefixOf)
+  const before = known?.spec.addresses ?? []
+  const isSame = before.length === prefixes.length && before.every((one) => prefixes.includes(one))
+  return isSame ? before : prefixes
+}
+
 /** Without automatic assignment: MetalLB would give the address to any Service that waits for one. */
-function makePool(name: string, address: IpAddress, marks: Marks): IPAddressPool {
+function makePool(name: string, addresses: string[], marks: Marks): IPAddressPool {
   return {
     apiVersion: 'metallb.io/v1beta1',
     kind: 'IPAddressPool',
     metadata: { name, namespace: marks.namespace, labels: labelsOf(marks) },
-    spec: { addresses: [prefixOf(address)], autoAssign: false },
+    spec: { addresses, autoAssign: false },
   }
 }
 

@@ -16,11 +16,14 @@ export type BGPPeer = KubeObject & {
     myASN: number
     peerASN?: number
     peerAddress?: string
-    sourceAddress?: string
+    /** Null in what we write: the field must go. */
+    sourceAddress?: string | null
     routerID?: string
     vrf?: string
     holdTime?: string
+    keepaliveTime?: string | null
     ebgpMultiHop?: boolean
+    password?: string | null
     passwordSecret?: { name: string }
     nodeSelectors?: LabelSelector[]
   }
