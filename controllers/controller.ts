@@ -1,7 +1,7 @@
 import type { Log } from '../kube/log.ts'
 import type { Key } from '../kube/objects.ts'
 import { queue } from '../kube/queue.ts'
-import { type Observe, type Report, reconcileKey } from './reconcile-key.ts'
+import { type Report, type Result, reconcileKey } from './reconcile-key.ts'
 import type { Reconciler } from './reconciler.ts'
 import type { Watch } from './watch.ts'
 
@@ -26,6 +26,17 @@ export type ControllerDeclaration = {
   report?: Report
 }
 
+/** Counts what controllers do, by their names. */
+export type ControllerObserver = {
+  reconciled(controller: string, result: Result, ms: number): void
+  /** A key was added to the queue. */
+  added(controller: string): void
+  /** A key is due again after a failure. */
+  retried(controller: string): void
+  /** A key waited that long for a worker. */
+  waited(controller: string, ms: number): void
+}
+
 export type Controller = {
   name: string
   /** Reconciles every key, then those that changed, until the signal aborts and all that began has ended. */
@@ -37,15 +48,26 @@ export type Controller = {
 /** A controller of this declaration; it reconciles only while it runs. */
 export function defineController(
   declaration: ControllerDeclaration,
-  { log, observe }: { log: Log; observe: Observe },
+  { log, observer }: { log: Log; observer: ControllerObserver },
 ): Controller {
   const { reconciler, watches = [], prepare, needs = [], keys, resyncMs, report } = declaration
   const { concurrency = 1, retry = {} } = declaration
-  const pending = queue({ concurrency, ...retry, log })
+  const { name } = reconciler
+  const observe = (result: Result, ms: number) => observer.reconciled(name, result, ms)
+  const pending = queue({
+    concurrency,
+    ...retry,
+    log,
+    observer: {
+      added: () => observer.added(name),
+      retried: () => observer.retried(name),
+      waited: (ms) => observer.waited(name, ms),
+    },
+  })
   for (const subscribe of watches)
     subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
   return {
-    name: reconciler.name,
+    name,
     get queueLength() {
       return pending.length
     },

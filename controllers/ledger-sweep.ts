@@ -9,8 +9,8 @@ export function ledgerSweep(sweep: Sweep): Reconciler {
   return {
     name: 'ledger-sweep',
     async reconcile(_key, signal) {
-      await sweep(signal)
-      return {}
+      const againInMs = await sweep(signal)
+      return againInMs === undefined ? {} : { againInMs }
     },
   }
 }

@@ -10,8 +10,6 @@ export type ManifestDeps = {
   /** Reads the manifest; the file may have changed since the process started, as we may lead much later. */
   read: () => { objects: KubeObject[]; wrong?: never } | { objects?: never; wrong: string }
   file: string
-  /** Our service account as `namespace:name`, for the command that grants the missing rights. */
-  account: string
   log: Log
 }
 
@@ -24,7 +22,7 @@ const fieldManager = 'eip-admission-manifest'
  * Applies the objects of an operator's manifest in their order and throws what could not be applied. One failure stops
  * no other object: an object may need others first, and an old manifest may hold kinds that a new API server lacks.
  */
-export function manifest({ client, read, file, account, log }: ManifestDeps): Reconciler {
+export function manifest({ client, read, file, log }: ManifestDeps): Reconciler {
   return {
     name: 'manifest',
     async reconcile(_key, signal) {
@@ -36,7 +34,7 @@ export function manifest({ client, read, file, account, log }: ManifestDeps): Re
         signal.throwIfAborted()
         if (error) failures.push(error)
       }
-      if (failures.length > 0) throw new Error(failureText(failures, { of: objects.length, account }))
+      if (failures.length > 0) throw new Error(failureText(failures, { of: objects.length, file }))
       log.info({ objects: objects.length }, 'manifest applied')
       return {}
     },
@@ -59,12 +57,12 @@ async function apply(
 const maxShown = 3
 
 /** We apply a manifest with our own rights, which do not cover most of what a manifest installs. */
-function failureText(errors: Error[], { of, account }: { of: number; account: string }): string {
+function failureText(errors: Error[], { of, file }: { of: number; file: string }): string {
   const shown = errors.slice(0, maxShown).map(({ message }) => message)
   const more = errors.length > maxShown ? [`${errors.length - maxShown} more`] : []
   const text = `${errors.length} of ${of} objects are not applied: ${[...shown, ...more].join('; ')}`
   const isForbidden = errors.some((error) => error instanceof KubeError && error.status === 403)
   if (!isForbidden) return text
-  const grant = `kubectl create clusterrolebinding eip-admission-manifest --clusterrole=cluster-admin --serviceaccount=${account}`
-  return `${text}. Apply the file yourself, or grant our service account the rights that it needs: ${grant}`
+  const grant = `eip-admission install --load-balancer-manifest=${file}`
+  return `${text}. Apply the file yourself, or give the process the rights that it needs: ${grant}`
 }

@@ -11,25 +11,22 @@ export type Result = 'ok' | 'conflict' | 'terminal' | 'unsettled' | 'error' | 'a
 /** Tells the owner of an object what went wrong with it; `message` holds every reason of the error. */
 export type Report = (key: Key, message: string, error: unknown) => void
 
-/** Counts reconciles. */
-export type Observe = (controller: string, result: Result, ms: number) => void
-
 export type ReconcileOptions = {
   reconciler: Reconciler
   queue: Pick<Queue, 'add' | 'addAfter' | 'failed' | 'forget'>
   log: Log
-  observe: Observe
+  observe: (result: Result, ms: number) => void
   resyncMs?: number | undefined
   report?: Report | undefined
 }
 
 /** Reconciles a key and decides when it is due again. No other place decides that. */
 export function reconcileKey(options: ReconcileOptions): Process {
-  const { reconciler, observe } = options
+  const { observe } = options
   return async (key, signal) => {
     const started = performance.now()
     const result = await tryToReconcile(options, key, signal)
-    observe(reconciler.name, result, performance.now() - started)
+    observe(result, performance.now() - started)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 
@@ -27,6 +28,7 @@ export function announcedAddress({ service, wanted, record }: ServiceState): str
     case 'wrong':
       return record && heldIfShown(record, service)
     case 'nothing':
+    case 'managed':
       return undefined
   }
 }
@@ -38,13 +40,30 @@ function heldIfShown(record: ElasticIP, { spec }: Service): string | undefined {
 
 /** Every address to announce, once, with the Services that show it. */
 export function announcedAddresses(states: Iterable<ServiceState>): Announced[] {
-  const services = new Map<string, string[]>()
+  return grouped(states, (state) => announcedAddress(state) ?? [])
+}
+
+/**
+ * Every address that a Service shows before it has a record. A predecessor may announce it: that is neither ours to
+ * withdraw nor to announce, until the ledger has looked whose the address is.
+ */
+export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] {
+  return grouped(states, ({ service, wanted, record }) => {
+    const isDecided = record !== undefined || wanted.kind === 'own' || wanted.kind === 'nothing'
+    const isForbidden = wanted.kind === 'wrong' && wanted.forbiddenAddress !== undefined
+    return isDecided || isForbidden || service.metadata.deletionTimestamp ? [] : statusAddresses(service)
+  })
+}
+
+function grouped(states: Iterable<ServiceState>, addressesOf: (state: ServiceState) => string | string[]): Announced[] {
+  const services = new Map<string, Set<string>>()
   for (const state of states) {
-    const address = announcedAddress(state)
-    if (address === undefined) continue
-    services.set(address, [...(services.get(address) ?? []), keyOf(state.service)])
+    for (const address of [addressesOf(state)].flat()) {
+      const known = services.get(address) ?? new Set()
+      services.set(address, known.add(keyOf(state.service)))
+    }
   }
-  return [...services].map(([address, keys]) => ({ address, services: keys }))
+  return [...services].map(([address, keys]) => ({ address, services: [...keys] }))
 }
 
 /** Whether a Service says an address anywhere: no other can have it announced. Cheap, because it runs for all Services. */

@@ -58,8 +58,12 @@ export function announcing({ state, showing, configurator, report }: AnnouncingD
   }
 }
 
-function retryInMs({ isChanged, isRefused }: Omit<ConfigureResult, 'problems'>): number | undefined {
-  if (isChanged) return verdictMs
+function retryInMs({
+  isChanged,
+  isUnfinished = false,
+  isRefused,
+}: Omit<ConfigureResult, 'problems'>): number | undefined {
+  if (isChanged || isUnfinished) return verdictMs
   return isRefused ? refusedMs : undefined
 }
 

@@ -5,6 +5,8 @@ export type ConfigureResult = {
   problems: Problem[]
   /** Whether anything was written; the software's verdict on it comes a moment later. */
   isChanged: boolean
+  /** Whether changes wait for a later pass, because all at once would leave addresses without a way. */
+  isUnfinished?: boolean
   /** Whether anything was refused; a later write may succeed, when the one who refused has changed. */
   isRefused: boolean
 }

@@ -41,7 +41,7 @@ function forbidden(error: unknown): 'forbidden' {
 function withoutRight({ addresses }: Announcements, { namespace, name }: { namespace: string; name: string }) {
   const message =
     `eip-admission has no right to ConfigMap ${namespace}/${name}, so no address is announced; ` +
-    `run: eip-admission install --metallb-configmap=${name}`
+    `run: eip-admission install --loadbalancer=metallb:///${namespace}/${name}`
   const subjects = [...new Set(addresses.flatMap(({ services }) => services))]
   const problems = subjects.map((service) => ({ subject: { service }, message }))
   return { problems, isChanged: false, isRefused: true }

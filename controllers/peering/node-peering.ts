@@ -38,7 +38,8 @@ type Step<Do> = Extract<PeeringStep, { do: Do }>
 /** When to ask the cloud about a node again, and how often in a row it knew no peers. */
 type Schedule = { dueMs: number; emptyAnswers: number }
 
-const fieldManager = 'eip-admission-peering'
+/** Owns the annotations that we write on nodes. */
+export const peeringFieldManager = 'eip-admission-peering'
 
 /** For a new node an answer may be this old at most: BGP may have been enabled a minute ago. */
 const freshMs = 10_000
@@ -143,7 +144,7 @@ async function annotate(
   const { name, uid = '' } = node.metadata
   // Without the uid, the apply would create a node that was just deleted.
   const applied = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid, annotations: wanted } }
-  const written = await client.apply<Node>(nodes, applied, { fieldManager, signal })
+  const written = await client.apply<Node>(nodes, applied, { fieldManager: peeringFieldManager, signal })
   const left = stale.filter((one) => written.metadata.annotations?.[one] !== undefined)
   log.info({ node: name, annotations: Object.keys(wanted).length, removed: stale.length }, 'node annotated')
   if (left.length === 0) return written

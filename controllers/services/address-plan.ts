@@ -7,6 +7,7 @@
 //   its own address         | it shows an address of ours                      | hide-address
 //   its own address         | it is in doubt, and the Service does not show it | wait
 //   its own address         | it is not announced                              | announce
+//   its own address         | the sweep adopts a reservation for its record    | wait
 //   its own address         | an unbound record, within the grace period       | wait
 //   its own address         | it has a record that is not Released             | release or retain
 //   its own address         | it may not have it, but shows it already         | report-problems
@@ -41,6 +42,9 @@ import { type ServicePlan, settled } from './service-step.ts'
 /** How soon we look again whether an own address is known; a change of what we know comes sooner. */
 const doubtPollMs = 15_000
 
+/** How soon we look again at a record that the sweep is writing; its change comes sooner. */
+const adoptionPollMs = 5_000
+
 /** Plans for a Service with an address of its own. */
 export function planOwnAddress(seen: Seen, service: Service, own: Extract<Want, { kind: 'own' }>): ServicePlan {
   const { record } = seen
@@ -54,6 +58,7 @@ export function planOwnAddress(seen: Seen, service: Service, own: Extract<Want, 
   if (isShown || isWithdrawing(service)) return { step: { do: 'hide-address' } }
   const announced = announce(seen, service, address)
   if (announced.step) return announced
+  if (record && isBeingAdopted(record)) return { againInMs: adoptionPollMs }
   if (record && phaseOf(record) !== 'Released') return releaseAfterGrace(seen, record)
   return doubt?.isDecided ? { step: { do: 'report-problems', problems: [doubt.reason] } } : announced
 }
@@ -95,6 +100,11 @@ export function planHeldAddress(seen: Seen, service: Service, record: ElasticIP)
 /** Whether an address was claimed for the name earlier, with other wishes than this Service has. */
 function isForAnotherWant(record: ElasticIP, { service, wanted }: { service: Service; wanted: Want }): boolean {
   return record.spec.claimRef?.uid !== service.metadata.uid && !isWanted(record, wanted)
+}
+
+/** Whether the record has a reservation whose address it does not show yet: it may be the one that the Service shows. */
+function isBeingAdopted({ spec, status }: ElasticIP): boolean {
+  return spec.reservationID !== undefined && status?.address === undefined && status?.phase === undefined
 }
 
 function releaseAfterGrace(seen: Seen, record: ElasticIP): ServicePlan {

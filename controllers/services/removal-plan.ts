@@ -24,6 +24,7 @@ import { isReleasePostponed } from './postponed-release.ts'
 import {
   type Seen,
   graceLeftMs,
+  hasBalancer,
   hasFinalizer,
   isWithdrawing,
   releaseOrRetain,
@@ -77,7 +78,7 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
   const isOurs = hasFinalizerForUs(service, wanted)
   // Its record is bound, and is reconciled without the Service.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
-    return { step: removeFinalizers(service) }
+    return { step: removeFinalizers(service, wanted) }
   }
   if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
   const unannotated = unannotatedAddress(service, record)
@@ -90,7 +91,7 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
     return { step: releaseOrRetain(record, statedReclaimPolicy(service, wanted)) }
   }
   if (isShown) return { step: { do: 'hide-address' } }
-  return isOurs ? { step: removeFinalizers(service) } : settled
+  return isOurs ? { step: removeFinalizers(service, wanted) } : settled
 }
 
 /**
@@ -110,8 +111,9 @@ function isAnnounced({ record, wanted, announcer: { withdrawal } }: Seen, servic
   const { annotations = {} } = service.metadata
   const ours = [annotations[addressAnnotation], record?.status?.address].filter((address) => address !== undefined)
   const shown = service.status?.loadBalancer?.ingress ?? []
-  // Another program may have written its own address into the status of a Service that it serves now.
-  if (wanted?.kind === 'foreign' ? shown.some(({ ip = '' }) => ours.includes(ip)) : shown.length > 0) return true
+  // Another program, or a managed balancer, may have its own address in the status of a Service that it serves now.
+  const isServed = wanted?.kind === 'foreign' || wanted?.kind === 'managed' || hasBalancer(service)
+  if (isServed ? shown.some(({ ip = '' }) => ours.includes(ip)) : shown.length > 0) return true
   const removed = Object.entries(withdrawal?.annotations ?? {}).filter(([, value]) => value === null)
   return !isWithdrawing(service) && removed.some(([name]) => ours.includes(annotations[name] ?? ''))
 }
@@ -127,9 +129,13 @@ function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | und
   return address
 }
 
-/** A Service of another class belongs to another controller, which may have written the upstream finalizer. */
-function removeFinalizers({ spec }: Service): Step {
-  return { do: 'remove-finalizers', ...(spec.loadBalancerClass !== undefined && { only: 'ours' }) }
+/**
+ * A Service of another class belongs to another controller, which may have written the upstream finalizer. A predecessor
+ * wrote it for the managed balancer, too, which is deleted first.
+ */
+function removeFinalizers(service: Service, wanted: Want): Step {
+  const isOthers = service.spec.loadBalancerClass !== undefined || wanted.kind === 'managed' || hasBalancer(service)
+  return { do: 'remove-finalizers', ...(isOthers && { only: 'ours' }) }
 }
 
 /**
@@ -138,7 +144,7 @@ function removeFinalizers({ spec }: Service): Step {
  * predecessor reserved needs no Service to be found again, only its marks.
  */
 function hasFinalizerForUs(service: Service, wanted: Want): boolean {
-  const isNoLoadBalancer = wanted.kind === 'nothing' && service.spec.type !== 'LoadBalancer'
+  const isNoLoadBalancer = wanted.kind === 'nothing' && service.spec.type !== 'LoadBalancer' && !hasBalancer(service)
   const isServed = isNoLoadBalancer || ['reserve', 'named', 'own'].includes(wanted.kind)
   return hasFinalizer(service) || (isServed && (service.metadata.finalizers?.includes(upstreamFinalizer) ?? false))
 }

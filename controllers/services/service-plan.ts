@@ -8,6 +8,7 @@
 //   any             | exists          | to be ignored                 | -
 //   any             | exists          | to be served by others        | removal-plan.ts, for what we gave
 //   any             | exists          | nothing                       | removal-plan.ts, after the grace period
+//   any             | exists          | a managed balancer            | removal-plan.ts, for what we gave
 //   with an address | exists          | something wrong               | address-plan.ts: it keeps the address
 //   any other       | exists          | a forbidden address, shown    | withdraw, wait, clear-status
 //   any other       | exists          | something wrong               | report-problems
@@ -20,6 +21,7 @@
 //   all of these                          | wait while only this Service, or our configuration, announces it
 //   remove-finalizers                     | is carried out while another Service announces it
 //   release, retain                       | report-shared while another Service announces it
+//   release                               | is carried out once the deletion was requested
 import type { Service } from '../../kube/objects.ts'
 import { heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
@@ -45,7 +47,12 @@ export function addressToFree(seen: Omit<Seen, 'announcement'>): string | undefi
   return step && freedAddress(step, seen.service)
 }
 
+/**
+ * Nobody announced the address when its deletion was requested. If the answer was lost, the cloud may have given the address
+ * to another Service since; the release asks the cloud.
+ */
 function freedAddress(step: Step, service: Service | undefined): string | undefined {
+  if (step.do === 'release' && step.record.status?.deletionRequestedAt !== undefined) return undefined
   if (step.do === 'release' || step.do === 'retain') return step.record.status?.address
   return step.do === 'remove-finalizers' ? service?.spec.loadBalancerIP : undefined
 }
@@ -76,6 +83,8 @@ function planByWant(seen: Seen): ServicePlan {
     case 'foreign':
       return record && isWanted(record, wanted) ? settled : planNoAddress(seen, service)
     case 'nothing':
+    // A managed balancer serves it, and needs no address of ours.
+    case 'managed':
       return planNoAddress(seen, service)
     case 'wrong':
       return planWrong(seen, service, wanted)

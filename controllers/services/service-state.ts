@@ -1,7 +1,12 @@
 import type { Announcer } from '../../announcers/announcer.ts'
 import type { Key, Service } from '../../kube/objects.ts'
 import { type ElasticIP, type ReclaimPolicy, phaseOf } from '../../ledger/record/elastic-ip.ts'
-import { reclaimAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
+import {
+  balancerFinalizer,
+  reclaimAnnotation,
+  serviceFinalizer,
+  withdrawingAnnotation,
+} from '../../ledger/record/names.ts'
 import type { RequestAnnotations } from '../../ledger/want/own-address.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { Announcement } from '../announcing/announcing.ts'
@@ -39,6 +44,11 @@ export function withdrawingForMs(service: Service | undefined, now: Date): numbe
 /** Whether the Service has our finalizer. */
 export function hasFinalizer({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(serviceFinalizer) ?? false
+}
+
+/** Whether a managed balancer of ours serves the Service, or did until it is deleted. */
+export function hasBalancer({ metadata }: Service): boolean {
+  return metadata.finalizers?.includes(balancerFinalizer) ?? false
 }
 
 /** The addresses that a Service shows in its status. The API server adds ipMode by itself, so only addresses count. */

@@ -159,6 +159,10 @@ async function release(
 ): Promise<Outcome | undefined> {
   const result = await deps.release(record, signal)
   if (result === 'unchecked') return { againInMs: checkMs }
+  if (result === 'waiting') {
+    if (service) deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: waitingText })
+    return { againInMs: pollMs }
+  }
   if (result === 'kept') warnOfReturn(deps, service)
   if (result !== 'request-in-flight') return undefined
   if (service)
@@ -169,6 +173,9 @@ async function release(
     })
   return { againInMs: pollMs }
 }
+
+const waitingText =
+  'Its address is released in a few minutes: this leader first makes sure that no other cluster uses our cluster id'
 
 /** The owner of the Service decides which of them keeps the address. */
 function sharedText({ address, services }: Extract<Step, { do: 'report-shared' }>): string {

@@ -1,4 +1,6 @@
 import type { Announcer } from '../../announcers/announcer.ts'
+import { unusedPoolName } from '../../announcers/metallb/unused-pool-name.ts'
+import { metallbPoolAnnotations } from '../../announcers/request-annotations.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Service } from '../../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
@@ -32,13 +34,15 @@ export function clearStatus(
   return patchStatus(client, service, { loadBalancer: { ingress: null } })
 }
 
-/** The annotations that undo a withdrawal. */
+/** The annotations that undo a withdrawal, also one that was begun for other software: MetalLB would go on obeying it. */
 export function cancelWithdrawal(
   { announcer }: Pick<WithdrawalDeps, 'announcer'>,
   service: Service,
 ): Record<string, null> {
   if (!isWithdrawing(service)) return {}
-  return withoutAnnotations([...Object.keys(announcer.withdrawal?.annotations ?? {}), withdrawingAnnotation])
+  const unusedPools = metallbPoolAnnotations.filter((name) => service.metadata.annotations?.[name] === unusedPoolName)
+  const ours = [...Object.keys(announcer.withdrawal?.annotations ?? {}), ...unusedPools, withdrawingAnnotation]
+  return withoutAnnotations([...new Set(ours)])
 }
 
 /**

@@ -1,0 +1,59 @@
+import type { ObjectConfiguration, Problem, WantedObject } from '../../announcers/announcer.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import type { Resource } from '../../kube/resource.ts'
+import { missingFrom } from '../../lib/includes.ts'
+import type { Change } from './plan-changes.ts'
+
+const fieldManager = 'eip-admission-announcer'
+
+type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf'> }
+
+/** What became of a change: the problems if it was refused, and whether it began sessions. */
+export type Outcome = { refused: Problem[]; isWrite: boolean; hasBegun: boolean }
+
+/** Writes what differs from the stored object, or removes an object. A refusal is an outcome, other failures throw. */
+export async function carryOutChange(deps: Deps, change: Change, signal: AbortSignal): Promise<Outcome> {
+  const { kinds, sessionsOf } = deps.configuration
+  const { kind } = 'remove' in change ? change.remove : change.write.object
+  const resource = kinds.map((one) => one.resource).find((one) => one.kind === kind)
+  if (!resource) throw new Error(`eip-admission does not know where objects of kind ${kind} are; please report it`)
+  if ('remove' in change) {
+    const { namespace, name, uid } = change.remove.metadata
+    await deps.client.remove(resource, { namespace, name, uid }, { signal })
+    return { refused: [], isWrite: false, hasBegun: false }
+  }
+  const { write, stored } = change
+  const refused = await refusals(write, () => send(deps, { resource, object: write.object, stored }, signal))
+  const isNew = !stored && sessionsOf?.(write.object) !== undefined
+  return { refused, isWrite: true, hasBegun: isNew && refused.length === 0 }
+}
+
+type Sent = { resource: Resource<KubeObject>; object: KubeObject; stored: KubeObject | undefined }
+
+/**
+ * Only what differs, in a patch. An apply of an object that was written in another version fails: its list of managed
+ * fields is in the old version, which lacks fields that have a default in the new one.
+ */
+async function send({ client }: Deps, { resource, object, stored }: Sent, signal: AbortSignal): Promise<void> {
+  const { namespace, name } = object.metadata
+  const options = { fieldManager, signal }
+  if (!stored) await client.apply(resource, object, options)
+  else await client.patch(resource, { namespace, name, patch: { merge: missingFrom(stored, object) } }, options)
+}
+
+/** A refusal by the API server, or by a webhook, is a problem of its subjects. Any other failure is an error. */
+async function refusals({ subjects }: WantedObject, attempt: () => Promise<void>): Promise<Problem[]> {
+  try {
+    await attempt()
+    return []
+  } catch (error) {
+    if (!(error instanceof KubeError) || !isRefusal(error)) throw error
+    return subjects.map((subject) => ({ subject, message: error.message }))
+  }
+}
+
+function isRefusal({ status }: KubeError): boolean {
+  return status === 400 || status === 403 || status === 422
+}

@@ -1,0 +1,92 @@
+import type { ObjectConfiguration, ObjectSessions, WantedObject } from '../../announcers/announcer.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import { includes } from '../../lib/includes.ts'
+import { type SessionChange, interruptingUnits, wavesOf } from './session-waves.ts'
+
+/** A write of what differs from the stored object, if there is one, or the removal of an object. */
+export type Change = { write: WantedObject; stored: KubeObject | undefined } | { remove: KubeObject }
+
+/** The changes that lead to what is wanted, in groups: one is carried out after the other. */
+export type Plan = {
+  /** Nothing that is announced suffers from these. */
+  first: Change[][]
+  /** Each wave interrupts sessions, of few enough nodes and routers that every address keeps a way. */
+  waves: Change[][][]
+  /** Whether removals wait until nodes have other sessions. */
+  isHolding: boolean
+  /** Objects that others need until all this is done. */
+  last: Change[]
+}
+
+type Facts = Pick<ObjectConfiguration, 'kinds' | 'isOurs' | 'sessionsOf' | 'excludes'>
+
+/**
+ * Plans all writes and removals. Strays without sessions are removed first: the software checks each write against all
+ * existing objects. Sessions are begun before others end, unless the two exclude each other: those change in waves.
+ */
+export function planChanges(configuration: Facts, existing: readonly KubeObject[], wanted: WantedObject[]): Plan {
+  const { kinds, isOurs, sessionsOf = () => undefined } = configuration
+  const places = new Map(existing.map((object) => [placeOf(object), object]))
+  const changes = wanted.flatMap((write): Change[] => {
+    const stored = places.get(placeOf(write.object))
+    return includes(stored, write.object) ? [] : [{ write, stored }]
+  })
+  const kept = new Set(wanted.map(({ object }) => placeOf(object)))
+  const strays = existing.filter((object) => isOurs(object) && !kept.has(placeOf(object)))
+  const removals = strays.map((remove): Change => ({ remove }))
+  const units = interruptingUnits({
+    changes: [...changes, ...removals].flatMap((change) => withSessions(change, sessionsOf)),
+    wanted: wanted.flatMap(({ object }) => {
+      const sessions = sessionsOf(object)
+      return sessions ? [{ sessions, isStored: places.has(placeOf(object)) }] : []
+    }),
+    excludes: configuration.excludes ?? (() => false),
+  })
+  const paced = new Set(units.flatMap(({ changes: of }) => of.map(({ change }) => change)))
+  const isLast = (change: Change) => 'remove' in change && isOnlyOne(configuration, change.remove)
+  const free = [...removals, ...changes].filter((change) => !paced.has(change) && !isLast(change))
+  return {
+    first: inOrder(kinds, free),
+    waves: wavesOf(units).map((wave) => inOrder(kinds, wave)),
+    isHolding: units.some(({ isReady }) => !isReady),
+    last: removals.filter(isLast),
+  }
+}
+
+/** Removals in the reverse order of kinds, then writes in their order. */
+function inOrder(kinds: Facts['kinds'], changes: readonly Change[]): Change[][] {
+  const of = (name: 'remove' | 'write') =>
+    kinds.map(({ resource }) => changes.filter((change) => name in change && objectOf(change).kind === resource.kind))
+  return [...of('remove').toReversed(), ...of('write')].filter((group) => group.length > 0)
+}
+
+function isOnlyOne({ kinds }: Facts, { kind, metadata }: KubeObject): boolean {
+  return kinds.some(({ resource, only }) => resource.kind === kind && only === metadata.name)
+}
+
+function withSessions(
+  change: Change,
+  sessionsOf: (object: KubeObject) => ObjectSessions | undefined,
+): SessionChange<Change>[] {
+  const sessions = sessionsOf(objectOf(change))
+  if (!sessions) return []
+  if ('remove' in change) return [{ change, kind: 'removal', sessions: [sessions] }]
+  const { stored, write } = change
+  if (!stored) return [{ change, kind: 'creation', sessions: [sessions] }]
+  if (includes(specOf(stored), specOf(write.object))) return []
+  const before = sessionsOf(stored)
+  return [{ change, kind: 'update', sessions: before ? [before, sessions] : [sessions] }]
+}
+
+function objectOf(change: Change): KubeObject {
+  return 'remove' in change ? change.remove : change.write.object
+}
+
+function specOf(object: KubeObject & { spec?: unknown }): unknown {
+  return object.spec ?? {}
+}
+
+/** Identifies an object: all our objects are in one namespace. */
+function placeOf({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.name}`
+}

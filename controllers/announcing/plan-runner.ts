@@ -1,0 +1,52 @@
+import { mapAll } from '../../lib/map-all.ts'
+import type { Outcome } from './carry-out-change.ts'
+import type { Change, Plan } from './plan-changes.ts'
+
+const changesAtOnce = 8
+
+/**
+ * How long sessions that begin get to come up before others end. MetalLB opens one within a tenth of a second, and again
+ * after a second if the router still held the old one.
+ */
+const pauseMs = 2_000
+
+type Deps = {
+  now: () => number
+  carryOut: (change: Change, signal: AbortSignal) => Promise<Outcome>
+}
+
+export type PlanResult = { outcomes: Outcome[]; isUnfinished: boolean }
+
+/** Carries out plans, of those changes that interrupt sessions one wave at a time, with a pause before the next. */
+export function planRunner({ now, carryOut }: Deps): (plan: Plan, signal: AbortSignal) => Promise<PlanResult> {
+  // A process before this one may have interrupted sessions just now.
+  let interruptedAtMs = now()
+  const carryOutAll = async (groups: Change[][], signal: AbortSignal) => {
+    const outcomes: Outcome[] = []
+    for (const group of groups) {
+      outcomes.push(...(await mapAll(group, (change) => carryOut(change, signal), changesAtOnce)))
+    }
+    return outcomes
+  }
+  // A refused change must not keep others from their turn.
+  let turn = 0
+  const carryOutWave = async ({ waves }: Plan, signal: AbortSignal) => {
+    interruptedAtMs = now()
+    try {
+      const outcomes = await carryOutAll(waves[turn % waves.length] ?? [], signal)
+      if (outcomes.some(({ refused }) => refused.length > 0)) turn += 1
+      return outcomes
+    } finally {
+      interruptedAtMs = now()
+    }
+  }
+  return async (plan, signal) => {
+    const outcomes = await carryOutAll(plan.first, signal)
+    if (outcomes.some(({ hasBegun }) => hasBegun)) interruptedAtMs = now()
+    const isWaiting = plan.waves.length > 0 && now() - interruptedAtMs < pauseMs
+    if (!isWaiting && plan.waves.length > 0) outcomes.push(...(await carryOutWave(plan, signal)))
+    const isUnfinished = isWaiting || plan.waves.length > 1
+    if (!isUnfinished && !plan.isHolding) outcomes.push(...(await carryOutAll([plan.last], signal)))
+    return { outcomes, isUnfinished }
+  }
+}

@@ -1,0 +1,90 @@
+import type { ObjectSessions } from '../../announcers/announcer.ts'
+
+/** A change of an object with sessions: those that it had, those that it is to have, or both. */
+export type SessionChange<C> = { change: C; kind: 'creation' | 'update' | 'removal'; sessions: ObjectSessions[] }
+
+/** Changes that exclude each other's sessions, so that they belong together; not ready while nodes would have no session. */
+export type Unit<C> = { changes: SessionChange<C>[]; isReady: boolean }
+
+/** Sessions that are to exist, and whether their object is there. */
+export type WantedSessions = { sessions: ObjectSessions; isStored: boolean }
+
+type Facts<C> = {
+  changes: SessionChange<C>[]
+  wanted: WantedSessions[]
+  excludes: (one: ObjectSessions, other: ObjectSessions) => boolean
+}
+
+/**
+ * The changes that interrupt sessions of nodes that are to have some. A creation is among them if what is removed excludes
+ * it. A removal alone waits until its nodes have other sessions.
+ */
+export function interruptingUnits<C>({ changes, wanted, excludes }: Facts<C>): Unit<C>[] {
+  const collide = (one: SessionChange<C>, other: SessionChange<C>) =>
+    one.sessions.some((here) => other.sessions.some((there) => excludes(here, there)))
+  const removals = changes.filter(({ kind, sessions }) => {
+    return kind === 'removal' && sessions.some((one) => wanted.some((other) => hasCommonNode(one, other.sessions)))
+  })
+  const others = changes.filter((one) => {
+    return one.kind === 'update' || (one.kind === 'creation' && removals.some((removal) => collide(one, removal)))
+  })
+  const served = new Set(wanted.flatMap(({ sessions, isStored }) => (isStored ? (sessions.nodes ?? []) : [])))
+  const all = wanted.flatMap(({ sessions }) => sessions.nodes ?? [])
+  const isServed = ({ sessions }: SessionChange<C>) =>
+    all.every((node) => served.has(node) || !sessions.some(({ nodes = [node] }) => nodes.includes(node)))
+  return connected([...removals, ...others], collide).map((unit) => ({
+    changes: unit,
+    isReady: unit.some(({ kind }) => kind !== 'removal') || unit.every(isServed),
+  }))
+}
+
+/**
+ * The changes of all units that are ready, in waves: in one wave no two units touch the sessions of one node, or of one
+ * router. So a node keeps its session with another router, and a router keeps those with other nodes.
+ */
+export function wavesOf<C>(units: readonly Unit<C>[]): C[][] {
+  const waves: C[][] = []
+  let left = units.filter(({ isReady }) => isReady)
+  while (left.length > 0) {
+    const chosen = firstWave(left)
+    waves.push(chosen.flatMap(({ changes }) => changes.map(({ change }) => change)))
+    left = left.filter((unit) => !chosen.includes(unit))
+  }
+  return waves
+}
+
+function firstWave<C>(units: readonly Unit<C>[]): Unit<C>[] {
+  const chosen: Unit<C>[] = []
+  const touched: ObjectSessions[] = []
+  for (const unit of units) {
+    const sessions = unit.changes.flatMap((one) => one.sessions)
+    const isApart = sessions.every((one) =>
+      touched.every((other) => one.router !== other.router && !hasCommonNode(one, other)),
+    )
+    if (!isApart) continue
+    chosen.push(unit)
+    touched.push(...sessions)
+  }
+  return chosen
+}
+
+function hasCommonNode({ nodes: ones }: ObjectSessions, { nodes: others }: ObjectSessions): boolean {
+  return ones === undefined || others === undefined || ones.some((node) => others.includes(node))
+}
+
+/** Groups of items that are linked, directly or by others. */
+function connected<T>(items: readonly T[], isLinked: (one: T, other: T) => boolean): T[][] {
+  const groups: T[][] = []
+  const left = new Set(items)
+  for (const first of items) {
+    if (!left.delete(first)) continue
+    const group = [first]
+    for (const one of group) {
+      const linked = [...left].filter((other) => isLinked(one, other))
+      for (const other of linked) left.delete(other)
+      group.push(...linked)
+    }
+    groups.push(group)
+  }
+  return groups
+}

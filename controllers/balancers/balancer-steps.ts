@@ -1,0 +1,108 @@
+import { mapAll } from '../../lib/map-all.ts'
+import type { Service } from '../../kube/objects.ts'
+import { balancerFinalizer, balancerRequestAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
+import { type Outcome, Terminal } from '../reconciler.ts'
+import { patch, patchStatus, withoutAnnotations } from '../services/patch-service.ts'
+import type { ServiceEvent } from '../services/service-event.ts'
+import type { Step } from './balancer-plan.ts'
+import type { Seen } from './balancer-state.ts'
+import { type CreateDeps, createBalancer } from './create-balancer.ts'
+import { changePorts } from './port-steps.ts'
+
+export type BalancerStepDeps = CreateDeps & {
+  event: (service: Service, event: ServiceEvent) => void
+  /** Called for each Service that admission should have completed, and did not review. */
+  onMissedByAdmission: () => void
+}
+
+/** Carries out one step for a Service and its balancer; an outcome ends the reconcile. */
+export async function carryOutBalancerStep(
+  deps: BalancerStepDeps,
+  { step, seen }: { step: Step; seen: Seen },
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { balancers, event } = deps
+  const { service, names, found } = seen
+  switch (step.do) {
+    case 'create':
+      event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' })
+      await createBalancer(deps, { service, ...step }, signal)
+      return undefined
+    case 'change-ports':
+      await changePorts(balancers, { ...step, names }, signal)
+      return undefined
+    case 'remove-balancer':
+      event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' })
+      return removeBalancer(deps, step, signal)
+    case 'remove-surplus': {
+      const message = `Load balancer ${step.id} is deleted: an earlier request created it, and ${found[0]?.id} serves`
+      event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message })
+      return removeBalancer(deps, step, signal)
+    }
+    case 'remove-pools':
+      await mapAll(step.pools, (pool) => balancers.removePool(pool, signal), 4)
+      return undefined
+    case 'report-problems':
+      throw new Terminal(step.problems.join('; '))
+    case 'add-finalizer':
+    case 'show-balancer':
+    case 'show-status':
+    case 'clear-status':
+    case 'forget':
+      return changeService(deps, step, service)
+  }
+}
+
+type ServiceStep = Extract<Step, { do: 'add-finalizer' | 'show-balancer' | 'show-status' | 'clear-status' | 'forget' }>
+
+/** The steps that change the Service alone. */
+async function changeService(deps: BalancerStepDeps, step: ServiceStep, service: Service): Promise<undefined> {
+  const { client, annotations, event } = deps
+  const { finalizers = [] } = service.metadata
+  switch (step.do) {
+    case 'add-finalizer':
+      await patch(client, service, { metadata: { finalizers: [...finalizers, balancerFinalizer] } })
+      // A predecessor's Service was created before us.
+      if (!finalizers.includes(upstreamFinalizer)) deps.onMissedByAdmission()
+      return undefined
+    case 'show-balancer': {
+      const shown = { [annotations.id]: step.id, [annotations.location]: step.location ?? null }
+      return patch(client, service, { metadata: { annotations: { ...shown, [balancerRequestAnnotation]: null } } })
+    }
+    case 'show-status': {
+      await patchStatus(client, service, { loadBalancer: { ingress: step.addresses.map((ip) => ({ ip })) } })
+      const message = `Ensured load balancer: ${step.addresses.join(', ')}`
+      event(service, { type: 'Normal', reason: 'EnsuredLoadBalancer', message })
+      return undefined
+    }
+    case 'clear-status':
+      return patchStatus(client, service, { loadBalancer: { ingress: null } })
+    case 'forget':
+      return forget(deps, service)
+  }
+}
+
+/** What is attached to a balancer is not found any more when it is gone, so the pools go first. */
+async function removeBalancer(
+  { balancers }: BalancerStepDeps,
+  { id, pools }: { id: string; pools: string[] },
+  signal: AbortSignal,
+): Promise<undefined> {
+  await mapAll(pools, (pool) => balancers.removePool(pool, signal), 4)
+  await balancers.remove(id, signal)
+}
+
+/** The upstream finalizer is another controller's where another program serves the Service now. */
+async function forget({ client, annotations, event }: BalancerStepDeps, service: Service): Promise<undefined> {
+  const { finalizers = [], deletionTimestamp } = service.metadata
+  const isForeign = service.spec.loadBalancerClass !== undefined
+  const ours = isForeign || (!deletionTimestamp && service.spec.type === 'LoadBalancer') ? [] : [upstreamFinalizer]
+  const kept = finalizers.filter((name) => ![balancerFinalizer, ...ours].includes(name))
+  event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
+  await patch(client, service, {
+    metadata: {
+      finalizers: kept,
+      annotations: withoutAnnotations([annotations.id, annotations.location, balancerRequestAnnotation]),
+    },
+  })
+}

@@ -1,0 +1,104 @@
+import type { Balancer, BalancerPort, NewOrigin, Origin, OriginPool } from '../../clouds/balancers.ts'
+import type { ServicePort } from '../../kube/objects.ts'
+import { type BalancerNames, originName } from './balancer-names.ts'
+import type { NodeOrigin } from './node-origins.ts'
+
+/** What has to change at a balancer until its ports, pools and origins are those of the Service. */
+export type PortChanges = {
+  /** Ports that the Service no longer has, or whose pool is gone, with the pools that go with them. */
+  removePorts: BalancerPort[]
+  /** Pools of ours that nothing uses: left by an answer that was lost. */
+  removePools: string[]
+  updatePools: PoolUpdate[]
+  /** `pool` is one that exists for this port already. */
+  addPorts: { number: number; pool: PoolUpdate | { id?: never; add: NewOrigin[] } }[]
+}
+
+/** The origins of one pool that are missing, and those that are there in excess. New ones come first. */
+export type PoolUpdate = { id: string; add: NewOrigin[]; remove: string[] }
+
+export type PortsSeen = {
+  balancer: Pick<Balancer, 'ports'>
+  /** The pools of the project. */
+  pools: OriginPool[]
+  /** The origins of each pool that is attached to the balancer or named after it. */
+  origins: ReadonlyMap<string, Origin[]>
+  names: BalancerNames
+  ports: readonly ServicePort[]
+  nodes: NodeOrigin[]
+}
+
+/** The changes that a balancer needs. Pure; the lists are empty when there is none. */
+export function portChanges(seen: PortsSeen): PortChanges {
+  const { balancer, names, pools } = seen
+  const ports = seen.ports.filter(({ protocol = 'TCP' }) => protocol === 'TCP')
+  const wanted = new Map(ports.map((port) => [port.port, port]))
+  const isKept = (port: BalancerPort) => wanted.has(port.number) && port.pools.some((id) => seen.origins.has(id))
+  const [kept, removed] = [balancer.ports.filter(isKept), balancer.ports.filter((port) => !isKept(port))]
+  const used = new Set(kept.flatMap((port) => port.pools))
+  const missing = ports.filter(({ port }) => kept.every(({ number }) => number !== port))
+  const attached = new Set(balancer.ports.flatMap((port) => port.pools))
+  const spare = pools
+    .filter(({ id, name }) => names.portOfPool(name) !== undefined && !attached.has(id))
+    .toSorted(byAge)
+  const spareFor = ({ port }: ServicePort) => spare.find(({ name }) => names.portOfPool(name) === port)
+  const reused = new Set(missing.flatMap((port) => spareFor(port)?.id ?? []))
+  return {
+    removePorts: removed.map((port) => ({ ...port, pools: port.pools.filter((id) => !used.has(id)) })),
+    removePools: spare.flatMap(({ id }) => (reused.has(id) ? [] : id)),
+    updatePools: kept.flatMap((port) =>
+      port.pools.flatMap((id) => differences(seen, { id, nodePort: wanted.get(port.number)?.nodePort }) ?? []),
+    ),
+    addPorts: missing.flatMap((port) => {
+      // Without a node port yet, the API server is still at it.
+      if (port.nodePort === undefined) return []
+      const id = spareFor(port)?.id
+      const add = wantedOrigins(seen.nodes, port.nodePort)
+      return { number: port.port, pool: id === undefined ? { add } : updateOf(seen, { id, nodePort: port.nodePort }) }
+    }),
+  }
+}
+
+/** The updates of origins alone: for a Service that has a mistake, and keeps the ports that it has. */
+export function originChanges(seen: PortsSeen): PortChanges {
+  return { removePorts: [], removePools: [], updatePools: portChanges(seen).updatePools, addPorts: [] }
+}
+
+/** Whether there is nothing to change. */
+export function isUnchanged({ removePorts, removePools, updatePools, addPorts }: PortChanges): boolean {
+  return [removePorts, removePools, updatePools, addPorts].every((list) => list.length === 0)
+}
+
+type PoolAt = { id: string; nodePort: number | undefined }
+
+function differences(seen: PortsSeen, pool: PoolAt): PoolUpdate | undefined {
+  const update = updateOf(seen, pool)
+  return update.add.length + update.remove.length > 0 ? update : undefined
+}
+
+/** Without any node to send to, a pool keeps what it has: an empty one serves nobody. */
+function updateOf({ origins, nodes }: PortsSeen, { id, nodePort }: PoolAt): PoolUpdate {
+  const now = origins.get(id)
+  if (nodes.length === 0 || nodePort === undefined || !now) return { id, add: [], remove: [] }
+  const wanted = wantedOrigins(nodes, nodePort)
+  const present = new Set<string>()
+  const remove = now.filter((origin) => {
+    const text = textOf(origin)
+    const isExtra = present.has(text) || wanted.every((one) => textOf(one) !== text)
+    present.add(text)
+    return isExtra
+  })
+  return { id, add: wanted.filter((one) => !present.has(textOf(one))), remove: remove.map((origin) => origin.id) }
+}
+
+function wantedOrigins(nodes: NodeOrigin[], port: number): NewOrigin[] {
+  return nodes.map(({ node, address }) => ({ name: originName(node), address, port }))
+}
+
+function textOf({ address, port }: Pick<Origin, 'address' | 'port'>): string {
+  return `${address}:${port}`
+}
+
+function byAge(one: OriginPool, other: OriginPool): number {
+  return (one.createdAt ?? '').localeCompare(other.createdAt ?? '') || one.id.localeCompare(other.id)
+}

@@ -1,0 +1,143 @@
+import type { Balancer, Balancers, ListedBalancer, Origin } from '../../clouds/balancers.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { type Key, type Service, splitKey } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import type { Want } from '../../ledger/want/want.ts'
+import { mapAll } from '../../lib/map-all.ts'
+import type { Reconciler } from '../reconciler.ts'
+import { runSteps } from '../run-steps.ts'
+import type { BalancerNames } from './balancer-names.ts'
+import { type Step, planBalancer } from './balancer-plan.ts'
+import {
+  type BalancerAnnotations,
+  type Seen,
+  hasFinalizer,
+  inOrderOfUse,
+  namedBalancer,
+  requestOf,
+} from './balancer-state.ts'
+import { type BalancerStepDeps, carryOutBalancerStep } from './balancer-steps.ts'
+import type { NodeOrigin } from './node-origins.ts'
+import type { BalancerRequests } from './requests-in-flight.ts'
+
+export type ServiceBalancerDeps = BalancerStepDeps & {
+  client: KubeClient
+  balancers: Balancers
+  annotations: BalancerAnnotations
+  cached: (key: Key) => Service | undefined
+  want: (service: Service) => Want
+  /** Whether the settings choose managed balancers. Else we only delete what they chose before. */
+  isOn: boolean
+  namesOf: (key: Key) => BalancerNames
+  /** The nodes to which a balancer in this location sends. */
+  nodes: (location: string | undefined) => NodeOrigin[]
+  requests: BalancerRequests
+  /** Why nothing may be changed now; undefined if it may. */
+  haltReason: () => string | undefined
+}
+
+/** More steps than any Service needs from nothing to settled. */
+const maxSteps = 20
+
+/** Reads of the cloud for one Service at the same time. */
+const concurrency = 4
+
+/** Gives a Service its managed balancer, keeps its ports and origins, and deletes it at the end. */
+export function serviceBalancer(deps: ServiceBalancerDeps): Reconciler {
+  return {
+    name: 'service-balancer',
+    async reconcile(key, signal) {
+      const cached = deps.cached(key)
+      // Nearly all Services of a cluster are none of these, and cost no call.
+      if (!cached || !isConcerned(deps, cached)) return {}
+      const reason = deps.haltReason()
+      if (reason !== undefined) throw new Error(`no load balancer is changed: ${reason}`)
+      return runSteps(
+        {
+          look: (aborted) => look(deps, key, aborted),
+          plan: (seen: Seen | undefined) => (seen ? planBalancer(seen) : {}),
+          carryOut: async (step: Step, seen, aborted) => seen && carryOutBalancerStep(deps, { step, seen }, aborted),
+          maxSteps,
+        },
+        signal,
+      )
+    },
+  }
+}
+
+/** Whether a Service has a balancer, or shall have one. */
+export function isConcerned(
+  { want, isOn, annotations }: Pick<ServiceBalancerDeps, 'want' | 'isOn' | 'annotations'>,
+  service: Service,
+): boolean {
+  if (hasFinalizer(service)) return true
+  return isOn && (want(service).kind === 'managed' || namedBalancer(service, annotations) !== undefined)
+}
+
+/** Reads what the API server and the cloud have now; undefined if the Service is gone or needs no balancer. */
+async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): Promise<Seen | undefined> {
+  const { client, balancers, annotations, requests } = deps
+  const service = await client.get(services, splitKey(key), { signal })
+  if (!service || !isConcerned(deps, service)) return undefined
+  const names = deps.namesOf(key)
+  const isInFlight = requests.isInFlight(key, requestOf(service))
+  const [listed, all] = await Promise.all([balancers.list(signal), balancers.pools(signal)])
+  const named = await findNamed(deps, { service, listed }, signal)
+  const own = [...listed, ...(named ? [named] : [])].filter(({ name }) => names.isBalancer(name))
+  const read = await mapAll(own, ({ id }) => balancers.get(id, signal), concurrency)
+  const found = inOrderOfUse(
+    read.filter((balancer) => balancer !== undefined),
+    service,
+    annotations,
+  )
+  const pools = all.filter(({ name }) => names.portOfPool(name) !== undefined)
+  return {
+    service,
+    wanted: deps.want(service),
+    annotations,
+    names,
+    found,
+    foreign: named && !names.isBalancer(named.name) ? named : foreignIn(listed, { service, names, annotations }),
+    pools,
+    origins: await readOrigins(balancers, [...poolsOf(found), ...pools.map(({ id }) => id)], signal),
+    nodes: deps.nodes(found[0]?.location),
+    // Listed and not found: the cloud is at it, and the next look tells.
+    isInFlight: isInFlight || found.length < read.length,
+  }
+}
+
+/** The balancer that the Service names, where the list lacks it. A text that is no id at the cloud names none. */
+async function findNamed(
+  { balancers, annotations }: ServiceBalancerDeps,
+  { service, listed }: { service: Service; listed: ListedBalancer[] },
+  signal: AbortSignal,
+): Promise<ListedBalancer | undefined> {
+  const id = namedBalancer(service, annotations)
+  if (id === undefined || !/^[\w-]{1,128}$/.test(id) || listed.some((one) => one.id === id)) return undefined
+  return balancers.get(id, signal)
+}
+
+function foreignIn(
+  listed: ListedBalancer[],
+  { service, names, annotations }: Pick<Seen, 'service' | 'names' | 'annotations'>,
+): ListedBalancer | undefined {
+  const id = namedBalancer(service, annotations)
+  return listed.find((one) => one.id === id && !names.isBalancer(one.name))
+}
+
+function poolsOf(balancers: Balancer[]): string[] {
+  return balancers.flatMap(({ ports }) => ports.flatMap(({ pools }) => pools))
+}
+
+async function readOrigins(
+  balancers: Balancers,
+  pools: string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Origin[]>> {
+  const read = await mapAll(
+    [...new Set(pools)],
+    async (pool) => [pool, await balancers.origins(pool, signal)] as const,
+    concurrency,
+  )
+  return new Map(read.flatMap(([pool, origins]) => (origins ? [[pool, origins] as const] : [])))
+}

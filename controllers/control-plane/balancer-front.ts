@@ -1,0 +1,38 @@
+import type { Balancers } from '../../clouds/balancers.ts'
+import { moveTimeoutMs } from '../../clouds/assignments.ts'
+import { withTimeLimit } from '../../lib/time-limit.ts'
+import type { Front, FrontReader } from './front.ts'
+
+/** The addresses of a balancer that an operator created, as the front of the control plane. */
+export function balancerFront(balancers: Pick<Balancers, 'get'>, id: string): FrontReader {
+  const front: FrontReader['front'] = async (_id, signal) => {
+    const balancer = await balancers.get(id, signal)
+    const [address] = balancer?.addresses ?? []
+    // Machines hold an address; a balancer sends to several, and its origins say which.
+    return address === undefined ? undefined : { id, address, machines: [] }
+  }
+  return {
+    name: `load balancer ${id}`,
+    missing: `the project has no load balancer ${id} with an address. We create none: create one, or correct the setting`,
+    front,
+    fronts: async (signal): Promise<Front[]> => [(await front(id, signal)) ?? []].flat(),
+  }
+}
+
+/** A balancer's writes under a lease: none begins that could end after the lease, and each has a time limit. */
+export function leasedBalancers(balancers: Balancers, mayWrite: () => boolean): Balancers {
+  const timeoutError = () => new Error(`the cloud did not answer a write within ${moveTimeoutMs} ms`)
+  const write = <T>(signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>): Promise<T> => {
+    if (!mayWrite()) throw new Error('the lease ends too soon for another write; the next leader goes on')
+    return withTimeLimit({ ms: moveTimeoutMs, timeoutError, signal }, work)
+  }
+  return {
+    ...balancers,
+    addPort: async (balancer, port, signal) => write(signal, (ends) => balancers.addPort(balancer, port, ends)),
+    removePort: async (id, signal) => write(signal, (ends) => balancers.removePort(id, ends)),
+    addPool: async (name, signal) => write(signal, (ends) => balancers.addPool(name, ends)),
+    removePool: async (id, signal) => write(signal, (ends) => balancers.removePool(id, ends)),
+    addOrigin: async (pool, origin, signal) => write(signal, (ends) => balancers.addOrigin(pool, origin, ends)),
+    removeOrigin: async (id, signal) => write(signal, (ends) => balancers.removeOrigin(id, ends)),
+  }
+}

@@ -1,0 +1,163 @@
+import { moveTimeoutMs } from '../../clouds/assignments.ts'
+import type { Balancers } from '../../clouds/balancers.ts'
+import type { Clock } from '../../kube/clock.ts'
+import type { Log } from '../../kube/log.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { withTimeLimit } from '../../lib/time-limit.ts'
+import { type PortChanges, isUnchanged } from '../balancers/port-changes.ts'
+import { changePorts } from '../balancers/port-steps.ts'
+import { errorText } from '../error-text.ts'
+import { type BalancedNode, type ReachableNode, balancedNodes } from './balanced-nodes.ts'
+import { leasedBalancers } from './balancer-front.ts'
+import { type SeenPort, controlPlaneChanges, controlPlaneNames, originAddresses, readPort } from './balancer-ports.ts'
+import type { Guardian } from './guardian.ts'
+import type { KnownFront } from './known-front.ts'
+import type { GuardedNode, MoveRules } from './move-plan.ts'
+import type { WakeUp } from './wake-up.ts'
+
+export type BalancerGuardianOptions = {
+  balancers: Balancers
+  /** The balancer that the operator named. */
+  id: string
+  /** The port at the balancer; undefined if it is that of the API servers. */
+  port: number | undefined
+  known: KnownFront
+  nodes: () => GuardedNode[]
+  /** The public address of a node; undefined if it has none of its own. */
+  external: (node: string) => string | undefined
+  rules: MoveRules
+  readIntervalMs: number
+  probeIntervalMs: number
+  wakeUp: WakeUp
+  clock: Clock
+  log: Log
+  onTurn: () => void
+  /** Called after each try to change the origins, with why it failed. */
+  onAttempt: (error: string | undefined) => void
+}
+
+/** A change relies on a look at the cloud that is not older. */
+const liveMs = 2_000
+const readTimeoutMs = 8_000
+const leaseMarginMs = 100
+const retry = { firstMs: 500, maxMs: 10_000 }
+const usualPort = 6443
+
+type Look = { seen: SeenPort; atMs: number }
+
+type State = {
+  last: Look | undefined
+  /** Of looks and changes, in a row. */
+  failures: number
+  notBeforeMs: number
+  problem: string | undefined
+}
+
+type Turn = { options: BalancerGuardianOptions; state: State; signal: AbortSignal; mayWrite: () => boolean }
+
+/** The loop that keeps the good control-plane nodes, and no others, behind a managed balancer. */
+export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
+  const state: State = { last: undefined, failures: 0, notBeforeMs: -Infinity, problem: undefined }
+  return {
+    async lead(signal, leaseLeftMs) {
+      const mayWrite = () => leaseLeftMs() > moveTimeoutMs + leaseMarginMs
+      // Another replica may have changed it meanwhile.
+      state.last = undefined
+      options.known.forget()
+      while (!signal.aborted) {
+        options.onTurn()
+        if (options.clock.now() >= state.notBeforeMs) await turn({ options, state, signal, mayWrite })
+        await options.wakeUp.wait(options.probeIntervalMs, signal)
+      }
+    },
+    hesitationMs: () => 0,
+    // Its nodes are reached by several ways at once.
+    holder: () => undefined,
+    problem: () => state.problem,
+  }
+}
+
+async function turn(at: Turn): Promise<void> {
+  const { options, state, signal } = at
+  try {
+    await lookAndChange(at)
+    state.failures = 0
+  } catch (error) {
+    if (signal.aborted) return
+    state.failures += 1
+    state.last = undefined
+    state.notBeforeMs = options.clock.now() + backoffMs(state.failures, retry)
+    tell(at, errorText(error))
+  }
+}
+
+/** Looks, decides and acts once. */
+async function lookAndChange(at: Turn): Promise<void> {
+  const { options, state, signal } = at
+  const { known, readIntervalMs } = options
+  if (known.ageMs() >= readIntervalMs) await known.look(signal)
+  if (isDue(at)) await look(at)
+  if (!state.last) return
+  const wanted = wantedChange(options, state.last)
+  tell(at, wanted ? undefined : 'no control-plane node answers well; the origins stay as they are')
+  if (wanted && !isUnchanged(wanted.changes)) await change(at, wanted)
+}
+
+/** Whether the cloud has to be read: the last look is old, or what it showed has to change now. */
+function isDue({ options, state: { last } }: Turn): boolean {
+  if (!last) return true
+  const ageMs = options.clock.now() - last.atMs
+  if (ageMs >= options.readIntervalMs) return true
+  const wanted = ageMs > liveMs ? wantedChange(options, last) : undefined
+  return wanted !== undefined && !isUnchanged(wanted.changes)
+}
+
+async function look(at: Turn): Promise<void> {
+  const { options, state, signal } = at
+  const { balancers, id, clock } = options
+  const atMs = clock.now()
+  const timeoutError = () => new Error(`no answer within ${readTimeoutMs} ms`)
+  const read = (ends: AbortSignal) => readPort(balancers, { id, number: numberOf(options) }, ends)
+  const seen = await withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, read)
+  state.last = seen && { seen, atMs }
+  if (!seen)
+    throw new Error(`the project has no load balancer ${id}. We create none: create one, or correct the setting`)
+}
+
+type Wanted = { nodes: ReachableNode[]; changes: PortChanges }
+
+/** The change that the nodes need now; undefined if the origins should stay whatever the probes showed. */
+function wantedChange(options: BalancerGuardianOptions, { seen }: Look): Wanted | undefined {
+  const addresses = originAddresses(seen)
+  const all = options.nodes().map((node): BalancedNode => {
+    const external = options.external(node.name)
+    return { ...node, external, isOrigin: external !== undefined && addresses.has(external) }
+  })
+  const nodes = balancedNodes(all, options.rules)
+  return nodes && { nodes, changes: controlPlaneChanges(seen, { id: options.id, number: numberOf(options), nodes }) }
+}
+
+/** Whatever the answers are, only the next look tells what came of them. */
+async function change({ options, state, signal, mayWrite }: Turn, { nodes, changes }: Wanted): Promise<void> {
+  const { balancers, id, log, onAttempt } = options
+  state.last = undefined
+  log.info({ balancer: id, origins: nodes.map(({ name }) => name) }, 'changing the origins of the control plane')
+  try {
+    const target = { balancer: id, changes, names: controlPlaneNames(id) }
+    await changePorts(leasedBalancers(balancers, mayWrite), target, signal)
+    onAttempt(undefined)
+  } catch (error) {
+    onAttempt(errorText(error))
+    throw error
+  }
+}
+
+function numberOf({ port, nodes }: BalancerGuardianOptions): number {
+  return port ?? nodes().find(({ endpoint }) => endpoint)?.endpoint?.port ?? usualPort
+}
+
+function tell({ options: { id, log }, state }: Turn, problem: string | undefined): void {
+  if (problem !== undefined && problem !== state.problem)
+    log.warn({ balancer: id, problem }, 'control-plane load balancer')
+  state.problem = problem
+}

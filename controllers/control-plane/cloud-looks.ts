@@ -1,0 +1,59 @@
+import type { Clock } from '../../kube/clock.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { errorText } from '../error-text.ts'
+import type { KnownFront } from './known-front.ts'
+
+export type CloudLooks = {
+  /** Reads the cloud if it is time. Returns why the last read failed, if it did. */
+  look(signal: AbortSignal): Promise<string | undefined>
+}
+
+export type CloudLooksOptions = {
+  known: KnownFront
+  /** How often the cloud is read while all is well. */
+  readIntervalMs: number
+  /** How many failures are left before the address leaves its holder; infinite while there is none. */
+  failuresLeft: () => number
+  clock: Clock
+}
+
+/** One failure before a move we look already, so that the move need not wait for it; later, while it cannot move, seldom. */
+const suspicionMs = { first: 1_000, later: 5_000 }
+const retry = { firstMs: 500, maxMs: 10_000 }
+
+/** Looks at the cloud: a list at each interval, and the address alone when its holder is suspect or we know nothing. */
+export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: CloudLooksOptions): CloudLooks {
+  let listedAtMs = -Infinity
+  let failures = 0
+  let failure: string | undefined
+  let notBeforeMs = -Infinity
+
+  const isSuspect = () => failuresLeft() <= 1
+  const isListDue = () => clock.now() - listedAtMs >= readIntervalMs
+  const isDue = () => {
+    const suspicionAgeMs = failuresLeft() === 1 ? suspicionMs.first : suspicionMs.later
+    return known.ageMs() > (isSuspect() ? suspicionAgeMs : readIntervalMs) || (isListDue() && !isSuspect())
+  }
+  const read = (signal: AbortSignal) => {
+    if (!isListDue() || isSuspect() || known.ageMs() === Infinity) return known.look(signal)
+    listedAtMs = clock.now()
+    return known.find(signal)
+  }
+
+  return {
+    async look(signal) {
+      if (!isDue() || clock.now() < notBeforeMs) return failure
+      try {
+        await read(signal)
+        failures = 0
+        failure = undefined
+      } catch (error) {
+        if (signal.aborted) return failure
+        failures += 1
+        notBeforeMs = clock.now() + backoffMs(failures, retry)
+        failure = `the cloud could not be read: ${errorText(error)}`
+      }
+      return failure
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { isIPv6 } from 'node:net'
+import type { EndpointSlice, Node } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { type ProviderIds, readProviderId } from '../nodes/provider-id.ts'
+
+/** Why the holder should not keep the control-plane address, the weakest reason first. */
+export const leavingReasons = ['', 'excluded by its label', 'cordoned', 'being deleted'] as const
+
+/** A node with an API server. */
+export type ControlPlaneNode = {
+  name: string
+  /** The id of its machine; undefined before the node has one of our cloud. */
+  machine: string | undefined
+  /** Where its own API server listens; undefined if the node shows no address. */
+  endpoint: { address: string; port: number } | undefined
+  /** A place in `leavingReasons`: 0 if the node stays. */
+  leaving: number
+}
+
+/** Everything that decides about the nodes and endpoints. */
+export type ControlPlaneState = {
+  nodes: readonly Node[]
+  /** The EndpointSlices of `default/kubernetes`. */
+  slices: readonly EndpointSlice[]
+  /** The control-plane address: never the own address of a node. */
+  shared: string | undefined
+  ids: ProviderIds
+}
+
+const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers'
+
+/** The port of an API server where `default/kubernetes` does not say it. */
+const usualPort = 6443
+
+/** The control-plane nodes, by name. Pure. */
+export function controlPlaneNodes({ nodes, slices, shared, ids }: ControlPlaneState): ControlPlaneNode[] {
+  const ports = endpointPorts(slices)
+  const [port = usualPort] = ports.values()
+  return nodes
+    .map((node) => {
+      const providerId = readProviderId(node.spec.providerID, ids)
+      const address = ownAddress(node, ports, shared)
+      return {
+        name: node.metadata.name,
+        machine: providerId.kind === 'machine' ? providerId.id : undefined,
+        endpoint: address === undefined ? undefined : { address, port: ports.get(address) ?? port },
+        leaving: leavingOf(node),
+      }
+    })
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/** The port of each API server by its address, as the API servers themselves publish it. */
+function endpointPorts(slices: readonly EndpointSlice[]): Map<string, number> {
+  const pairs = slices.flatMap(({ endpoints, ports }) => {
+    const port = (ports?.find(({ name }) => name === 'https') ?? ports?.[0])?.port
+    const addresses = endpoints?.flatMap((endpoint) => endpoint.addresses) ?? []
+    return port === undefined ? [] : addresses.map((address) => [canonicalIpAddress(address) ?? address, port] as const)
+  })
+  return new Map(pairs)
+}
+
+/** An address that the API server publishes, else the node's own as a kubelet reports it: internal before external. */
+function ownAddress(node: Node, ports: Map<string, number>, shared: string | undefined): string | undefined {
+  const all = (node.status?.addresses ?? [])
+    .filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
+    .toSorted((one, other) => place(one) - place(other))
+    .map(({ address }) => canonicalIpAddress(address) ?? address)
+    .filter((address) => address !== shared)
+  return all.find((address) => ports.has(address)) ?? all[0]
+}
+
+function place({ type, address }: { type: string; address: string }): number {
+  return Number(type === 'ExternalIP') * 2 + Number(isIPv6(address))
+}
+
+/** Only `kubectl uncordon` and the like make a node stay again, so two nodes never send the address to and fro. */
+function leavingOf({ metadata, spec }: Node): number {
+  if (metadata.deletionTimestamp !== undefined) return 3
+  if (spec.unschedulable === true) return 2
+  return metadata.labels?.[excluded] === undefined ? 0 : 1
+}

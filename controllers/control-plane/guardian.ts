@@ -1,0 +1,162 @@
+import { moveTimeoutMs } from '../../clouds/assignments.ts'
+import type { Clock } from '../../kube/clock.ts'
+import type { Log } from '../../kube/log.ts'
+import { type CloudLooks, cloudLooks } from './cloud-looks.ts'
+import type { Front } from './front.ts'
+import type { KnownFront } from './known-front.ts'
+import { type Decision, type GuardedNode, type MoveRules, planMove, toleratedFailures } from './move-plan.ts'
+import type { Mover, TriedMove } from './mover.ts'
+import { noProbes, type ProbeHistory } from './probe-history.ts'
+import { type ToldProblem, toldProblem } from './told-problem.ts'
+import type { WakeUp } from './wake-up.ts'
+import { yieldPause } from './yield-pause.ts'
+
+export type GuardianOptions = {
+  known: KnownFront
+  mover: Mover
+  /** The control-plane nodes and what their probes showed. */
+  nodes: () => GuardedNode[]
+  /** Probes of the address itself; undefined if they would prove nothing. */
+  address: () => ProbeHistory | undefined
+  /** The node that this process runs on, if it is known. */
+  ownNode: string | undefined
+  rules: MoveRules
+  /** How often the cloud is read while all is well. */
+  readIntervalMs: number
+  probeIntervalMs: number
+  wakeUp: WakeUp
+  clock: Clock
+  log: Log
+  /** Called at each turn of the loop. */
+  onTurn: () => void
+  onMoved: (move: TriedMove) => void
+}
+
+export type Guardian = {
+  /**
+   * Guards the address until the signal aborts. It returns earlier to let another replica lead: the one on the holder
+   * itself should not, because it would fail together with what it guards.
+   */
+  lead: (signal: AbortSignal, leaseLeftMs: () => number) => Promise<void>
+  /** How long this replica leaves a free lease to others. */
+  hesitationMs: () => number
+  /** The control-plane node that has the address. */
+  holder: () => GuardedNode | undefined
+  /** What an operator should know; undefined if all is well. */
+  problem: () => string | undefined
+}
+
+/** Others look for a free lease twice a second. */
+const hesitationMs = 1_500
+/** A move relies on a look at the cloud whose answer is not older. */
+const liveMs = 2_000
+/** A write must end before the lease does, timers that fire late included. */
+const leaseMarginMs = 100
+
+/** What a turn of the loop needs besides the options. */
+type Turn = GuardianOptions & {
+  looks: CloudLooks
+  told: ToldProblem
+  decide: (front: Front) => Decision
+}
+
+/** The loop that keeps the control-plane address at a good control-plane node. */
+export function guardian(options: GuardianOptions): Guardian {
+  const { known, clock, log, ownNode, rules, wakeUp, probeIntervalMs, readIntervalMs } = options
+  const told = toldProblem(log, () => known.current()?.address)
+  const holder = () => holderOf(known.current(), options.nodes())
+  const looks = cloudLooks({ known, readIntervalMs, clock, failuresLeft: () => failuresLeft(options, holder()) })
+  const parts: Turn = { ...options, looks, told, decide: decider(options) }
+  const pause = yieldPause(() => clock.now())
+
+  const isHolderHere = () => ownNode !== undefined && holder()?.name === ownNode
+  const canOthersLead = () =>
+    options.nodes().some(({ name, probes }) => name !== ownNode && probes.successes >= rules.successes)
+  const shouldYield = () => isHolderHere() && told.current() === undefined && canOthersLead() && pause.isOver()
+
+  return {
+    async lead(signal, leaseLeftMs) {
+      const mayWrite = () => leaseLeftMs() > moveTimeoutMs + leaseMarginMs
+      pause.lead()
+      // Another guardian may have led, and moved it, meanwhile.
+      known.forget()
+      options.mover.forget()
+      told.forget()
+      while (!signal.aborted) {
+        options.onTurn()
+        if (await takeTurn(parts, signal, mayWrite)) continue
+        if (shouldYield()) {
+          pause.yielded()
+          log.info({ node: ownNode }, 'this node has the control-plane address, so another guardian should lead')
+          return
+        }
+        await wakeUp.wait(probeIntervalMs, signal)
+      }
+    },
+    hesitationMs: () => (isHolderHere() && options.nodes().length > 1 ? hesitationMs : 0),
+    holder,
+    problem: told.current,
+  }
+}
+
+/** Looks, decides and acts once. Returns whether there is more to do at once. */
+async function takeTurn(parts: Turn, signal: AbortSignal, mayWrite: () => boolean): Promise<boolean> {
+  const { known, looks, told, mover } = parts
+  const failure = await looks.look(signal)
+  if (signal.aborted) return false
+  const front = known.current()
+  if (front === undefined || known.ageMs() === Infinity) {
+    told.tell(known.problem() ?? failure ?? told.current())
+    return false
+  }
+  settleMove(parts, front)
+  const decision = parts.decide(front)
+  told.tell(decision.do === 'wait' ? (decision.problem ?? told.current()) : failure)
+  if (decision.do !== 'move') return false
+  const isLive = known.answerAgeMs() <= liveMs
+  if (isLive) await mover.attempt(decision, front, mayWrite)
+  known.forget()
+  return true
+}
+
+/** Only what the cloud shows tells that a move happened. */
+function settleMove({ mover, onMoved }: GuardianOptions, { machines }: Front): void {
+  const move = mover.tried()
+  if (move === undefined || machines.length !== 1 || machines[0] !== move.to.machine) return
+  mover.settle()
+  onMoved(move)
+}
+
+/** Decides by what is known now, and remembers who had the address and since when a stranger has it. */
+function decider({ nodes, address, rules, ownNode, mover, clock }: GuardianOptions): (front: Front) => Decision {
+  let former: string | undefined
+  let strangerSinceMs: number | undefined
+  return ({ machines }) => {
+    const all = nodes()
+    const isStranger = machines.length === 1 && !all.some(({ machine }) => machine === machines[0])
+    strangerSinceMs = isStranger ? (strangerSinceMs ?? clock.now()) : undefined
+    if (machines.length === 1) [former] = machines
+    return planMove({
+      nodes: all,
+      assigned: machines,
+      former,
+      strangerForMs: strangerSinceMs === undefined ? 0 : clock.now() - strangerSinceMs,
+      address: address(),
+      rules,
+      own: ownNode,
+      refused: mover.refused(),
+      pauseMs: (reason) => mover.pauseMs(reason),
+    })
+  }
+}
+
+function holderOf(front: Front | undefined, nodes: GuardedNode[]): GuardedNode | undefined {
+  const [machine, ...others] = front?.machines ?? []
+  return others.length > 0 ? undefined : nodes.find((node) => node.machine === machine)
+}
+
+/** How many failures are left before the address leaves its holder. */
+function failuresLeft({ address, rules }: GuardianOptions, holder: GuardedNode | undefined): number {
+  const failing = [holder?.probes, address()].filter((probes) => probes !== undefined && probes.failures > 0)
+  return Math.min(...failing.map((probes = noProbes) => toleratedFailures(probes, rules) - probes.failures))
+}

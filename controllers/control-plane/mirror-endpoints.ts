@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { EndpointSlice, Endpoints, Service } from '../../kube/objects.ts'
+import { type MirrorWanted, isOurSlice, managedByLabel, mirrorSlices, mirrorSubsets } from './mirror-objects.ts'
+
+// Nodes read EndpointSlices alone, so we write slices. A predecessor wrote Endpoints, of which a controller of Kubernetes makes
+// slices of its own: as long as somebody keeps these Endpoints we keep them right instead, so that no endpoint is there twice.
+
+export type SliceStep =
+  | { do: 'create-slice'; slice: EndpointSlice }
+  | { do: 'change-slice'; slice: EndpointSlice }
+  | { do: 'remove-slice'; slice: EndpointSlice }
+
+type Seen = MirrorWanted & { endpoints: Endpoints | undefined; slices: readonly EndpointSlice[] }
+
+const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror'
+const mirroringController = 'endpointslicemirroring-controller.k8s.io'
+
+/** What is to be changed in a predecessor's Endpoints. */
+export function planSubsets(seen: Seen): { do: 'change-endpoints'; endpoints: Endpoints } | undefined {
+  const { endpoints } = seen
+  if (!endpoints || isEmpty(seen)) return undefined
+  const subsets = mirrorSubsets(seen)
+  return isDeepStrictEqual(linesOf(endpoints.subsets), linesOf(subsets))
+    ? undefined
+    : { do: 'change-endpoints', endpoints: { ...endpoints, subsets } }
+}
+
+/** What is to be changed in our slices. */
+export function planSlices(seen: Seen & { service: Service }): SliceStep | undefined {
+  if (isEmpty(seen)) return undefined
+  const wanted = areMirrored(seen) ? [] : mirrorSlices(seen, seen.service)
+  const byName = new Map(seen.slices.map((slice) => [slice.metadata.name, slice]))
+  for (const slice of wanted) {
+    const step = changeOf(slice, byName.get(slice.metadata.name))
+    if (step) return step
+  }
+  const names = new Set(wanted.map(({ metadata }) => metadata.name))
+  const stray = seen.slices.find((slice) => isOurSlice(slice) && !names.has(slice.metadata.name))
+  return stray && { do: 'remove-slice', slice: stray }
+}
+
+/** One API server answers us, so no list without any is true. */
+function isEmpty({ source }: Seen): boolean {
+  return source.slices.every(({ endpoints }) => (endpoints ?? []).length === 0)
+}
+
+/** Whether Kubernetes makes slices of a predecessor's Endpoints: we see them, because the controller may be off. */
+function areMirrored({ endpoints, slices }: Seen): boolean {
+  if (!endpoints || endpoints.metadata.labels?.[skipMirrorLabel] === 'true') return false
+  return slices.some(({ metadata }) => metadata.labels?.[managedByLabel] === mirroringController)
+}
+
+function changeOf(wanted: EndpointSlice, found: EndpointSlice | undefined): SliceStep | undefined {
+  if (!found) return { do: 'create-slice', slice: wanted }
+  // It cannot be changed.
+  if (found.addressType !== wanted.addressType) return { do: 'remove-slice', slice: found }
+  const labels = { ...found.metadata.labels, ...wanted.metadata.labels }
+  const metadata = { ...found.metadata, ...wanted.metadata, labels }
+  const isSame = isDeepStrictEqual(metadata, found.metadata) && isDeepStrictEqual(contentOf(found), contentOf(wanted))
+  return isSame ? undefined : { do: 'change-slice', slice: { ...wanted, metadata } }
+}
+
+function contentOf({ endpoints, ports }: EndpointSlice): object {
+  return { endpoints: endpoints ?? [], ports: ports ?? [] }
+}
+
+/** Each address with each port. The API server groups them in its own way. */
+function linesOf(subsets: Endpoints['subsets'] = []): string[] {
+  return subsets
+    .flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
+      ports.flatMap(({ name = '', port, protocol = 'TCP' }) => [
+        ...addresses.map(({ ip }) => `${ip} ${name} ${port} ${protocol}`),
+        ...notReadyAddresses.map(({ ip }) => `${ip} ${name} ${port} ${protocol} not ready`),
+      ]),
+    )
+    .toSorted()
+}

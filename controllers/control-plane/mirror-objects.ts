@@ -1,0 +1,107 @@
+import { metallbPoolAnnotations } from '../../announcers/request-annotations.ts'
+import {
+  type EndpointSlice,
+  type Endpoints,
+  type Key,
+  type Service,
+  type ServicePort,
+  splitKey,
+} from '../../kube/objects.ts'
+
+/** The Service of the API servers and where they listen, as they publish it themselves. */
+export type MirrorSource = { service: Service | undefined; slices: readonly EndpointSlice[] }
+
+/** What the mirror Service leads to and by which address; the address is undefined until the cloud was read. */
+export type MirrorWanted = {
+  key: Key
+  address: string | undefined
+  /** The port at the address, if it is not the API servers' own. */
+  port: number | undefined
+  source: MirrorSource
+}
+
+/** No program that we know serves this class, so none announces the Service or buys a load balancer for it. */
+const mirrorClass = 'eip-admission.dev/control-plane'
+
+/** A pool that does not exist. MetalLB before 0.13 knows no classes, and a predecessor's Service has none. */
+const noPool = 'disabled-metallb-do-not-use-any-address-pool'
+
+/** What keeps MetalLB away, under both names of its annotation. */
+export const mirrorAnnotations = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, noPool]))
+
+export const managedByLabel = 'endpointslice.kubernetes.io/managed-by'
+const serviceLabel = 'kubernetes.io/service-name'
+const manager = 'eip-admission.dev'
+
+/** Selects the slices of a Service. */
+export const slicesOf = (service: string): string => `${serviceLabel}=${service}`
+
+/** The name of the mirror of one of the API servers' slices: usually there is one. RBAC permits the first few. */
+export const sliceName = (service: string, n: number): string => `${service}-${n + 1}`
+
+/** What the Service is when it becomes a load balancer: the class can be chosen only then. */
+export const becomingLoadBalancer = {
+  type: 'LoadBalancer',
+  loadBalancerClass: mirrorClass,
+  // Nodes deliver what arrives for the address itself.
+  allocateLoadBalancerNodePorts: false,
+} as const
+
+/** The Service as it is created; undefined as long as something is unknown that it cannot be without. */
+export function newMirror(wanted: MirrorWanted): Service | undefined {
+  const { address } = wanted
+  const ports = mirrorPorts(wanted)
+  if (address === undefined || ports.length === 0) return undefined
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { ...splitKey(wanted.key), annotations: mirrorAnnotations },
+    spec: { ...becomingLoadBalancer, loadBalancerIP: address, ports },
+  }
+}
+
+/** The ports: at the address that of the API servers, unless another one is set, and behind it theirs. */
+export function mirrorPorts({ port, source }: MirrorWanted): ServicePort[] {
+  const ports = source.service?.spec.ports ?? []
+  return ports.map(({ name, protocol = 'TCP', port: inside, targetPort = inside }, n) => ({
+    ...(name !== undefined && { name }),
+    protocol,
+    port: (n === 0 ? port : undefined) ?? (typeof targetPort === 'number' ? targetPort : inside),
+    targetPort,
+  }))
+}
+
+/** The slices of the mirror: those of the API servers, word for word. They go when the Service goes. */
+export function mirrorSlices({ source }: MirrorWanted, service: Service): EndpointSlice[] {
+  const { name, namespace = '', uid = '' } = service.metadata
+  return source.slices
+    .toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
+    .map(({ addressType, endpoints, ports }, n) => ({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: sliceName(name, n),
+        namespace,
+        labels: { [serviceLabel]: name, [managedByLabel]: manager },
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name, uid }],
+      },
+      addressType,
+      endpoints: endpoints ?? [],
+      ports: ports ?? [],
+    }))
+}
+
+/** The same as Endpoints have it. */
+export function mirrorSubsets({ source }: MirrorWanted): NonNullable<Endpoints['subsets']> {
+  return source.slices.map(({ endpoints, ports }) => ({
+    addresses: (endpoints ?? []).flatMap(({ addresses }) => addresses.map((ip) => ({ ip }))),
+    ports: (ports ?? []).flatMap(({ name = '', port, protocol = 'TCP' }) =>
+      port === undefined ? [] : [{ ...(name !== '' && { name }), port, protocol }],
+    ),
+  }))
+}
+
+/** Whether a slice is one of ours. */
+export function isOurSlice({ metadata }: EndpointSlice): boolean {
+  return metadata.labels?.[managedByLabel] === manager
+}

@@ -1,0 +1,173 @@
+import type { KubeClient, WriteOptions } from '../../kube/client.ts'
+import { isAlreadyExists, isNotFound } from '../../kube/errors.ts'
+import type { Log } from '../../kube/log.ts'
+import type { Occurrence } from '../../kube/events.ts'
+import { type Key, type Service, splitKey } from '../../kube/objects.ts'
+import { endpointSlices, endpoints, services } from '../../kube/resource.ts'
+import { listAll } from '../../kube/list-all.ts'
+import type { Outcome, Reconciler } from '../reconciler.ts'
+import { runSteps } from '../run-steps.ts'
+import { sliceName, slicesOf } from './mirror-objects.ts'
+import { type MirrorSeen, type MirrorStep, planMirror } from './mirror-plan.ts'
+import { type RepairPace, repairPace } from './repair-pace.ts'
+
+export type MirrorServiceOptions = {
+  client: KubeClient
+  /** The control-plane address; undefined as long as it is unknown. */
+  address: () => string | undefined
+  /** The port at the address, if it is not the API servers' own. */
+  port: number | undefined
+  event: (service: Service, occurrence: Occurrence) => void
+  now: () => number
+  log: Log
+}
+
+/** The Service of the API servers. */
+export const apiServerService = 'default/kubernetes'
+
+/** More steps than any mirror needs. */
+const maxSteps = 15
+
+/** Keeps a Service that leads from the control-plane address to the API servers; its key is that Service. */
+export function mirrorService(options: MirrorServiceOptions): Reconciler {
+  const paces = makePaces(options.now)
+  return {
+    name: 'mirror-service',
+    reconcile: (key, signal) =>
+      runSteps(
+        {
+          look: (aborted) => look(options, key, aborted),
+          plan: (seen: MirrorSeen) => ({ step: planMirror(seen) }),
+          carryOut: (step: MirrorStep, seen, aborted) => carryOut({ ...options, paces }, { step, seen }, aborted),
+          maxSteps,
+        },
+        signal,
+      ),
+  }
+}
+
+/** Everything live: it is little, it seldom changes, and a stale cache would undo what a person just did. */
+async function look(options: MirrorServiceOptions, key: Key, signal: AbortSignal): Promise<MirrorSeen> {
+  const { client, port } = options
+  const at = splitKey(key)
+  const slices = (service: Key) => {
+    const { namespace, name } = splitKey(service)
+    return listAll(client, endpointSlices, { namespace, labelSelector: slicesOf(name), signal })
+  }
+  const [service, found, sourceService, sourceSlices, labeled] = await Promise.all([
+    client.get(services, at, { signal }),
+    client.get(endpoints, at, { signal }),
+    client.get(services, splitKey(apiServerService), { signal }),
+    slices(apiServerService),
+    slices(key),
+  ])
+  // Those that lost their label are not in the list.
+  const names = sourceSlices.map((_, n) => sliceName(at.name, n))
+  const missing = names.filter((name) => !labeled.some(({ metadata }) => metadata.name === name))
+  const unlabeled = await Promise.all(missing.map((name) => client.get(endpointSlices, { ...at, name }, { signal })))
+  return {
+    key,
+    address: options.address(),
+    port,
+    source: { service: sourceService, slices: sourceSlices },
+    service,
+    endpoints: found,
+    slices: [...labeled, ...unlabeled.filter((slice) => slice !== undefined)],
+  }
+}
+
+type Paces = { service: RepairPace; endpoints: RepairPace }
+
+/** Bursts that an adoption, a person who edits and a rolling upgrade of the API servers never need. */
+function makePaces(now: () => number): Paces {
+  return { service: repairPace(6, now), endpoints: repairPace(30, now) }
+}
+
+/** What each step repairs; undefined for a step that no other program undoes. */
+const repaired: Record<MirrorStep['do'], { pace: keyof Paces; what: string } | undefined> = {
+  'create-service': undefined,
+  'finish-deletion': undefined,
+  'change-service': { pace: 'service', what: 'its annotations or its spec' },
+  'show-address': { pace: 'service', what: 'the address in its status' },
+  'change-endpoints': { pace: 'endpoints', what: 'its Endpoints' },
+  'create-slice': { pace: 'endpoints', what: 'its EndpointSlices' },
+  'change-slice': { pace: 'endpoints', what: 'its EndpointSlices' },
+  'remove-slice': { pace: 'endpoints', what: 'its EndpointSlices' },
+}
+
+type Deps = MirrorServiceOptions & { paces: Paces }
+
+async function carryOut(
+  deps: Deps,
+  { step, seen }: { step: MirrorStep; seen: MirrorSeen },
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { client, paces, log } = deps
+  const repair = repaired[step.do]
+  if (repair) {
+    const pace = paces[repair.pace]
+    const pauseMs = pace.pauseMs()
+    if (pauseMs > 0) return pause(deps, { service: seen.service, what: repair.what }, pauseMs)
+    pace.made()
+  }
+  try {
+    await write(client, step, { fieldManager: 'eip-admission', signal })
+    log.info({ step: step.do }, 'mirror Service')
+  } catch (error) {
+    // Somebody made or removed it in between; the next look sees it.
+    if (!isAlreadyExists(error) && !isNotFound(error)) throw error
+  }
+  return undefined
+}
+
+/** A write that ends with our turn to write: each can be cut off and made again. */
+async function write(client: KubeClient, step: MirrorStep, options: WriteOptions): Promise<unknown> {
+  switch (step.do) {
+    case 'create-service':
+      return client.create(services, step.service, options)
+    case 'finish-deletion':
+      return patch(client, { ...step, change: { metadata: { finalizers: step.finalizers } } }, options)
+    case 'change-service':
+      return patch(client, step, options)
+    case 'show-address': {
+      const status = { loadBalancer: { ingress: step.ingress } }
+      return patch(client, { ...step, change: { status } }, { ...options, subresource: 'status' })
+    }
+    case 'change-endpoints':
+      return client.replace(endpoints, step.endpoints, options)
+    case 'create-slice':
+      return client.create(endpointSlices, step.slice, options)
+    case 'change-slice':
+      return client.replace(endpointSlices, step.slice, options)
+    case 'remove-slice': {
+      const { namespace, name, uid } = step.slice.metadata
+      return client.remove(endpointSlices, { namespace, name, uid }, options)
+    }
+  }
+}
+
+/** Changes the Service, unless it has changed since we looked. */
+async function patch(
+  client: KubeClient,
+  { service, change }: { service: Service; change: { metadata?: object; spec?: object; status?: object } },
+  options: WriteOptions,
+): Promise<unknown> {
+  const { namespace, name, resourceVersion } = service.metadata
+  const merge = { ...change, metadata: { ...change.metadata, resourceVersion } }
+  return client.patch(services, { namespace, name, patch: { merge } }, options)
+}
+
+function pause(
+  { event, log }: Deps,
+  { service, what }: { service: Service | undefined; what: string },
+  againInMs: number,
+): Outcome {
+  const advice =
+    service?.spec.loadBalancerClass === undefined
+      ? 'if MetalLB does, delete this Service: we create it again at once, with a class that MetalLB leaves alone'
+      : 'find out which program it is, and stop it from serving this Service'
+  const message = `Another program undoes ${what} again and again, so we repair it only every 10 s: ${advice}`
+  if (service) event(service, { type: 'Warning', reason: 'MirrorServiceContested', message })
+  log.warn({ warning: message }, 'mirror Service')
+  return { againInMs: Math.ceil(againInMs) }
+}

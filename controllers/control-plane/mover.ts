@@ -1,0 +1,92 @@
+import { CloudError } from '../../clouds/cloud.ts'
+import type { Clock } from '../../kube/clock.ts'
+import type { Log } from '../../kube/log.ts'
+import { withTimeLimit } from '../../lib/time-limit.ts'
+import { errorText } from '../error-text.ts'
+import type { Front, FrontPort } from './front.ts'
+import { moveAttempts } from './move-attempts.ts'
+import type { Decision, MoveReason } from './move-plan.ts'
+
+export type Move = Extract<Decision, { do: 'move' }>
+
+/** A move that was tried and whose result the cloud has not shown yet. */
+export type TriedMove = Move & { from: Front; beganAtMs: number }
+
+export type Mover = {
+  /**
+   * Tries a move. Whatever the answer was, only the next look at the cloud tells whether it happened, and later tries
+   * wait.
+   */
+  attempt(move: Move, front: Front, mayWrite: () => boolean): Promise<void>
+  /** The last attempt, until `settle`. */
+  tried(): TriedMove | undefined
+  /** The cloud shows that the move happened. */
+  settle(): void
+  /** Another guardian may have moved the address since the last attempt. */
+  forget(): void
+  /** How long a move for this reason has to wait. */
+  pauseMs(reason: MoveReason): number
+  /** Machines that the cloud refused lately. */
+  refused(): ReadonlySet<string>
+}
+
+export type MoverOptions = {
+  port: FrontPort
+  cooldownMs: number
+  clock: Clock
+  log: Log
+  onAttempt: (move: Move, error: string | undefined) => void
+}
+
+/** The cloud may refuse a machine for good, as in another location. We try it again only after this time. */
+const refusedForMs = 5 * 60_000
+/** A move is a few calls with time-outs of their own. */
+const attemptTimeoutMs = 30_000
+
+/** Carries out moves, one at a time. */
+export function mover(options: MoverOptions): Mover {
+  const { port, clock, log, onAttempt } = options
+  const refusedAtMs = new Map<string, number>()
+  const attempts = moveAttempts(options)
+  let tried: TriedMove | undefined
+
+  const fail = ({ to }: Move, error: unknown) => {
+    log.warn({ to: to.name, error: errorText(error) }, 'the move of the control-plane address failed; looking again')
+    if (error instanceof CloudError && error.fault === 'invalid') refusedAtMs.set(to.machine, clock.now())
+    attempts.failed()
+  }
+
+  return {
+    async attempt(move, front, mayWrite) {
+      const { to, reason, why } = move
+      attempts.begin()
+      tried = { ...move, from: front, beganAtMs: tried?.beganAtMs ?? clock.now() }
+      log.info({ address: front.address, to: to.name, reason, why }, 'moving the control-plane address')
+      try {
+        await assign(port, { id: front.id, machine: to.machine }, mayWrite)
+        attempts.succeeded()
+        onAttempt(move, undefined)
+      } catch (error) {
+        fail(move, error)
+        onAttempt(move, errorText(error))
+      }
+    },
+    tried: () => tried,
+    settle() {
+      tried = undefined
+      attempts.settle()
+    },
+    forget: () => void (tried = undefined),
+    pauseMs: (reason) => attempts.pauseMs(reason),
+    refused() {
+      for (const [machine, atMs] of refusedAtMs) if (clock.now() - atMs > refusedForMs) refusedAtMs.delete(machine)
+      return new Set(refusedAtMs.keys())
+    },
+  }
+}
+
+/** A process that has to stop still completes what it began: half a move is an outage. */
+function assign(port: FrontPort, target: { id: string; machine: string }, mayWrite: () => boolean): Promise<void> {
+  const timeoutError = () => new Error(`the move did not end within ${attemptTimeoutMs} ms`)
+  return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => port.assign(target, { signal, mayWrite }))
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../../kube/clock.ts'
+import type { Endpoint, Probe } from '../../kube/probe.ts'
+import { addOutcome, noProbes, type ProbeHistory } from './probe-history.ts'
+
+/** Probes several API servers all the time, each on its own. */
+export type Probers = {
+  /** Probes these from now on: names and where they listen. What was probed before and is missing is forgotten. */
+  target(endpoints: ReadonlyMap<string, Endpoint>): void
+  /** What the probes of one showed. */
+  history(name: string): ProbeHistory
+  /** Forgets what the probes of one showed, and those in flight. */
+  forget(name: string): void
+  /** Ends every probe. */
+  stop(): void
+}
+
+export type ProbersOptions = {
+  probe: Probe
+  intervalMs: number
+  timeoutMs: number
+  clock: Clock
+  /** Called after each probe, with how many failed in a row. */
+  onOutcome: (name: string, outcome: { isWell: boolean; failures: number; ms: number; reason?: string }) => void
+}
+
+type Prober = { endpoint: Endpoint; history: ProbeHistory; ends: AbortController }
+
+/** Probers of these settings. A probe begins in each interval, whether or not the one before has ended. */
+export function probers(options: ProbersOptions): Probers {
+  const running = new Map<string, Prober>()
+  const start = (name: string, endpoint: Endpoint) => {
+    const prober = { endpoint, history: noProbes, ends: new AbortController() }
+    running.set(name, prober)
+    void probeRepeatedly(name, prober, options)
+  }
+  const stop = (name: string) => {
+    running.get(name)?.ends.abort()
+    running.delete(name)
+  }
+
+  return {
+    target(endpoints) {
+      for (const name of running.keys()) if (!endpoints.has(name)) stop(name)
+      for (const [name, endpoint] of endpoints) {
+        const now = running.get(name)?.endpoint
+        if (now?.address === endpoint.address && now.port === endpoint.port) continue
+        stop(name)
+        start(name, endpoint)
+      }
+    },
+    history: (name) => running.get(name)?.history ?? noProbes,
+    forget(name) {
+      const endpoint = running.get(name)?.endpoint
+      stop(name)
+      if (endpoint) start(name, endpoint)
+    },
+    stop() {
+      for (const name of running.keys()) stop(name)
+    },
+  }
+}
+
+async function probeRepeatedly(name: string, prober: Prober, options: ProbersOptions): Promise<void> {
+  const { intervalMs, timeoutMs, clock } = options
+  const { signal } = prober.ends
+  const maxInFlight = Math.ceil(timeoutMs / intervalMs) + 1
+  let inFlight = 0
+  const probeOnce = async (wake: AbortController) => {
+    inFlight += 1
+    const isDefinite = await probeAndRecord(name, prober, options)
+    inFlight -= 1
+    if (!isDefinite) return
+    // A server that refuses is asked again sooner: an outage costs its users every second.
+    await clock.sleep(intervalMs / 2, signal)
+    wake.abort()
+  }
+  while (!signal.aborted) {
+    const wake = new AbortController()
+    const end = () => wake.abort()
+    signal.addEventListener('abort', end, { once: true })
+    if (inFlight < maxInFlight) void probeOnce(wake)
+    await clock.sleep(intervalMs, wake.signal)
+    signal.removeEventListener('abort', end)
+  }
+}
+
+/** Returns whether the server refused or failed by its own word. */
+async function probeAndRecord(name: string, prober: Prober, options: ProbersOptions): Promise<boolean> {
+  const { probe, clock, onOutcome } = options
+  const { signal } = prober.ends
+  const startedAtMs = clock.now()
+  const result = await probe(prober.endpoint, signal)
+  if (signal.aborted) return false
+  const endedAtMs = clock.now()
+  const { isWell } = result
+  const reason = result.isWell ? {} : { reason: result.reason }
+  prober.history = addOutcome(prober.history, { startedAtMs, endedAtMs, isWell, ...reason })
+  onOutcome(name, { isWell, failures: prober.history.failures, ms: endedAtMs - startedAtMs, ...reason })
+  return !result.isWell && result.isDefinite
+}

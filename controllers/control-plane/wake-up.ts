@@ -1,0 +1,29 @@
+import type { Clock } from '../../kube/clock.ts'
+
+/** Ends a wait early. What happens while nobody waits ends the next wait at once. */
+export type WakeUp = {
+  wake(): void
+  /** Waits at most so long, or until the signal aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** A wake-up that was not called yet. */
+export function wakeUp(clock: Clock): WakeUp {
+  let isCalled = false
+  let call = () => {}
+  return {
+    wake() {
+      isCalled = true
+      call()
+    },
+    async wait(ms, signal) {
+      const ends = new AbortController()
+      call = () => ends.abort()
+      signal.addEventListener('abort', call, { once: true })
+      if (!isCalled && !signal.aborted) await clock.sleep(ms, ends.signal)
+      signal.removeEventListener('abort', call)
+      call = () => {}
+      isCalled = false
+    },
+  }
+}
