@@ -5,12 +5,14 @@ import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim
 import { quotaUse } from '../ledger/claim/quota.ts'
 import type { UnboundClaim } from '../ledger/claim/unbound-limit.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
-import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
+import { type ClusterFamilies, hasOpenFamilies, withStoredFamilies } from '../ledger/want/families.ts'
 import { type Policy, type Want, want } from '../ledger/want/want.ts'
-import { type Decision, type Operation, allow, deny, patch } from './decision.ts'
+import { type Decision, allow, deny, patch } from './decision.ts'
+import { decideManaged } from './service-managed.ts'
 import { generateName } from './generate-name.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
+import { addressPatch, removals, removeAddress, withoutOutdatedRequests } from './service-address.ts'
 import { servicePatch } from './service-patch.ts'
 import { type IsSelf, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
 import { showAsOurs, touchesAddress, withoutLostAddress } from './service-update.ts'
@@ -20,11 +22,13 @@ export type ServiceMutatingDeps = {
   policy: Policy
   /** The cloud's locations, if they are known. */
   locations: () => Location[] | undefined
+  /** The families of the cluster's Services, as far as they are known. */
+  families: () => ClusterFamilies
   claim: (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimResult>
   /** The address that the ledger holds for a Service; it claims none. */
   held: (key: string, signal: AbortSignal) => Promise<string | undefined>
-  /** Whether the API server has a Service of this key now, so that it will refuse another one. */
-  exists: (key: string, signal: AbortSignal) => Promise<boolean>
+  /** Whether the API server has a Service of this key now, so that it will refuse another one; undefined if nobody knows. */
+  exists: (key: string, signal: AbortSignal) => Promise<boolean | undefined>
   /** The outcome that a claim would have: its address where that is known, or why it would be refused. It writes nothing. */
   previewClaim: (claim: Claim, signal: AbortSignal) => Promise<ClaimPreview>
   /** Whether a Service is stored without its address, or denied, while the cloud cannot be reached. */
@@ -44,20 +48,25 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
     decide(request, signal) {
       const service = serviceOf(reserveAddress, request, deps.isSelf)
       if (!service) return allow()
-      const wanted = want(withoutOutdatedRequests(service, request.oldObject, policy), policy, deps.locations())
+      if (policy.managed) return decideManaged(deps, { request, service })
+      const { oldObject: old } = request
+      const stored = withStoredFamilies(withoutOutdatedRequests(service, old, policy), old, deps.families())
+      const wanted = want(stored, policy, deps.locations())
       switch (wanted.kind) {
         case 'ignored':
         case 'foreign':
+        // Decided above.
+        case 'managed':
           return allow()
         case 'nothing':
-          return removeAddress(service, request.oldObject, policy)
+          return removeAddress(service, old, policy)
         case 'own':
-          return keepOwnAddress(deps, { service, old: request.oldObject, own: wanted.address }, signal)
+          return keepOwnAddress(deps, { service, old, own: wanted.address }, signal)
         case 'reserve':
         case 'named':
           return setAddress(deps, { request, service, wanted }, signal)
         case 'wrong':
-          return denyNewProblems(deps, { service, old: request.oldObject, wanted })
+          return denyNewProblems(deps, { service, old, wanted })
       }
     },
   }
@@ -78,13 +87,18 @@ async function setAddress(
   const before = old && want(old, deps.policy, deps.locations())
   if (before && !touchesAddress({ service, old }, { now: wanted, before }))
     return patch(addressPatch(service, { address: undefined }, deps.policy), wanted.warnings)
+  if (deps.policy.matchesFamilies && hasOpenFamilies(service, old, deps.families()))
+    return patch(addressPatch(service, { address: undefined }, deps.policy), [...wanted.warnings, openFamilies])
   if (request.dryRun) return previewAddress(deps, addressRequest, signal)
 
   const { name: given, generateName: prefix } = service.metadata
   // The API server refuses a second Service of one name. A claim for it would take the address back from a Service that
   // is being deleted, which a client that retries without a pause could keep from ever going.
-  if (!old && given && (await deps.exists(keyOf(service), signal)))
-    return patch(addressPatch(service, { address: undefined }, deps.policy))
+  const exists = !old && given ? await deps.exists(keyOf(service), signal) : false
+  if (exists !== false) {
+    const warnings = exists ? [] : [...wanted.warnings, unknownService]
+    return patch(addressPatch(service, { address: undefined }, deps.policy), warnings)
+  }
   // The record of a Service has its name, so a Service with generateName gets its name here.
   const name = given || generateName(prefix ?? '')
   const named = { ...service, metadata: { ...service.metadata, name } }
@@ -104,6 +118,13 @@ async function setAddress(
     }
   }
 }
+
+const openFamilies =
+  'address pending, the controller assigns it when the API server has chosen the families of the Service ' +
+  '(spec.ipFamilyPolicy: "PreferDualStack"): MetalLB announces no single address for two'
+
+const unknownService =
+  'address pending, the controller assigns it later: the API server does not say whether a Service of this name exists'
 
 /** Restores what an update dropped of the address that the Service showed, if the ledger still holds it. */
 async function restoreAddress(
@@ -137,22 +158,6 @@ function claimOf(service: Service, wanted: AddressWant): Claim {
   return { ...claimSpecOf(wanted), key: keyOf(service), isShown, wait: true }
 }
 
-/** The patch that stores a Service with its address, or without one while the address is pending. */
-function addressPatch(
-  service: Service,
-  { address, name = service.metadata.name }: { address: string | undefined; name?: string },
-  { requestAnnotations }: Policy,
-): Operation[] {
-  const outdated = outdatedRequestAnnotations(service, requestAnnotations, address)
-  return servicePatch(service, {
-    ...(name ? { name } : {}),
-    finalizer: serviceFinalizer,
-    annotations: { ...removals(outdated), ...(address === undefined ? {} : { [addressAnnotation]: address }) },
-    // While ours is pending, no other address may stay: software that reads the field would announce it.
-    loadBalancerIP: address,
-  })
-}
-
 /** A Service with its own address gets the finalizer alone. */
 async function keepOwnAddress(
   deps: ServiceMutatingDeps,
@@ -167,40 +172,10 @@ async function keepOwnAddress(
   return patch(servicePatch(service, { finalizer: serviceFinalizer, annotations: removals([addressAnnotation]) }))
 }
 
-/**
- * Removes our address from a Service that no longer wants one. The API server keeps spec.loadBalancerIP when the type
- * changes: if the Service became a LoadBalancer again, the address would look like the user's own.
- */
-function removeAddress(service: Service, old: Service | null, { requestAnnotations }: Policy): Decision {
-  const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
-  if (shown === undefined) return allow()
-  const requests = annotationsRequesting(service, requestAnnotations, shown)
-  const isInSpec = service.spec.loadBalancerIP === shown
-  return patch(
-    servicePatch(service, {
-      annotations: removals([addressAnnotation, ...requests]),
-      ...(isInSpec ? { loadBalancerIP: undefined } : {}),
-    }),
-  )
-}
-
 function denyNewProblems(
   { policy, locations }: ServiceMutatingDeps,
   { service, old, wanted }: { service: Service; old: Service | null; wanted: Want },
 ): Decision {
   const problems = newProblems(wanted, old ? want(old, policy, locations()) : undefined)
   return problems.length > 0 ? deny('invalid', problemText(service, problems)) : allow()
-}
-
-/** The Service without the request annotations for an own address that the update removed from the spec. */
-function withoutOutdatedRequests(service: Service, old: Service | null, { requestAnnotations }: Policy): Service {
-  const removed = old?.spec.loadBalancerIP
-  if (!removed || service.spec.loadBalancerIP) return service
-  const outdated = removals(annotationsRequesting(service, requestAnnotations, removed))
-  const annotations = { ...service.metadata.annotations, ...outdated } as Record<string, string>
-  return { ...service, metadata: { ...service.metadata, annotations } }
-}
-
-function removals(annotations: string[]): Record<string, undefined> {
-  return Object.fromEntries(annotations.map((name) => [name, undefined]))
 }

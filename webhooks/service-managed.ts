@@ -1,0 +1,65 @@
+import type { Location } from '../clouds/cloud.ts'
+import type { Service } from '../kube/objects.ts'
+import { addressAnnotation, balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
+import { type Policy, type Want, want } from '../ledger/want/want.ts'
+import { type Decision, deny, patch } from './decision.ts'
+import type { AdmissionRequest } from './review.ts'
+import { type ServiceChange, servicePatch } from './service-patch.ts'
+import { newProblems, problemText, shownAddress } from './service-rules.ts'
+
+type Deps = { policy: Policy; locations: () => Location[] | undefined }
+
+/**
+ * Prepares a Service for its managed balancer, which the controller creates: the finalizer comes first. An update cannot
+ * drop the finalizer, nor the note of a request that may still be carried out.
+ */
+export function decideManaged(
+  { policy, locations }: Deps,
+  { request, service }: { request: AdmissionRequest<Service>; service: Service },
+): Decision {
+  const { oldObject: old } = request
+  const wanted = want(service, policy, locations())
+  const before = old ? want(old, policy, locations()) : undefined
+  const problems = newProblems(wanted, before)
+  if (problems.length > 0) return deny('invalid', problemText(service, problems))
+  const { annotations, ...lost }: ServiceChange = wanted.kind === 'nothing' ? withoutAddress(service, old) : {}
+  const always = kept(old)
+  const operations = servicePatch(service, {
+    ...always,
+    ...lost,
+    ...(wanted.kind === 'managed' && { finalizer: balancerFinalizer }),
+    annotations: { ...always.annotations, ...annotations },
+  })
+  return patch(operations, warningsOf(wanted, { before, isDryRun: request.dryRun === true }))
+}
+
+/** What an update cannot change. */
+function kept(old: Service | null): ServiceChange {
+  const { finalizers = [], annotations = {} } = old?.metadata ?? {}
+  const isBalanced = finalizers.includes(balancerFinalizer)
+  return {
+    ...(isBalanced && { finalizer: balancerFinalizer }),
+    annotations: { [balancerRequestAnnotation]: isBalanced ? annotations[balancerRequestAnnotation] : undefined },
+  }
+}
+
+/** An address of the ledger that an earlier setting gave goes with the type, as it does without managed balancers. */
+function withoutAddress(service: Service, old: Service | null): ServiceChange {
+  const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
+  if (shown === undefined) return {}
+  return {
+    annotations: { [addressAnnotation]: undefined },
+    ...(service.spec.loadBalancerIP === shown ? { loadBalancerIP: undefined } : {}),
+  }
+}
+
+/** Warnings come when they are new: every later change of the Service would repeat them. */
+function warningsOf(wanted: Want, { before, isDryRun }: { before: Want | undefined; isDryRun: boolean }): string[] {
+  if (wanted.kind !== 'managed') return []
+  const known = before?.kind === 'managed' ? before.warnings : []
+  const warnings = wanted.warnings.filter((warning) => !known.includes(warning))
+  const isNew = before?.kind !== 'managed'
+  return isDryRun && isNew
+    ? [...warnings, `dry run: a managed load balancer in ${wanted.location} would be created`]
+    : warnings
+}
