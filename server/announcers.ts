@@ -8,7 +8,6 @@ import { formerMetallb } from '../announcers/metallb/former.ts'
 import { metallbObjects } from '../announcers/metallb/objects.ts'
 import { names } from '../manifests/names.ts'
 import type { LoadBalancer, PeerMode } from './settings/load-balancer.ts'
-import { SettingsError } from './settings/problems.ts'
 
 /** How MetalLB's objects of a dialect were marked by its predecessor. */
 export type AnnouncerMarks = {
@@ -18,7 +17,7 @@ export type AnnouncerMarks = {
   counting: string
 }
 
-/** The announcer that the load balancer setting names. It refuses a choice that this version lacks if it would cost money. */
+/** The announcer that the load balancer setting names. */
 export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
   const of = configurationsFor(marks)
   const former = of.former(placeOf(loadBalancer))
@@ -38,10 +37,9 @@ export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): 
       return { ...metallb(of.objects(loadBalancer)), former }
     case 'metallb-configmap':
       return { ...metallb(of.document(loadBalancer)), former }
-    case 'emlb': {
-      const wrong = 'managed load balancers are not in this version, and we would buy Elastic IPs instead'
-      throw new SettingsError([{ setting: 'load balancer', wrong, right: 'leave it unset, or choose another one' }])
-    }
+    // A managed load balancer has addresses of its own, which nobody announces.
+    case 'emlb':
+      return { ...external('emlb'), former }
   }
 }
 

@@ -5,6 +5,7 @@ import type { Log } from '../kube/log.ts'
 import type { Node, Service } from '../kube/objects.ts'
 import type { Reflector } from '../kube/reflector.ts'
 import { serviceCIDRs } from '../kube/resource.ts'
+import { type ClusterFamilies, isDualStack } from '../ledger/want/families.ts'
 import type { IpAddress } from '../lib/ip-address.ts'
 import { rangeSet } from '../lib/ip-range.ts'
 import { recentRead } from '../lib/recent-read.ts'
@@ -13,6 +14,8 @@ import { recentRead } from '../lib/recent-read.ts'
 export type ClusterNetworks = {
   /** What an address is in this cluster, for a message; undefined for one from outside. */
   of(address: IpAddress): string | undefined
+  /** The families of its Services. */
+  families(): ClusterFamilies
   /** Reads the Service ranges if that was long ago; never throws. */
   refresh(signal: AbortSignal): Promise<void>
 }
@@ -20,16 +23,20 @@ export type ClusterNetworks = {
 export type ClusterNetworksOptions = {
   client: KubeClient
   /** Without the controllers, the cache of nodes is empty: the leader then checks the pod ranges. */
-  caches: { nodes: Pick<Reflector<Node>, 'list' | 'onChange'>; services: Pick<Reflector<Service>, 'get'> }
+  caches: { nodes: Pick<Reflector<Node>, 'list' | 'onChange'>; services: Pick<Reflector<Service>, 'get' | 'list'> }
   log: Log
   now: () => number
 }
 
 const maxAgeMs = 600_000
 
+/** The object with the ranges that the API server was started with. */
+const defaultRanges = 'kubernetes'
+
 /** The Service ranges that the API server tells, its own address in every version, and the nodes' pod ranges. */
 export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOptions): ClusterNetworks {
   let isServiceAddress = rangeSet([])
+  let isDual: boolean | undefined
   let isPodAddress: ((address: IpAddress) => boolean) | undefined
   caches.nodes.onChange((_key, current, previous) => {
     if (podRanges(current).join() !== podRanges(previous).join()) isPodAddress = undefined
@@ -38,6 +45,8 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
     read: async (signal) => {
       const found = await listAll(client, serviceCIDRs, { signal }).catch(noneIfNotServed)
       isServiceAddress = rangeSet(found.flatMap(({ spec }) => spec?.cidrs ?? []))
+      const cidrs = found.find(({ metadata }) => metadata.name === defaultRanges)?.spec?.cidrs
+      isDual = cidrs && cidrs.length > 1
     },
     now,
   })
@@ -49,6 +58,10 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
       }
       isPodAddress ??= rangeSet(caches.nodes.list().flatMap(podRanges))
       return isPodAddress(address) ? 'in a pod range' : undefined
+    },
+    families() {
+      const { ipFamilies = [] } = caches.services.get('default/kubernetes')?.spec ?? {}
+      return { primary: ipFamilies[0] ?? 'IPv4', isDual: isDual ?? isDualStack(caches.services.list()) }
     },
     async refresh(signal) {
       try {

@@ -13,10 +13,14 @@ import { retryUntilAnswered } from './retry-until-answered.ts'
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** Our credentials for the API server: from a kubeconfig, else those of the pod. */
-export function credentialsOf(file: string | undefined, env: EnvironmentVariables): Credentials {
+/** Our credentials for the API server, which `apiServer` may name: from a kubeconfig, else those of the pod. */
+export function credentialsOf(
+  { kubeconfig: file, apiServer }: { kubeconfig: string | undefined; apiServer: string | undefined },
+  env: EnvironmentVariables,
+): Credentials {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
-  return file === undefined && host !== undefined ? inCluster({ host, port }) : kubeconfig({ file })
+  if (file !== undefined || host === undefined) return kubeconfig({ file, server: apiServer })
+  return inCluster(apiServer === undefined ? { host, port } : { url: apiServer })
 }
 
 export type ClusterIdOptions = {

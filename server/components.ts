@@ -1,9 +1,11 @@
 import type { CertSource } from '../certs/cert-source.ts'
 import { paceOf } from '../certs/lifetimes.ts'
+import { mountedCertificate } from '../certs/mounted.ts'
 import { selfSigned } from '../certs/self-signed.ts'
 import { names } from '../manifests/names.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import { makeControllers } from './controllers.ts'
+import { type Guard, controlPlaneGuard } from './control-plane/guard.ts'
 import { clientAuthorities } from './listeners/client-authorities.ts'
 import type { KnownClients } from './listeners/client-certificates.ts'
 import type { Context } from './context.ts'
@@ -24,6 +26,8 @@ export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ownAddress
   ownUser: OwnUser
   /** Absent with --only=webhooks. */
   leadership: Leadership | undefined
+  /** Absent with --only=webhooks, and where the operator named no control-plane address. */
+  guard: Guard | undefined
   certs: CertSource
   paths: WebhookPaths
   /** The clients that may call the webhooks; absent if knowing the path is enough. */
@@ -36,9 +40,12 @@ export function makeComponents(context: Context): Components {
   const deps = makeDependencies(context)
   const controllers = makeControllers(deps)
   const self = ownUser({ ...context, namespace: context.settings.process.namespace })
-  const leader = leadership(context, (signal) => controllers.run(signal))
+  const leader = leadership(context, (signal, silentMs) => {
+    deps.ledger.guard.reset(silentMs)
+    return controllers.run(signal)
+  })
   const mayRotate = () => only === 'webhooks' || leader.isLeader()
-  context.metrics.gauge('leader', 'Whether this replica runs the controllers.', () => Number(leader.isLeader()))
+  readLeadership(context, leader)
   return {
     caches: deps.caches,
     locations: deps.locations,
@@ -48,10 +55,18 @@ export function makeComponents(context: Context): Components {
     ownUser: self,
     probe: makeProbe(context, () => only === 'webhooks' || leader.isLeader()),
     leadership: only === 'webhooks' ? undefined : leader,
+    guard: only === 'webhooks' ? undefined : controlPlaneGuard(context),
     certs: makeCerts(context, mayRotate),
     paths: makePaths(context, mayRotate),
     clients: makeClients(context),
   }
+}
+
+function readLeadership({ metrics, settings }: Context, leader: Leadership): void {
+  const { leaderElect, leaseName: name } = settings.process
+  metrics.read('eip_admission_leader', () => Number(leader.isLeader()))
+  if (!leaderElect) return
+  metrics.readEach('leader_election_master_status', () => [{ labels: { name }, value: Number(leader.isLeader()) }])
 }
 
 function makeProbe({ client, log, settings, events, metrics }: Context, mayReport: () => boolean) {
@@ -59,8 +74,7 @@ function makeProbe({ client, log, settings, events, metrics }: Context, mayRepor
   if (only === 'controllers' || intervalMs === 0) return undefined
   const recorder = events.of('webhook-probe')
   const probe = webhookProbe({ client, namespace, intervalMs, events: recorder, mayReport, log })
-  const help = 'Whether the API server calls the webhooks and uses their answers, as the last probes showed.'
-  metrics.gauge('webhooks_reached', help, () => {
+  metrics.read('eip_admission_webhooks_reached', () => {
     const isReached = probe.isReached()
     return isReached === undefined ? undefined : Number(isReached)
   })
@@ -84,6 +98,8 @@ function makePaths(context: Context, mayRotate: () => boolean): WebhookPaths {
 }
 
 function makeCerts({ client, log, settings }: Context, mayRotate: () => boolean): CertSource {
+  const { certDir: folder } = settings.process
+  if (folder !== undefined) return mountedCertificate({ folder, log })
   return selfSigned({
     client,
     log,

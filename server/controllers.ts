@@ -2,8 +2,10 @@ import { machineRefresh } from '../controllers/nodes/machine-refresh.ts'
 import { type ControllerDeclaration, defineController } from '../controllers/controller.ts'
 import { announcingController, makeAnnouncing } from './controllers/announcing.ts'
 import { availableAddressController } from './controllers/available.ts'
+import { balancerControllers } from './controllers/balancers.ts'
 import { manifestController } from './controllers/manifest.ts'
 import { machineRefreshController, nodeIdentityController } from './controllers/node-identity.ts'
+import { leftMirrorController } from './controllers/mirror-service.ts'
 import { nodeLifecycleController } from './controllers/node-lifecycle.ts'
 import { peeringControllers } from './controllers/peering.ts'
 import { prefixLimitController } from './controllers/prefix-limit.ts'
@@ -11,6 +13,7 @@ import { serviceControllers } from './controllers/services.ts'
 import { ledgerSweepController } from './controllers/sweep.ts'
 import { warmPoolController } from './controllers/warm-pool.ts'
 import type { Dependencies } from './dependencies.ts'
+import { controllerObserver } from './metrics/controllers.ts'
 
 export type Controllers = {
   /** Runs every controller until the signal aborts and all has ended that only the leader may do. */
@@ -20,12 +23,14 @@ export type Controllers = {
 /** Every controller of the process; they act only while they run. */
 export function makeControllers(deps: Dependencies): Controllers {
   const { log, metrics } = deps
-  const controllers = declarations(deps).map((declaration) =>
-    defineController(declaration, { log, observe: (...reconcile) => metrics.reconcile(...reconcile) }),
-  )
+  const observer = controllerObserver(metrics)
+  const controllers = declarations(deps).map((declaration) => defineController(declaration, { log, observer }))
   const ofServices = controllers.filter(({ name }) => name.startsWith('service-'))
   const queueLength = () => ofServices.reduce((sum, controller) => sum + controller.queueLength, 0)
-  metrics.gauge('queue_length', 'Services that wait for a reconcile.', queueLength)
+  metrics.read('eip_admission_queue_length', queueLength)
+  metrics.readEach('workqueue_depth', () =>
+    controllers.map((controller) => ({ labels: { name: controller.name }, value: controller.queueLength })),
+  )
   return {
     async run(signal) {
       await Promise.all(controllers.map((controller) => controller.run(signal)))
@@ -39,6 +44,7 @@ function declarations(deps: Dependencies): ControllerDeclaration[] {
   const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
   return [
     ...serviceControllers(deps, announcing),
+    ...balancerControllers(deps),
     ledgerSweepController(deps),
     availableAddressController(deps),
     warmPoolController(deps),
@@ -49,6 +55,7 @@ function declarations(deps: Dependencies): ControllerDeclaration[] {
     ...peeringControllers(deps),
     ...prefixLimitController(deps),
     ...manifestController(deps),
+    ...leftMirrorController(deps),
     ...(announcing ? [announcingController(deps, announcing)] : []),
   ]
 }

@@ -3,8 +3,16 @@ import { type EventRecorder, eventRecorder } from '../kube/events.ts'
 import type { Log } from '../kube/log.ts'
 
 /** The components of upstream's cloud controller manager that Events name as their source, and ours. */
-export type Component =
-  'service-controller' | 'cloud-node-controller' | 'cloud-node-lifecycle-controller' | 'node-peering' | 'webhook-probe'
+export const components = [
+  'service-controller',
+  'cloud-node-controller',
+  'cloud-node-lifecycle-controller',
+  'node-peering',
+  'webhook-probe',
+  'control-plane',
+] as const
+
+export type Component = (typeof components)[number]
 
 export type EventRecorders = {
   /** The recorder of a component. */

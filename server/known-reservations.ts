@@ -8,6 +8,8 @@ import { recentRead } from '../lib/recent-read.ts'
 export type KnownReservations = {
   /** Whether the project has reserved an address; undefined before the first read. */
   has(address: IpAddress): boolean | undefined
+  /** The reservation of an address, as far as we know. */
+  find(address: IpAddress): Reservation | undefined
   /** Reads the cloud if what we know of an address may be out of date, by default for a person who waits; never throws. */
   refresh(address: IpAddress, signal: AbortSignal, maxAbsentMs?: number): Promise<void>
   /** A reservation is being deleted: the cloud may list it for minutes, and it is nobody's. */
@@ -27,14 +29,14 @@ const forgottenMs = 600_000
 export function knownReservations({ cloud, log, now }: KnownReservationsOptions): KnownReservations {
   const listeners: (() => void)[] = []
   const forgotten = new Map<string, number>()
-  let known: { list: Reservation[]; has: (address: IpAddress) => boolean } | undefined
+  let known: { list: Reservation[]; find: (address: IpAddress) => Reservation | undefined } | undefined
   const notify = () => listeners.forEach((listener) => listener())
 
   const accept = (read: Reservation[]) => {
     for (const [id, atMs] of forgotten) if (now() - atMs > forgottenMs) forgotten.delete(id)
     const kept = read.filter(({ id }) => !forgotten.has(id))
     const isSame = known && textOf(known.list) === textOf(kept)
-    known = { list: kept, has: membership(kept) }
+    known = { list: kept, find: finder(kept) }
     if (!isSame) notify()
   }
   const list = recentRead({
@@ -44,11 +46,12 @@ export function knownReservations({ cloud, log, now }: KnownReservationsOptions)
   })
 
   return {
-    has: (address) => known?.has(address),
+    has: (address) => known && known.find(address) !== undefined,
+    find: (address) => known?.find(address),
     // An operator may have reserved an address that is absent a moment ago.
     async refresh(address, signal, maxAbsentMs = 5_000) {
       try {
-        await list.within(known?.has(address) ? maxPresentMs : maxAbsentMs, signal)
+        await list.within(known?.find(address) ? maxPresentMs : maxAbsentMs, signal)
       } catch (error) {
         log.warn(
           { error },
@@ -64,17 +67,23 @@ export function knownReservations({ cloud, log, now }: KnownReservationsOptions)
   }
 }
 
-function membership(list: Reservation[]): (address: IpAddress) => boolean {
-  const single = new Set(list.flatMap(({ address = '' }) => canonicalIpAddress(address) ?? []))
-  const isInBlock = rangeSet(
-    list.flatMap(({ address, prefixLength }) => (prefixLength === undefined ? [] : [`${address}/${prefixLength}`])),
+function finder(list: Reservation[]): (address: IpAddress) => Reservation | undefined {
+  const single = new Map(
+    list.flatMap((one) => {
+      const address = canonicalIpAddress(one.address ?? '')
+      return address === undefined ? [] : [[address, one] as const]
+    }),
   )
-  return (address) => single.has(address.text) || isInBlock(address)
+  const blocks = list.flatMap((one) => {
+    const { address, prefixLength } = one
+    return prefixLength === undefined ? [] : [{ one, contains: rangeSet([`${address}/${prefixLength}`]) }]
+  })
+  return (address) => single.get(address.text) ?? blocks.find(({ contains }) => contains(address))?.one
 }
 
 function textOf(list: Reservation[]): string {
   return list
-    .map(({ id, address, prefixLength }) => `${id} ${address}/${prefixLength}`)
+    .map(({ id, address, prefixLength, marks }) => `${id} ${address}/${prefixLength} ${marks['cluster']}`)
     .toSorted()
     .join()
 }

@@ -7,19 +7,29 @@ export type Leadership = {
   run(signal: AbortSignal): Promise<void>
 }
 
+/** `silentMs`: for how long nobody had led; undefined if nobody ever has. */
+type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
+
 /** Decides which replica runs the controllers: the holder of the lease, or this one if there is no election. */
-export function leadership(context: Context, lead: (signal: AbortSignal) => Promise<void>): Leadership {
+export function leadership(context: Context, lead: Lead): Leadership {
   const { settings, client, identity, log } = context
   const { leaderElect, leaseNamespace, leaseName, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = settings.process
-  const leadSafely = async (signal: AbortSignal) => {
+  const leadSafely: Lead = async (signal, silentMs) => {
     try {
-      await lead(signal)
+      await lead(signal, silentMs)
     } catch (error) {
       if (!signal.aborted) throw error
     }
   }
-  if (!leaderElect) return { isLeader: () => true, run: leadSafely }
+  if (!leaderElect) return { isLeader: () => true, run: (signal) => leadSafely(signal, 0) }
   const lease = { namespace: leaseNamespace, name: leaseName }
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs }
-  return election({ client, lease, identity, ...times, lead: leadSafely, log })
+  return election({
+    client,
+    lease,
+    identity,
+    ...times,
+    lead: (signal, { silentMs }) => leadSafely(signal, silentMs),
+    log,
+  })
 }

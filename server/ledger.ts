@@ -9,7 +9,8 @@ import { requestsInFlight } from '../ledger/record/requests-in-flight.ts'
 import { canonicalIpAddress } from '../lib/ip-address.ts'
 import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
-import { type ClaimDeps, type Claims, claims } from '../ledger/claim/claim.ts'
+import { type Claims, claims } from '../ledger/claim/claim.ts'
+import type { ClaimDeps } from '../ledger/claim/obtain-address.ts'
 import { type ElasticIP, claimKey, elasticIPs } from '../ledger/record/elastic-ip.ts'
 import { overLimit } from '../ledger/claim/limits.ts'
 import { records } from '../ledger/record/records.ts'
@@ -53,7 +54,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     scheme,
     identity,
     possibleUsers: readPossibleUsers(client, requestAnnotations),
-    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs }),
+    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
     clusterState: () => guard.state(),
     haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), cluster),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
@@ -72,11 +73,13 @@ function makeGuard(
 ): ClusterGuard {
   const recorder = events.of('service-controller')
   const { sweepIntervalMs: intervalMs } = settings.cluster
+  // The lease has to expire first, and a program to start.
+  const successionMs = settings.process.leaseDurationMs + 60_000
   const event: ClusterGuardDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
-  const guard = clusterGuard({ ...facts, cloud: vendor.cloud, log, intervalMs, event })
-  metrics.gauge('cluster_id_in_use', 'Whether another cluster uses our cluster id, as the leader sees it.', () => {
+  const guard = clusterGuard({ ...facts, cloud: vendor.cloud, log, intervalMs, successionMs, event })
+  metrics.read('eip_admission_cluster_id_in_use', () => {
     const { kind } = guard.state()
-    return kind === 'unchecked' ? undefined : Number(kind === 'foreign')
+    return kind === 'unchecked' || kind === 'waiting' ? undefined : Number(kind === 'foreign')
   })
   return guard
 }

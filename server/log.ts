@@ -1,5 +1,6 @@
 import { type LevelWithSilent, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino'
 import { escapeMisleading } from './log-text.ts'
+import { originalStack } from './original-stack.ts'
 
 export type LogOptions = { loggingFormat: 'text' | 'json'; verbosity: number }
 
@@ -14,11 +15,16 @@ export async function makeLog(options: LogOptions, output: LogOutput = stdout())
     // Collectors know the words, not pino's numbers.
     formatters: { level: (level) => ({ level }) },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    serializers: { error: (error: unknown) => (error instanceof Error ? stdSerializers.err(error) : error) },
+    serializers: { error: (error: unknown) => (error instanceof Error ? serialized(error) : error) },
     redact: ['*.authorization', '*.headers', '*.token', '*.password'],
   }
-  const format = options.loggingFormat === 'json' ? (line: string) => line : await textFormat(output.isTTY ?? false)
+  const format = options.loggingFormat === 'json' ? (line: string) => line : await textFormat(output)
   return pino(settings, { write: (line) => output.write(escapeMisleading(format(line))) })
+}
+
+function serialized(error: Error): object {
+  const { stack, ...facts } = stdSerializers.err(error)
+  return { ...facts, stack: originalStack(stack) }
 }
 
 /** Lines are written at once, so that none is lost when the process ends. */
@@ -27,17 +33,14 @@ function stdout(): LogOutput {
   return { write: (text) => void destination.write(text), isTTY: process.stdout.isTTY }
 }
 
-async function textFormat(colorize: boolean): Promise<(line: string) => string> {
-  const { prettyFactory } = await import('pino-pretty')
-  return prettyFactory({
-    singleLine: true,
-    colorize,
-    errorLikeObjectKeys: [],
-    translateTime: "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'",
-  })
+async function textFormat({ isTTY = false }: LogOutput): Promise<(line: string) => string> {
+  return (await import('./log-text-format.ts')).textFormat(isTTY)
 }
 
-/** The numbers of upstream: 2 logs calls and their results, 5 also reads of the API server, which are many. */
+/**
+ * The numbers of upstream: 2 logs calls and their results, 3 also the objects in them, 5 also reads of the API server,
+ * which are many.
+ */
 function levelOf(verbosity: number): LevelWithSilent {
   if (verbosity >= 5) return 'trace'
   return verbosity >= 2 ? 'debug' : 'info'

@@ -19,16 +19,24 @@ if (cache !== undefined) enableCompileCache(cache)
 const { run } = await import('./commands/run.ts')
 
 const print = (text: string) => void process.stdout.write(text)
-const host = { env: process.env, version, signal: stopping.signal, print }
+const endAtOnce = (reason: string) => {
+  fail(new Error(reason))
+  process.exit()
+}
+const host = { env: process.env, version, signal: stopping.signal, print, endAtOnce }
 
 try {
   process.exitCode = await run(process.argv.slice(2), {
     ...host,
     printError: (text) => void process.stderr.write(text),
     // Each command is loaded only when it runs, so that `version` does not load a web server.
-    serve: async (settings) => (await import('./serve.ts')).serve(settings, host),
+    serve: async (settings) =>
+      settings.process.only === 'control-plane'
+        ? (await import('./serve-control-plane.ts')).serveControlPlane(settings, host)
+        : (await import('./serve.ts')).serve(settings, host),
     install: async (settings) => (await import('./commands/install.ts')).install(settings, host),
     cleanup: async (settings) => (await import('./commands/cleanup.ts')).cleanup(settings, host),
+    doctor: async (settings) => (await import('./doctor/doctor.ts')).doctor(settings, host),
   })
 } catch (error) {
   // A signal before the process was ready is no failure.

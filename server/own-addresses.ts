@@ -4,13 +4,14 @@ import { type Key, type Service, keyOf } from '../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, parseIpAddress } from '../lib/ip-address.ts'
 import { rangeSet } from '../lib/ip-range.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
+import { clusterOfOthers } from '../ledger/record/marks.ts'
 import { isRelevantChange } from '../ledger/record/relevant-change.ts'
 import { usedAddresses } from '../ledger/want/address-users.ts'
 import { ownAddress } from '../ledger/want/own-address.ts'
 import { type OwnAddressFacts, checkOwnAddress } from '../ledger/want/own-address-rules.ts'
 import type { Want } from '../ledger/want/want.ts'
 import type { Caches } from './caches.ts'
-import { type ClusterNetworks, clusterNetworks } from './cluster-networks.ts'
+import type { ClusterNetworks } from './cluster-networks.ts'
 import type { Context } from './context.ts'
 import { type KnownReservations, knownReservations } from './known-reservations.ts'
 
@@ -33,22 +34,26 @@ const waitMs = 3_000
 const recheckMs = 15_000
 const maxAbsentMs = 60_000
 
-type Options = Pick<Context, 'client' | 'vendor' | 'settings' | 'log'> & { caches: Caches }
+type Options = Pick<Context, 'vendor' | 'cluster' | 'settings' | 'log'> & {
+  caches: Caches
+  networks: ClusterNetworks
+}
 
 /** The checks of own addresses, by the ledger, the cluster, the settings and the cloud. */
 export function ownAddresses(options: Options): OwnAddresses {
-  const { vendor, caches } = options
+  const { vendor, caches, networks } = options
   const sources = makeSources(options)
-  const { reservations, networks, facts } = sources
+  const { reservations, facts } = sources
   const isOwn = (service: Service) => ownAddress(service, vendor.policy.requestAnnotations) !== undefined
   const refresh = async ({ address, signal, ...patience }: Lookup) => {
-    const isKnown = facts.isInRanges(address) || facts.records(address.text).length > 0
+    const isKnown = facts.isInRanges(address) || facts.records(address).length > 0
     await Promise.all([
       networks.refresh(signal),
       ...(isKnown ? [] : [reservations.refresh(address, signal, patience.maxAbsentMs)]),
     ])
   }
   const recheck = async (signal: AbortSignal) => {
+    await networks.refresh(signal)
     for (const service of caches.services.list().filter(isOwn)) {
       const own = parseIpAddress(ownAddress(service, vendor.policy.requestAnnotations)?.address ?? '')
       if (own) await refresh({ address: own, signal, maxAbsentMs })
@@ -82,20 +87,20 @@ async function recheckUntilAborted(
 
 type Sources = {
   facts: OwnAddressFacts
-  networks: ClusterNetworks
   reservations: KnownReservations
   /** The addresses that a Service uses, and the Services that use an address. */
   used: (service: Service) => string[]
   users: CacheIndex<Service>
 }
 
-function makeSources({ client, vendor, log, settings, caches }: Options): Sources {
+function makeSources({ vendor, cluster, log, settings, caches, networks }: Options): Sources {
   const now = () => performance.now()
   const reservations = knownReservations({ cloud: vendor.cloud, log, now })
-  const networks = clusterNetworks({ client, caches, log, now })
   const used = (service: Service) => usedAddresses(service, vendor.policy.requestAnnotations)
   const users = indexCache(caches.services, used)
   const records = indexCache(caches.records, addressesOf)
+  const named = indexCache(caches.records, reservationsOf)
+  const scheme = { ...vendor.marks, cluster }
   caches.records.onChange((_name, current, previous) => {
     const deleted = [current, previous].find((one) => one && (isBeingDeleted(one) || phaseOf(one) === 'Releasing'))
     const id = deleted && reservationIdOf(deleted)
@@ -105,10 +110,17 @@ function makeSources({ client, vendor, log, settings, caches }: Options): Source
     clusterNetwork: (address) => networks.of(address),
     isInRanges: rangeSet(settings.cluster.ownAddressRanges),
     isReserved: (address) => reservations.has(address),
-    records: (address) => records.of(address),
+    marksOfOthers: (address) => {
+      const marks = reservations.find(address)?.marks
+      return marks && clusterOfOthers(scheme, marks) !== undefined ? marks : undefined
+    },
+    // An ElasticIP that a person created a moment ago has no address yet.
+    records: (address) => [
+      ...new Set([...records.of(address.text), ...named.of(reservations.find(address)?.id ?? '')]),
+    ],
     users: (address) => users.of(address),
   }
-  return { facts, networks, reservations, used, users }
+  return { facts, reservations, used, users }
 }
 
 function isBeingDeleted({ status }: ElasticIP): boolean {
@@ -118,6 +130,11 @@ function isBeingDeleted({ status }: ElasticIP): boolean {
 function addressesOf({ status }: ElasticIP): string[] {
   const address = canonicalIpAddress(status?.address ?? '')
   return address === undefined ? [] : [address]
+}
+
+function reservationsOf(record: ElasticIP): string[] {
+  const id = reservationIdOf(record)
+  return id === undefined ? [] : [id]
 }
 
 type Changing = Pick<Sources, 'reservations' | 'used' | 'users'> & {

@@ -1,4 +1,4 @@
-import { setGlobalProxyFromEnv } from 'node:http'
+import type { ProxyEnvironment } from '../clouds/http/send.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -6,17 +6,26 @@ type Environment = Readonly<Record<string, string | undefined>>
 const loopback = ['localhost', '127.0.0.1', '::1', '[::1]']
 
 /**
- * Calls to the cloud go through the proxy of HTTPS_PROXY or HTTP_PROXY, except to hosts in NO_PROXY. Calls to the API
- * server do not: a kubeconfig names their proxy.
+ * The proxies of calls to the cloud: that of HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY. Calls to the API
+ * server have none of these: a kubeconfig names their proxy.
  */
-export function useProxyOf(env: Environment): void {
+export function proxyOf(env: Environment): ProxyEnvironment {
   const value = (name: string) => env[name.toLowerCase()] || env[name]
   const [http, https] = [value('HTTP_PROXY'), value('HTTPS_PROXY')]
-  if (http === undefined && https === undefined) return
-  const exceptions = [value('NO_PROXY'), ...loopback].filter((item) => item !== undefined).join(',')
   for (const [name, given] of Object.entries({ HTTP_PROXY: http, HTTPS_PROXY: https }))
     if (given !== undefined && !isProxyUrl(given)) throw new Error(`${name} (its value is not shown) ${right}`)
-  setGlobalProxyFromEnv({ http_proxy: http, https_proxy: https, no_proxy: exceptions })
+  const forHttps = https ?? http
+  return {
+    ...(http !== undefined && { HTTP_PROXY: http }),
+    ...(forHttps !== undefined && { HTTPS_PROXY: forHttps }),
+    NO_PROXY: [...exceptions(value('NO_PROXY') ?? ''), ...loopback].join(','),
+  }
+}
+
+/** As in Go, an entry stands for the host and for its subdomains. Node takes a name for the host alone. */
+function exceptions(text: string): string[] {
+  const names = text.split(/[,\s]+/).map((entry) => entry.replace(/^\*?\./, ''))
+  return names.filter(Boolean).flatMap((name) => [name, `.${name}`])
 }
 
 const right = 'must be the URL of a proxy, such as http://proxy.example.com:3128'

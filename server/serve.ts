@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { type Listeners, openListeners } from './listeners/listeners.ts'
-import type { Check } from './listeners/health.ts'
-import { type Context, type ServeDeps, createContext } from './context.ts'
+import { type Check, maxSilenceMs } from './listeners/health.ts'
+import type { ServeDeps } from './base.ts'
+import { type Context, createContext } from './context.ts'
 import { type Components, makeComponents } from './components.ts'
+import { readCertificates } from './metrics/certificates.ts'
 import type { ServeSettings } from './settings/serve.ts'
 import { tlsOptions } from './settings/tls.ts'
-
-/** If a cache has heard nothing from the API server for longer, its connection is lost and only a restart helps. */
-const silenceMs = 10 * 60_000
 
 /** Runs webhooks and controllers until the signal aborts and all work has ended. */
 export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<void> {
@@ -50,6 +49,7 @@ async function runUntilAborted(listeners: Listeners, { components, settings, sig
   try {
     await Promise.all([
       components.leadership?.run(signal),
+      components.guard?.run(signal),
       closeAfter(signal, listeners, settings.process.shutdownDelayMs),
     ])
   } finally {
@@ -66,10 +66,7 @@ async function closeAfter(signal: AbortSignal, listeners: Listeners, delayMs: nu
 async function open(context: Context, { webhooks, ...components }: Components): Promise<Listeners> {
   const { settings, metrics, log, identity } = context
   const { webhookBindAddress, webhookSecurePort, bindAddress, securePort } = settings.process
-  metrics.gauge('cert_not_after_seconds', 'When the serving certificate expires, in seconds since 1970.', () => {
-    const expiresMs = components.certs.notAfterMs()
-    return expiresMs === undefined ? undefined : expiresMs / 1000
-  })
+  readCertificates(metrics, components.certs)
   const listeners = await openListeners({
     certs: components.certs,
     tls: tlsOptions(settings.process),
@@ -79,7 +76,8 @@ async function open(context: Context, { webhooks, ...components }: Components): 
       webhooks,
       pathSecrets: () => components.paths.accepted(),
       log,
-      observe: (...review) => metrics.admission(...review),
+      observe: (webhook, verdict, ms) =>
+        metrics.observe('eip_admission_review_duration_seconds', { webhook, verdict }, ms),
     },
     health: {
       at: { host: bindAddress, port: securePort },
@@ -88,6 +86,7 @@ async function open(context: Context, { webhooks, ...components }: Components): 
       details: [
         { name: 'cluster-id', problem: () => foreignCluster(components) },
         { name: 'admission', problem: () => components.probe?.problem() },
+        { name: 'control-plane-address', problem: () => components.guard?.problem() },
       ],
       metrics: () => metrics.text(),
     },
@@ -109,7 +108,7 @@ function reviewCaches({ caches: { services, records } }: Pick<Components, 'cache
 function liveness(components: Pick<Components, 'caches'>): Check[] {
   return reviewCaches(components).map(([name, cache]) => ({
     name: `watch-${name}`,
-    problem: () => (cache.silentForMs() > silenceMs ? 'no word from the API server for 10 minutes' : undefined),
+    problem: () => (cache.silentForMs() > maxSilenceMs ? 'no word from the API server for 10 minutes' : undefined),
   }))
 }
 

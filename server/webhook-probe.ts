@@ -67,7 +67,11 @@ export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
   }
 }
 
-async function probeOnce(options: WebhookProbeOptions, signal: AbortSignal): Promise<ProbeResult> {
+/** Probes once: by the configurations, then by a dry run, which stores nothing. */
+export async function probeOnce(
+  options: Pick<WebhookProbeOptions, 'client' | 'namespace'>,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
   try {
     const reason = await readProblem(options.client, signal)
     if (reason !== undefined) return { outcome: 'missed', reason }

@@ -1,5 +1,3 @@
-import { splitKey } from '../kube/objects.ts'
-import { services } from '../kube/resource.ts'
 import { limitUnbound } from '../ledger/claim/unbound-limit.ts'
 import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
 import { probe } from '../webhooks/probe.ts'
@@ -9,6 +7,7 @@ import { serviceStatusValidating, serviceValidating } from '../webhooks/service-
 import type { IsSelf } from '../webhooks/service-rules.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { Dependencies } from './dependencies.ts'
+import { existingService } from './existing-service.ts'
 import { readQuotas } from './quotas.ts'
 
 /** Every admission webhook of the process. */
@@ -33,6 +32,7 @@ export function makeWebhooks(
     locations,
     isSelf,
     onCloudFailure,
+    families: () => deps.networks.families(),
     claim: limitUnbound({
       claim: (claim, signal) => ledger.claims.claim(claim, signal),
       unbound,
@@ -40,10 +40,7 @@ export function makeWebhooks(
       quotas: readQuotas(deps.client, deps.log),
     }),
     previewClaim: (claim, signal) => ledger.claims.preview(claim, signal),
-    // The cache alone may still have a Service that is gone by now.
-    exists: async (key, signal) =>
-      caches.services.get(key) !== undefined &&
-      (await deps.client.get(services, splitKey(key), { signal })) !== undefined,
+    exists: existingService({ client: deps.client, cached: (key) => caches.services.get(key), log: deps.log }),
     held: async (key, signal) => {
       const record = await ledger.deps.records.get(key, { signal })
       return record && heldAddress(record)

@@ -3,22 +3,16 @@ import { makeBgp } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
 import { serviceAnnotationNames } from '../settings/dialects/annotations.ts'
 import { cherryServers as dialect, managedAnnotation } from '../settings/dialects/cherry-servers.ts'
-import {
-  type CloudProvider,
-  type CloudTools,
-  cloudPorts,
-  cloudTimeouts,
-  unsupportedFeatures,
-} from './cloud-provider.ts'
+import { type CloudProvider, type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from './cloud-provider.ts'
 import { makePolicy } from './policy.ts'
 
 type Settings = SettingsOf<'cherry-servers'>
 
 /** Cherry Servers in the dialect of its cloud controller managers. */
-export function cherryServersProvider(settings: Settings, { userAgent, observe }: CloudTools): CloudProvider {
+export function cherryServersProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
   const { apiKey, projectId, baseUrl, region, annotationFipRegion, loadBalancer } = settings
   return {
-    ...cloudPorts(cherryServers({ apiKey, projectId, baseUrl, userAgent, observe, ...cloudTimeouts(settings) })),
+    ...cloudPorts(cherryServers({ apiKey, projectId, baseUrl, userAgent, proxy, observe, ...cloudTimeouts(settings) })),
     providerIds: { scheme: 'cherryservers', older: [], id: /^[1-9][0-9]*$/ },
     bgp: dialectBgp(settings),
     project: projectId,
@@ -30,10 +24,12 @@ export function cherryServersProvider(settings: Settings, { userAgent, observe }
       advertisement: 'equinix-metal-bgp-adv',
       counting: 'nomatch.cherryservers.com',
     },
-    unsupported: unsupportedFeatures([settings.fipTag], {
-      '--api-server-port': settings.apiServerPort !== 0,
-      '--fip-health-check-use-host-ip': settings.fipHealthCheckUseHostIp,
+    controlPlane: controlPlaneOf({
+      tag: settings.fipTag,
+      port: settings.apiServerPort,
+      byHostAddress: settings.fipHealthCheckUseHostIp,
     }),
+    unsupported: [],
     policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService: 'kube-system/cloud-provider-cherry-kubernetes-external',

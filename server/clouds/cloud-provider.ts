@@ -1,10 +1,15 @@
+import type { Assignments } from '../../clouds/assignments.ts'
+import type { Balancers } from '../../clouds/balancers.ts'
 import type { Cloud } from '../../clouds/cloud.ts'
 import type { Exchange } from '../../clouds/http.ts'
+import type { ProxyEnvironment } from '../../clouds/http/send.ts'
 import type { Machines } from '../../clouds/machines.ts'
 import type { Peering } from '../../clouds/peering.ts'
 import type { Vendor } from '../../clouds/vendor.ts'
+import type { BalancerAnnotations } from '../../controllers/balancers/balancer-state.ts'
 import type { ProviderIds } from '../../controllers/nodes/provider-id.ts'
 import type { Log } from '../../kube/log.ts'
+import type { Key } from '../../kube/objects.ts'
 import type { MarkScheme } from '../../ledger/record/marks.ts'
 import type { Policy } from '../../ledger/want/want.ts'
 import type { AnnouncerMarks } from '../announcers.ts'
@@ -18,6 +23,12 @@ export type CloudProvider = {
   providerIds: ProviderIds
   /** Absent if the cloud has no BGP with machines. */
   peering: Peering | undefined
+  /** Absent if the cloud does not assign an address to one machine. */
+  assignments: Assignments | undefined
+  /** Absent where the operator named no control-plane address. */
+  controlPlane: ControlPlaneOptions | undefined
+  /** The managed load balancer in front of the control plane, which is guarded in place of an address. */
+  controlPlaneBalancer?: { id: string; port?: number } | undefined
   bgp: Bgp
   /** The project that owns our reservations. Another project is another ledger. */
   project: string
@@ -25,21 +36,45 @@ export type CloudProvider = {
   policy: Policy
   loadBalancer: LoadBalancer
   announcerMarks: AnnouncerMarks
+  /** The cloud's managed load balancers; absent if it has none. */
+  managedBalancers?: ManagedBalancers
   /** One warning for each feature that the settings request and this version does not have. */
   unsupported: string[]
+}
+
+/** The managed load balancers of a cloud, with what the dialect decides about them. */
+export type ManagedBalancers = {
+  client: Balancers
+  annotations: BalancerAnnotations
+  /** The name that the predecessor gave to the balancer of a Service. */
+  formerName: (key: Key, cluster: string) => string
+  /** Whether a balancer in this location reaches no node of this region. */
+  isElsewhere: (region: string, location: string) => boolean
+}
+
+/** Which address is the control-plane address, and how it is reached. */
+export type ControlPlaneOptions = {
+  tag: string
+  /** The port at the address, if it is not that of the API servers. */
+  port?: number
+  /** Whether only the API servers' own addresses are probed. */
+  byHostAddress: boolean
 }
 
 /** What a provider needs of the process. */
 export type CloudTools = {
   userAgent: string
+  proxy: ProxyEnvironment
   observe: (exchange: Exchange) => void
   log: Log
   signal: AbortSignal
+  /** Whether this process reserves addresses, and so needs a location for them. */
+  reserves: boolean
 }
 
 /** The ports of a vendor's client. */
-export function cloudPorts(vendor: Vendor): Pick<CloudProvider, 'cloud' | 'machines' | 'peering'> {
-  return { cloud: vendor, machines: vendor, peering: vendor.peering }
+export function cloudPorts(vendor: Vendor): Pick<CloudProvider, 'cloud' | 'machines' | 'peering' | 'assignments'> {
+  return { cloud: vendor, machines: vendor, peering: vendor.peering, assignments: vendor.assignments }
 }
 
 /** The time limits of calls to a cloud. */
@@ -50,17 +85,12 @@ export function cloudTimeouts({ cloudTimeoutMs }: { cloudTimeoutMs: number }): {
   return { writeTimeoutMs: cloudTimeoutMs, readTimeoutMs: cloudTimeoutMs / 2 }
 }
 
-/**
- * Warnings about the control-plane address, which this version does not move. We accept its settings, so that the
- * arguments of a predecessor still start the process, but never silently. `details` are settings that only change how it
- * would be moved; each is named by its flag, with whether an operator has set it.
- */
-export function unsupportedFeatures(controlPlane: (string | undefined)[], details: Record<string, boolean>): string[] {
-  const isRequested = controlPlane.some((setting) => setting !== undefined)
-  return [
-    ...(isRequested ? ['the control-plane address is not moved: this version does not support it'] : []),
-    ...Object.entries(details)
-      .filter(([, isSet]) => isSet)
-      .map(([flag]) => `${flag} has no effect: this version does not move the control-plane address`),
-  ]
+/** What a dialect's settings say about the control-plane address; undefined without a tag. */
+export function controlPlaneOf(settings: {
+  tag: string | undefined
+  port?: number
+  byHostAddress?: boolean
+}): ControlPlaneOptions | undefined {
+  const { tag, port = 0, byHostAddress = false } = settings
+  return tag === undefined ? undefined : { tag, ...(port !== 0 && { port }), byHostAddress }
 }

@@ -1,46 +1,107 @@
+import { equinixMetalBalancers } from '../../clouds/equinix-metal-balancers.ts'
+import { balancerMetros } from '../../clouds/equinix-metal-balancers/locations.ts'
 import { equinixMetal } from '../../clouds/equinix-metal.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
+import type { ManagedPolicy } from '../../ledger/want/managed.ts'
 import { makeBgp } from '../bgp.ts'
 import type { SettingsOf } from '../settings/dialects.ts'
+import type { LoadBalancer } from '../settings/load-balancer.ts'
 import { outdatedNodeAnnotations, serviceAnnotationNames } from '../settings/dialects/annotations.ts'
-import { equinixMetal as dialect } from '../settings/dialects/equinix-metal.ts'
+import { balancerAnnotations, equinixMetal as dialect } from '../settings/dialects/equinix-metal.ts'
 import {
   type CloudProvider,
   type CloudTools,
+  type ManagedBalancers,
   cloudPorts,
   cloudTimeouts,
-  unsupportedFeatures,
+  controlPlaneOf,
 } from './cloud-provider.ts'
 import { machineId, maxPrefixes } from './metal.ts'
 import { type DialectPolicy, makePolicy } from './policy.ts'
 
+/** The marks of a Service's reservation; the predecessor named load balancers by them, too. */
+const marksOf = { usage: 'cloud-provider-equinix-metal-auto', separator: '/' } as const
+
 type Settings = SettingsOf<'equinix-metal'>
 
 /** Equinix Metal in the dialect of its cloud controller manager, version 3. */
-export function equinixMetalProvider(settings: Settings, { userAgent, observe }: CloudTools): CloudProvider {
+export function equinixMetalProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
   const { apiKey, projectId, baseUrl, loadBalancer } = settings
   return {
-    ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, userAgent, observe, ...cloudTimeouts(settings) })),
+    ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, userAgent, proxy, observe, ...cloudTimeouts(settings) })),
     providerIds: { scheme: 'equinixmetal', older: ['packet'], id: machineId },
     bgp: dialectBgp(settings),
     project: projectId,
-    marks: { usage: 'cloud-provider-equinix-metal-auto', separator: '/' },
+    marks: marksOf,
+    managedBalancers: managedBalancers(settings, { userAgent, proxy, observe }),
     loadBalancer,
     announcerMarks: {
       label: { name: 'cloud-provider', value: 'equinix-metal' },
       advertisement: 'equinix-metal-bgp-adv',
       counting: 'nomatch.metal.equinix.com',
     },
-    unsupported: unsupportedFeatures([settings.eipTag, settings.loadBalancerId], {
-      '--api-server-port': settings.apiServerPort !== 0,
-      '--eip-health-check-use-host-ip': settings.eipHealthCheckUseHostIp,
+    controlPlane: controlPlaneOf({
+      tag: settings.eipTag,
+      port: settings.apiServerPort,
+      byHostAddress: settings.eipHealthCheckUseHostIp,
     }),
+    controlPlaneBalancer: controlPlaneBalancer(settings),
+    unsupported: ignoredBalancer(settings),
     policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',
+      managed: managedPolicy(loadBalancer),
       annotations: serviceAnnotationNames(dialect, settings),
       annotationPrefix: dialect.annotationPrefix,
       ...locationSources(settings),
     }),
+  }
+}
+
+/** As for the predecessor, the id counts where managed load balancers serve the Services. */
+function controlPlaneBalancer({ loadBalancer, loadBalancerId: id, apiServerPort: port }: Settings) {
+  if (id === undefined || loadBalancer.kind !== 'emlb') return undefined
+  return { id, ...(port !== 0 && { port }) }
+}
+
+function ignoredBalancer({ loadBalancer, loadBalancerId: id, eipTag }: Settings): string[] {
+  if (id === undefined) return []
+  if (loadBalancer.kind !== 'emlb')
+    return ['METAL_LOAD_BALANCER_ID has no effect without METAL_LOAD_BALANCER=emlb:///<metro>']
+  return eipTag === undefined ? [] : ['METAL_EIP_TAG has no effect beside METAL_LOAD_BALANCER_ID']
+}
+
+/** Managed load balancers alone serve Services, in the metro of the setting. */
+function managedPolicy(loadBalancer: LoadBalancer): ManagedPolicy | undefined {
+  if (loadBalancer.kind !== 'emlb') return undefined
+  const annotations = balancerAnnotations
+  return { location: loadBalancer.metro, setting: 'METAL_LOAD_BALANCER', locations: balancerMetros, annotations }
+}
+
+/** There with every load balancer setting: what an earlier one created is deleted. */
+function managedBalancers(
+  settings: Settings,
+  { userAgent, proxy, observe }: Pick<CloudTools, 'userAgent' | 'proxy' | 'observe'>,
+): ManagedBalancers {
+  const { apiKey, projectId, balancersUrl: baseUrl, tokensUrl } = settings
+  const urls = { baseUrl, tokensUrl }
+  return {
+    client: equinixMetalBalancers({
+      apiKey,
+      projectId,
+      ...urls,
+      userAgent,
+      proxy,
+      observe,
+      ...cloudTimeouts(settings),
+    }),
+    annotations: balancerAnnotations,
+    formerName: (key, cluster) => {
+      const { usage, service, cluster: id } = serviceMarks({ ...marksOf, cluster }, key)
+      return `usage=${usage}:service=${service}:cluster=${id}`
+    },
+    // Nodes of an older setup may have a facility as their region, which says nothing against its metro.
+    isElsewhere: (region, location) => /^[a-z]{2}$/.test(region) && region !== location,
   }
 }
 

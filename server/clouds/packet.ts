@@ -7,13 +7,7 @@ import { packet } from '../settings/dialects/packet.ts'
 import { SettingsError } from '../settings/problems.ts'
 import { placesOf } from '../settings/setting.ts'
 import { oneOf } from '../settings/words.ts'
-import {
-  type CloudProvider,
-  type CloudTools,
-  cloudPorts,
-  cloudTimeouts,
-  unsupportedFeatures,
-} from './cloud-provider.ts'
+import { type CloudProvider, type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from './cloud-provider.ts'
 import { machineId, maxPrefixes } from './metal.ts'
 import { makePolicy } from './policy.ts'
 
@@ -25,11 +19,12 @@ const otherPeerAsn = 65_530
 /** Equinix Metal in the dialect of Packet's cloud controller manager, version 1: its locations are facilities. */
 export async function packetProvider(settings: Settings, tools: CloudTools): Promise<CloudProvider> {
   const { apiKey, projectId, baseUrl, peerAsn } = settings
-  const { userAgent, observe } = tools
-  const tuning = { userAgent, observe, ...cloudTimeouts(settings) }
+  const { userAgent, proxy, observe, reserves } = tools
+  const tuning = { userAgent, proxy, observe, ...cloudTimeouts(settings) }
   const loadBalancer = settings.disableLoadBalancer ? ({ kind: 'none' } as const) : settings.loadBalancer
   // Without load balancing we reserve no address and need no location.
-  const facility = loadBalancer.kind === 'none' ? settings.facility : await findFacility(settings, tools)
+  const isLocated = reserves && loadBalancer.kind !== 'none'
+  const facility = isLocated ? await findFacility(settings, tools) : settings.facility
   return {
     ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, places: 'facilities', peerAsn, otherPeerAsn, ...tuning })),
     providerIds: { scheme: 'packet', older: ['equinixmetal'], id: machineId },
@@ -44,7 +39,8 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
       advertisement: 'packet-bgp-adv',
       counting: 'nomatch.packet.com',
     },
-    unsupported: unsupportedFeatures([settings.eipTag], {}),
+    controlPlane: controlPlaneOf({ tag: settings.eipTag }),
+    unsupported: [],
     policy: makePolicy(settings, {
       loadBalancer,
       controlPlaneService: 'kube-system/packet-ccm-kubernetes-external',
@@ -58,9 +54,9 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
 /** The facility of the settings, or else the facility of this host. */
 async function findFacility({ facility, metadataUrl }: Settings, tools: CloudTools): Promise<string> {
   if (facility !== undefined) return facility
-  const { userAgent, observe, log, signal } = tools
+  const { userAgent, proxy, observe, log, signal } = tools
   try {
-    const ofHost = await facilityOfHost({ url: metadataUrl, userAgent, observe }, signal)
+    const ofHost = await facilityOfHost({ url: metadataUrl, userAgent, proxy, observe }, signal)
     log.info({ facility: ofHost }, 'addresses are reserved in the facility of this host')
     return ofHost
   } catch (error) {

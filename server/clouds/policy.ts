@@ -2,6 +2,7 @@ import { kubeVipRequestAnnotation, metallbRequestAnnotations } from '../../annou
 import type { LocationSource } from '../../ledger/want/location.ts'
 import { serviceAnnotations } from '../../ledger/record/annotations.ts'
 import { ownPrefix } from '../../ledger/record/names.ts'
+import type { ManagedPolicy } from '../../ledger/want/managed.ts'
 import type { Policy } from '../../ledger/want/want.ts'
 import type { common } from '../settings/common.ts'
 import type { LoadBalancer } from '../settings/load-balancer.ts'
@@ -19,6 +20,8 @@ export type DialectPolicy = {
   annotationPrefix?: string | undefined
   /** The annotation by which a user excludes a Service. */
   managedAnnotation?: string
+  /** Present where the cloud's managed load balancers serve Services. */
+  managed?: ManagedPolicy | undefined
   /** Settings that name a location for the whole cluster, the strongest first. */
   locationSettings: LocationSource[]
   /** Annotations by which a Service requests a location, the strongest first. */
@@ -42,6 +45,7 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
       prefixes: [annotationPrefix, ownPrefix].filter((prefix) => prefix !== undefined),
     },
     requestAnnotations: requestAnnotationsOf(loadBalancer),
+    ...(dialect.managed && { managed: dialect.managed }),
     matchesFamilies: ['metallb', 'metallb-crd', 'metallb-configmap'].includes(loadBalancer.kind),
     // The predecessors' code contradicted their READMEs: there the Service won, and the weaker source came first.
     locationSources: settings.serviceLocationWins

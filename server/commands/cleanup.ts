@@ -1,46 +1,71 @@
 import type { KubeClient } from '../../kube/client.ts'
+import { listAllKnown } from '../../controllers/announcing/list-known.ts'
 import { connect } from '../../kube/connect.ts'
-import { isNotFound } from '../../kube/errors.ts'
-import { kubeconfig } from '../../kube/kubeconfig.ts'
+import { isForbidden, isNotFound } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import {
   type Resource,
   mutatingWebhookConfigurations,
+  nodes,
   services,
   validatingWebhookConfigurations,
 } from '../../kube/resource.ts'
 import { type ElasticIP, elasticIPs, recordFinalizer } from '../../ledger/record/elastic-ip.ts'
-import { serviceFinalizer } from '../../ledger/record/names.ts'
+import { balancerFinalizer, serviceFinalizer } from '../../ledger/record/names.ts'
 import { names } from '../../manifests/names.ts'
+import { credentialsOf } from '../cluster.ts'
 import type { CleanupSettings } from '../settings/commands.ts'
+import { balancerAnnotations } from '../settings/dialects/equinix-metal.ts'
+import { metallbKinds, whatIsLeft } from './cleanup-left.ts'
 import type { CommandDeps } from './command-deps.ts'
+
+const serviceFinalizers = [serviceFinalizer, balancerFinalizer]
 
 /** A change that cleanup makes, and its line of output before and after it is made. */
 type Change = { planned: string; done: string; make: () => Promise<void> }
 
 /**
  * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
- * Reservations stay, and are listed.
+ * Reservations stay, and so does what is announced: it says so, and how to remove it.
  */
 export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: CommandDeps): Promise<void> {
-  const { print, version } = deps
-  const client = connect(kubeconfig({ file }), { userAgent: `eip-admission/${version}` })
-  const held = (await listAll(client, services)).filter((service) => hasFinalizer(service, serviceFinalizer))
+  const { env, print, version } = deps
+  const client = connect(credentialsOf({ kubeconfig: file, apiServer: undefined }, env), {
+    userAgent: `eip-admission/${version}`,
+  })
+  const all = await listAll(client, services)
+  const held = all.filter((service) => serviceFinalizers.some((finalizer) => hasFinalizer(service, finalizer)))
   const records = (await emptyIfUnknown(listAll(client, elasticIPs))).filter((record) =>
     hasFinalizer(record, recordFinalizer),
   )
   const changes = [
     ...webhookDeletions(client),
-    ...held.map((object) => finalizerRemoval(client, services, { object, finalizer: serviceFinalizer })),
-    ...records.map((object) => finalizerRemoval(client, elasticIPs, { object, finalizer: recordFinalizer })),
+    ...held.map((object) => finalizerRemoval(client, services, { object, finalizers: serviceFinalizers })),
+    ...records.map((object) => finalizerRemoval(client, elasticIPs, { object, finalizers: [recordFinalizer] })),
   ]
   for (const { planned, done, make } of changes) {
     if (yes) await make()
     print(`${yes ? done : planned}\n`)
   }
   print(reservationsLeft(records))
+  print(balancersLeft(held))
+  print(await leftBehind(client, all))
   print(yes ? afterwards : instructions)
+}
+
+/** Whoever may only remove what blocks, as the chart's Job, does not see what else stays. */
+async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
+  try {
+    const metallb = await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))
+    return whatIsLeft({ services: all, metallb: metallb.flat(), nodes: await listAll(client, nodes) })
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    return (
+      `What stays at nodes and for MetalLB is not shown: ${error.message}. To see it, run ` +
+      '`eip-admission cleanup` as an administrator.\n'
+    )
+  }
 }
 
 const instructions =
@@ -67,13 +92,14 @@ function webhookDeletions(client: KubeClient): Change[] {
 function finalizerRemoval<T extends Service | ElasticIP>(
   client: KubeClient,
   resource: Resource<T>,
-  { object, finalizer }: { object: T; finalizer: string },
+  { object, finalizers }: { object: T; finalizers: string[] },
 ): Change {
-  const what = `the finalizer ${finalizer} from ${resource.kind} ${keyOf(object)}`
+  const held = finalizers.filter((finalizer) => hasFinalizer(object, finalizer))
+  const what = `the finalizer ${held.join(' and ')} from ${resource.kind} ${keyOf(object)}`
   return {
     planned: `would remove ${what}`,
     done: `removed ${what}`,
-    make: () => removeFinalizer(client, resource, { object, finalizer }),
+    make: () => removeFinalizers(client, resource, { object, finalizers }),
   }
 }
 
@@ -91,15 +117,25 @@ function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false
 }
 
-async function removeFinalizer<T extends Service | ElasticIP>(
+async function removeFinalizers<T extends Service | ElasticIP>(
   client: KubeClient,
   resource: Resource<T>,
-  { object, finalizer }: { object: T; finalizer: string },
+  { object, finalizers }: { object: T; finalizers: string[] },
 ): Promise<void> {
-  const { resourceVersion, finalizers = [] } = object.metadata
-  const merge = { metadata: { resourceVersion, finalizers: finalizers.filter((name) => name !== finalizer) } }
+  const { resourceVersion, finalizers: now = [] } = object.metadata
+  const merge = { metadata: { resourceVersion, finalizers: now.filter((name) => !finalizers.includes(name)) } }
   const at = resource.namespaced ? splitKey(keyOf(object)) : { name: object.metadata.name }
   await client.patch(resource, { ...at, patch: { merge } })
+}
+
+/** Only Equinix Metal has managed load balancers. */
+function balancersLeft(held: Service[]): string {
+  const balancers = held.flatMap(({ metadata }) => {
+    const id = metadata.annotations?.[balancerAnnotations.id]
+    return id === undefined ? [] : [`  ${id}  Service ${keyOf({ metadata })}\n`]
+  })
+  if (balancers.length === 0) return ''
+  return `These managed load balancers stay until you delete them and their pools at the cloud:\n${balancers.join('')}`
 }
 
 function reservationsLeft(records: ElasticIP[]): string {

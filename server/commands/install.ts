@@ -4,25 +4,33 @@ import type { KubeClient } from '../../kube/client.ts'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
+import { namespaces } from '../../kube/resource.ts'
 import { installObjects } from '../../manifests/install.ts'
 import { names } from '../../manifests/names.ts'
 import { customResourceDefinitions, resourceOf } from '../../manifests/resources.ts'
 import { webhookIdentities } from '../../webhooks/identities.ts'
+import { manifestObjects } from './manifest-objects.ts'
 import { newPathSecret, readPathSecret } from '../webhook-paths/path-secret.ts'
-import type { InstallSettings } from '../settings/commands.ts'
+import { type InstallSettings, metallbConfigMapOf } from '../settings/commands.ts'
 import type { CommandDeps } from './command-deps.ts'
 
 const fieldManager = 'eip-admission-install'
 
 /** Applies the objects that the cluster needs, server-side. It may be repeated at any time. */
 export async function install(settings: InstallSettings, { version, print }: CommandDeps): Promise<void> {
+  const connected = () => connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
   if (settings.dryRun) {
-    const documents = objectsOf(settings, newPathSecret()).map((object) => stringify(object))
+    const rights = await manifestObjects(settings, { connected, print: () => {} })
+    const documents = [...objectsOf(settings, newPathSecret(), metallbConfigMapOf(settings)), ...rights].map((object) =>
+      stringify(object),
+    )
     return print(documents.join('---\n'))
   }
-  const client = connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
+  const rights = await manifestObjects(settings, { connected, print })
+  const client = connected()
   const pathSecret = (await readPathSecret(client, settings.namespace)) ?? newPathSecret()
-  for (const object of objectsOf(settings, pathSecret)) {
+  const metallbConfigMap = await existingPlace(client, settings, print)
+  for (const object of [...objectsOf(settings, pathSecret, metallbConfigMap), ...rights]) {
     await client.apply(resourceOf(object), object, { fieldManager })
     if (object.kind === customResourceDefinitions.kind) await waitUntilEstablished(client, object)
     print(`applied ${object.kind} ${keyOf(object)}\n`)
@@ -30,8 +38,23 @@ export async function install(settings: InstallSettings, { version, print }: Com
   print(nextStep(settings))
 }
 
-function objectsOf(settings: InstallSettings, pathSecret: string): KubeObject[] {
-  const { namespace, leaseNamespace, leaseName, webhookUrl: url, metallbConfigMap } = settings
+/** A Role needs its namespace. Until MetalLB has brought it, the process may write a ConfigMap of that name in each one. */
+async function existingPlace(client: KubeClient, settings: InstallSettings, print: CommandDeps['print']) {
+  const { name, namespace } = metallbConfigMapOf(settings)
+  if (namespace === undefined || (await client.get(namespaces, { name: namespace }))) return { name, namespace }
+  print(
+    `namespace ${namespace} does not exist yet, so the right to ConfigMap ${name} is given in all namespaces; ` +
+      'run install again when MetalLB is there\n',
+  )
+  return { name, namespace: undefined }
+}
+
+function objectsOf(
+  settings: InstallSettings,
+  pathSecret: string,
+  metallbConfigMap: ReturnType<typeof metallbConfigMapOf>,
+): KubeObject[] {
+  const { namespace, leaseNamespace, leaseName, webhookUrl: url } = settings
   const rights = { namespace, leaseNamespace, leaseName, metallbConfigMap }
   return installObjects({ ...rights, url, pathSecret, webhooks: webhookIdentities })
 }

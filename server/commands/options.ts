@@ -20,9 +20,10 @@ export function addSettings(command: Command, sections: readonly Section[]): Com
 function addFlag(command: Command, shared: Row[], heading: string): void {
   const [first] = shared
   if (first?.setting.flag === undefined) return
-  const { flag, aliases = [], format } = first.setting
+  const { flag, short, aliases = [], format } = first.setting
   const value = format.standsAlone ? `[${format.placeholder}]` : `<${format.placeholder}>`
-  const option = new Option(`${flag} ${value}`, describe(shared)).helpGroup(`${heading}:`)
+  const names = short === undefined ? flag : `${short}, ${flag}`
+  const option = new Option(`${names} ${value}`, describe(shared)).helpGroup(`${heading}:`)
   if (format.repeats) option.argParser((given, before?: string) => (before ? `${before},${given}` : given))
   command.addOption(option)
   for (const alias of aliases) command.addOption(new Option(`${alias} ${value}`).helpGroup(`${heading}:`).hideHelp())

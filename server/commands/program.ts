@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
-import { cleanupSettings, installSettings } from '../settings/commands.ts'
+import { cleanupSettings, doctorSettings, installSettings, readInstallSettings } from '../settings/commands.ts'
 import type { CleanupSettings, InstallSettings } from '../settings/commands.ts'
+import type { DoctorSettings } from '../doctor/doctor.ts'
 import { resolveSettings } from '../settings/resolve.ts'
 import type { Sources } from '../settings/resolve.ts'
 import { serveSections, serveSettings } from '../settings/serve.ts'
@@ -12,6 +13,7 @@ export type ProgramDeps = {
   serve: (settings: ServeSettings) => Promise<void>
   install: (settings: InstallSettings) => Promise<void>
   cleanup: (settings: CleanupSettings) => Promise<void>
+  doctor: (settings: DoctorSettings) => Promise<void>
   version: string
   env: Sources['env']
   print: (text: string) => void
@@ -34,6 +36,7 @@ export function program(deps: ProgramDeps): Command {
   addServe(root, deps)
   addInstall(root, deps)
   addCleanup(root, deps)
+  addDoctor(root, deps)
   root
     .command('version')
     .description('Prints the version.')
@@ -62,7 +65,7 @@ function addInstall(root: Command, { install, env }: ProgramDeps): void {
       'Applies what serve needs to a cluster: a namespace, the resource definition, roles, Secrets and webhook ' +
         'configurations. It may be repeated. Afterwards, run `eip-admission serve`.',
     )
-    .action(() => install(resolveSettings(installSettings, { flags: givenFlags(command), env }).values))
+    .action(() => install(readInstallSettings({ flags: givenFlags(command), env })))
   addSettings(command, [{ heading: 'Options', table: installSettings }])
 }
 
@@ -76,4 +79,20 @@ function addCleanup(root: Command, { cleanup, env }: ProgramDeps): void {
     )
     .action(() => cleanup(resolveSettings(cleanupSettings, { flags: givenFlags(command), env }).values))
   addSettings(command, [{ heading: 'Options', table: cleanupSettings }])
+}
+
+function addDoctor(root: Command, { doctor, env }: ProgramDeps): void {
+  const command = addCommand(root, 'doctor')
+    .summary('Checks a live cluster and its cloud, and changes nothing.')
+    .description(
+      'Checks a live cluster and its cloud, and says what is wrong, why, and which command mends it. It changes nothing. ' +
+        'Give it the settings of `eip-admission serve`. It exits with 1 for errors, and with 2 if it could not check ' +
+        `everything.\n\n${describeSecrets(serveSections)}`,
+    )
+    .action(() => {
+      const { '--output': output = '', ...flags } = givenFlags(command)
+      const own = resolveSettings(doctorSettings, { flags: { '--output': output }, env }).values
+      return doctor({ ...serveSettings({ flags, env }), ...own })
+    })
+  addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: doctorSettings }, ...serveSections]))
 }

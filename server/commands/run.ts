@@ -1,18 +1,23 @@
 import { CommanderError } from 'commander'
 import type { Command } from 'commander'
+import type { DoctorSettings } from '../doctor/doctor.ts'
 import { SettingsError } from '../settings/problems.ts'
 import { program } from './program.ts'
 import type { ProgramDeps } from './program.ts'
+
+/** `doctor` returns an exit code of its own. */
+type RunDeps = Omit<ProgramDeps, 'doctor'> & { doctor: (settings: DoctorSettings) => Promise<number> }
 
 /**
  * Runs a command line, without the path of the program, and returns the exit code. Problems of the command line and of
  * the settings are printed. Any other error belongs to the command and is thrown.
  */
-export async function run(args: readonly string[], deps: ProgramDeps): Promise<number> {
+export async function run(args: readonly string[], deps: RunDeps): Promise<number> {
+  let exitCode = 0
   try {
-    const root = program(deps)
+    const root = program({ ...deps, doctor: async (settings) => void (exitCode = await deps.doctor(settings)) })
     await root.parseAsync(withoutUnknownValues(root, withCommand(args)), { from: 'user' })
-    return 0
+    return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
     if (!(error instanceof SettingsError)) throw error

@@ -1,5 +1,5 @@
 import type { DocumentConfiguration, ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
-import { announcedAddresses, mentionsAddress } from '../../controllers/announcing/announced.ts'
+import { announcedAddresses, mentionsAddress, undecidedAddresses } from '../../controllers/announcing/announced.ts'
 import { type Announcing, announcing, announcingKey } from '../../controllers/announcing/announcing.ts'
 import type { Configurator } from '../../controllers/announcing/configurator.ts'
 import { configureDocument } from '../../controllers/announcing/configure-document.ts'
@@ -11,7 +11,7 @@ import { watch } from '../../controllers/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { serviceStates } from './service-states.ts'
 
-type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'log'>
+type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'metrics' | 'log'>
 
 /** Brings the announcing software's configuration to the addresses and peers of now; undefined where we configure none. */
 export function makeAnnouncing(deps: Deps): Announcing | undefined {
@@ -27,7 +27,14 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
       configurator,
       report: reporter(deps),
       showing,
-      state: () => ({ addresses: announcedAddresses(serviceStates(deps)), nodes: peerFacts.all() }),
+      state() {
+        const states = serviceStates(deps)
+        return {
+          addresses: announcedAddresses(states),
+          undecided: undecidedAddresses(states),
+          nodes: peerFacts.all(),
+        }
+      },
     })
   )
 }
@@ -73,8 +80,9 @@ function configuratorOf({ client, announcer, log }: Deps): Configurator | undefi
 }
 
 /** Reports a problem on the object that causes it, where the owner of that object reads it. */
-function reporter({ announcer, events, caches, log }: Deps): (problem: Problem) => void {
+function reporter({ announcer, events, caches, metrics, log }: Deps): (problem: Problem) => void {
   return ({ subject, message }) => {
+    metrics.add('eip_admission_announcer_problems_total', {})
     log.warn({ ...subject, announcer: announcer.name, error: message }, 'not announced')
     const [object, reason] =
       'service' in subject

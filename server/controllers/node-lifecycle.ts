@@ -16,7 +16,7 @@ export function nodeLifecycleController(deps: Deps): ControllerDeclaration {
   const events = deps.events.of('cloud-node-lifecycle-controller')
   const now = () => performance.now()
   const limit = removalLimit({ max, now })
-  metrics.gauge('nodes_without_machine', 'Nodes that are not ready and have lost their machines.', () => limit.missing)
+  metrics.read('eip_admission_nodes_without_machine', () => limit.missing)
   return {
     reconciler: nodeLifecycle({
       client,

@@ -49,7 +49,7 @@ function nodePeeringController(
 ): ControllerDeclaration {
   const { events, metrics, peerFacts, settings } = deps
   const { nodes } = deps.caches
-  metrics.gauge('nodes_with_peers', 'Nodes whose BGP peers are known.', () => {
+  metrics.read('eip_admission_nodes_with_peers', () => {
     return peerFacts.all().filter((node) => node.peers.length > 0).length
   })
   const reportFailure = failureEvent({

@@ -141,7 +141,7 @@ function makeReconcilerDeps(
       postponeRelease: (of, signal) => postponeRelease(ledgerDeps, of, signal),
       retain: (record, signal) => retain(ledgerDeps, record, signal),
       event: (service, event) => events.record(service, event),
-      onMissedByAdmission: () => deps.metrics.missedByAdmission(),
+      onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
     }),
   }
 }

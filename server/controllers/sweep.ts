@@ -5,9 +5,10 @@ import { watch } from '../../controllers/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import type { Dependencies } from '../dependencies.ts'
+import { sweepObserver } from '../metrics/ledger.ts'
 import { allRequestAnnotations } from '../possible-users.ts'
 
-type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'vendor' | 'settings' | 'events'>
+type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'vendor' | 'settings' | 'events' | 'metrics'>
 
 /** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
 const deletionMs = 120_000
@@ -26,7 +27,6 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
       ),
     ],
     needs: [services, records],
-    prepare: () => Promise.resolve(deps.ledger.guard.reset()),
     keys: () => [sweepKey],
     resyncMs: sweepIntervalMs,
     // Releases wait for the first sweep.
@@ -34,7 +34,7 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
   }
 }
 
-function makeSweep({ client, ledger, caches, want, vendor, settings, events }: Deps): Sweep {
+function makeSweep({ client, ledger, caches, want, vendor, settings, events, metrics }: Deps): Sweep {
   const recorder = events.of('service-controller')
   return sweep({
     ...ledger.deps,
@@ -47,6 +47,7 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events }: D
     graceMs: settings.cluster.unboundGraceMs,
     mode: settings.cluster.sweep,
     sweepsUntagged: settings.cluster.sweepUntagged,
+    observe: sweepObserver(metrics),
     warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),
   })
 }

@@ -23,7 +23,7 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
       plan: () =>
         planWarm({
           records: records.list(),
-          locations: size > 0 && vendor.policy.loadBalancing ? locationsOf(deps) : new Set(),
+          locations: size > 0 && isServedByAddresses(vendor.policy) ? locationsOf(deps) : new Set(),
           size,
           now: ledger.deps.now(),
           graceMs,
@@ -43,6 +43,11 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
     resyncMs,
     retry: { firstMs: 1000, maxMs: resyncMs },
   }
+}
+
+/** Managed balancers have addresses of their own. */
+function isServedByAddresses({ loadBalancing, managed }: Deps['vendor']['policy']): boolean {
+  return loadBalancing && managed === undefined
 }
 
 /** Where a Service without a location gets its address, and where those that exist have theirs. */

@@ -3,6 +3,9 @@ import type { FastifyInstance } from 'fastify'
 /** A named check of the process; `problem` returns undefined if all is well. */
 export type Check = { name: string; problem: () => string | undefined }
 
+/** If a cache has heard nothing from the API server for longer, its connection is lost and only a restart helps. */
+export const maxSilenceMs = 10 * 60_000
+
 export type HealthOptions = {
   /** If one fails, the process has to be restarted. */
   live: Check[]
@@ -14,25 +17,43 @@ export type HealthOptions = {
 }
 
 /** Serves health and metrics on upstream's paths, and on two that upstream lacks: /livez and /readyz. */
-export function addHealth(app: FastifyInstance, { live, ready, details, metrics }: HealthOptions): void {
-  const checks = { '/healthz': live, '/livez': live, '/readyz': ready }
-  for (const [path, list] of Object.entries(checks)) {
+export function addHealth(app: FastifyInstance, options: HealthOptions): void {
+  for (const path of healthPaths) {
     app.get(path, async (_request, reply) => {
-      const answers = list.map(({ name, problem }) => ({ name, reason: problem() }))
-      const isWell = answers.every(({ reason }) => reason === undefined)
-      const lines = answers.map(({ name, reason }) =>
-        reason === undefined ? `[+] ${name} ok` : `[-] ${name}: ${reason}`,
-      )
-      if (list === ready) lines.push(...details.flatMap(({ name, problem }) => detailLine(name, problem())))
-      return reply
-        .code(isWell ? 200 : 503)
-        .type('text/plain')
-        .send(`${[...lines, isWell ? 'ok' : 'not ok'].join('\n')}\n`)
+      const { status, type, text } = await answerHealth(path, options)
+      return reply.code(status).type(type).send(text)
     })
   }
-  app.get('/metrics', async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),
-  )
+}
+
+const healthPaths = ['/healthz', '/livez', '/readyz', '/metrics'] as const
+
+export type HealthAnswer = { status: number; type: string; text: string }
+
+/** The answer to a GET of one of the paths; 404 to any other. */
+export async function answerHealth(
+  path: string,
+  { live, ready, details, metrics }: HealthOptions,
+): Promise<HealthAnswer> {
+  switch (path) {
+    case '/healthz':
+    case '/livez':
+      return answerChecks(live, [])
+    case '/readyz':
+      return answerChecks(ready, details)
+    case '/metrics':
+      return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: await metrics() }
+    default:
+      return { status: 404, type: 'text/plain', text: 'not found\n' }
+  }
+}
+
+function answerChecks(checks: Check[], details: Check[]): HealthAnswer {
+  const answers = checks.map(({ name, problem }) => ({ name, reason: problem() }))
+  const isWell = answers.every(({ reason }) => reason === undefined)
+  const lines = answers.map(({ name, reason }) => (reason === undefined ? `[+] ${name} ok` : `[-] ${name}: ${reason}`))
+  lines.push(...details.flatMap(({ name, problem }) => detailLine(name, problem())), isWell ? 'ok' : 'not ok')
+  return { status: isWell ? 200 : 503, type: 'text/plain', text: `${lines.join('\n')}\n` }
 }
 
 function detailLine(name: string, reason: string | undefined): string[] {

@@ -1,6 +1,10 @@
-import { boolean, objectName, url } from './formats.ts'
+import { boolean, choice, objectName, url } from './formats.ts'
+import { common } from './common.ts'
+import { readSettingsFile } from './file.ts'
 import { leaderElection } from './leader-election.ts'
-import { kubeconfig, ownNamespace } from './process.ts'
+import { loadBalancer } from './load-balancer.ts'
+import { cloudChoice, kubeconfig, ownNamespace } from './process.ts'
+import { type Sources, resolveSettings } from './resolve.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
 
 const cluster = { ...kubeconfig, unset: 'the kubeconfig that kubectl uses' } as const
@@ -25,19 +29,37 @@ export const installSettings = {
   namespace: ownNamespace,
   leaseNamespace: leaderElection.leaseNamespace,
   leaseName: leaderElection.leaseName,
+  loadBalancer: {
+    title: 'load balancer',
+    flag: '--loadbalancer',
+    env: 'METAL_LOAD_BALANCER',
+    otherEnv: ['PACKET_LOAD_BALANCER', 'CHERRY_LOAD_BALANCER'],
+    field: 'loadbalancer',
+    format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true }),
+    unset: 'a ConfigMap `config` in any namespace',
+    sentence: 'The load balancer setting of `serve`. It names the ConfigMap that MetalLB before 0.13 reads.',
+  },
+  cloudConfig: {
+    ...cloudChoice.cloudConfig,
+    sentence: 'The configuration file of `serve`. Only the field `loadbalancer` is read.',
+  },
   metallbConfigMap: {
     title: 'MetalLB ConfigMap',
     flag: '--metallb-configmap',
     format: objectName,
-    default: 'config',
+    unset: 'the one of the load balancer setting',
+    sentence: 'Name of that ConfigMap, if it is another one. The process may write it and no other there.',
+  },
+  loadBalancerManifest: {
+    ...common.loadBalancerManifest,
     sentence:
-      'Name of the ConfigMap that MetalLB before 0.13 reads. The installed role may write this ConfigMap and no other there.',
+      'The manifest that `serve` has by the same flag. Gives the process the rights to apply exactly its objects.',
   },
 } as const satisfies SettingsTable
 
 /** The settings of `cleanup`. */
 export const cleanupSettings = {
-  kubeconfig: cluster,
+  kubeconfig: { ...kubeconfig, unset: 'in a pod its cluster, elsewhere the kubeconfig that kubectl uses' },
   yes: {
     title: 'confirmation',
     flag: '--yes',
@@ -46,6 +68,35 @@ export const cleanupSettings = {
     sentence: 'Makes the changes. Without it, cleanup only prints them.',
   },
 } as const satisfies SettingsTable
+
+/** The settings of `doctor`, besides those of `serve`. */
+export const doctorSettings = {
+  output: {
+    title: 'output',
+    flag: '--output',
+    short: '-o',
+    format: choice(['text', 'json']),
+    default: 'text',
+    sentence: 'Format of the report.',
+  },
+} as const satisfies SettingsTable
+
+/** The settings of `install` from flags, environment and the configuration file of `serve`. */
+export function readInstallSettings(sources: Pick<Sources, 'flags' | 'env'>): InstallSettings {
+  const { path } = resolveSettings({ path: installSettings.cloudConfig }, sources).values
+  const file = path === undefined ? undefined : readSettingsFile(path)
+  return resolveSettings(installSettings, { ...sources, file }).values
+}
+
+/** The ConfigMap of MetalLB that the process may write; without a namespace, in each one. */
+export function metallbConfigMapOf({
+  loadBalancer: software,
+  metallbConfigMap,
+}: Pick<InstallSettings, 'loadBalancer' | 'metallbConfigMap'>) {
+  const namespace = software && 'namespace' in software ? software.namespace : undefined
+  const name = software && 'name' in software ? software.name : 'config'
+  return { namespace, name: metallbConfigMap ?? name }
+}
 
 export type InstallSettings = ValuesOf<typeof installSettings>
 export type CleanupSettings = ValuesOf<typeof cleanupSettings>

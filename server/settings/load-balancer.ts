@@ -1,3 +1,4 @@
+import { balancerMetros } from '../../clouds/equinix-metal-balancers/locations.ts'
 import { isDnsLabel, isDnsName, isQualifiedName } from '../../lib/names.ts'
 import { boolean } from './formats.ts'
 import type { Format, Reading } from './setting.ts'
@@ -14,8 +15,8 @@ export type LoadBalancer =
   | { kind: 'metallb'; namespace: string; name: string; peerMode: PeerMode }
   | { kind: 'kube-vip' }
   | { kind: 'empty'; ipAnnotation: string | undefined }
-  /** Without a metro, the metro setting or the Service's annotation counts. */
-  | { kind: 'emlb'; metro: string | undefined }
+  /** The metro in which new load balancers are created. */
+  | { kind: 'emlb'; metro: string }
 
 /** How the load balancer setting differs between dialects. */
 export type LoadBalancerDialect = {
@@ -35,6 +36,8 @@ type Scheme = {
   depth: number
   read: (parts: Parts, dialect: LoadBalancerDialect) => Reading<LoadBalancer>
 }
+
+const metroCodes = oneOf(balancerMetros.map(({ code }) => code))
 
 const schemes: Record<string, Scheme> = {
   metallb: {
@@ -64,8 +67,10 @@ const schemes: Record<string, Scheme> = {
     read: readEmpty,
   },
   emlb: {
-    written: 'emlb:///[metro]',
-    meaning: "Equinix Metal's managed load balancers, without Elastic IPs. This version refuses to start with it.",
+    written: 'emlb:///metro',
+    meaning:
+      "Equinix Metal's managed load balancers in one metro, without Elastic IPs, announcing software and BGP. " +
+      `The metros are ${metroCodes}.`,
     parameters: [],
     depth: 1,
     read: readEmlb,
@@ -81,9 +86,7 @@ export const loadBalancerValues: readonly { written: string; meaning: string }[]
 /** The format of the load balancer setting in a dialect. */
 export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer> {
   const known = Object.entries(schemes).filter(([name]) => name !== 'emlb' || dialect.hasEmlb)
-  // A start with emlb is refused later, with its reason: nobody should be sent there by a message.
-  const offered = known.filter(([name]) => name !== 'emlb')
-  const right = `one of ${['none', ...offered.map(([, scheme]) => scheme.written)].join(', ')}`
+  const right = `one of ${['none', ...known.map(([, scheme]) => scheme.written)].join(', ')}`
   return {
     placeholder: 'url',
     read: (given) => {
@@ -153,7 +156,8 @@ function readEmpty({ parameters }: Parts, dialect: LoadBalancerDialect): Reading
   return { value: { kind: 'empty', ipAnnotation } }
 }
 
-function readEmlb({ path: [metro] }: Parts): Reading<LoadBalancer> {
-  if (metro !== undefined && !isDnsLabel(metro)) return { right: 'the code of a metro, such as da' }
+function readEmlb({ path: [given] }: Parts): Reading<LoadBalancer> {
+  const metro = balancerMetros.find(({ code }) => code === given?.toLowerCase())?.code
+  if (metro === undefined) return { right: `the metro of the load balancers after the slashes: ${metroCodes}` }
   return { value: { kind: 'emlb', metro } }
 }

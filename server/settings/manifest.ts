@@ -10,6 +10,11 @@ export function manifestProblems(sources: Pick<Sources, 'flags' | 'env'>): Probl
   const path = readSettings({ setting }, sources).values?.setting
   const file = path === undefined ? undefined : readManifest(path)
   if (path === undefined || file?.wrong === undefined) return []
+  return [manifestProblem(path, file.wrong)]
+}
+
+/** The problem of a manifest that cannot be used. */
+export function manifestProblem(path: string, wrong: string): Problem {
   const right = 'it must be a readable YAML file with Kubernetes objects, as for kubectl apply -f'
-  return [{ setting: setting.title, source: path, wrong: file.wrong, right }]
+  return { setting: common.loadBalancerManifest.title, source: path, wrong, right }
 }

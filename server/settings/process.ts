@@ -1,6 +1,7 @@
 import { certificates } from './certificates.ts'
+import { controlPlaneSettings } from './control-plane.ts'
 import { cloudProvider, cloudProviders } from './dialects.ts'
-import { bindAddress, choice, duration, namespace, number, port, text } from './formats.ts'
+import { bindAddress, choice, duration, namespace, number, port, text, url } from './formats.ts'
 import { leaderElection } from './leader-election.ts'
 import { nodeSettings } from './nodes.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
@@ -47,6 +48,15 @@ export const ownNamespace = {
 
 const cluster = {
   kubeconfig: { ...kubeconfig, unset: 'the cluster that the process runs in' },
+  apiServer: {
+    title: 'API server',
+    flag: '--api-server',
+    env: 'EIP_API_SERVER',
+    format: url('never'),
+    unset: 'that of the kubeconfig, or of the cluster that the process runs in',
+    sentence:
+      'URL of the API server to talk to, with the same credentials. A guardian talks to the one of its own machine, such as `https://$(HOST_IP):6443`, never to the address that it guards.',
+  },
   namespace: ownNamespace,
 } as const satisfies SettingsTable
 
@@ -54,9 +64,10 @@ const work = {
   only: {
     title: 'components',
     flag: '--only',
-    format: choice(['webhooks', 'controllers']),
-    unset: 'both',
-    sentence: 'Runs only the webhooks or only the controllers in this process.',
+    format: choice(['webhooks', 'controllers', 'control-plane']),
+    unset: 'all',
+    sentence:
+      'Runs only the webhooks, only the controllers (with the guardian of the control-plane address), or only that guardian. Alone it needs neither webhooks nor certificates, and serves health and metrics over plain HTTP.',
   },
   concurrentServiceSyncs: {
     title: 'concurrent Service syncs',
@@ -123,7 +134,7 @@ const logging = {
     format: number(0, 10),
     default: '0',
     sentence:
-      'Log level: 0 logs changes, 2 also each call to the cloud and each write to the API server with its result, 5 also each read.',
+      'Log level: 0 logs changes, 2 also each call to the cloud and each write to the API server with its result, 3 also the objects in these answers, without secrets, 5 also each read.',
   },
   loggingFormat: {
     title: 'logging format',
@@ -139,6 +150,7 @@ export const processSettings = {
   ...cluster,
   ...work,
   ...nodeSettings,
+  ...controlPlaneSettings,
   ...listeners,
   ...tlsSettings,
   ...webhookClient,
@@ -154,6 +166,7 @@ export const processSections = [
   { heading: 'Cluster', table: cluster },
   { heading: 'Components', table: work },
   { heading: 'Nodes', table: nodeSettings },
+  { heading: 'Control-plane address', table: controlPlaneSettings },
   { heading: 'Listeners', table: { ...listeners, ...tlsSettings } },
   { heading: 'Client certificates of webhook callers', table: webhookClient },
   { heading: 'Certificates', table: certificates },

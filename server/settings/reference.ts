@@ -1,4 +1,4 @@
-import { cleanupSettings, installSettings } from './commands.ts'
+import { cleanupSettings, doctorSettings, installSettings } from './commands.ts'
 import { common } from './common.ts'
 import { dialects } from './dialects.ts'
 import type { Dialect } from './dialects.ts'
@@ -11,7 +11,7 @@ import type { Section, Setting, SettingsTable } from './setting.ts'
 
 const opening = `# Settings
 
-This page lists every setting of \`eip-admission serve\`, \`install\` and \`cleanup\`. A setting has up to four sources. The
+This page lists every setting of \`eip-admission serve\`, \`install\`, \`cleanup\` and \`doctor\`. A setting has up to four sources. The
 first one that has a value counts:
 
 1. the flag
@@ -50,6 +50,7 @@ export function settingsReference(): string {
     '## Other commands\n\nEach of these commands runs once, with a kubeconfig, and ends.\n',
     section({ heading: '`eip-admission install`', table: installSettings }, 3),
     section({ heading: '`eip-admission cleanup`', table: cleanupSettings }, 3),
+    section({ heading: '`eip-admission doctor`, besides those of `serve`', table: doctorSettings }, 3),
     upstreamPart(),
   ]
   return parts.join('\n')

@@ -1,5 +1,6 @@
 import { certificatesProblems } from './certificates.ts'
 import { common } from './common.ts'
+import { controlPlaneProblems } from './control-plane.ts'
 import { dialects } from './dialects.ts'
 import type { CloudSettings } from './dialects.ts'
 import { readSettingsFile } from './file.ts'
@@ -53,6 +54,7 @@ export function serveSettings({ flags, env }: Pick<Sources, 'flags' | 'env'>): S
     ...(cloud?.problems ?? file?.problems ?? []),
     ...own.problems,
     ...leaderElectionProblems({ flags, env }),
+    ...controlPlaneProblems({ flags, env }),
     ...webhookClientProblems({ flags, env }),
     ...certificatesProblems({ flags, env }),
     ...manifestProblems({ flags, env }),

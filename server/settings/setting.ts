@@ -25,6 +25,8 @@ export type Format<T> = {
 /** The sources of a value, the strongest first. */
 export type Places = {
   flag?: Flag
+  /** One letter for the flag, as other programs have it. */
+  short?: `-${string}`
   aliases?: readonly Flag[]
   env?: string
   otherEnv?: readonly string[]

@@ -18,16 +18,35 @@ export async function readPathSecret(client: KubeClient, namespace: string): Pro
   return secret && segmentsOf(secret)?.current
 }
 
-/** Waits until the path segment is installed. */
+/** `mayMake`: whether this process may make a path that is not installed, because it also writes the configurations. */
+type PathWaiting = { namespace: string; mayMake: boolean; log: Log; signal: AbortSignal }
+
+/**
+ * The path segments of the installation. A manifest cannot hold a secret: where none is installed, the first replica makes
+ * one, and the leader writes it into the webhook configurations.
+ */
 export function awaitPathSegments(
   client: KubeClient,
-  { namespace, log, signal }: { namespace: string; log: Log; signal: AbortSignal },
+  { namespace, mayMake, log, signal }: PathWaiting,
 ): Promise<PathSegments> {
   const read = async () => {
     const secret = await client.get(secrets, { namespace, name: names.webhookSecret }, { signal })
     const found = secret && segmentsOf(secret)
     if (found) return found
-    throw new Error(`Secret ${namespace}/${names.webhookSecret} does not exist: run eip-admission install`)
+    const place = `Secret ${namespace}/${names.webhookSecret}`
+    if (secret) throw new Error(`${place} has no key path: delete the Secret`)
+    if (!mayMake) throw new Error(`${place} does not exist: run eip-admission install, or helm upgrade`)
+    const metadata = { name: names.webhookSecret, namespace }
+    const made: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      data: { path: Buffer.from(newPathSecret()).toString('base64') },
+    }
+    const created = segmentsOf(await client.create(secrets, made, { signal }))
+    log.info({ secret: place }, 'a secret path of the webhooks was made')
+    if (created) return created
+    throw new Error(`${place} was stored without its path`)
   }
   return retryUntilAnswered(read, { what: 'the installation', log, signal })
 }

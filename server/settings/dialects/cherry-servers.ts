@@ -93,7 +93,8 @@ const controlPlane = {
     field: 'fipTag',
     format: text('key=value'),
     unset: 'off',
-    sentence: 'Tag of the floating IP that is the control-plane address. This version does not move that address yet.',
+    sentence:
+      'Tag of the floating IP that is the control-plane address. It is moved when its holder fails, and never ordered or deleted.',
   },
   apiServerPort: {
     title: 'control-plane port',
@@ -102,7 +103,7 @@ const controlPlane = {
     field: 'apiServerPort',
     format: number(0, 65_535),
     default: '0',
-    sentence: "Port at the control-plane address. 0 means the API server's own port.",
+    sentence: "Port at the control-plane address, for users and probes of it. 0 means the API server's own port.",
   },
   fipHealthCheckUseHostIp: {
     title: 'control-plane probe by host address',
@@ -111,7 +112,8 @@ const controlPlane = {
     field: 'fipHealthCheckUseHostIP',
     format: boolean,
     default: 'false',
-    sentence: 'Probes each control-plane node at its own address instead of the control-plane address.',
+    sentence:
+      'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, where it leads away from the machine that probes.',
   },
 } as const satisfies SettingsTable
 

@@ -1,3 +1,4 @@
+import type { Annotation } from '../../../lib/annotation.ts'
 import { annotation, boolean, number, text, token, url } from '../formats.ts'
 import { loadBalancer } from '../load-balancer.ts'
 import type { SettingsTable } from '../setting.ts'
@@ -31,6 +32,23 @@ const access = {
     default: 'https://api.equinix.com/metal/v1',
     sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
   },
+  balancersUrl: {
+    title: 'load balancer API URL',
+    flag: '--load-balancer-api-url',
+    env: 'EIP_LOAD_BALANCER_API_URL',
+    format: url('loopback'),
+    default: 'https://lb.metalctrl.io',
+    sentence: 'URL of the API of managed load balancers (`emlb`). Plain http is allowed only to a loopback address.',
+  },
+  tokensUrl: {
+    title: 'token exchange URL',
+    flag: '--token-exchange-url',
+    env: 'EIP_TOKEN_EXCHANGE_URL',
+    format: url('loopback'),
+    default: 'https://iam.metalctrl.io',
+    sentence:
+      'URL at which the API key is exchanged for tokens of that API. Plain http is allowed only to a loopback address.',
+  },
 } as const satisfies SettingsTable
 
 const addresses = {
@@ -60,7 +78,8 @@ const addresses = {
     format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true }),
     default: 'none',
     sentence:
-      'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
+      'Software that announces addresses: metallb:///, kube-vip:// or empty://; or emlb:///metro, managed load balancers. ' +
+      'With none, there is no load balancing.',
   },
   annotationEipMetro: {
     title: 'metro annotation',
@@ -93,7 +112,7 @@ const controlPlane = {
     format: text('tag'),
     unset: 'off',
     sentence:
-      'Tag of the reservation whose address is the control-plane address. This version does not move that address yet.',
+      'Tag of the reservation whose address is the control-plane address. It is moved when its holder fails, and never reserved or deleted.',
   },
   loadBalancerId: {
     title: 'control-plane load balancer',
@@ -102,7 +121,8 @@ const controlPlane = {
     field: 'loadBalancerID',
     format: text('id'),
     unset: 'off',
-    sentence: 'Id of the managed load balancer in front of the control plane. This version does not change it yet.',
+    sentence:
+      'Id of the managed load balancer in front of the control plane, with emlb:///metro. Its origins are the control-plane nodes that answer.',
   },
   apiServerPort: {
     title: 'control-plane port',
@@ -111,7 +131,7 @@ const controlPlane = {
     field: 'apiServerPort',
     format: number(0, 65_535),
     default: '0',
-    sentence: "Port at the control-plane address. 0 means the API server's own port.",
+    sentence: "Port at the control-plane address, for users and probes of it. 0 means the API server's own port.",
   },
   eipHealthCheckUseHostIp: {
     title: 'control-plane probe by host address',
@@ -120,9 +140,30 @@ const controlPlane = {
     field: 'eipHealthCheckUseHostIP',
     format: boolean,
     default: 'false',
-    sentence: 'Probes each control-plane node at its own address instead of the control-plane address.',
+    sentence:
+      'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, where it leads away from the machine that probes.',
   },
 } as const satisfies SettingsTable
+
+/** The annotations by which a Service shows its managed load balancer. The predecessor wrote them too. */
+export const balancerAnnotations = { id: 'equinix.com/loadbalancerID', location: 'equinix.com/loadbalancerMetro' }
+
+const balancerAnnotationRows: readonly Annotation[] = [
+  {
+    name: balancerAnnotations.id,
+    on: 'Service',
+    writers: ['eip-admission', 'predecessor'],
+    values: 'the id of a load balancer',
+    sentence: 'The managed load balancer of the Service (`emlb`). An id of another load balancer is refused.',
+  },
+  {
+    name: balancerAnnotations.location,
+    on: 'Service',
+    writers: ['eip-admission', 'predecessor'],
+    values: 'a metro code, such as `da`',
+    sentence: 'The metro of that load balancer.',
+  },
+]
 
 /** The settings of Equinix Metal's cloud controller manager, version 3. */
 export const equinixMetal = defineDialect({
@@ -131,6 +172,6 @@ export const equinixMetal = defineDialect({
   providers: ['equinixmetal', 'equinix-metal'],
   secret: 'kube-system/metal-cloud-config',
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
-  annotations: oldNodeAnnotations,
+  annotations: [...oldNodeAnnotations, ...balancerAnnotationRows],
   annotationPrefix: 'metal.equinix.com/',
 })

@@ -141,7 +141,7 @@ const controlPlane = {
     format: text('tag'),
     unset: 'off',
     sentence:
-      'Tag of the reservation whose address is the control-plane address. This version does not move that address yet.',
+      'Tag of the reservation whose address is the control-plane address. It is moved when its holder fails, and never reserved or deleted.',
   },
 } as const satisfies SettingsTable
 

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import type { KubeClient } from '../kube/client.ts'
+import { type ObservedCall, connect } from '../kube/connect.ts'
+import type { Credentials } from '../kube/credentials.ts'
+import type { Discovery } from '../kube/discovery.ts'
+import type { Watcher } from '../kube/watch.ts'
+import { makeCloudProvider } from './cloud-providers.ts'
+import type { CloudProvider } from './clouds/cloud-provider.ts'
+import { credentialsOf } from './cluster.ts'
+import { type EventRecorders, eventRecorders } from './event-recorders.ts'
+import { makeLog } from './log.ts'
+import { objectText } from './log-object.ts'
+import { loggedCloud } from './logged-cloud.ts'
+import { clientObservers } from './metrics/clients.ts'
+import { type Metrics, makeMetrics } from './metrics/metrics.ts'
+import { readBuild, readProcess } from './metrics/process.ts'
+import { proxyOf } from './proxy.ts'
+import type { ServeSettings } from './settings/serve.ts'
+
+/** What `serve` needs of the process. */
+export type ServeDeps = {
+  env: Readonly<Record<string, string | undefined>>
+  version: string
+  /** Aborts when the process has to stop. */
+  signal: AbortSignal
+  /** Ends the process now, whatever it waits for. */
+  endAtOnce: (reason: string) => void
+}
+
+/** What every process that serves has: its settings, and its ways to the cluster and the cloud. */
+export type Base = {
+  settings: ServeSettings
+  log: Logger
+  metrics: Metrics
+  client: KubeClient & Watcher & Discovery
+  credentials: Credentials
+  userAgent: string
+  events: EventRecorders
+  vendor: CloudProvider
+  /** The name of this replica. */
+  identity: string
+  endAtOnce: ServeDeps['endAtOnce']
+}
+
+/** Makes the clients of the cluster and the cloud. It calls neither, except where a location is missing. */
+export async function createBase(settings: ServeSettings, deps: ServeDeps): Promise<Base> {
+  const { env, version, signal, endAtOnce } = deps
+  const log = await makeLog(settings.process)
+  const userAgent = `eip-admission/${version}`
+  const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
+  const metrics = makeMetrics()
+  const observers = clientObservers(metrics)
+  const provider = await makeCloudProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    log,
+    signal,
+    reserves: settings.process.only !== 'control-plane',
+    observe(exchange) {
+      const { call, ms, status, fault } = exchange
+      observers.cloud(exchange)
+      log.debug({ call, result: fault ?? String(status), ms: Math.round(ms) }, 'call to the cloud')
+    },
+  })
+  const hasObjects = settings.process.verbosity >= 3
+  const vendor = hasObjects ? { ...provider, cloud: loggedCloud(provider.cloud, log) } : provider
+  readProcess(metrics)
+  readBuild(metrics, { version, cloud: vendor.cloud.name })
+  for (const warning of [...settings.warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
+  // Reads are many: each renewal of a lease begins with one.
+  const observe = (observed: ObservedCall) => {
+    const { method, answer, ...call } = observed
+    observers.apiServer(observed)
+    const level = method === 'GET' ? 'trace' : 'debug'
+    if (!log.isLevelEnabled(level)) return
+    const object = hasObjects ? objectText(answer) : undefined
+    log[level](object === undefined ? call : { ...call, object }, 'call to the API server')
+  }
+  const credentials = credentialsOf(settings.process, env)
+  const client = connect(credentials, { userAgent, observe })
+  const events = eventRecorders({ client, instance: identity, log })
+  return { settings, log, metrics, client, credentials, userAgent, events, vendor, identity, endAtOnce }
+}

@@ -1,0 +1,49 @@
+import { names } from '../../manifests/names.ts'
+import type { Guardian } from '../../controllers/control-plane/guardian.ts'
+import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+
+type Watched = {
+  /** The guardian while it leads: what the others know may be old. */
+  leading: () => Guardian | undefined
+  known: KnownFront
+  now: () => number
+}
+
+/** What the guardian counts. */
+export type GuardMetrics = {
+  probe(node: string, isWell: boolean): void
+  move(reason: string, error: string | undefined): void
+  outage(ms: number): void
+}
+
+/** The metrics of the control-plane address. */
+export function guardMetrics(metrics: Metrics, { leading, known, now }: Watched): GuardMetrics {
+  const isLeader = () => Number(leading() !== undefined)
+  metrics.read('eip_admission_control_plane_leader', isLeader)
+  metrics.readEach('leader_election_master_status', () => [
+    { labels: { name: names.controlPlaneLease }, value: isLeader() },
+  ])
+  metrics.read('eip_admission_control_plane_problem', () => Number(leading()?.problem() !== undefined))
+  metrics.read('eip_admission_control_plane_cloud_read_age_seconds', () =>
+    leading() === undefined || known.ageMs() === Infinity ? undefined : known.ageMs() / 1000,
+  )
+  metrics.read('eip_admission_control_plane_silent_seconds', () => {
+    const answeredAtMs = leading()?.holder()?.probes.answeredAtMs
+    return answeredAtMs === undefined ? undefined : (now() - answeredAtMs) / 1000
+  })
+  metrics.readEach('eip_admission_control_plane_holder', () => {
+    const holder = leading()?.holder()
+    return holder === undefined ? [] : [{ labels: { node: holder.name }, value: 1 }]
+  })
+  return {
+    probe(node, isWell) {
+      metrics.add('eip_admission_control_plane_probes_total', { node, result: isWell ? 'ok' : 'failed' })
+    },
+    move(reason, error) {
+      const result = error === undefined ? 'ok' : 'error'
+      metrics.add('eip_admission_control_plane_moves_total', { reason, result })
+    },
+    outage: (ms) => metrics.add('eip_admission_control_plane_outage_seconds_total', {}, ms / 1000),
+  }
+}

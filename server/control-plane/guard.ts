@@ -1,0 +1,144 @@
+import { balancerFront } from '../../controllers/control-plane/balancer-front.ts'
+import { type FrontReader, taggedAddress } from '../../controllers/control-plane/front.ts'
+import type { Guardian } from '../../controllers/control-plane/guardian.ts'
+import { knownFront } from '../../controllers/control-plane/known-front.ts'
+import { wakeUp } from '../../controllers/control-plane/wake-up.ts'
+import { watchdog } from '../../controllers/control-plane/watchdog.ts'
+import { systemClock as clock } from '../../kube/clock.ts'
+import { type Election, election } from '../../kube/election.ts'
+import { apiServerProbe } from '../../kube/probe.ts'
+import { names } from '../../manifests/names.ts'
+import type { Base } from '../base.ts'
+import { addressGuardian, originsGuardian } from './guardians.ts'
+import { guardMetrics } from './guard-metrics.ts'
+import { mirrorBeside } from './mirror.ts'
+import { controlPlaneCaches } from './node-caches.ts'
+import type { Parts } from './parts.ts'
+import { runGuard, runUntilAborted } from './run-guard.ts'
+import { type ProbeOptions, type Targets, probeTargets } from './targets.ts'
+
+/** The guardian of the control-plane address with all that it needs. */
+export type Guard = {
+  /** Probes all the time, and moves the address while this replica leads; until the signal aborts and all has ended. */
+  run(signal: AbortSignal): Promise<void>
+  hasSynced(): boolean
+  silentForMs(): number
+  /** What an operator should know; undefined if all is well, and while another guardian leads. */
+  problem: () => string | undefined
+}
+
+/** The guardian of this process; undefined if the operator named no control-plane address. */
+export function controlPlaneGuard(base: Base): Guard | undefined {
+  const { controlPlane, controlPlaneBalancer, assignments, managedBalancers } = base.vendor
+  if (controlPlaneBalancer !== undefined && managedBalancers !== undefined) {
+    const { client } = managedBalancers
+    return makeGuard(
+      base,
+      { ...controlPlaneBalancer, byHostAddress: true },
+      {
+        port: balancerFront(client, controlPlaneBalancer.id),
+        guardian: (parts) => originsGuardian(parts, { ...controlPlaneBalancer, balancers: client }),
+      },
+    )
+  }
+  if (controlPlane === undefined || assignments === undefined) return undefined
+  const port = taggedAddress(assignments, controlPlane.tag)
+  return makeGuard(base, controlPlane, { port, guardian: (parts) => addressGuardian(parts, port) })
+}
+
+/** What leads users to the control plane, and the loop that decides where to. */
+type Guarding = { port: FrontReader; guardian: (parts: Parts) => Guardian }
+
+/** A read of the cloud that takes longer is repeated instead. */
+const readTimeoutMs = 8_000
+
+function makeGuard(base: Base, controlPlane: ProbeOptions, { port, guardian: makeLoop }: Guarding): Guard {
+  const running = new AbortController()
+  const { credentials, userAgent, log, settings } = base
+  const [caches, awake, dog] = [controlPlaneCaches(base), wakeUp(clock), watchdog(clock)]
+  const { probeTimeoutMs: timeoutMs } = settings.process
+  const probe = apiServerProbe({ credentials, userAgent, timeoutMs, log })
+  const known = knownFront({
+    port,
+    now: () => clock.now(),
+    timeoutMs: readTimeoutMs,
+    onChange(front, before) {
+      log.info({ ...front, before: before?.machines }, 'control-plane address is assigned')
+      targets.refresh()
+      targets.forgetAddress()
+      mirror.addressChanged()
+      awake.wake()
+    },
+  })
+  const mirror = mirrorBeside(base, { known, controlPlane })
+  const metrics = guardMetrics(base.metrics, {
+    known,
+    leading: () => (elected.isLeader() ? guards : undefined),
+    now: () => clock.now(),
+  })
+  const targets = makeTargets({ base, caches, probe, known, metrics, awake }, controlPlane)
+  const parts: Parts = { base, caches, probe, known, targets, metrics, awake, dog, mirror, signal: running.signal }
+  const guards = makeLoop(parts)
+  const elected = makeElection(parts, guards)
+  return {
+    run: (signal) => runUntilAborted(() => runGuard(parts, elected), running, signal),
+    hasSynced: () => caches.hasSynced(),
+    silentForMs: () => caches.silentForMs(),
+    problem: () => (elected.isLeader() ? guards.problem() : undefined),
+  }
+}
+
+function makeTargets(
+  {
+    base,
+    caches,
+    probe,
+    known,
+    metrics,
+    awake,
+  }: Pick<Parts, 'base' | 'caches' | 'probe' | 'known' | 'metrics' | 'awake'>,
+  controlPlane: ProbeOptions,
+): Targets {
+  const { log, vendor, settings } = base
+  const { probeIntervalMs: intervalMs, probeTimeoutMs: timeoutMs, probeFailures } = settings.process
+  return probeTargets({
+    probe,
+    intervalMs,
+    timeoutMs,
+    clock,
+    caches,
+    front: known.current,
+    ids: vendor.providerIds,
+    controlPlane,
+    onOutcome(name, { isWell, failures, ms, reason }) {
+      metrics.probe(name, isWell)
+      const facts = { name, ms: Math.round(ms), ...(!isWell && { failures, reason }) }
+      log[isWell || failures > probeFailures ? 'debug' : 'info'](facts, isWell ? 'probe answered' : 'probe failed')
+      if (!isWell) awake.wake()
+    },
+  })
+}
+
+/** Guardians always elect one of them, whatever --leader-elect says: two that move at once would fight. */
+function makeElection({ base, dog, mirror }: Parts, guards: Guardian): Election {
+  const { client, identity, log, settings } = base
+  const { leaseNamespace, guardianLeaseMs, guardianRenewDeadlineMs, guardianRetryMs } = settings.process
+  return election({
+    client,
+    lease: { namespace: leaseNamespace, name: names.controlPlaneLease },
+    identity,
+    leaseDurationMs: guardianLeaseMs,
+    renewDeadlineMs: guardianRenewDeadlineMs,
+    retryPeriodMs: guardianRetryMs,
+    hesitationMs: guards.hesitationMs,
+    log,
+    async lead(signal, lease) {
+      dog.begin()
+      try {
+        await mirror.during(() => guards.lead(signal, () => lease.leftMs()), signal)
+      } finally {
+        dog.end()
+      }
+    },
+  })
+}

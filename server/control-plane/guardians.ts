@@ -1,0 +1,78 @@
+import { externalAddress } from '../../controllers/balancers/node-origins.ts'
+import { type BalancerGuardianOptions, balancerGuardian } from '../../controllers/control-plane/balancer-guardian.ts'
+import type { FrontPort } from '../../controllers/control-plane/front.ts'
+import { type Guardian, guardian } from '../../controllers/control-plane/guardian.ts'
+import { reportMove } from '../../controllers/control-plane/move-report.ts'
+import { type TriedMove, mover } from '../../controllers/control-plane/mover.ts'
+import { systemClock as clock } from '../../kube/clock.ts'
+import type { Parts } from './parts.ts'
+import { subjectEvents } from './subjects.ts'
+
+/** The loop that keeps an address at one good control-plane node. */
+export function addressGuardian(parts: Parts, port: FrontPort): Guardian {
+  const { base, known, targets, metrics, awake, dog } = parts
+  const { log, settings } = base
+  const { probeFailures, probeSuccesses, probeIntervalMs, controlPlaneCooldownMs, controlPlaneReadMs } =
+    settings.process
+  const onAttempt = ({ reason }: { reason: string }, error: string | undefined) => metrics.move(reason, error)
+  return guardian({
+    known,
+    mover: mover({ port, cooldownMs: controlPlaneCooldownMs, clock, log, onAttempt }),
+    nodes: targets.nodes,
+    address: targets.address,
+    ownNode: settings.process.nodeName,
+    rules: { failures: probeFailures, successes: probeSuccesses },
+    readIntervalMs: controlPlaneReadMs,
+    probeIntervalMs,
+    wakeUp: awake,
+    clock,
+    log,
+    onTurn: dog.turn,
+    onMoved: (move) => void tellMove(parts, move),
+  })
+}
+
+/** Managed balancers are probed where the API servers listen: a balancer answers while any of them does. */
+export function originsGuardian(
+  { base, caches, known, targets, metrics, awake, dog }: Parts,
+  balancer: Pick<BalancerGuardianOptions, 'balancers' | 'id'> & { port?: number },
+): Guardian {
+  const { log, settings } = base
+  const { probeFailures, probeSuccesses, probeIntervalMs, controlPlaneReadMs } = settings.process
+  const isShared = (address: string) => address === known.current()?.address
+  return balancerGuardian({
+    ...balancer,
+    port: balancer.port,
+    known,
+    nodes: targets.nodes,
+    external: (name) => {
+      const node = caches.nodes().find(({ metadata }) => metadata.name === name)
+      return externalAddress(node?.status, isShared)
+    },
+    rules: { failures: probeFailures, successes: probeSuccesses },
+    readIntervalMs: controlPlaneReadMs,
+    probeIntervalMs,
+    wakeUp: awake,
+    clock,
+    log,
+    onTurn: dog.turn,
+    onAttempt: (error) => metrics.move('origins', error),
+  })
+}
+
+async function tellMove({ base, caches, probe, targets, metrics, signal }: Parts, move: TriedMove): Promise<void> {
+  const nodeWith = (machine: string) => targets.nodes().find((node) => node.machine === machine)
+  const options = {
+    nodeOf: (machine: string) => nodeWith(machine)?.name,
+    isAnswering: () => {
+      const endpoint = targets.addressEndpoint()
+      return endpoint && probe(endpoint, signal).then(({ isWell }) => isWell)
+    },
+    answeredAtMs: (machine: string) => nodeWith(machine)?.probes.answeredAtMs,
+    event: subjectEvents(base, caches),
+    onAnswer: (ms: number) => metrics.outage(ms),
+    clock,
+    log: base.log,
+  }
+  await reportMove(move, options, signal)
+}

@@ -1,0 +1,49 @@
+import { defineController } from '../../controllers/controller.ts'
+import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
+import type { Base } from '../base.ts'
+import { mirrorServiceController } from '../controllers/mirror-service.ts'
+import { controllerObserver } from '../metrics/controllers.ts'
+
+/** The Service that leads from the control-plane address to the API servers. */
+export type Mirror = {
+  /** Another address is the control-plane address, or the first one is known. */
+  addressChanged(): void
+  /** Keeps the Service as long as the work goes on. */
+  during(work: () => Promise<void>, signal: AbortSignal): Promise<void>
+}
+
+/** The mirror of this process: it is kept by whoever may move the address. */
+export function mirrorBeside(
+  { client, events, vendor, log, metrics }: Pick<Base, 'client' | 'events' | 'vendor' | 'log' | 'metrics'>,
+  { known, controlPlane }: { known: Pick<KnownFront, 'current'>; controlPlane: { port?: number } },
+): Mirror {
+  const listeners: (() => void)[] = []
+  const declaration = mirrorServiceController({
+    client,
+    events: events.of('control-plane'),
+    log,
+    service: vendor.policy.controlPlaneService,
+    address: {
+      current: () => known.current()?.address,
+      onChange: (listener) => void listeners.push(listener),
+    },
+    port: controlPlane.port,
+  })
+  const controller = defineController(declaration, { log, observer: controllerObserver(metrics) })
+  return {
+    addressChanged: () => listeners.forEach((listener) => listener()),
+    async during(work, signal) {
+      const done = new AbortController()
+      const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
+        // To guard the address matters more.
+        if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service is not kept')
+      })
+      try {
+        await work()
+      } finally {
+        done.abort()
+        await kept
+      }
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { type ControlPlaneNode, controlPlaneNodes } from '../../controllers/control-plane/control-plane-nodes.ts'
+import type { Front } from '../../controllers/control-plane/front.ts'
+import type { GuardedNode } from '../../controllers/control-plane/move-plan.ts'
+import type { ProbeHistory } from '../../controllers/control-plane/probe-history.ts'
+import { type ProbersOptions, probers } from '../../controllers/control-plane/probers.ts'
+import type { ProviderIds } from '../../controllers/nodes/provider-id.ts'
+import type { Endpoint } from '../../kube/probe.ts'
+import type { ControlPlaneOptions } from '../clouds/cloud-provider.ts'
+import type { ControlPlaneCaches } from './node-caches.ts'
+import { isOnThisMachine } from './own-path.ts'
+
+/** How the control plane is probed. */
+export type ProbeOptions = Pick<ControlPlaneOptions, 'port' | 'byHostAddress'>
+
+export type TargetsOptions = ProbersOptions & {
+  caches: Pick<ControlPlaneCaches, 'nodes' | 'slices'>
+  front: () => Front | undefined
+  ids: ProviderIds
+  controlPlane: ProbeOptions
+}
+
+/** What is probed: each API server by its own address, and the control-plane address itself. */
+export type Targets = {
+  /** Follows the nodes, the API servers' endpoints and the control-plane address as they are now. */
+  refresh(): void
+  /** The control-plane nodes and what their probes showed. */
+  nodes: () => GuardedNode[]
+  /** Probes of the control-plane address; undefined if it is not probed. */
+  address: () => ProbeHistory | undefined
+  /** Where the control-plane address answers; undefined if a probe from here would prove nothing. */
+  addressEndpoint(): Endpoint | undefined
+  /** Another machine has the address: what its probes showed says nothing any more. */
+  forgetAddress(): void
+  stop(): void
+}
+
+/** The port of an API server where no node shows one. */
+const usualPort = 6443
+const own = 'the control-plane address'
+
+/** The targets of the probes. Nothing is probed before the first refresh. */
+export function probeTargets(options: TargetsOptions): Targets {
+  const { caches, front, ids, controlPlane } = options
+  const hosts = probers(options)
+  const outside = probers(options)
+  let nodes: ControlPlaneNode[] = []
+
+  const addressEndpoint = (): Endpoint | undefined => {
+    const address = front()?.address
+    if (address === undefined || isOnThisMachine(address)) return undefined
+    return { address, port: controlPlane.port ?? nodes.find(({ endpoint }) => endpoint)?.endpoint?.port ?? usualPort }
+  }
+  return {
+    refresh() {
+      const shared = front()?.address
+      nodes = controlPlaneNodes({ nodes: caches.nodes(), slices: caches.slices(), shared, ids })
+      hosts.target(new Map(nodes.flatMap(({ name, endpoint }) => (endpoint ? [[name, endpoint] as const] : []))))
+      const endpoint = controlPlane.byHostAddress ? undefined : addressEndpoint()
+      outside.target(new Map(endpoint ? [[own, endpoint]] : []))
+    },
+    nodes: () => nodes.map((node) => ({ ...node, probes: hosts.history(node.name) })),
+    // An interface may have got the address since the last refresh.
+    address: () => (controlPlane.byHostAddress || !addressEndpoint() ? undefined : outside.history(own)),
+    addressEndpoint,
+    forgetAddress: () => outside.forget(own),
+    stop() {
+      hosts.stop()
+      outside.stop()
+    },
+  }
+}

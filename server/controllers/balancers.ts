@@ -1,0 +1,103 @@
+import { balancerNames } from '../../controllers/balancers/balancer-names.ts'
+import { isConcerned, serviceBalancer } from '../../controllers/balancers/service-balancer.ts'
+import { type NodeOrigin, nodeOrigins, originFacts } from '../../controllers/balancers/node-origins.ts'
+import { balancerRequests } from '../../controllers/balancers/requests-in-flight.ts'
+import type { ControllerDeclaration } from '../../controllers/controller.ts'
+import { watch } from '../../controllers/watch.ts'
+import { type Key, keyOf } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import type { ManagedBalancers } from '../clouds/cloud-provider.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { failureEvent } from './failure-event.ts'
+
+type Deps = Pick<
+  Dependencies,
+  'client' | 'caches' | 'ledger' | 'want' | 'events' | 'metrics' | 'vendor' | 'settings' | 'machines' | 'cluster'
+>
+
+/** How long changes of nodes are gathered: fifty that join at once are one update of each pool. */
+const gatherMs = 2_000
+
+/** Repairs what somebody else did to a balancer. */
+const resyncMs = 10 * 60_000
+
+/** Gives Services their managed balancers, where the cloud has them. */
+export function balancerControllers(deps: Deps): ControllerDeclaration[] {
+  const { managedBalancers } = deps.vendor
+  return managedBalancers ? [balancerController(deps, managedBalancers)] : []
+}
+
+function balancerController(deps: Deps, managed: ManagedBalancers): ControllerDeclaration {
+  const { caches, settings, want } = deps
+  const { services, nodes } = caches
+  const of = { want, isOn: deps.vendor.policy.managed !== undefined, annotations: managed.annotations }
+  const served = (): Key[] =>
+    services
+      .list()
+      .filter((service) => isConcerned(of, service))
+      .map(keyOf)
+  return {
+    reconciler: serviceBalancer({ ...makeDeps(deps, managed), ...of }),
+    watches: [
+      watch(services, (key) => [key]),
+      watch(
+        nodes,
+        (_name, current, previous) => (originFacts(current) === originFacts(previous) ? [] : served()),
+        gatherMs,
+      ),
+    ],
+    // Without the nodes every pool would lose its origins.
+    needs: [services, nodes],
+    keys: served,
+    resyncMs,
+    concurrency: settings.process.concurrentServiceSyncs,
+    retry: { firstMs: 500, maxMs: 300_000 },
+    report: failureEvent({
+      events: deps.events.of('service-controller'),
+      find: (key) => services.get(key),
+      reason: 'SyncLoadBalancerFailed',
+      prefix: 'Error syncing load balancer: ',
+    }),
+  }
+}
+
+function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isElsewhere }: ManagedBalancers) {
+  const { client, caches, cluster, settings, vendor } = deps
+  const { cloudTimeoutMs } = settings.cluster
+  const monotonicMs = () => performance.now()
+  const events = deps.events.of('service-controller')
+  return {
+    client,
+    balancers,
+    annotations,
+    monotonicMs,
+    budgetMs: 1.5 * cloudTimeoutMs,
+    requests: balancerRequests({ timeoutMs: 2 * cloudTimeoutMs, monotonicMs }),
+    // A copy of this cluster has the same Services: its nodes would take the place of ours.
+    haltReason: () => {
+      const state = deps.ledger.guard.state()
+      return state.kind === 'foreign' ? state.reason : undefined
+    },
+    cached: (key: Key) => caches.services.get(key),
+    namesOf: (key: Key) => balancerNames({ key, cluster, former: formerName(key, cluster) }),
+    nodes: (location = vendor.policy.managed?.location): NodeOrigin[] => {
+      const elastic = elasticAddresses(deps)
+      return nodeOrigins(caches.nodes.list(), {
+        isElastic: (address) => elastic.has(canonicalIpAddress(address)),
+        isElsewhere: (region) => location !== undefined && isElsewhere(region, location),
+      })
+    },
+    event: (...event: Parameters<typeof events.record>) => events.record(...event),
+    onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
+  }
+}
+
+/** Addresses that may move to another machine, the control-plane address among them. A predecessor wrote them on nodes. */
+function elasticAddresses({ caches, machines }: Deps): ReadonlySet<string | undefined> {
+  const ofMachines = (machines.latest() ?? []).flatMap(({ addresses }) =>
+    addresses.filter(({ isElastic }) => isElastic).map(({ address }) => address),
+  )
+  const ofServices = caches.services.list().flatMap(({ spec }) => spec.loadBalancerIP ?? [])
+  const ofRecords = caches.records.list().flatMap(({ status }) => status?.address ?? [])
+  return new Set([...ofMachines, ...ofServices, ...ofRecords].map((address) => canonicalIpAddress(address)))
+}

@@ -1,0 +1,55 @@
+import type { ServeDeps } from '../base.ts'
+import { makeCloudProvider } from '../cloud-providers.ts'
+import { credentialsOf } from '../cluster.ts'
+import type { CommandDeps } from '../commands/command-deps.ts'
+import { proxyOf } from '../proxy.ts'
+import type { ServeSettings } from '../settings/serve.ts'
+import { catalogue } from './catalogue.ts'
+import type { Result } from './check.ts'
+import type { Context, Facts } from './facts.ts'
+import { cloudFacts } from './facts/cloud.ts'
+import { clusterFacts } from './facts/cluster.ts'
+import { clusterReader } from './reader.ts'
+import { type Format, exitCodeOf, formatReport } from './report.ts'
+
+export type DoctorSettings = ServeSettings & { output: Format }
+
+/** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
+type DoctorDeps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
+
+/** Checks a live cluster and its cloud without changing anything, prints the report, and returns the exit code. */
+export async function doctor(settings: DoctorSettings, deps: DoctorDeps): Promise<number> {
+  deps.signal.addEventListener('abort', () => deps.endAtOnce('stopped before everything was checked'), { once: true })
+  const { env, version, print } = deps
+  const userAgent = `eip-admission/${version} doctor`
+  const pace = { calls: 0, limited: 0 }
+  const vendor = await makeCloudProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    log: silent,
+    signal: deps.signal,
+    // It reserves nothing, so it needs no location.
+    reserves: false,
+    observe({ fault }) {
+      pace.calls += 1
+      if (fault === 'rate-limit') pace.limited += 1
+    },
+  })
+  const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
+  const credentials = credentialsOf(settings.process, env)
+  const reader = clusterReader(credentials, userAgent)
+  const [ofCluster, ofCloud] = await Promise.all([
+    clusterFacts({ reader, credentials, userAgent, context }),
+    cloudFacts(vendor, { context, pace }),
+  ])
+  const results = checkAll({ ...ofCluster, ...ofCloud }, context)
+  print(formatReport(results, settings.output))
+  return exitCodeOf(results)
+}
+
+/** The results of all checks, in the order of the report. */
+export function checkAll(facts: Facts, context: Context): Result[] {
+  return catalogue.flatMap((check) => check.run(facts, context))
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }

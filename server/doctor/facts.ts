@@ -1,0 +1,92 @@
+import type { AssignedAddress } from '../../clouds/assignments.ts'
+import type { Fault, Reservation } from '../../clouds/cloud.ts'
+import type { Machine } from '../../clouds/machines.ts'
+import type { ConfigMap, KubeEvent, KubeObject, Lease, Node, Service } from '../../kube/objects.ts'
+import type { ServerFacts } from '../../kube/server-facts.ts'
+import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
+import type { Rule } from '../../manifests/rule.ts'
+import type { CloudProvider } from '../clouds/cloud-provider.ts'
+import type { Configurations, ProbeResult } from '../probe-problem.ts'
+import type { ServeSettings } from '../settings/serve.ts'
+import type { Fact } from './fact.ts'
+
+type Container = { image?: string; command?: string[]; args?: string[]; env?: { name: string; value?: string }[] }
+
+/** A Deployment or a DaemonSet. */
+export type Workload = KubeObject & {
+  spec?: { replicas?: number; template?: { spec?: { containers?: Container[] } } }
+  status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
+}
+
+export type Pod = KubeObject & { spec?: { containers?: Container[] } }
+
+/** A Role or a binding of one, of the cluster or of a namespace. */
+export type RoleObject = KubeObject & {
+  rules?: Rule[] | null
+  subjects?: { kind: string; name: string; namespace?: string }[]
+}
+
+/** A schema of a custom resource, as far as we look into it. */
+export type Schema = { format?: string; maximum?: number; properties?: Record<string, Schema | undefined> }
+
+export type Definition = KubeObject & {
+  spec?: { versions?: { name: string; served?: boolean; schema?: { openAPIV3Schema?: Schema } }[] }
+}
+
+/** One read of the cloud, with the reason why it failed. */
+export type CloudRead = { what: string; problem?: string; fault?: Fault | undefined }
+
+/** A session of a BGP router, where FRR-K8s reports it. */
+export type SessionState = KubeObject & { status?: { node?: string; peer?: string; bgpStatus?: string } }
+
+/** Everything that the checks look at, by name. */
+export type Values = {
+  server: ServerFacts
+  apiServerPods: Pod[]
+  webhooks: Configurations
+  probe: ProbeResult
+  /** The certificate that the webhooks serve, where this machine can reach them. */
+  servingCertificate: { place: string; endsAt: Date } | undefined
+  /** The id of the cluster, and where it is from. */
+  cluster: { id: string; uid: string; ledger: ConfigMap | undefined }
+  services: Service[]
+  records: ElasticIP[]
+  nodes: Node[]
+  workloads: Workload[]
+  leases: Lease[]
+  /** The Events of eip-admission in the last hour. */
+  events: KubeEvent[]
+  /** The roles and bindings that `install` applies, and what the cluster has of each. */
+  roles: { wanted: RoleObject; found: RoleObject | undefined }[]
+  /** The definitions of MetalLB's custom resources. */
+  definitions: Definition[]
+  /** MetalLB's pools, peers, advertisements and reports. */
+  metallb: KubeObject[]
+  sessions: SessionState[]
+  cloudReads: CloudRead[]
+  /** How many calls the cloud refused because of its rate limit, of how many. */
+  cloudPace: { calls: number; limited: number }
+  reservations: Reservation[]
+  machines: Machine[]
+  /** How many BGP peers the cloud has for a machine, by its id. */
+  peers: Map<string, number>
+  /** The reservations with the tag of the control-plane address. */
+  controlPlane: AssignedAddress[]
+  mirror: Service | undefined
+}
+
+export type FactName = keyof Values
+
+export type Facts = { [Name in FactName]: Fact<Values[Name]> }
+
+/** What the settings say, which needs no read. */
+export type Context = {
+  now: Date
+  /** The names of all variables of the environment. */
+  env: readonly string[]
+  settings: Pick<ServeSettings, 'process' | 'cluster' | 'warnings'>
+  vendor: Pick<
+    CloudProvider,
+    'marks' | 'policy' | 'providerIds' | 'loadBalancer' | 'bgp' | 'controlPlane' | 'unsupported'
+  > & { cloud: { readonly name: string } }
+}

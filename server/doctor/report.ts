@@ -1,0 +1,62 @@
+import { escapeMisleading } from '../log-text.ts'
+import { type Result, sections } from './check.ts'
+
+/** What `doctor` prints. */
+export type Format = 'text' | 'json'
+
+const marks = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ', unknown: 'unknown' }
+
+/** The report for people, or for programs. */
+export function formatReport(results: readonly Result[], format: Format): string {
+  return format === 'json' ? `${escapeMisleading(JSON.stringify(asJson(results), null, 2))}\n` : asText(results)
+}
+
+/** 1 if there are errors, else 2 if something could not be checked, else 0. */
+export function exitCodeOf(results: readonly Result[]): number {
+  if (count(results, 'error') > 0) return 1
+  return count(results, 'unknown') > 0 ? 2 : 0
+}
+
+function asJson(results: readonly Result[]): object {
+  const summary = {
+    ok: count(results, 'ok'),
+    warnings: count(results, 'warning'),
+    errors: count(results, 'error'),
+    unknown: count(results, 'unknown'),
+  }
+  return { summary, exitCode: exitCodeOf(results), results }
+}
+
+function asText(results: readonly Result[]): string {
+  const parts = sections.flatMap((section) => {
+    const own = results.filter((result) => result.section === section)
+    return own.length === 0 ? [] : [`${section}\n${own.map(lines).join('')}`]
+  })
+  return [...parts, `${summaryText(results)}\n`].join('\n')
+}
+
+/** Users write names and annotations: nothing in them may look like a line of ours, or steer the terminal. */
+function clean(text: string): string {
+  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
+}
+
+function lines({ level, what: given, ...more }: Result): string {
+  const [what, why, fix] = [given, more.why, more.fix].map((text) => text && clean(text))
+  const first = `  ${marks[level]}  ${what}\n`
+  const margin = ' '.repeat(11)
+  return (
+    first + (why === undefined ? '' : `${margin}why: ${why}\n`) + (fix === undefined ? '' : `${margin}fix: ${fix}\n`)
+  )
+}
+
+function summaryText(results: readonly Result[]): string {
+  const [errors, warnings, unknown, ok] = (['error', 'warning', 'unknown', 'ok'] as const).map((level) =>
+    count(results, level),
+  )
+  const unchecked = unknown === 0 ? '' : `, ${unknown} could not be checked`
+  return `${errors} errors, ${warnings} warnings, ${ok} ok${unchecked}. Nothing was changed.`
+}
+
+function count(results: readonly Result[], level: Result['level']): number {
+  return results.filter((result) => result.level === level).length
+}

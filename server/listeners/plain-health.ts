@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { nodeHttp } from '../../lib/node-http.ts'
+import { type HealthOptions, answerHealth } from './health.ts'
+import type { Address } from './listeners.ts'
+
+/** Ends connections on which nobody speaks. */
+const patience = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 30_000 }
+
+/** A kubelet and Prometheus need a handful. */
+const maxConnections = 50
+
+export type PlainHealth = { close(): Promise<void> }
+
+/** Serves health and metrics over plain HTTP, for a process that has no certificate. */
+export async function openPlainHealth(at: Address, options: HealthOptions): Promise<PlainHealth> {
+  const server = nodeHttp.createServer(patience, (request, response) => {
+    // Not by URL, which throws where a client sends none.
+    const [pathname = ''] = request.url?.split('?') ?? []
+    const path = request.method === 'GET' || request.method === 'HEAD' ? pathname : ''
+    void answerHealth(path, options).then(({ status, type, text }) =>
+      response.writeHead(status, { 'content-type': type }).end(request.method === 'HEAD' ? undefined : text),
+    )
+  })
+  server.maxConnections = maxConnections
+  await once(server.listen(at), 'listening')
+  return {
+    async close() {
+      server.closeAllConnections()
+      await once(server.close(), 'close')
+    },
+  }
+}

@@ -1,0 +1,200 @@
+/** One metric: the process registers it, and the reference page lists it. */
+export type MetricRow = {
+  type: 'counter' | 'gauge' | 'histogram'
+  /** One sentence for people who build a dashboard. */
+  help: string
+  labels?: readonly string[]
+  /** Upper bounds in seconds. */
+  buckets?: readonly number[]
+}
+
+/** Some end beyond every time-out of ours, so that a slow call is told from one that never ended. */
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/** Every metric of the process by its name. */
+export const catalogue = {
+  eip_admission_build_info: {
+    type: 'gauge',
+    help: 'Always 1; the labels say which version runs, for which cloud.',
+    labels: ['version', 'node_version', 'cloud'],
+  },
+  eip_admission_review_duration_seconds: {
+    type: 'histogram',
+    help: 'Admission reviews, by webhook and verdict.',
+    labels: ['webhook', 'verdict'],
+    buckets,
+  },
+  eip_admission_services_without_admission_total: {
+    type: 'counter',
+    help: 'Services that the controllers completed because admission had not reviewed them.',
+  },
+  eip_admission_webhooks_reached: {
+    type: 'gauge',
+    help: 'Whether the API server calls the webhooks and uses their answers, as the last probes showed.',
+  },
+  eip_admission_addresses: {
+    type: 'gauge',
+    help: 'ElasticIPs, by phase and location.',
+    labels: ['phase', 'location'],
+  },
+  eip_admission_addresses_limit: {
+    type: 'gauge',
+    help: 'The maximum of addresses, by what it applies to: cluster, namespace or unbound. Absent without a limit.',
+    labels: ['scope'],
+  },
+  eip_admission_oldest_pending_seconds: {
+    type: 'gauge',
+    help: 'How long the oldest ElasticIP has waited for its address; 0 if none waits.',
+  },
+  eip_admission_last_sweep_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the last sweep without an error ended, in seconds since 1970.',
+  },
+  eip_admission_unneeded_reservations: {
+    type: 'gauge',
+    help: 'Reservations that no Service needs, as the last sweep saw them: orphan, surplus or untagged.',
+    labels: ['kind'],
+  },
+  eip_admission_cluster_id_in_use: {
+    type: 'gauge',
+    help: 'Whether another cluster uses our cluster id, as the leader sees it.',
+  },
+  eip_admission_cloud_call_duration_seconds: {
+    type: 'histogram',
+    help: 'Calls to the cloud, by name and status or fault.',
+    labels: ['call', 'result'],
+    buckets,
+  },
+  eip_admission_cloud_last_success_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the cloud last carried out a call, in seconds since 1970.',
+  },
+  eip_admission_api_server_call_duration_seconds: {
+    type: 'histogram',
+    help: 'Calls to the API server, by HTTP method and result: ok, or the reason of the failure.',
+    labels: ['method', 'result'],
+    buckets,
+  },
+  eip_admission_watch_silent_seconds: {
+    type: 'gauge',
+    help: 'How long ago the watch of a kind last had an answer. More than six minutes mean a lost connection.',
+    labels: ['kind'],
+  },
+  eip_admission_reconcile_duration_seconds: {
+    type: 'histogram',
+    help: 'Reconciles of one object, by controller and result: ok, conflict, terminal, unsettled, error or aborted.',
+    labels: ['controller', 'result'],
+    buckets,
+  },
+  eip_admission_queue_length: {
+    type: 'gauge',
+    help: 'Services that wait for a reconcile.',
+  },
+  workqueue_depth: {
+    type: 'gauge',
+    help: 'Keys that wait for a worker, by controller.',
+    labels: ['name'],
+  },
+  workqueue_adds_total: {
+    type: 'counter',
+    help: 'Keys that were added, by controller.',
+    labels: ['name'],
+  },
+  workqueue_retries_total: {
+    type: 'counter',
+    help: 'Keys that were added again after a failure, by controller.',
+    labels: ['name'],
+  },
+  workqueue_queue_duration_seconds: {
+    type: 'histogram',
+    help: 'How long a key waited for a worker, by controller.',
+    labels: ['name'],
+    buckets,
+  },
+  leader_election_master_status: {
+    type: 'gauge',
+    help: 'Whether this replica holds the lease, by the name of the lease.',
+    labels: ['name'],
+  },
+  eip_admission_leader: {
+    type: 'gauge',
+    help: 'Whether this replica runs the controllers.',
+  },
+  eip_admission_announcer_problems_total: {
+    type: 'counter',
+    help: 'Problems with the configuration of the announcing software, such as a pool that MetalLB refused.',
+  },
+  eip_admission_nodes_with_peers: {
+    type: 'gauge',
+    help: 'Nodes whose BGP peers are known.',
+  },
+  eip_admission_nodes_without_machine: {
+    type: 'gauge',
+    help: 'Nodes that are not ready and have lost their machines.',
+  },
+  eip_admission_cert_not_after_seconds: {
+    type: 'gauge',
+    help: 'When the serving certificate expires, in seconds since 1970.',
+  },
+  eip_admission_ca_not_after_seconds: {
+    type: 'gauge',
+    help: 'When the first certificate authority that the API server trusts us by expires, in seconds since 1970.',
+  },
+  eip_admission_control_plane_holder: {
+    type: 'gauge',
+    help: 'The node that has the control-plane address, as the cloud was last read.',
+    labels: ['node'],
+  },
+  eip_admission_control_plane_leader: {
+    type: 'gauge',
+    help: 'Whether this guardian may move the control-plane address.',
+  },
+  eip_admission_control_plane_problem: {
+    type: 'gauge',
+    help: 'Whether the control-plane address needs the attention of an operator.',
+  },
+  eip_admission_control_plane_cloud_read_age_seconds: {
+    type: 'gauge',
+    help: 'How long ago the cloud was read for the holder.',
+  },
+  eip_admission_control_plane_silent_seconds: {
+    type: 'gauge',
+    help: 'How long ago the API server of the holder answered a probe.',
+  },
+  eip_admission_control_plane_probes_total: {
+    type: 'counter',
+    help: 'Probes of API servers, by node and result: ok or failed.',
+    labels: ['node', 'result'],
+  },
+  eip_admission_control_plane_moves_total: {
+    type: 'counter',
+    help: 'Tried moves of the control-plane address, by reason and result.',
+    labels: ['reason', 'result'],
+  },
+  eip_admission_control_plane_outage_seconds_total: {
+    type: 'counter',
+    help: 'Time without a good answer at the control-plane address around its moves.',
+  },
+  process_cpu_seconds_total: { type: 'counter', help: 'CPU time of the process since its start.' },
+  process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory of the process.' },
+  process_start_time_seconds: { type: 'gauge', help: 'When the process started, in seconds since 1970.' },
+  nodejs_heap_size_used_bytes: { type: 'gauge', help: 'JavaScript heap in use.' },
+  nodejs_eventloop_lag_seconds: { type: 'gauge', help: 'How late the event loop ran a callback just now.' },
+  nodejs_eventloop_utilization_ratio: {
+    type: 'gauge',
+    help: 'Share of time that the event loop was busy since the metrics were last read.',
+  },
+} as const satisfies Record<string, MetricRow>
+
+export type Catalogue = typeof catalogue
+
+/** The names of the metrics of one type. */
+export type MetricName<T extends MetricRow['type']> = {
+  [name in keyof Catalogue]: Catalogue[name]['type'] extends T ? name : never
+}[keyof Catalogue]
+
+/** The labels of a metric, each with its value. */
+export type LabelsOf<N extends keyof Catalogue> = Record<
+  Catalogue[N] extends { labels: readonly (infer L extends string)[] } ? L : never,
+  string
+>

@@ -1,0 +1,39 @@
+import { performance } from 'node:perf_hooks'
+import type { Metrics } from './metrics.ts'
+
+const startedAtS = performance.timeOrigin / 1000
+
+/**
+ * What the process uses. By hand, because the collectors of the library keep a timer of 10 ms running and wait 100 ms at
+ * each read.
+ */
+export function readProcess(metrics: Metrics): void {
+  const cpuS = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  }
+  let utilization = performance.eventLoopUtilization()
+  metrics.readTotal('process_cpu_seconds_total', cpuS)
+  metrics.read('process_resident_memory_bytes', () => process.memoryUsage.rss())
+  metrics.read('process_start_time_seconds', () => startedAtS)
+  metrics.read('nodejs_heap_size_used_bytes', () => process.memoryUsage().heapUsed)
+  metrics.read('nodejs_eventloop_lag_seconds', eventLoopLagS)
+  metrics.read('nodejs_eventloop_utilization_ratio', () => {
+    const before = utilization
+    utilization = performance.eventLoopUtilization()
+    return performance.eventLoopUtilization(utilization, before).utilization
+  })
+}
+
+/** Which version runs, for which cloud. */
+export function readBuild(metrics: Metrics, { version, cloud }: { version: string; cloud: string }): void {
+  const labels = { version, node_version: process.version, cloud }
+  metrics.readEach('eip_admission_build_info', () => [{ labels, value: 1 }])
+}
+
+/** How late the event loop runs a callback that is due now, in seconds. */
+async function eventLoopLagS(): Promise<number> {
+  const begunMs = performance.now()
+  await new Promise((resolve) => setImmediate(resolve))
+  return (performance.now() - begunMs) / 1000
+}

@@ -1,0 +1,39 @@
+import { type ServeDeps, createBase } from './base.ts'
+import { controlPlaneGuard } from './control-plane/guard.ts'
+import { maxSilenceMs } from './listeners/health.ts'
+import { openPlainHealth } from './listeners/plain-health.ts'
+import type { ServeSettings } from './settings/serve.ts'
+
+/** Runs the guardian of the control-plane address alone, until the signal aborts and all work has ended. */
+export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps): Promise<void> {
+  const { signal, version } = deps
+  const base = await createBase(settings, deps)
+  const { log, metrics, events, vendor, identity } = base
+  const guard = controlPlaneGuard(base)
+  if (guard === undefined)
+    throw new Error('--only=control-plane: there is nothing to guard; set the tag of the control-plane address')
+  log.info(
+    { version, identity, cloud: vendor.cloud.name, node: settings.process.nodeName },
+    'guarding the control-plane address',
+  )
+  const { bindAddress: host, securePort: port } = settings.process
+  const silence = () => (guard.silentForMs() > maxSilenceMs ? 'no word from the API server for 10 minutes' : undefined)
+  const health = await openPlainHealth(
+    { host, port },
+    {
+      live: [{ name: 'watch-nodes', problem: silence }],
+      ready: [
+        { name: 'synced-nodes', problem: () => (guard.hasSynced() ? undefined : 'the first list has not arrived yet') },
+      ],
+      details: [{ name: 'control-plane-address', problem: guard.problem }],
+      metrics: () => metrics.text(),
+    },
+  )
+  try {
+    await guard.run(signal)
+    await events.written()
+    log.info({ identity }, 'stopped')
+  } finally {
+    await health.close()
+  }
+}
