@@ -11,33 +11,38 @@ export function installObjects(options: InstallOptions): KubeObject[] {
   const { namespace, url, pathSecret } = options
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    webhookSecret(namespace, pathSecret),
+    webhookSecret(namespace, { pathSecret, base64: (text) => Buffer.from(text).toString('base64') }),
     elasticIPDefinition,
     ...rbac(options),
-    ...(url === undefined ? [webhookService(namespace)] : []),
+    ...(url === undefined ? [webhookService(namespace, 10260)] : []),
     ...webhookConfigurations(options),
   ]
   return objects as KubeObject[]
 }
 
-function webhookService(namespace: string): object {
+/** The Service by which the API server calls the webhooks; the port of the process is a number or the name of one. */
+export function webhookService(namespace: string, targetPort: number | string): object {
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: names.webhookService, namespace },
     spec: {
       selector: { 'app.kubernetes.io/name': 'eip-admission' },
-      ports: [{ name: 'webhook', port: 443, targetPort: 10260, protocol: 'TCP' }],
+      ports: [{ name: 'webhook', port: 443, targetPort, protocol: 'TCP' }],
     },
   }
 }
 
-function webhookSecret(namespace: string, pathSecret: string): object {
+/** The Secret with the segment of the webhooks' paths that only the API server knows. */
+export function webhookSecret(
+  namespace: string,
+  { pathSecret, base64 }: { pathSecret: string; base64: (text: string) => string },
+): object {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: names.webhookSecret, namespace },
     type: 'Opaque',
-    data: { path: Buffer.from(pathSecret).toString('base64') },
+    data: { path: base64(pathSecret) },
   }
 }

@@ -1,7 +1,9 @@
 /** The names of the installed objects. The install command and the process share them. */
 export const names = {
   serviceAccount: 'eip-admission',
+  deployment: 'eip-admission',
   webhookService: 'eip-admission',
+  metricsService: 'eip-admission-metrics',
   authoritySecret: 'eip-admission-ca',
   /** Holds the secret segment of the webhooks' paths. Only the API server knows it. */
   webhookSecret: 'eip-admission-webhook',
@@ -12,10 +14,29 @@ export const names = {
   peersSecret: 'eip-admission-peers',
   /** Holds the password of MetalLB's BGP sessions, in MetalLB's namespace. */
   bgpSecret: 'eip-admission-bgp',
+  /** The DaemonSet of the guardians, which only guard the control-plane address, their service account and its roles. */
+  guardian: 'eip-admission-control-plane',
+  /** The Job that runs when the chart is uninstalled, and its rights. */
+  cleanup: 'eip-admission-cleanup',
+  /** The Certificate of the webhooks and its Secret, where cert-manager issues it. */
+  certificate: 'eip-admission-webhook',
+  certificateSecret: 'eip-admission-webhook-tls',
+  /** The authority that cert-manager makes for us, and its Issuers. */
+  issuingAuthority: 'eip-admission-issuing-ca',
+  /** Gives the process the right to apply an operator's manifest. */
+  manifestRole: 'eip-admission-load-balancer',
   ledgerConfigMap: 'eip-admission-ledger',
+  /** The lease of the guardian that may move the control-plane address. */
+  controlPlaneLease: 'eip-admission-control-plane',
+  /** Services in kube-system that show the control-plane address, one for each dialect. */
+  mirrorServices: [
+    'cloud-provider-equinix-metal-kubernetes-external',
+    'packet-ccm-kubernetes-external',
+    'cloud-provider-cherry-kubernetes-external',
+  ] as string[],
 } as const
 
 /** The user name of the process at the API server. */
-export function serviceAccountUser(namespace: string): string {
-  return `system:serviceaccount:${namespace}:${names.serviceAccount}`
+export function serviceAccountUser(namespace: string, name: string = names.serviceAccount): string {
+  return `system:serviceaccount:${namespace}:${name}`
 }

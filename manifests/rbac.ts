@@ -1,13 +1,14 @@
+import type { KubeObject } from '../kube/objects.ts'
+import { apiServerRules, mirrorRules } from './mirror-rules.ts'
 import { names } from './names.ts'
-
-type Rule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }
+import type { Rule } from './rule.ts'
 
 export type RbacOptions = {
   namespace: string
   leaseNamespace: string
   leaseName: string
-  /** The name of the ConfigMap that MetalLB before 0.13 reads. */
-  metallbConfigMap: string
+  /** The ConfigMap that MetalLB before 0.13 reads; without a namespace, in each one, because its own does not exist yet. */
+  metallbConfigMap: { name: string; namespace: string | undefined }
 }
 
 const api = 'rbac.authorization.k8s.io/v1'
@@ -16,39 +17,55 @@ const group = 'rbac.authorization.k8s.io'
 /** The minimum of rights: for the whole cluster, for our namespace, and for the lease. */
 export function rbac(options: RbacOptions): object[] {
   const { namespace, leaseNamespace, leaseName, metallbConfigMap } = options
-  const subjects = [{ kind: 'ServiceAccount', name: names.serviceAccount, namespace }]
-  const inNamespace = (name: string, at: string, rules: Rule[]) => [
-    { apiVersion: api, kind: 'Role', metadata: { name, namespace: at }, rules },
-    {
-      apiVersion: api,
-      kind: 'RoleBinding',
-      metadata: { name, namespace: at },
-      roleRef: { apiGroup: group, kind: 'Role', name },
-      subjects,
-    },
+  const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace })
+  const all = account(names.serviceAccount)
+  const guardians = [all, account(names.guardian)]
+  const { name: configMap, namespace: metallb } = metallbConfigMap
+  const metallbRules: Rule[] = [
+    { apiGroups: [''], resources: ['configmaps'], resourceNames: [configMap], verbs: ['get', 'update'] },
   ]
+  type At = string | undefined
+  const bind = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: [all], rules })
+  const guard = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: guardians, rules })
   return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: names.serviceAccount, namespace } },
-    {
-      apiVersion: api,
-      kind: 'ClusterRole',
-      metadata: { name: 'eip-admission' },
-      rules: clusterRules(metallbConfigMap),
-    },
-    {
-      apiVersion: api,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'eip-admission' },
-      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'eip-admission' },
-      subjects,
-    },
-    ...inNamespace('eip-admission', namespace, ownNamespaceRules),
-    ...inNamespace('eip-admission-leader', leaseNamespace, leaseRules(leaseName)),
+    ...guardians.map((one) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: one.name, namespace } })),
+    ...bind('eip-admission', undefined, [...clusterRules, ...(metallb === undefined ? metallbRules : [])]),
+    ...bind('eip-admission', namespace, ownNamespaceRules),
+    ...bind('eip-admission-leader', leaseNamespace, leaseRules(leaseName)),
+    ...(metallb === undefined ? [] : bind('eip-admission-metallb', metallb, metallbRules)),
+    ...guard(names.guardian, undefined, guardianRules),
+    ...guard(names.guardian, 'default', apiServerRules),
+    ...guard(names.guardian, 'kube-system', mirrorRules),
+    ...guard(`${names.guardian}-leader`, leaseNamespace, leaseRules(names.controlPlaneLease)),
     ...userRoles,
   ]
 }
 
-const clusterRules = (metallbConfigMap: string): Rule[] => [
+type Subject = { kind: 'ServiceAccount'; name: string; namespace: string }
+
+/** A role with these rules in a namespace, or in the whole cluster, and its binding to these subjects. */
+export function bindRole(of: {
+  name: string
+  at: string | undefined
+  subjects: Subject[]
+  rules: Rule[]
+}): KubeObject[] {
+  const { name, at, subjects, rules } = of
+  const kind = at === undefined ? 'ClusterRole' : 'Role'
+  const metadata = { name, ...(at === undefined ? {} : { namespace: at }) }
+  const roleRef = { apiGroup: group, kind, name }
+  const role: object = { apiVersion: api, kind, metadata, rules }
+  const binding: object = { apiVersion: api, kind: `${kind}Binding`, metadata, roleRef, subjects }
+  return [role, binding] as KubeObject[]
+}
+
+// A process that only guards the control-plane address runs where the cluster's secrets are: it may do nothing else.
+const guardianRules: Rule[] = [
+  { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+]
+
+const clusterRules: Rule[] = [
   { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch', 'patch'] },
   { apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
@@ -79,8 +96,6 @@ const clusterRules = (metallbConfigMap: string): Rule[] => [
     resourceNames: [names.bgpSecret],
     verbs: ['get', 'create', 'patch', 'delete'],
   },
-  // In MetalLB's namespace, which may be any.
-  { apiGroups: [''], resources: ['configmaps'], resourceNames: [metallbConfigMap], verbs: ['get', 'update'] },
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],

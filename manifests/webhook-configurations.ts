@@ -18,51 +18,101 @@ export type WebhookOptions = {
   pathSecret: string
   /** The URL of a process outside the cluster; without it the API server calls its Service. */
   url?: string | undefined
+  /** What an operator decides about the reviews of Services; without it, the defaults. */
+  policy?: WebhookPolicy
+}
+
+/** Parts of the webhooks of Services, and the annotations of both configurations. */
+export type WebhookPolicy = {
+  failurePolicy: unknown
+  /** Items for a list of namespaces whose Services are not reviewed. */
+  excludedNamespaces: unknown[]
+  /** More requirements for the labels of a namespace. */
+  namespaceExpressions: unknown[]
+  namespaceLabels: unknown
+  objectSelector: unknown
+  annotations: unknown
+  /** How the API server calls the webhook with this path. */
+  clientConfig: (path: string) => object
+}
+
+function defaultPolicy({ namespace, url }: WebhookOptions): WebhookPolicy {
+  return {
+    // Our outage must not stop a cluster: the controller completes what admission missed. A denial still counts.
+    failurePolicy: 'Ignore',
+    excludedNamespaces: [],
+    namespaceExpressions: [],
+    namespaceLabels: undefined,
+    objectSelector: undefined,
+    annotations: undefined,
+    clientConfig: (path) => (url === undefined ? byService(namespace, path) : { url: new URL(path, url).href }),
+  }
+}
+
+/** The client configuration by which the API server calls the Service in this namespace. */
+export function byService(namespace: string, path: string): { service: object } {
+  return { service: { namespace, name: names.webhookService, path, port: 443 } }
 }
 
 const api = 'admissionregistration.k8s.io/v1'
 
 /** The two webhook configurations. They omit caBundle: the program that issues the certificate owns this field. */
 export function webhookConfigurations(options: WebhookOptions): object[] {
+  const policy = options.policy ?? defaultPolicy(options)
+  const configuration = (kind: string, name: string, webhooks: object[]) => {
+    const { annotations } = policy
+    const metadata = { name, ...(annotations === undefined ? {} : { annotations }) }
+    return { apiVersion: api, kind, metadata, webhooks }
+  }
   return [
-    configuration('MutatingWebhookConfiguration', names.mutatingConfiguration, entries('mutating', options)),
-    configuration('ValidatingWebhookConfiguration', names.validatingConfiguration, entries('validating', options)),
+    configuration(
+      'MutatingWebhookConfiguration',
+      names.mutatingConfiguration,
+      entries('mutating', { ...options, policy }),
+    ),
+    configuration(
+      'ValidatingWebhookConfiguration',
+      names.validatingConfiguration,
+      entries('validating', { ...options, policy }),
+    ),
   ]
 }
 
-function configuration(kind: string, name: string, webhooks: object[]): object {
-  return { apiVersion: api, kind, metadata: { name }, webhooks }
-}
+type Decided = WebhookOptions & { policy: WebhookPolicy }
 
-function entries(kind: 'mutating' | 'validating', options: WebhookOptions): object[] {
+function entries(kind: 'mutating' | 'validating', options: Decided): object[] {
   return options.webhooks.filter((webhook) => webhook.kind === kind).map((webhook) => entry(webhook, options))
 }
 
-function entry(webhook: WebhookFacts, options: WebhookOptions): object {
-  const { namespace, url, pathSecret } = options
+function entry(webhook: WebhookFacts, options: Decided): object {
+  const { namespace, pathSecret, policy } = options
   const { name, operations, resource } = webhook
   const path = `/${pathSecret}${webhook.path}`
-  const service = { namespace, name: names.webhookService, path, port: 443 }
   return {
     name,
-    clientConfig: url === undefined ? { service } : { url: new URL(path, url).href },
+    clientConfig: policy.clientConfig(path),
     rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: [resource], operations, scope: 'Namespaced' }],
     admissionReviewVersions: ['v1'],
     matchPolicy: 'Equivalent',
-    ...(webhook.label === undefined ? ofServices(webhook, namespace) : ofProbes(webhook.label, namespace)),
+    ...(webhook.label === undefined ? ofServices(webhook, options) : ofProbes(webhook.label, namespace)),
   }
 }
 
-function ofServices(webhook: WebhookFacts, namespace: string): object {
+function ofServices(webhook: WebhookFacts, { namespace, policy }: Decided): object {
   const isMutating = webhook.kind === 'mutating'
+  const { failurePolicy, excludedNamespaces, namespaceExpressions, namespaceLabels, objectSelector } = policy
+  // Services in our own namespace must not depend on our webhooks.
+  const notIn = { ...namespaceName, operator: 'NotIn', values: [namespace, ...excludedNamespaces] }
   return {
-    // Our outage must not stop a cluster: the controller completes what admission missed. A denial still counts.
-    failurePolicy: 'Ignore',
+    failurePolicy,
     sideEffects: isMutating ? 'NoneOnDryRun' : 'None',
     timeoutSeconds: isMutating ? 10 : 5,
     ...(isMutating ? { reinvocationPolicy: 'IfNeeded' } : {}),
-    // Services in our own namespace must not depend on our webhooks.
-    namespaceSelector: { matchExpressions: [{ ...namespaceName, operator: 'NotIn', values: [namespace] }] },
+    namespaceSelector: {
+      matchExpressions: [notIn, ...namespaceExpressions],
+      ...(namespaceLabels === undefined ? {} : { matchLabels: namespaceLabels }),
+    },
+    ...(objectSelector === undefined ? {} : { objectSelector }),
     matchConditions: conditions(webhook, namespace),
   }
 }

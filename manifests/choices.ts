@@ -1,0 +1,67 @@
+/**
+ * A condition on a value of the chart: that it, or another one, is set (not empty, false or 0), or that it equals a text.
+ */
+export type Condition = { value: string; or?: string; is?: string }
+
+/**
+ * The values that decide what is installed. The objects are built once from these questions, and two kinds of answers
+ * exist: values that are known, for plain manifests, and references that Helm resolves, for the chart.
+ */
+export type Choices = {
+  /** A value that stands inside a text. */
+  text: (path: string) => string
+  /** A number, or true or false. */
+  scalar: (path: string) => unknown
+  /** A map or a list as the user wrote it; absent if it is empty. */
+  block: (path: string) => unknown
+  /** The entries of a map, to spread into a map. */
+  entries: (path: string) => object
+  /** The items of a list, to spread into a list. */
+  items: (path: string) => unknown[]
+  /** `then`, a map entry or a list item, where the condition is met; absent otherwise. */
+  when: (condition: Condition, then: unknown) => unknown
+  /** The same where the condition is not met. */
+  unless: (condition: Condition, then: unknown) => unknown
+  /** One of two numbers. */
+  either: (condition: Condition, then: number, otherwise: number) => unknown
+  /** The settings of the process as flags, in the order of their names. */
+  flags: (path: string) => unknown[]
+  /** What the installer decides itself. */
+  release: Release
+  /** The reference of the image. */
+  image: string
+  /** The secret segment of the webhooks' paths. */
+  pathSecret: string
+  /** A text as the data of a Secret. */
+  base64: (text: string) => string
+}
+
+export type Release = { namespace: string; name: string; manager: string; version: string }
+
+/** A tree of values, as in values.yaml. */
+export type ValueTree = { [name: string]: unknown }
+
+/** The value at a path such as `image.tag`; a name in it may have dashes, but no dots. */
+export function valueAt(values: ValueTree, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((at, name) => (isMap(at) && Object.hasOwn(at, name) ? at[name] : undefined), values)
+}
+
+/** Whether a value counts as set, as in Helm's `if` and `with`. */
+export function isSet(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0
+  if (isMap(value)) return Object.keys(value).length > 0
+  return Boolean(value)
+}
+
+/** Whether known values meet a condition. */
+export function isMet(values: ValueTree, { value, or = value, is }: Condition): boolean {
+  if (is !== undefined) return valueAt(values, value) === is
+  return isSet(valueAt(values, value)) || isSet(valueAt(values, or))
+}
+
+/** Whether a value is an object of names and values. */
+export function isMap(value: unknown): value is ValueTree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,79 @@
+import type { Choices } from './choices.ts'
+import { names } from './names.ts'
+import { imageOf } from './pod.ts'
+
+const api = 'rbac.authorization.k8s.io'
+const metadata = { name: names.cleanup }
+
+/**
+ * Runs `cleanup` when everything else of the chart is gone. Without it a Service with our finalizer could not be deleted
+ * any more. By then the process has lost its rights, so it cannot add a finalizer again.
+ */
+export function cleanupJob(choices: Choices): object[] {
+  const { namespace } = choices.release
+  const subjects = [{ kind: 'ServiceAccount', name: names.cleanup, namespace }]
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...metadata, namespace, annotations: hook('-10') } },
+    { apiVersion: `${api}/v1`, kind: 'ClusterRole', metadata: { ...metadata, annotations: hook('-10') }, rules },
+    {
+      apiVersion: `${api}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { ...metadata, annotations: hook('-10') },
+      roleRef: { apiGroup: api, kind: 'ClusterRole', name: names.cleanup },
+      subjects,
+    },
+    job(choices),
+  ]
+}
+
+/** The minimum of rights: webhook configurations by name, and finalizers. */
+const rules = [
+  {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+    resourceNames: [names.mutatingConfiguration, names.validatingConfiguration],
+    verbs: ['delete'],
+  },
+  { apiGroups: [''], resources: ['services'], verbs: ['list', 'patch'] },
+  { apiGroups: ['eip-admission.dev'], resources: ['elasticips'], verbs: ['list', 'patch'] },
+]
+
+function hook(weight: string): object {
+  return {
+    'helm.sh/hook': 'post-delete',
+    'helm.sh/hook-weight': weight,
+    'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+  }
+}
+
+function job(choices: Choices): object {
+  const { block, release } = choices
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { ...metadata, namespace: release.namespace, annotations: hook('0') },
+    spec: {
+      backoffLimit: 5,
+      template: {
+        metadata: { labels: { 'app.kubernetes.io/name': names.cleanup } },
+        spec: {
+          serviceAccountName: names.cleanup,
+          restartPolicy: 'Never',
+          imagePullSecrets: block('imagePullSecrets'),
+          securityContext: block('podSecurityContext'),
+          nodeSelector: block('nodeSelector'),
+          tolerations: block('tolerations'),
+          containers: [
+            {
+              name: names.cleanup,
+              ...imageOf(choices),
+              args: ['cleanup', '--yes'],
+              resources: block('resources'),
+              securityContext: block('securityContext'),
+            },
+          ],
+        },
+      },
+    },
+  }
+}

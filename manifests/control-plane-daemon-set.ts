@@ -1,0 +1,68 @@
+import type { Choices } from './choices.ts'
+import { names } from './names.ts'
+import { cloudArgs, cloudMount, cloudVolume, imageOf, podNamespace, probes, sharedSpec } from './pod.ts'
+
+const labels = { 'app.kubernetes.io/name': names.guardian }
+
+/**
+ * The process on every control-plane node that moves the control-plane address. It talks to the API server of its own
+ * node: the address that it moves may lead nowhere at that moment.
+ */
+export function controlPlaneDaemonSet(choices: Choices): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: names.guardian, namespace: choices.release.namespace },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
+      template: {
+        metadata: { labels: { ...labels, 'app.kubernetes.io/instance': choices.release.name } },
+        spec: {
+          ...sharedSpec(choices, names.guardian),
+          priorityClassName: 'system-node-critical',
+          hostNetwork: true,
+          dnsPolicy: 'Default',
+          affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onControlPlane } },
+          // The address must have a holder, whatever is wrong with the nodes.
+          tolerations: [{ operator: 'Exists' }],
+          containers: [container(choices)],
+          volumes: [cloudVolume(choices)],
+        },
+      },
+    },
+  }
+}
+
+const onControlPlane = {
+  nodeSelectorTerms: [{ matchExpressions: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }] }],
+}
+
+function container(choices: Choices): object {
+  const { block, flags, scalar, text } = choices
+  return {
+    name: names.guardian,
+    ...imageOf(choices),
+    args: [
+      'serve',
+      '--only=control-plane',
+      ...cloudArgs(choices),
+      ...flags('settings'),
+      // The Deployment may use the host's ports too.
+      `--secure-port=${text('controlPlane.securePort')}`,
+      // Of two flags the last one counts: the API server of the Deployment may be at the address that the guardian moves.
+      `--api-server=https://$(HOST_IP):${text('controlPlane.apiServerPort')}`,
+    ],
+    env: [
+      podNamespace,
+      { name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+      { name: 'HOST_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
+    ],
+    ports: [{ name: 'health', containerPort: scalar('controlPlane.securePort'), protocol: 'TCP' }],
+    // It has no certificate: nobody calls it but the kubelet and Prometheus.
+    ...probes('HTTP'),
+    resources: block('controlPlane.resources'),
+    securityContext: block('securityContext'),
+    volumeMounts: [cloudMount(choices)],
+  }
+}

@@ -1,0 +1,191 @@
+import type { ValueTree } from '../choices.ts'
+import { names } from '../names.ts'
+import { image, pods, resources } from './pod-values.ts'
+import type { ValueRow } from './value-row.ts'
+
+const list = { type: 'array' }
+const map = { type: 'object' }
+const duration = { type: 'string', pattern: '^([0-9]+(h|m|s|ms))+$' }
+
+const cloud: ValueRow[] = [
+  {
+    path: 'cloudProvider',
+    default: '',
+    sentence: 'The cloud: the value of `--cloud-provider`. Required.',
+  },
+  {
+    path: 'cloudConfig.secretName',
+    default: 'eip-admission-cloud',
+    sentence: "The Secret with the cloud's configuration file. It is not part of the chart. Empty: there is none.",
+  },
+  {
+    path: 'cloudConfig.key',
+    default: 'cloud-sa.json',
+    sentence: 'The key of that Secret, a file with one JSON object.',
+  },
+  {
+    path: 'settings',
+    default: {
+      'leader-elect-resource-name': 'cloud-controller-manager',
+      'leader-elect-resource-namespace': 'kube-system',
+      'secure-port': 10_258,
+      'webhook-path-rotation': false,
+      'webhook-secure-port': 10_260,
+    },
+    sentence:
+      'Every other setting of `eip-admission serve`, by the name of its flag without dashes in front, such as ' +
+      '`loadbalancer: metallb:///`. A list may be a YAML list. The path rotation is off, because `helm rollback` ' +
+      'restores old paths.',
+  },
+  {
+    path: 'metallb.configMap',
+    default: 'config',
+    sentence: 'The ConfigMap that MetalLB before 0.13 reads. The process may write this ConfigMap and no other there.',
+  },
+]
+
+const webhooks: ValueRow[] = [
+  {
+    path: 'webhooks.failurePolicy',
+    default: 'Ignore',
+    sentence:
+      'What the API server does while no replica answers. Ignore: Services are created, and the controller completes ' +
+      'them. Fail: they are refused, except in kube-system and in the namespace of the chart.',
+    schema: { enum: ['Ignore', 'Fail'] },
+  },
+  {
+    path: 'webhooks.excludedNamespaces',
+    default: [],
+    sentence:
+      'Namespaces whose Services are not reviewed. The controller gives them an address later, unless ' +
+      '`settings.exclude-namespaces` names them too.',
+    schema: { type: 'array', items: { type: 'string' } },
+  },
+  {
+    path: 'webhooks.namespaceSelector',
+    default: {},
+    sentence: 'Labels of the namespaces whose Services are reviewed: `matchLabels`, `matchExpressions`.',
+    schema: map,
+  },
+  { path: 'webhooks.objectSelector', default: {}, sentence: 'Labels of the Services that are reviewed.', schema: map },
+  {
+    path: 'webhooks.url',
+    default: '',
+    sentence:
+      'Where API servers call the webhooks if they do not reach Services, such as `https://10.0.0.5:10260`. Empty: the ' +
+      'Service.',
+    schema: { type: 'string', pattern: '^(https://[^/]+)?$' },
+  },
+  {
+    path: 'webhooks.pathSecret',
+    default: '',
+    sentence:
+      'The secret segment of the webhook paths. Empty: Helm makes one and keeps it. Set it where templates are ' +
+      'rendered without the cluster, as by Argo CD.',
+    // The API server accepts no other characters in a path.
+    schema: { type: 'string', pattern: '^([a-z0-9][a-z0-9-]{5,61}[a-z0-9])?$' },
+  },
+]
+
+const certificates: ValueRow[] = [
+  {
+    path: 'certManager.enabled',
+    default: false,
+    sentence: 'cert-manager issues the serving certificate. Otherwise the process issues its own.',
+  },
+  {
+    path: 'certManager.issuerRef',
+    default: { name: names.issuingAuthority, kind: 'Issuer' },
+    sentence: 'Who issues it. The default is an authority that cert-manager makes for this chart alone.',
+    schema: { type: 'object', required: ['name'] },
+  },
+  { path: 'certManager.duration', default: '2160h', sentence: 'How long the certificate is valid.', schema: duration },
+  { path: 'certManager.renewBefore', default: '720h', sentence: 'When it is renewed.', schema: duration },
+]
+
+const others: ValueRow[] = [
+  { path: 'crds.enabled', default: true, sentence: 'Installs and upgrades the definition of ElasticIP.' },
+  {
+    path: 'crds.keep',
+    default: true,
+    sentence: 'Keeps the definition, and so every ElasticIP, when the chart is uninstalled.',
+  },
+  {
+    path: 'cleanup.enabled',
+    default: true,
+    sentence:
+      'After `helm uninstall`, a Job removes our finalizers from Services and ElasticIPs, which nobody could delete ' +
+      'otherwise. Every address stays reserved.',
+  },
+  {
+    path: 'controlPlane.securePort',
+    default: 10_268,
+    sentence: 'Port for health and metrics of the DaemonSet, which runs where `settings.eip-tag` is set.',
+    schema: { type: 'integer' },
+  },
+  {
+    path: 'controlPlane.apiServerPort',
+    default: 6443,
+    sentence: 'Port of the API server on each control-plane node.',
+    schema: { type: 'integer' },
+  },
+  {
+    path: 'controlPlane.resources',
+    default: resources,
+    sentence: 'Requests and limits of the DaemonSet.',
+    schema: map,
+  },
+  { path: 'networkPolicy.enabled', default: false, sentence: 'Allows traffic to the two ports alone.' },
+  {
+    path: 'networkPolicy.webhookCallers',
+    default: [],
+    sentence: 'Peers that may call the webhooks. Empty: all. API servers are usually no pods: use an ipBlock.',
+    schema: list,
+  },
+  {
+    path: 'networkPolicy.metricsReaders',
+    default: [],
+    sentence: 'Peers that may read metrics. Empty: all.',
+    schema: list,
+  },
+  { path: 'serviceMonitor.enabled', default: false, sentence: 'A ServiceMonitor of the Prometheus operator.' },
+  { path: 'serviceMonitor.interval', default: '30s', sentence: 'How often Prometheus reads.', schema: duration },
+  { path: 'serviceMonitor.labels', default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
+  { path: 'prometheusRule.enabled', default: false, sentence: 'A PrometheusRule with the groups below.' },
+  {
+    path: 'prometheusRule.groups',
+    default: [],
+    sentence: 'Groups of rules. The chart has none of its own yet.',
+    schema: list,
+  },
+  { path: 'prometheusRule.labels', default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
+  { path: 'dashboard.enabled', default: false, sentence: 'A ConfigMap with the dashboards below.' },
+  {
+    path: 'dashboard.files',
+    default: {},
+    sentence: 'Dashboards: file names and JSON texts. The chart has none of its own yet.',
+    schema: map,
+  },
+  {
+    path: 'dashboard.labels',
+    default: { grafana_dashboard: '1' },
+    sentence: 'Labels by which Grafana selects it.',
+    schema: map,
+  },
+]
+
+/** Every value of the chart, in the order in which people look for them. */
+export const valueRows: ValueRow[] = [...cloud, ...image, ...pods, ...webhooks, ...certificates, ...others]
+
+/** The values of the chart where the user sets none. */
+export function defaultValues(): ValueTree {
+  const values: ValueTree = {}
+  for (const { path, default: value } of valueRows) {
+    const parents = path.split('.')
+    const name = parents.pop() ?? ''
+    let at = values
+    for (const parent of parents) at = (at[parent] ??= {}) as ValueTree
+    at[name] = value
+  }
+  return structuredClone(values)
+}

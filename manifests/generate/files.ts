@@ -1,0 +1,122 @@
+import { stringify } from 'yaml'
+import { type ValueTree, isMet } from '../choices.ts'
+import { type Part, inClusterParts } from '../in-cluster.ts'
+import { knownChoices, withoutAbsent } from '../known-choices.ts'
+import type { WebhookFacts } from '../webhook-configurations.ts'
+import { chartReadme } from './chart-readme.ts'
+import { defaultValues } from './chart-values.ts'
+import { helmChoices, test } from './helm-choices.ts'
+import { templateOf } from './template.ts'
+import { type DialectFact, valuesSchema } from './values-schema.ts'
+import { valuesYaml } from './values-yaml.ts'
+
+/** A file that is made from the code, by its path from the root of the project. */
+export type GeneratedFile = { file: string; text: string }
+
+export type ManifestFacts = { version: string; webhooks: WebhookFacts[]; dialects: DialectFact[] }
+
+const made = '# Made from manifests/*.ts by `make generate`.\n'
+
+/** Manifests without Helm cannot hold a secret: the process makes one and writes it over this. */
+const pendingPath = 'pending'
+
+/** The chart, the kustomizations and the plain manifests. */
+export function manifestFiles(facts: ManifestFacts): GeneratedFile[] {
+  return [...chartFiles(facts), ...kustomizeFiles(facts), ...facts.dialects.map((dialect) => plainFile(dialect, facts))]
+}
+
+function chartFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFile[] {
+  const templates = inClusterParts(helmChoices, webhooks).map((part) => ({
+    file: `manifests/chart/templates/${part.file}.yaml`,
+    text: made + chartTemplate(part),
+  }))
+  return [
+    { file: 'manifests/chart/Chart.yaml', text: made + stringify(chart(version), { lineWidth: 0 }) },
+    { file: 'manifests/chart/values.yaml', text: made + valuesYaml() },
+    { file: 'manifests/chart/README.md', text: chartReadme() },
+    { file: 'manifests/chart/values.schema.json', text: valuesSchema(dialects) },
+    ...templates,
+  ]
+}
+
+function chart(version: string): object {
+  return {
+    apiVersion: 'v2',
+    name: 'eip-admission',
+    description: 'Public addresses for Services of type LoadBalancer on bare metal, reserved at admission',
+    type: 'application',
+    version,
+    appVersion: version,
+    kubeVersion: '>=1.28.0-0',
+  }
+}
+
+function chartTemplate({ conditions, objects }: Part): string {
+  const text = objects.map(templateOf).join('---\n')
+  if (conditions.length === 0) return text
+  return `{{- if and ${conditions.map(test).join(' ')} }}\n${text}{{- end }}\n`
+}
+
+/** The objects of a manifest with known values. `values` replaces defaults of the chart by their paths. */
+function plainObjects(webhooks: WebhookFacts[], version: string, values: ValueTree): object[] {
+  const release = { namespace: 'eip-admission', name: 'eip-admission', manager: 'kubectl', version }
+  const all = withValues(values)
+  const parts = inClusterParts(knownChoices(all, release, pendingPath), webhooks)
+  return [namespaceOf(release.namespace), ...installedParts(parts, all, 'kubectl').flatMap(({ objects }) => objects)]
+}
+
+/** The parts whose conditions these values meet, by what applies them. */
+export function installedParts(parts: Part[], values: ValueTree, by: 'helm' | 'kubectl'): Part[] {
+  return parts
+    .filter(({ helmOnly }) => by === 'helm' || !helmOnly)
+    .filter(({ conditions }) => conditions.every((condition) => isMet(values, condition)))
+    .map((part) => ({ ...part, objects: withoutAbsent(part.objects) as object[] }))
+}
+
+/** The chart's defaults for manifests that nobody rolls back. */
+function withValues(values: ValueTree): ValueTree {
+  const all = { ...defaultValues(), ...values }
+  const settings = { ...(all.settings as ValueTree), 'webhook-path-rotation': undefined }
+  // Without Helm, nothing else removes records and their definition together.
+  return { ...all, settings, crds: { enabled: true, keep: false } }
+}
+
+function namespaceOf(name: string): object {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+}
+
+function plainFile({ name, providers }: DialectFact, { version, webhooks }: ManifestFacts): GeneratedFile {
+  const objects = plainObjects(webhooks, version, { cloudProvider: providers[0] })
+  return { file: `manifests/plain/${name}.yaml`, text: made + documents(objects) }
+}
+
+function kustomizeFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFile[] {
+  const base = plainObjects(webhooks, version, { cloudProvider: '' })
+  const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' }
+  const folder = 'manifests/kustomize'
+  return [
+    { file: `${folder}/base/eip-admission.yaml`, text: made + documents(base) },
+    {
+      file: `${folder}/base/kustomization.yaml`,
+      text: made + stringify({ ...kustomization, resources: ['eip-admission.yaml'] }),
+    },
+    ...dialects.map(({ name, providers }) => ({
+      file: `${folder}/overlays/${name}/kustomization.yaml`,
+      text: made + stringify({ ...kustomization, resources: ['../../base'], patches: [choice(providers[0] ?? '')] }),
+    })),
+  ]
+}
+
+/** The flag of the cloud is the second argument of the Deployment. */
+function choice(provider: string): object {
+  const operation = {
+    op: 'replace',
+    path: '/spec/template/spec/containers/0/args/1',
+    value: `--cloud-provider=${provider}`,
+  }
+  return { target: { kind: 'Deployment', name: 'eip-admission' }, patch: stringify([operation], { lineWidth: 0 }) }
+}
+
+function documents(objects: object[]): string {
+  return objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n')
+}

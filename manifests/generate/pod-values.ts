@@ -1,0 +1,105 @@
+import type { ValueRow } from './value-row.ts'
+
+const list = { type: 'array' }
+const map = { type: 'object' }
+const quantity = { type: ['string', 'integer'] }
+
+/** Every node that cannot run ordinary pods yet, because we have to prepare it first. */
+const tolerations = [
+  { key: 'node.cloudprovider.kubernetes.io/uninitialized', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'CriticalAddonsOnly', operator: 'Exists' },
+]
+
+const spread = {
+  maxSkew: 1,
+  topologyKey: 'kubernetes.io/hostname',
+  whenUnsatisfiable: 'ScheduleAnyway',
+  labelSelector: { matchLabels: { 'app.kubernetes.io/name': 'eip-admission' } },
+}
+
+/** What a process of ours needs. */
+export const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } }
+
+/** The values of the image. */
+export const image: ValueRow[] = [
+  {
+    path: 'image.repository',
+    default: 'ghcr.io/eip-admission/eip-admission',
+    sentence: 'The image. The release workflow publishes it there.',
+  },
+  { path: 'image.tag', default: '', sentence: 'Its tag. Empty: the version of the chart.' },
+  {
+    path: 'image.digest',
+    default: '',
+    sentence: 'Its digest, `sha256:...`. It takes precedence over the tag.',
+    schema: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+  },
+  {
+    path: 'image.pullPolicy',
+    default: 'IfNotPresent',
+    sentence: 'When nodes pull the image.',
+    schema: { enum: ['Always', 'IfNotPresent', 'Never'] },
+  },
+  { path: 'imagePullSecrets', default: [], sentence: 'Secrets with credentials for the registry.', schema: list },
+]
+
+/** The values of the pods of the Deployment. */
+export const pods: ValueRow[] = [
+  {
+    path: 'replicas',
+    default: 2,
+    sentence:
+      'Number of pods. All answer reviews, one leads. A rollout never goes below it; on the host network it goes one ' +
+      'below, and ends only if there are that many nodes.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  { path: 'podDisruptionBudget.enabled', default: true, sentence: 'Keeps a replica while nodes are drained.' },
+  {
+    path: 'podDisruptionBudget.maxUnavailable',
+    default: 1,
+    sentence: 'How many replicas a drain may stop at a time.',
+    schema: quantity,
+  },
+  { path: 'priorityClassName', default: 'system-cluster-critical', sentence: 'The priority of the pods.' },
+  { path: 'nodeSelector', default: {}, sentence: 'Labels of the nodes that may run the pods.', schema: map },
+  { path: 'affinity', default: {}, sentence: 'Affinity of the pods.', schema: map },
+  { path: 'tolerations', default: tolerations, sentence: 'Taints that the pods tolerate.', schema: list },
+  {
+    path: 'topologySpreadConstraints',
+    default: [spread],
+    sentence: 'How the pods are spread over nodes.',
+    schema: list,
+  },
+  {
+    path: 'hostNetwork',
+    default: false,
+    sentence:
+      'Runs the pods on the network of their nodes: they start before the pod network, stay when it fails, and an API ' +
+      'server that reaches no pods reaches them. Pod Security "restricted" refuses it.',
+  },
+  { path: 'resources', default: resources, sentence: 'Requests and limits of the container.', schema: map },
+  {
+    path: 'podSecurityContext',
+    default: { runAsNonRoot: true, runAsUser: 65_532, runAsGroup: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+    sentence: 'Security context of the pods.',
+    schema: map,
+  },
+  {
+    path: 'securityContext',
+    default: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+    },
+    sentence: 'Security context of the containers.',
+    schema: map,
+  },
+  { path: 'podAnnotations', default: {}, sentence: 'Annotations of the pods.', schema: map },
+  { path: 'extraArgs', default: [], sentence: 'More arguments of `serve`, after the settings.', schema: list },
+  { path: 'extraEnv', default: [], sentence: 'More environment variables, such as a proxy.', schema: list },
+  { path: 'extraEnvFrom', default: [], sentence: 'Secrets and ConfigMaps with environment variables.', schema: list },
+  { path: 'extraVolumes', default: [], sentence: 'More volumes.', schema: list },
+  { path: 'extraVolumeMounts', default: [], sentence: 'More mounts of the container.', schema: list },
+]

@@ -1,0 +1,72 @@
+import { valueRows } from './chart-values.ts'
+
+/** A setting of `serve` that the chart passes on, from the tables of the process. */
+export type SettingFact = { name: string; sentence: string; type: 'boolean' | 'list' | 'number' | 'text' }
+
+/** What a dialect accepts. */
+export type DialectFact = { name: string; providers: readonly string[]; settings: SettingFact[] }
+
+const types = {
+  boolean: ['boolean', 'string'],
+  list: ['array', 'string'],
+  number: ['integer', 'string'],
+  text: ['string', 'integer', 'boolean'],
+}
+
+type Schema = { [name: string]: unknown; properties?: Record<string, Schema> }
+
+/** values.schema.json: Helm refuses values that the process would refuse, and names that nobody knows. */
+export function valuesSchema(dialects: DialectFact[]): string {
+  const root: Schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...closed() }
+  for (const { path, default: value, sentence, schema } of valueRows) {
+    const parents = path.split('.')
+    const name = parents.pop() ?? ''
+    let at = root
+    for (const parent of parents) {
+      at.properties ??= {}
+      at = at.properties[parent] ??= closed()
+    }
+    at.properties = { ...at.properties, [name]: { description: sentence, ...(schema ?? { type: typeof value }) } }
+  }
+  const providers = dialects.flatMap((dialect) => dialect.providers)
+  const properties = { ...root.properties, cloudProvider: cloudProvider(providers), settings: settings(dialects) }
+  // Helm's own values for subcharts.
+  return json({ ...root, properties: { ...properties, global: { type: 'object' } }, allOf: dialects.map(byDialect) })
+}
+
+function closed(): Schema {
+  return { type: 'object', additionalProperties: false, properties: {} }
+}
+
+function cloudProvider(providers: string[]): object {
+  return { description: sentenceOf('cloudProvider'), enum: providers }
+}
+
+function settings(dialects: DialectFact[]): object {
+  const known = new Map(dialects.flatMap((dialect) => dialect.settings).map((fact) => [fact.name, fact]))
+  const properties = [...known.values()].map(({ name, sentence, type }) => [
+    name,
+    { description: sentence, type: types[type] },
+  ])
+  return {
+    description: sentenceOf('settings'),
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(properties),
+  }
+}
+
+/** The settings that a dialect has, where it is chosen. */
+function byDialect({ providers, settings: own }: DialectFact): object {
+  const isChosen = { properties: { cloudProvider: { enum: providers } } }
+  const names = { properties: { settings: { propertyNames: { enum: own.map(({ name }) => name) } } } }
+  return { anyOf: [{ not: isChosen }, names] }
+}
+
+function sentenceOf(path: string): string | undefined {
+  return valueRows.find((row) => row.path === path)?.sentence
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

@@ -1,0 +1,99 @@
+import { injection, ownIssuers, servingCertificate } from './certificates.ts'
+import type { Choices, Condition } from './choices.ts'
+import { cleanupJob } from './cleanup-job.ts'
+import { controlPlaneDaemonSet } from './control-plane-daemon-set.ts'
+import { elasticIPDefinition } from './elastic-ip-crd.ts'
+import { webhookSecret, webhookService } from './install.ts'
+import { dashboard, metricsService, networkPolicy, prometheusRule, serviceMonitor } from './monitoring.ts'
+import { names } from './names.ts'
+import { rbac } from './rbac.ts'
+import { type WebhookFacts, type WebhookPolicy, byService, webhookConfigurations } from './webhook-configurations.ts'
+import { deployment, podDisruptionBudget } from './workload.ts'
+
+/** Objects that are installed together, all or none. */
+export type Part = {
+  file: string
+  /** Installed if all of these are met. */
+  conditions: Condition[]
+  objects: object[]
+  /** Needs what only Helm has: hooks, or a look at the cluster. */
+  helmOnly?: true
+}
+
+/** Everything that runs the product inside a cluster, in the order in which it is applied. */
+export function inClusterParts(choices: Choices, webhooks: WebhookFacts[]): Part[] {
+  const { namespace } = choices.release
+  const on = (value: string, is?: string): Condition => ({ value, ...(is !== undefined && { is }) })
+  const withCertManager = on('certManager.enabled')
+  const part = (file: string, objects: object[], ...conditions: Condition[]): Part => ({
+    file,
+    conditions,
+    objects: objects.map((object) => labelled(object, choices)),
+  })
+  return [
+    part('elastic-ip-crd', [keptDefinition(choices)], on('crds.enabled')),
+    { ...part('webhook-secret', [webhookSecret(namespace, choices)]), helmOnly: true },
+    part('rbac', rbac(rights(choices))),
+    part('service', [webhookService(namespace, 'webhook'), metricsService(choices)]),
+    part('deployment', [deployment(choices)]),
+    part('pod-disruption-budget', [podDisruptionBudget(choices)], on('podDisruptionBudget.enabled')),
+    part('control-plane', [controlPlaneDaemonSet(choices)], { value: 'settings.eip-tag', or: 'settings.fip-tag' }),
+    part('network-policy', [networkPolicy(choices)], on('networkPolicy.enabled')),
+    part('certificate', [servingCertificate(choices)], withCertManager),
+    part('issuers', ownIssuers(choices), withCertManager, on('certManager.issuerRef.name', names.issuingAuthority)),
+    part('service-monitor', [serviceMonitor(choices)], on('serviceMonitor.enabled')),
+    part('prometheus-rule', [prometheusRule(choices)], on('prometheusRule.enabled'), on('prometheusRule.groups')),
+    part('dashboard', [dashboard(choices)], on('dashboard.enabled'), on('dashboard.files')),
+    part('webhook-configurations', webhookConfigurations(webhookOptions(choices, webhooks))),
+    { ...part('cleanup', cleanupJob(choices), on('cleanup.enabled')), helmOnly: true },
+  ]
+}
+
+function rights({ release: { namespace }, text }: Choices) {
+  return {
+    namespace,
+    leaseNamespace: text('settings.leader-elect-resource-namespace'),
+    leaseName: text('settings.leader-elect-resource-name'),
+    metallbConfigMap: { name: text('metallb.configMap'), namespace: undefined },
+  }
+}
+
+function webhookOptions(choices: Choices, webhooks: WebhookFacts[]) {
+  const { block, items, pathSecret, release, text, unless, when } = choices
+  const policy: WebhookPolicy = {
+    failurePolicy: text('webhooks.failurePolicy'),
+    excludedNamespaces: [
+      // With Ignore nothing waits for us. With Fail the cluster must be able to repair itself without us.
+      when({ value: 'webhooks.failurePolicy', is: 'Fail' }, 'kube-system'),
+      ...items('webhooks.excludedNamespaces'),
+    ],
+    namespaceExpressions: items('webhooks.namespaceSelector.matchExpressions'),
+    namespaceLabels: block('webhooks.namespaceSelector.matchLabels'),
+    objectSelector: block('webhooks.objectSelector'),
+    annotations: when({ value: 'certManager.enabled' }, injection(choices)),
+    clientConfig: (path) => ({
+      url: when({ value: 'webhooks.url' }, `${text('webhooks.url')}${path}`),
+      service: unless({ value: 'webhooks.url' }, byService(release.namespace, path).service),
+    }),
+  }
+  return { namespace: release.namespace, webhooks, pathSecret, policy }
+}
+
+/** Helm deletes what it installed. With the definition, every record would go. */
+function keptDefinition({ when }: Choices): object {
+  const annotations = when({ value: 'crds.keep' }, { 'helm.sh/resource-policy': 'keep' })
+  return { ...elasticIPDefinition, metadata: { ...elasticIPDefinition.metadata, annotations } }
+}
+
+type LabelledObject = { apiVersion: string; kind: string; metadata: { labels?: object } }
+
+function labelled(object: object, { release }: Choices): object {
+  const { apiVersion, kind, metadata, ...rest } = object as LabelledObject
+  const common = {
+    'app.kubernetes.io/name': 'eip-admission',
+    'app.kubernetes.io/instance': release.name,
+    'app.kubernetes.io/version': release.version,
+    'app.kubernetes.io/managed-by': release.manager,
+  }
+  return { apiVersion, kind, metadata: { ...metadata, labels: { ...common, ...metadata.labels } }, ...rest }
+}

@@ -1,0 +1,83 @@
+import type { Choices } from './choices.ts'
+import { names } from './names.ts'
+
+const apiVersion = 'monitoring.coreos.com/v1'
+const labels = { 'app.kubernetes.io/component': 'metrics' }
+
+/** The Service by which Prometheus finds every replica; not ready ones too. */
+export function metricsService({ release: { namespace }, scalar }: Choices): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: names.metricsService, namespace, labels },
+    spec: {
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+      selector: { 'app.kubernetes.io/name': 'eip-admission' },
+      ports: [{ name: 'metrics', port: scalar('settings.secure-port'), targetPort: 'health', protocol: 'TCP' }],
+    },
+  }
+}
+
+/** What the Prometheus operator reads. The port has our own certificate, which no client outside knows. */
+export function serviceMonitor({ entries, release: { namespace }, text }: Choices): object {
+  return {
+    apiVersion,
+    kind: 'ServiceMonitor',
+    metadata: { name: 'eip-admission', namespace, labels: entries('serviceMonitor.labels') },
+    spec: {
+      selector: { matchLabels: labels },
+      endpoints: [
+        {
+          port: 'metrics',
+          scheme: 'https',
+          interval: text('serviceMonitor.interval'),
+          tlsConfig: { insecureSkipVerify: true },
+        },
+      ],
+    },
+  }
+}
+
+/** The rules of the user for the Prometheus operator. */
+export function prometheusRule({ block, entries, release: { namespace } }: Choices): object {
+  return {
+    apiVersion,
+    kind: 'PrometheusRule',
+    metadata: { name: 'eip-admission', namespace, labels: entries('prometheusRule.labels') },
+    spec: { groups: block('prometheusRule.groups') },
+  }
+}
+
+/** Dashboards of the user, for the sidecar of Grafana that looks for labels. */
+export function dashboard({ block, entries, release: { namespace } }: Choices): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'eip-admission-dashboard', namespace, labels: entries('dashboard.labels') },
+    data: block('dashboard.files'),
+  }
+}
+
+/** Nobody needs more than the two ports. The API server is on the host network of its node, so its address is open. */
+export function networkPolicy({ block, release: { namespace }, scalar }: Choices): object {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: 'eip-admission', namespace },
+    spec: {
+      podSelector: { matchLabels: { 'app.kubernetes.io/name': 'eip-admission' } },
+      policyTypes: ['Ingress'],
+      ingress: [
+        {
+          from: block('networkPolicy.webhookCallers'),
+          ports: [{ protocol: 'TCP', port: scalar('settings.webhook-secure-port') }],
+        },
+        {
+          from: block('networkPolicy.metricsReaders'),
+          ports: [{ protocol: 'TCP', port: scalar('settings.secure-port') }],
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import type { Choices } from './choices.ts'
+import { names } from './names.ts'
+
+/** Where the pod finds what other programs provide. */
+const folders = { cloud: '/etc/eip-admission/cloud', certificate: '/etc/eip-admission/certificate' }
+
+/** The flag by which the process takes its serving certificate from files. */
+const certificateFlag = '--webhook-cert-dir'
+
+/** The pod that answers reviews and runs the controllers. */
+export function servePod(choices: Choices): object {
+  const { block, items, when } = choices
+  const onHost = { value: 'hostNetwork' }
+  return {
+    metadata: {
+      labels: { 'app.kubernetes.io/name': 'eip-admission', 'app.kubernetes.io/instance': choices.release.name },
+      annotations: block('podAnnotations'),
+    },
+    spec: {
+      ...sharedSpec(choices, names.serviceAccount),
+      priorityClassName: block('priorityClassName'),
+      hostNetwork: when(onHost, true),
+      // The cluster's DNS may need a pod network that waits for us.
+      dnsPolicy: when(onHost, 'Default'),
+      nodeSelector: block('nodeSelector'),
+      affinity: block('affinity'),
+      topologySpreadConstraints: block('topologySpreadConstraints'),
+      tolerations: [...withoutPodNetwork.map((taint) => when(onHost, taint)), ...items('tolerations')],
+      containers: [serveContainer(choices)],
+      volumes: [...volumes(choices), ...items('extraVolumes')],
+    },
+  }
+}
+
+/**
+ * Taints of a node without a pod network, on which the host network works. By default the cluster would not start pods
+ * there, and after five minutes remove those that run, whatever a budget says.
+ */
+const withoutPodNetwork = [
+  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/network-unavailable', operator: 'Exists', effect: 'NoSchedule' },
+]
+
+/** What every pod of ours has. */
+export function sharedSpec({ block }: Choices, serviceAccountName: string): object {
+  return {
+    serviceAccountName,
+    imagePullSecrets: block('imagePullSecrets'),
+    securityContext: block('podSecurityContext'),
+    // Longer than the shutdown delay and one call to the cloud.
+    terminationGracePeriodSeconds: 60,
+  }
+}
+
+function serveContainer(choices: Choices): object {
+  const { block, flags, items, scalar, when } = choices
+  return {
+    name: 'eip-admission',
+    ...imageOf(choices),
+    args: [
+      'serve',
+      ...cloudArgs(choices),
+      when(certManager, `${certificateFlag}=${folders.certificate}`),
+      ...flags('settings'),
+      ...items('extraArgs'),
+    ],
+    env: [podNamespace, ...items('extraEnv')],
+    envFrom: block('extraEnvFrom'),
+    ports: [
+      { name: 'webhook', containerPort: scalar('settings.webhook-secure-port'), protocol: 'TCP' },
+      { name: 'health', containerPort: scalar('settings.secure-port'), protocol: 'TCP' },
+    ],
+    ...probes('HTTPS'),
+    resources: block('resources'),
+    securityContext: block('securityContext'),
+    volumeMounts: [...mounts(choices), ...items('extraVolumeMounts')],
+  }
+}
+
+const certManager = { value: 'certManager.enabled' }
+const cloudConfig = { value: 'cloudConfig.secretName' }
+
+/** The flags that choose the cloud and its configuration file. */
+export function cloudArgs({ text, when }: Choices): unknown[] {
+  const file = `${folders.cloud}/${text('cloudConfig.key')}`
+  return [`--cloud-provider=${text('cloudProvider')}`, when(cloudConfig, `--cloud-config=${file}`)]
+}
+
+/** The image of the program and how it is pulled. */
+export function imageOf({ image, text }: Choices): object {
+  return { image, imagePullPolicy: text('image.pullPolicy') }
+}
+
+/** A start waits for the API server, so it may take long; a process that hears nothing from it for 10 minutes ends. */
+export function probes(scheme: 'HTTP' | 'HTTPS'): object {
+  const probe = (path: string) => ({ httpGet: { path, port: 'health', scheme } })
+  return {
+    startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 90 },
+    livenessProbe: { ...probe('/livez'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 2 },
+  }
+}
+
+/** The process looks for its own objects in the namespace of its pod. */
+export const podNamespace = { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }
+
+/** The mount of the cloud's configuration. */
+export function cloudMount({ when }: Choices): unknown {
+  return when(cloudConfig, { name: 'cloud', mountPath: folders.cloud, readOnly: true })
+}
+
+/** The volume of the cloud's configuration. */
+export function cloudVolume({ text, when }: Choices): unknown {
+  return when(cloudConfig, { name: 'cloud', secret: { secretName: text('cloudConfig.secretName') } })
+}
+
+function mounts(choices: Choices): unknown[] {
+  const mount = { name: 'certificate', mountPath: folders.certificate, readOnly: true }
+  return [cloudMount(choices), choices.when(certManager, mount)]
+}
+
+/** The certificate may come later: cert-manager may wait for a node that we have to prepare. */
+function volumes(choices: Choices): unknown[] {
+  const secret = { secretName: names.certificateSecret, optional: true }
+  return [cloudVolume(choices), choices.when(certManager, { name: 'certificate', secret })]
+}
