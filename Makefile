@@ -10,17 +10,22 @@ installed := node_modules/.package-lock.json
 help: ## lists these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+options = $(if $(CLOUD),--cloud $(CLOUD)) $(if $(INSTALL),--install $(INSTALL))
+
 demo: $(installed) ## runs the product on a real API server with a simulated cloud, and ends by itself; CLOUD=cherry-servers
-	@npm run --silent demo -- $(if $(CLOUD),--cloud $(CLOUD))
+	@npm run --silent demo -- $(options)
 
-sandbox: $(installed) ## the same, but it runs until you stop it
-	@npm run --silent sandbox -- $(if $(CLOUD),--cloud $(CLOUD))
+sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm installs the chart
+	@npm run --silent sandbox -- $(options)
 
-test: $(installed) control-plane rig ## runs every test
+test: $(installed) control-plane rig chart-tools ## runs every test
 	@npm run --silent test
 
 check: $(installed) ## types, lint, format, import law, dead code, generated files
 	@npm run --silent check
+
+bundle: $(installed) ## bundles the program into dist/bundle; the last line is the command line that runs it
+	@npm run --silent bundle
 
 chaos: $(installed) ## random creates, deletes, faults and kills; options: SEED=7 STEPS=1000 CLOUD=packet
 	@npm run --silent chaos -- $(if $(CLOUD),--cloud $(CLOUD)) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS))
@@ -37,8 +42,13 @@ control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-mana
 rig: $(installed) ## builds several versions of MetalLB and gets BIRD, for the tests with real routers
 	@node sandbox/rig/prepare.ts
 
+chart-tools: $(installed) ## builds helm, kube-score and cert-manager, for the tests of the chart
+	@node sandbox/helm/build.ts
+	@node sandbox/kube-score/build.ts
+	@node sandbox/cert-manager/build.ts
+
 $(installed): package.json package-lock.json
 	@npm ci
 	@touch $@
 
-.PHONY: help demo sandbox test check chaos bench generate control-plane rig
+.PHONY: help demo sandbox test check bundle chaos bench generate control-plane rig chart-tools

@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+// What `npx eip-admission` runs: the sources in a checkout, the bundle in the npm package, which has no sources.
+import { existsSync } from 'node:fs'
+
+const sources = new URL('../server/main.ts', import.meta.url)
+await import(existsSync(sources) ? sources.href : '../dist/bundle/eip-admission.mjs')

@@ -1,0 +1,64 @@
+// Bundles the program into a few files that Node runs without node_modules, with the licences of all that is in them.
+// The same sources give the same bytes, wherever they lie.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { type Plugin, build } from 'esbuild'
+import { bundledPackages, licenceText } from './bundled-packages.ts'
+import { entryName } from './program.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** Paths in source maps are relative to the output, so that is always named the same, and the files are moved after. */
+const nominalFolder = join(root, 'dist')
+
+/** What packages in CommonJS need to require Node's own modules. */
+const banner = "import{createRequire as requireOf}from'node:module';const require=requireOf(import.meta.url);"
+
+/** Bundles the sources of this checkout into a folder, which it empties first. */
+export async function bundle(into: string): Promise<void> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { [basename(entryName, '.mjs')]: 'server/main.ts' },
+    bundle: true,
+    // What only some commands or a kubeconfig need is loaded with them.
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24.14',
+    outdir: nominalFolder,
+    outExtension: { '.js': '.mjs' },
+    // Names stay as they are: logs and stack traces have them, and without them the process takes 3 MiB more.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none',
+    alias: { undici: './packaging/without-undici.ts' },
+    banner: { js: banner },
+    plugins: [withoutMapsOfPackages],
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  })
+  rmSync(into, { recursive: true, force: true })
+  mkdirSync(into, { recursive: true })
+  for (const { path, contents } of outputFiles) writeFileSync(join(into, basename(path)), contents)
+  const packages = bundledPackages(root, Object.keys(metafile.inputs))
+  writeFileSync(join(into, 'LICENSES.txt'), licenceText(packages))
+  const list = packages.map(({ name, version }) => ({ name, version }))
+  writeFileSync(join(into, 'packages.json'), `${JSON.stringify(list, null, 2)}\n`)
+}
+
+/** A map of nothing. A package's file that brings it takes no room in our maps: they have its name, but no lines. */
+const emptyMap =
+  '//# sourceMappingURL=data:application/json;base64,' +
+  Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64')
+
+const withoutMapsOfPackages: Plugin = {
+  name: 'without maps of packages',
+  setup: (build) =>
+    build.onLoad({ filter: /\/node_modules\/.*\.[cm]?js$/ }, ({ path }) => ({
+      contents: `${readFileSync(path, 'utf8')}\n${emptyMap}`,
+      loader: 'default',
+    })),
+}

@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import process from 'node:process'
+
+/** The file of a bundle that Node runs; it loads the others. */
+export const entryName = 'eip-admission.mjs'
+
+/** Where the image has the bundle, and Node. */
+export const appFolder = '/app'
+export const imageNode = '/usr/bin/node'
+
+/**
+ * How Node runs the bundle: with a small young generation, and with one compiler less, which saves 50 MiB and no time
+ * (docs/adr/0025). There is no limit for the heap here: the limit of the container is one already.
+ */
+const nodeFlags = ['--optimize-for-size', '--no-maglev']
+
+/** The environment of the image. One arena of the C library for all threads: 9 MiB less. */
+export const imageEnv = { MALLOC_ARENA_MAX: '1' }
+
+/** The program and its flags that run the bundle in a folder, without a command of ours. */
+export function commandLine(folder: string, node = process.execPath): string[] {
+  return [node, ...nodeFlags, join(folder, entryName)]
+}
