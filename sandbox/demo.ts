@@ -2,11 +2,12 @@
 // the exit code is 0 when every check holds, otherwise 1. Call it as `make demo`, or `make demo CLOUD=cherry-servers`.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { type BackgroundBuild, buildInBackground } from './background-build.ts'
 import { dialects } from './dialects.ts'
 import { dialectExamples } from './dialect-examples.ts'
 import { metallbVersion } from './demo-network.ts'
 import { node, service, uninitialized } from './objects.ts'
-import { namespaced } from './rig/namespace.ts'
+import { findNamespaceProblem, namespaced } from './rig/namespace.ts'
 import { prepareRig } from './rig/prepare.ts'
 import { type Sandbox, runSandbox } from './run-sandbox.ts'
 import { check, printDetail, printHeading, showKubectl, waitUntil } from './terminal.ts'
@@ -118,18 +119,39 @@ async function addMachine(sandbox: Sandbox): Promise<void> {
   )
 }
 
-/** Runs the last step as a process of its own: real routers need a network namespace, and in it another cluster. */
-async function announceToRouters({ stage }: Sandbox): Promise<void> {
-  if (stage.dialect !== 'equinix-metal') return
-  const reason = await prepareRig([metallbVersion])
-  if (reason !== undefined) {
-    printHeading('Skipped: a real MetalLB announces an address to real routers')
-    printDetail(`This machine cannot run it: ${reason}`)
-    return
-  }
-  const [program = '', ...args] = namespaced([process.execPath, join(import.meta.dirname, 'demo-network.ts')])
+/** Builds what the last steps need, behind the others. */
+function buildRig({ controllerManager, ended }: Sandbox): BackgroundBuild<string | undefined> {
+  return buildInBackground('Building kube-controller-manager and MetalLB for the last steps; needed only once', {
+    signal: ended,
+    async build(options) {
+      await controllerManager.ready
+      return prepareRig([metallbVersion], options)
+    },
+  })
+}
+
+/** Runs a step as a process of its own: it needs a network namespace, and in it another cluster. */
+function runApart(file: string): void {
+  const [program = '', ...args] = namespaced([process.execPath, join(import.meta.dirname, file)])
   const { status } = spawnSync(program, args, { stdio: 'inherit' })
-  if (status !== 0) throw new Error('The demo failed in its last step. The error is above.')
+  if (status !== 0) throw new Error(`The demo failed in ${file}. The error is above.`)
+}
+
+function announceSkipped(what: string, reason: string): void {
+  printHeading(`Skipped: ${what}`)
+  printDetail(`This machine cannot run it: ${reason}`)
+}
+
+async function announceToRouters(rig: BackgroundBuild<string | undefined>): Promise<void> {
+  const reason = await rig.wait()
+  if (reason === undefined) runApart('demo-network.ts')
+  else announceSkipped('a real MetalLB announces an address to real routers', reason)
+}
+
+function moveControlPlaneAddress(): void {
+  const reason = findNamespaceProblem()
+  if (reason === undefined) runApart('demo-control-plane.ts')
+  else announceSkipped('the address of the API server moves when its machine fails', reason)
 }
 
 const steps = [createService, listAddresses, showAddressPools, refuseMistakes, deleteServices, addMachine]
@@ -137,11 +159,15 @@ const steps = [createService, listAddresses, showAddressPools, refuseMistakes, d
 await runSandbox(async (sandbox, interrupted) => {
   try {
     console.log('\nThe Kubernetes API server and eip-admission are real. The cloud is simulated.')
+    const rig = sandbox.stage.dialect === 'equinix-metal' ? buildRig(sandbox) : undefined
     for (const step of steps) {
       if (interrupted.aborted) throw new Error('The demo was interrupted.')
       await step(sandbox)
     }
-    await announceToRouters(sandbox)
+    if (rig) {
+      await announceToRouters(rig)
+      moveControlPlaneAddress()
+    }
     printHeading('The demo is complete: every check passed.')
     console.log('Next, try it yourself: `make sandbox` starts the same cluster and prints commands to type.')
   } catch (error) {

@@ -12,10 +12,12 @@ export const dialects = {
     cloudName: 'Equinix Metal',
     /** The value of `--cloud-provider`. */
     provider: 'equinixmetal',
-    env: ({ project, token }: Access) => ({
+    env: ({ url, project, token }: Access) => ({
       METAL_API_KEY: token,
       METAL_PROJECT_ID: project,
       METAL_LOAD_BALANCER: 'empty://',
+      EIP_LOAD_BALANCER_API_URL: `${url}/lb`,
+      EIP_TOKEN_EXCHANGE_URL: `${url}/iam`,
     }),
     open: openEquinixMetal,
     /** The setting for the location of addresses; a Service can request another one. */

@@ -1,10 +1,20 @@
 // Builds the programs of a Go module, whose version a folder here pins, once into the cache of this machine.
 import { createHash } from 'node:crypto'
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from './cache-folder.ts'
-import { showProgress } from './progress.ts'
+import { countPackages, goBuild } from './go-build.ts'
+import { type VersionCheck, installedProgram } from './installed-program.ts'
+import { type Progress, showProgress } from './progress.ts'
+
+/** A program, the package that it is built from, and the name that `go build` gives it. */
+export type GoProgram = {
+  name: string
+  package: string
+  built: string
+  /** The versions of an installed program that are used instead. */
+  installed?: VersionCheck
+}
 
 export type GoModule = {
   /** What the progress line calls it, and its folder in the cache. */
@@ -12,8 +22,7 @@ export type GoModule = {
   version: string
   /** The folder with go.mod and go.sum. */
   dir: string
-  /** Each program, the package that it is built from, and the name that `go build` gives it. */
-  programs: { name: string; package: string; built: string }[]
+  programs: GoProgram[]
   flags: string[]
   /** A folder whose programs are used instead of building them. */
   assets?: string | undefined
@@ -23,55 +32,83 @@ export type GoModule = {
   add?: (folder: string) => Promise<void>
 }
 
-/** Returns the folder with the programs of a module, and builds those that are missing: minutes the first time. */
-export async function goPrograms(module: GoModule): Promise<string> {
-  const { name, programs, assets } = module
-  const folder = cacheFolder(name, versionKey(module))
-  if (programs.every((program) => existsSync(join(folder, program.name)))) return folder
+export type BuildOptions = {
+  /** Where the progress is shown; the caller ends it. By default the build has a line of its own. */
+  progress?: Progress
+  /** Ends the build. */
+  signal?: AbortSignal
+}
 
-  const given = programs.filter((program) => assets !== undefined && existsSync(join(assets, program.name)))
-  const missing = programs.filter((program) => !given.includes(program))
+/** Returns the folder with the programs of a module, and builds those that are missing: minutes the first time. */
+export async function goPrograms(module: GoModule, options: BuildOptions = {}): Promise<string> {
+  const folder = cacheFolder(module.name, versionKey(module))
+  const missing = module.programs.filter((program) => !existsSync(join(folder, program.name)))
+  if (missing.length === 0) return folder
+
   const staging = `${folder}.${process.pid}`
   mkdirSync(staging, { recursive: true })
   try {
-    for (const program of given) symlinkSync(join(assets ?? '', program.name), join(staging, program.name))
-    if (missing.length > 0) await build({ ...module, programs: missing }, staging)
+    const toBuild = await linkGiven(missing, { staging, assets: module.assets })
+    if (toBuild.length > 0) await build({ ...module, programs: toBuild }, staging, options)
     await module.add?.(staging)
-    rmSync(folder, { recursive: true, force: true })
-    renameSync(staging, folder)
+    moveInto(folder, staging)
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
   return folder
 }
 
+/** Links to the programs that the machine has in a version that fits, and returns the others. */
+async function linkGiven(
+  programs: GoProgram[],
+  { staging, assets }: { staging: string; assets: string | undefined },
+): Promise<GoProgram[]> {
+  const toBuild: GoProgram[] = []
+  for (const program of programs) {
+    const { name, installed } = program
+    const asset = assets === undefined ? '' : join(assets, name)
+    const given = existsSync(asset) ? asset : installed && (await installedProgram(name, installed))
+    if (given === undefined) toBuild.push(program)
+    else symlinkSync(given, join(staging, name))
+  }
+  return toBuild
+}
+
+/** One at a time, so that a folder never lacks a program that it had: another process may run it. */
+function moveInto(folder: string, staging: string): void {
+  mkdirSync(folder, { recursive: true })
+  for (const name of readdirSync(staging)) {
+    const to = join(folder, name)
+    if (existsSync(to) && lstatSync(to).isDirectory()) rmSync(to, { recursive: true })
+    renameSync(join(staging, name), to)
+  }
+}
+
 function versionKey({ version, dir, flags, assets }: GoModule): string {
   const hash = createHash('sha256').update(JSON.stringify([flags, assets, process.platform, process.arch]))
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(dir, file)))
+  const sources = readdirSync(dir).filter((file) => file.endsWith('.go'))
+  for (const file of ['go.mod', 'go.sum', ...sources.toSorted()]) hash.update(readFileSync(join(dir, file)))
   return `${version}-${hash.digest('hex').slice(0, 12)}`
 }
 
-async function build({ name, version, dir, programs, flags, takes }: GoModule, folder: string): Promise<void> {
-  const progress = showProgress(`Building ${name} ${version}; needed only once, takes ${takes}`)
-  let packages = 0
-  let errors = ''
-  const go = spawn('go', ['build', '-v', ...flags, '-o', `${folder}/`, ...programs.map((program) => program.package)], {
-    cwd: dir,
-    env: { ...process.env, CGO_ENABLED: '0' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  go.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-4000)
-    packages += text.split('\n').length - 1
-    progress.update(`${packages} packages compiled`)
-  })
-  const code = await new Promise<number | null>((resolve, reject) => {
-    go.on('error', (cause) =>
-      reject(new Error(`cannot start go, which builds ${name}: install Go from https://go.dev/dl`, { cause })),
-    )
-    go.on('close', resolve)
-  })
-  progress.done(code === 0 ? `${packages} packages compiled` : 'the build failed')
-  if (code !== 0) throw new Error(`go build ended with ${code}:\n${errors}`)
+async function build(module: GoModule, folder: string, { signal, progress }: BuildOptions): Promise<void> {
+  const { name, version, dir, programs, flags, takes } = module
+  const shown = progress ?? showProgress(`Building ${name} ${version}; needed only once, takes ${takes}`)
+  const packages = programs.map((program) => program.package)
+  let compiled = 0
+  const finish = (text: string) => (progress ? progress.update(text) : shown.done(text))
+  try {
+    shown.update('downloading the source')
+    const total = await countPackages(packages, { dir, signal })
+    const onPackages = (count: number) => {
+      compiled += count
+      shown.update(`${name}: ${compiled} of ${total} packages compiled`, compiled / total)
+    }
+    await goBuild([...flags, '-o', `${folder}/`, ...packages], { dir, signal, onPackages })
+  } catch (error) {
+    finish('the build ended early')
+    throw error
+  }
+  finish(`${compiled} packages compiled`)
   for (const program of programs) renameSync(join(folder, program.built), join(folder, program.name))
 }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
+import { request as plainRequest } from 'node:http'
 import { request } from 'node:https'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Child, startChild } from './child.ts'
 import { type Access, type DialectName, dialects } from './dialects.ts'
+import { productCommand } from './product-command.ts'
 
 export type ProductOptions = {
   kubeconfig: string
@@ -15,7 +16,11 @@ export type ProductOptions = {
   logFile: string
   env?: Record<string, string>
   flags?: string[]
+  /** The arguments of an installed Deployment, instead of our own. */
+  args?: string[]
 }
+
+export type ServeOptions = Omit<ProductOptions, 'kubeconfig'>
 
 export type Product = Child & {
   ports: ProductOptions['ports']
@@ -23,15 +28,24 @@ export type Product = Child & {
   health(path: string): Promise<{ status: number; text: string }>
 }
 
-const entry = join(import.meta.dirname, '..', 'server', 'main.ts')
+const command = await productCommand()
 
 /** Starts `eip-admission serve` outside the cluster; `waitUntilReady` waits until it serves. */
-export function startProduct(options: ProductOptions): Product {
-  const { kubeconfig, cloud, ports, logFile, env = {}, flags = [] } = options
-  const dialect = dialects[options.dialect ?? 'equinix-metal']
-  const args = [
-    `--cloud-provider=${dialect.provider}`,
-    `--kubeconfig=${kubeconfig}`,
+export function startProduct({ kubeconfig, ...options }: ProductOptions): Product {
+  const { ports, flags = [], logFile } = options
+  // The flags may name another kubeconfig, and the last one counts.
+  const args = serveArgs({ ...options, flags: [`--kubeconfig=${kubeconfig}`, ...flags] })
+  const child = startChild([...command, ...args], { logFile, env: serveEnv(options) })
+  // A guardian alone has no certificate.
+  return productOf(child, ports, flags.includes('--only=control-plane') ? 'http' : 'https')
+}
+
+/** The arguments with which it serves, uses the simulated cloud and listens on loopback ports. */
+export function serveArgs({ dialect = 'equinix-metal', cloud, ports, args, flags = [] }: ServeOptions): string[] {
+  if (args) return [...args, ...flags]
+  return [
+    'serve',
+    `--cloud-provider=${dialects[dialect].provider}`,
     `--base-url=${cloud.url}`,
     '--webhook-bind-address=127.0.0.1',
     `--webhook-secure-port=${ports.webhook}`,
@@ -40,11 +54,16 @@ export function startProduct(options: ProductOptions): Product {
     '--shutdown-delay-duration=0s',
     ...flags,
   ]
-  const child = startChild([process.execPath, entry, 'serve', ...args], {
-    logFile,
-    env: { ...inheritedEnv(), ...dialect.env(cloud), ...env },
-  })
-  return { ...child, ports, health: (path) => get(`https://127.0.0.1:${ports.health}${path}`) }
+}
+
+/** The environment of `serve`, with the settings of the dialect unless it has arguments of its own. */
+export function serveEnv({ dialect = 'equinix-metal', cloud, args, env }: ServeOptions): NodeJS.ProcessEnv {
+  return { ...inheritedEnv(), ...(args ? {} : dialects[dialect].env(cloud)), ...env }
+}
+
+/** A child that runs `serve`, as callers see it; `scheme` is that of the health port. */
+export function productOf(child: Child, ports: ProductOptions['ports'], scheme: 'http' | 'https' = 'https'): Product {
+  return { ...child, ports, health: (path) => get(`${scheme}://127.0.0.1:${ports.health}${path}`) }
 }
 
 /** Waits until the process is ready. Throws, and names its log, when it ends or is not ready after a minute. */
@@ -65,7 +84,8 @@ export async function waitUntilReady(product: Product, logFile: string): Promise
 
 /** Runs a command of eip-admission and returns what it printed; throws with that when it fails. */
 export async function runProduct(args: string[], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], {
+  const [program = '', ...first] = command
+  const { stdout } = await promisify(execFile)(program, [...first, ...args], {
     env: { ...inheritedEnv(), ...env },
   })
   return stdout
@@ -80,7 +100,8 @@ function inheritedEnv(): NodeJS.ProcessEnv {
 function get(url: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     // The API server checks this certificate; here only the health matters.
-    const call = request(url, { rejectUnauthorized: false, timeout: 10_000 }, (answer) => {
+    const send = url.startsWith('http:') ? plainRequest : request
+    const call = send(url, { rejectUnauthorized: false, timeout: 10_000 }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part

@@ -2,49 +2,75 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { type BackgroundBuild, buildInBackground } from './background-build.ts'
 import { showProgress } from './progress.ts'
-import { controlPlanePrograms } from './control-plane/build.ts'
+import { apiServerPrograms, controlPlanePrograms } from './control-plane/build.ts'
 import { type DialectName, dialectNamed, dialects } from './dialects.ts'
+import { helmProgram } from './helm/build.ts'
 import { type Stage, setStage } from './stage.ts'
 
 /** How long the simulated cloud takes for a call: about as long as a real one. */
 const latencyMs = 250
 
-/** A running sandbox: `dir` holds its data and logs, `programs` is the folder of kubectl. */
-export type Sandbox = { stage: Stage<DialectName>; dir: string; programs: string; latencyMs: number }
+/** A running sandbox. */
+export type Sandbox = {
+  stage: Stage<DialectName>
+  /** Holds data and logs. */
+  dir: string
+  /** The folder of kubectl. */
+  programs: string
+  latencyMs: number
+  /** kube-controller-manager, which the first Services do not need. */
+  controllerManager: BackgroundBuild<string>
+  /** Aborts when the sandbox ends, for whatever reason. */
+  ended: AbortSignal
+}
 
 /**
  * Starts a control plane, eip-admission and the simulated cloud that `--cloud` names, and prints the progress.
+ * `--install=helm` installs the chart instead of the command `install`.
  * Calls `use`, then stops everything, also when `use` throws. Keeps the logs of a run that failed.
  */
 export async function runSandbox(use: (sandbox: Sandbox, interrupted: AbortSignal) => Promise<void>): Promise<void> {
-  const dialect = readDialect()
-  if (!dialect) return
+  const choice = readChoice()
+  if (!choice) return
+  const { dialect, install } = choice
   const { cloudName, defaultLocation } = dialects[dialect]
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
-  const programs = await controlPlanePrograms()
+  const over = new AbortController()
+  const ended = AbortSignal.any([interrupted.signal, over.signal])
+  const programs = await apiServerPrograms({ signal: ended })
+  if (install === 'helm') await helmProgram()
+  const controllerManager = buildInBackground('Building kube-controller-manager', {
+    build: controlPlanePrograms,
+    signal: ended,
+  })
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-'))
   const progress = showProgress(`Starting a Kubernetes control plane and a simulated ${cloudName}`)
   let stage: Stage<DialectName> | undefined
   try {
-    stage = await setStage({ dir, dialect })
+    stage = await setStage({ dir, dialect, install, controllerManager: controllerManager.ready })
     stage.cloud.control.latency.set({ ms: latencyMs })
     progress.update('starting eip-admission')
     await stage.serve({ env: { ...defaultLocation, EIP_SERVICE_LOCATION_WINS: 'true' } })
     progress.done('ready')
-    await use({ stage, dir, programs, latencyMs }, interrupted.signal)
+    await use({ stage, dir, programs, latencyMs, controllerManager, ended }, interrupted.signal)
     if (process.exitCode) console.log(`Read the logs in ${join(dir, 'logs')}`)
   } finally {
+    over.abort()
     await stage?.stop()
     if (!process.exitCode) rmSync(dir, { recursive: true, force: true })
   }
 }
 
-function readDialect(): DialectName | undefined {
+function readChoice(): { dialect: DialectName; install: 'command' | 'helm' } | undefined {
   try {
-    const { cloud } = parseArgs({ options: { cloud: { type: 'string', default: 'equinix-metal' } } }).values
-    return dialectNamed(cloud)
+    const { cloud, install } = parseArgs({
+      options: { cloud: { type: 'string', default: 'equinix-metal' }, install: { type: 'string', default: 'command' } },
+    }).values
+    if (install === 'command' || install === 'helm') return { dialect: dialectNamed(cloud), install }
+    throw new Error(`install "${install}": expected command or helm`)
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error))
     process.exitCode = 1

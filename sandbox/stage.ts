@@ -1,10 +1,20 @@
 import { join } from 'node:path'
-import { serviceAccountUser } from '../manifests/names.ts'
+import { names, serviceAccountUser } from '../manifests/names.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane/start.ts'
 import { type CloudOf, type DialectName, dialects } from './dialects.ts'
+import { installChart } from './installed-chart.ts'
 import { type Kubectl, kubectlOf } from './kubectl.ts'
+import { startPod } from './pod.ts'
 import { freePorts } from './ports.ts'
-import { type Product, type ProductOptions, runProduct, startProduct, waitUntilReady } from './product.ts'
+import {
+  type Product,
+  type ProductOptions,
+  type ServeOptions,
+  runProduct,
+  startProduct,
+  waitUntilReady,
+} from './product.ts'
+import { type ServiceAccountFiles, serviceAccountFiles } from './service-account.ts'
 
 /** A project in a simulated cloud, with a token that may use it. */
 export type Account<D extends DialectName> = { cloud: CloudOf<D>; project: string; token: string }
@@ -13,6 +23,8 @@ export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
   dialect: D
   controlPlane: ControlPlane
   kubectl: Kubectl
+  /** The files by which the API server knows the product in a container. */
+  accountFiles(): Promise<ServiceAccountFiles>
   /** Starts the product with the rights of its ServiceAccount only, and waits until it is ready. */
   serve(options?: Pick<ProductOptions, 'env' | 'flags'>): Promise<Product>
   logOf(name: string): string
@@ -20,6 +32,9 @@ export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
 }
 
 const namespace = 'eip-admission'
+
+/** With it, tests that know nothing of images run the product from the files of one. */
+export const rootfsVariable = 'EIP_ADMISSION_ROOTFS'
 
 /** How long the product may take to finish its work when it stops. */
 const graceMs = 15_000
@@ -33,8 +48,12 @@ export type StageOptions<D extends DialectName = 'equinix-metal'> = ControlPlane
   dialect?: D
   /** An account in a running cloud, for clusters that share one; the caller closes that cloud. */
   account?: Account<D>
+  /** What installs the product: the command `install`, or helm, when each product is started. */
+  install?: 'command' | 'helm'
   /** Settings of every product on the stage, unless it gets others. */
   env?: Record<string, string>
+  /** The files of the image: products run from them, as pods do. */
+  rootfs?: string | undefined
 }
 
 /** Settings for a stage on which many Services are created: no limits, and a flood of them is no attack. */
@@ -43,13 +62,15 @@ export const unlimited = { EIP_MAX_ADDRESSES: 'none', EIP_MAX_ADDRESSES_PER_NAME
 /** Starts a control plane and a simulated cloud, and installs the product with its webhooks at a loopback port. */
 export async function setStage<D extends DialectName = 'equinix-metal'>(options: StageOptions<D>): Promise<Stage<D>> {
   // Without `dialect` the default of `D` applies, which is the same.
-  const { account, dialect = 'equinix-metal' as D, env = {}, ...wanted } = options
+  const { account, dialect = 'equinix-metal' as D, env = {}, install = 'command', rootfs, ...wanted } = options
   const { cloud, project, token } = account ?? (await dialects[dialect].open())
   const controlPlane = await startControlPlane({ ...wanted, users: { [user]: groups, ...wanted.users } })
   const logOf = (name: string) => join(wanted.dir, 'logs', `${name}.log`)
   const [webhook = 0] = await freePorts(1)
-  await runProduct(['install', `--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${webhook}`])
+  const target = [`--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${webhook}`]
+  if (install === 'command') await runProduct(['install', ...target])
   const products: Product[] = []
+  const { launch, accountFiles } = launcher(controlPlane, rootfs ?? process.env[rootfsVariable])
   return {
     dialect,
     controlPlane,
@@ -57,28 +78,45 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
     project,
     token,
     kubectl: kubectlOf(controlPlane),
+    accountFiles,
     logOf,
     async serve(more = {}) {
       const [health = 0] = await freePorts(1)
-      const product = startProduct({
-        dialect,
-        kubeconfig: controlPlane.kubeconfigFor(user),
-        cloud: { url: cloud.url, project, token },
-        ports: { webhook, health },
-        logFile: logOf('eip-admission'),
-        ...more,
-        env: { ...env, ...more.env },
-      })
+      const running = { dialect, cloud: { url: cloud.url, project, token }, ports: { webhook, health } }
+      const settings = { env: { ...env, ...more.env } }
+      const chart = install === 'helm' ? await installChart({ ...running, controlPlane, ...settings }) : settings
+      const product = await launch({ ...running, logFile: logOf('eip-admission'), ...more, ...chart })
       products.push(product)
       await waitUntilReady(product, logOf('eip-admission'))
       return product
     },
     async stop() {
-      const running = products.filter((product) => product.isRunning())
-      const ends = await Promise.all(running.map((product) => product.stop('SIGTERM', graceMs)))
+      const wereKilled = await stopAll(products)
       await controlPlane.stop()
       if (!account) await cloud.close()
-      if (ends.includes(null)) throw new Error(`eip-admission had to be killed; its log: ${logOf('eip-admission')}`)
+      if (wereKilled) throw new Error(`eip-admission had to be killed; its log: ${logOf('eip-admission')}`)
     },
   }
+}
+
+/** Starts the product with the kubeconfig of its ServiceAccount, or from the files of an image as a pod. */
+function launcher(controlPlane: ControlPlane, rootfs: string | undefined) {
+  let files: Promise<ServiceAccountFiles> | undefined
+  const accountFiles = () => (files ??= serviceAccountFiles(controlPlane, { namespace, name: names.serviceAccount }))
+  const launch = async (options: ServeOptions): Promise<Product> => {
+    if (rootfs === undefined) return startProduct({ ...options, kubeconfig: controlPlane.kubeconfigFor(user) })
+    return startPod({
+      ...options,
+      controlPlane,
+      container: { rootfs, account: await accountFiles(), dir: controlPlane.dir },
+    })
+  }
+  return { launch, accountFiles }
+}
+
+/** Stops the products that run. Returns whether one of them had to be killed. */
+async function stopAll(products: Product[]): Promise<boolean> {
+  const running = products.filter((product) => product.isRunning())
+  const ends = await Promise.all(running.map((product) => product.stop('SIGTERM', graceMs)))
+  return ends.includes(null)
 }

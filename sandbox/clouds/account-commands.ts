@@ -17,6 +17,13 @@ export function accountCommands(control: AccountControl): Command[] {
       run: (call) => reservations.vanish(idOf(call)),
     },
     {
+      route: 'PUT /reservations/:id/machine',
+      help: 'Assigns an address to this device alone, as a person does in the console; without "machine" to none.',
+      example: '{"machine":"<the id of a device>"}',
+      fields: { machine: { type: 'string' } },
+      run: (call) => reservations.assign(idOf(call), (call.body as { machine?: string }).machine),
+    },
+    {
       route: 'PUT /deletion',
       help: 'Sets how long the API still shows deleted objects.',
       example: '{"reservationsMs":5000,"devicesMs":5000}',

@@ -21,6 +21,8 @@ export type AccountControl = CloudControl & {
     deleting(): string[]
     /** Removes a reservation without a call of a client, as if the vendor had lost it. */
     vanish(id: string): void
+    /** Assigns its address to this machine alone, or to none, as a person does in the vendor's console. */
+    assign(id: string, machine: string | undefined): void
   }
   devices: {
     all(): Json[]

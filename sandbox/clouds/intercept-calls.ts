@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TLSSocket } from 'node:tls'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Call, CallLog } from './call-log.ts'
 import { type ActiveFault, type Faults, describeFault } from './faults.ts'
@@ -94,7 +95,10 @@ async function applyFault(
 ): Promise<string | undefined> {
   if (fault.answer === 'hang') return never
   if (fault.answer === 'reset') {
-    request.raw.socket.resetAndDestroy()
+    const { socket } = request.raw
+    // A connection with TLS cannot be reset; it ends without a word.
+    if (socket instanceof TLSSocket) socket.destroy()
+    else socket.resetAndDestroy()
     return never
   }
   if (fault.answer === 'slow') await sleepMs(fault.ms ?? 0, closing)

@@ -1,4 +1,6 @@
-import { type FastifyInstance, fastify } from 'fastify'
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type FastifyInstance, type FastifyServerFactory, fastify } from 'fastify'
 import { type AccountControl, type Command, type CloudControl, serveControl } from './control.ts'
 import { sharedCommands } from './shared-commands.ts'
 import { makeCallLog } from './call-log.ts'
@@ -31,11 +33,25 @@ export function makeCloudControl(quota: number): CloudControl {
   return { latency: makeLatency(), faults: makeFaults(), calls: makeCallLog(), quota: makeQuota(quota) }
 }
 
-/** Serves a vendor's API and the control API on one loopback port, a free one when `port` is 0. */
-export async function startSimulatedCloud(vendor: Vendor, control: CloudControl, port = 0): Promise<RunningCloud> {
+/** Where a simulated cloud listens: at a free port of the loopback interface and without TLS where nothing is given. */
+export type ListenAt = {
+  port?: number
+  /** The address to listen on. */
+  host?: string
+  /** A certificate and its key: a client sends its token to no other machine without TLS. */
+  tls?: { cert: string; key: string }
+}
+
+/** Serves a vendor's API and the control API on one port, a free one when `port` is 0. */
+export async function startSimulatedCloud(
+  vendor: Vendor,
+  control: CloudControl,
+  { port = 0, host = '127.0.0.1', tls }: ListenAt = {},
+): Promise<RunningCloud> {
   const { name, format, commands } = vendor
   const closing = new AbortController()
   const app = fastify({
+    serverFactory: serverFactory(tls),
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     // The control API reports an unknown field as a mistake; by default fastify would drop it.
@@ -50,7 +66,8 @@ export async function startSimulatedCloud(vendor: Vendor, control: CloudControl,
     { prefix: format.basePath },
   )
   app.register((scope) => serveControl(scope, name, [...sharedCommands(control), ...commands]), { prefix: '/control' })
-  const root = await app.listen({ port, host: '127.0.0.1' })
+  const address = await app.listen({ port, host })
+  const root = tls ? address.replace('http:', 'https:') : address
   return {
     url: `${root}${format.basePath}`,
     controlUrl: `${root}/control`,
@@ -59,4 +76,8 @@ export async function startSimulatedCloud(vendor: Vendor, control: CloudControl,
       return app.close()
     },
   }
+}
+
+function serverFactory(tls: ListenAt['tls']): FastifyServerFactory {
+  return (handler) => (tls ? createTlsServer(tls, handler) : createServer(handler))
 }

@@ -13,6 +13,8 @@ export type Token<ProjectId> = {
 export type Tokens<ProjectId> = {
   /** Returns the token of a request; undefined when it has none or an unknown one. */
   find: (request: FastifyRequest) => Token<ProjectId> | undefined
+  /** Returns the token with this text. */
+  withText: (text: string) => Token<ProjectId> | undefined
   /** Returns the label of a request's token, never the token itself. */
   caller: (request: FastifyRequest) => string
 }
@@ -27,5 +29,9 @@ export function makeTokens<ProjectId>(
     tokens.map((one, n) => [one.token, { ...one, projects: [...one.projects], label: one.label ?? `token-${n + 1}` }]),
   )
   const find = (request: FastifyRequest) => known.get(readToken(request) ?? '')
-  return { find, caller: (request) => find(request)?.label ?? (readToken(request) ? 'unknown' : 'none') }
+  return {
+    find,
+    withText: (text) => known.get(text),
+    caller: (request) => find(request)?.label ?? (readToken(request) ? 'unknown' : 'none'),
+  }
 }

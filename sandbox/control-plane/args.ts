@@ -16,16 +16,20 @@ export function etcdArgs(dir: string, ports: Ports): string[] {
   ]
 }
 
-export function apiserverArgs(dir: string, ports: Ports): string[] {
+/** `serviceRanges`: one, or one of each family, the primary first. */
+export function apiserverArgs(dir: string, ports: Ports, serviceRanges = ['10.96.0.0/16']): string[] {
   return [
     `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${ports.api}`,
-    // An unused address (RFC 5737): it may not be a loopback address, and with the reconciler off nothing publishes it.
-    '--advertise-address=192.0.2.1',
+    // An unused address (RFC 5737, 3849) of the primary family: it may not be a loopback address, and with the reconciler
+    // off nothing publishes it.
+    `--advertise-address=${serviceRanges[0]?.includes(':') ? '2001:db8::1' : '192.0.2.1'}`,
     '--endpoint-reconciler-type=none',
     `--cert-dir=${join(dir, 'certs')}`,
-    '--service-cluster-ip-range=10.96.0.0/16',
+    `--service-cluster-ip-range=${serviceRanges.join(',')}`,
+    // No kube-proxy runs here: the API server calls the endpoints of a Service, not its cluster IP.
+    '--enable-aggregator-routing=true',
     '--authorization-mode=RBAC',
     `--token-auth-file=${join(dir, 'tokens.csv')}`,
     '--service-account-issuer=https://kubernetes.default.svc',

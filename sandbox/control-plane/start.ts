@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Child, startChild } from '../child.ts'
 import { freePorts } from '../ports.ts'
 import { type Ports, apiserverArgs, controllerManagerArgs, etcdArgs } from './args.ts'
-import { controlPlanePrograms } from './build.ts'
+import { apiServerPrograms, controlPlanePrograms } from './build.ts'
 import { type User, kubeconfig } from './kubeconfig.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 import { type ClientPair, webhookClientArgs } from './webhook-client.ts'
@@ -30,8 +30,14 @@ export type ControlPlaneOptions = {
   /** Users in addition to `admin`, by name, with their groups; RBAC decides what they may do. */
   users?: Record<string, string[]>
   controllers?: string[]
+  /** More flags of the API server. */
+  apiServerFlags?: string[]
+  /** The ranges of cluster IPs: one, or one of each family, the primary first. IPv4 alone when absent. */
+  serviceRanges?: string[]
   /** The certificate that the API server presents to webhooks that request one. */
   webhookClient?: ClientPair
+  /** Resolves when kube-controller-manager is built; it starts then. Without this, everything is built first. */
+  controllerManager?: Promise<unknown>
 }
 
 const controllers = ['namespace-controller', 'garbage-collector-controller', 'endpointslice-controller']
@@ -39,7 +45,7 @@ const controllers = ['namespace-controller', 'garbage-collector-controller', 'en
 /** Starts etcd, kube-apiserver and kube-controller-manager on free loopback ports, with data and logs in `dir`. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { dir } = options
-  const programs = await controlPlanePrograms()
+  const programs = await (options.controllerManager ? apiServerPrograms() : controlPlanePrograms())
   const [etcdPort = 0, peer = 0, api = 0] = await freePorts(3)
   const ports = { etcd: etcdPort, peer, api }
   const url = `https://127.0.0.1:${api}`
@@ -52,7 +58,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   let apiserver = await start.apiserver()
   const kubeconfigFor = kubeconfigWriter({ dir, url, users })
   const adminFile = kubeconfigFor('admin')
-  let manager = start.manager(adminFile)
+  const manager = lateChild(() => start.manager(adminFile), options.controllerManager)
+  manager.start()
   // Clients of etcd first: without it an API server hangs for minutes after SIGTERM. No data here needs to be flushed.
   const stop = async () => {
     for (const child of [manager, apiserver, etcd]) await child.stop('SIGKILL')
@@ -73,9 +80,30 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       work(join(dir, 'etcd'))
       etcd = start.etcd()
       apiserver = await start.apiserver()
-      manager = start.manager(adminFile)
+      manager.start()
     },
     stop,
+  }
+}
+
+/** A program that starts at once or, with `ready`, when that resolves, unless it was stopped before. */
+function lateChild(startNow: () => Child, ready: Promise<unknown> | undefined) {
+  let child: Child | undefined
+  let isWanted = false
+  const begin = () => {
+    if (isWanted) child = startNow()
+  }
+  return {
+    start() {
+      isWanted = true
+      // Whoever needs the program waits for the build as well, and sees why it failed.
+      if (ready) ready.then(begin, () => {})
+      else begin()
+    },
+    async stop(signal: NodeJS.Signals) {
+      isWanted = false
+      await child?.stop(signal)
+    },
   }
 }
 
@@ -89,7 +117,7 @@ type Plan = {
 
 /** Returns a function for each program that starts it; restarts use the same functions. */
 function starters({ options, programs, ports, ready: at }: Plan) {
-  const { dir, webhookClient } = options
+  const { dir, webhookClient, serviceRanges, apiServerFlags = [] } = options
   const logFile = (name: string) => join(dir, 'logs', `${name}.log`)
   const start = (name: string, args: string[]): Child =>
     startChild([join(programs, name), ...args], { logFile: logFile(name) })
@@ -98,7 +126,8 @@ function starters({ options, programs, ports, ready: at }: Plan) {
   return {
     etcd: () => start('etcd', etcdArgs(dir, ports)),
     async apiserver() {
-      const child = start('kube-apiserver', [...apiserverArgs(dir, ports), ...webhookArgs])
+      const args = [...apiserverArgs(dir, ports, serviceRanges), ...webhookArgs, ...apiServerFlags]
+      const child = start('kube-apiserver', args)
       await waitUntilReady({ ...at, child, log: logFile('kube-apiserver') })
       return child
     },

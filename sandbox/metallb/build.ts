@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { goPrograms } from '../go-programs.ts'
+import { type BuildOptions, goPrograms } from '../go-programs.ts'
 
 /** The newest version, the last of earlier series, and one that reads a ConfigMap; each has a folder here. */
 export const metallbVersions = ['0.16.1', '0.15.2', '0.14.9', '0.13.12', '0.11.0'] as const
@@ -16,10 +16,10 @@ export type MetallbPrograms = { controller: string; speaker: string; crds: strin
  * Returns the programs of a version, and builds those that are missing: a minute or two the first time.
  * Programs in a folder named after the version, in the folder that METALLB_ASSETS names, are used instead.
  */
-export async function metallbPrograms(version: MetallbVersion): Promise<MetallbPrograms> {
+export async function metallbPrograms(version: MetallbVersion, options?: BuildOptions): Promise<MetallbPrograms> {
   const dir = join(import.meta.dirname, version)
   const { METALLB_ASSETS: assets } = process.env
-  const folder = await goPrograms({
+  const module = {
     name: 'metallb',
     version,
     dir,
@@ -31,8 +31,9 @@ export async function metallbPrograms(version: MetallbVersion): Promise<MetallbP
     flags: ['-trimpath', '-ldflags', '-s -w'],
     assets: assets && join(assets, version),
     takes: 'a minute or two on 2 cores',
-    add: (into) => copyDefinitions(dir, into),
-  })
+    add: (into: string) => copyDefinitions(dir, into),
+  }
+  const folder = await goPrograms(module, options)
   const at = (name: string) => join(folder, name)
   return { controller: at('controller'), speaker: at('speaker'), crds: at('crds'), webhooks: at('webhooks.yaml') }
 }

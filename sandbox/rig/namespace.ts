@@ -1,19 +1,26 @@
 // Runs commands in separate namespaces for users, network, processes and mounts, which end with their last process.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
 const marker = 'EIP_ADMISSION_NAMESPACE'
 const setpriv = '/usr/bin/setpriv'
-const unshare = ['unshare', '-Urnm', '--pid', '--fork', '--kill-child', '--mount-proc']
+const userNamespaces = '/proc/sys/user/max_user_namespaces'
+
+/** Root needs no namespace for users, and a kernel may allow none. */
+function unshare(): string[] {
+  const isForRoot =
+    process.getuid?.() === 0 && existsSync(userNamespaces) && readFileSync(userNamespaces, 'utf8').trim() === '0'
+  return ['unshare', isForRoot ? '-nm' : '-Urnm', '--pid', '--fork', '--kill-child', '--mount-proc']
+}
 
 /** `ip netns` keeps names below /run; in a new network namespace even the loopback interface is down. */
 const prepare = 'mount -t tmpfs tmpfs /run && ip link set lo up && exec "$@"'
 
-/** Returns a command that runs the given one in separate namespaces, without root; all processes end with it. */
+/** Returns a command that runs the given one in separate namespaces, also without root; all processes end with it. */
 export function namespaced(command: string[]): string[] {
   // unshare and the first process in a namespace ignore Ctrl-C; setpriv ends them with the process that started them.
   const guarded = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--'] : []
-  return [...guarded, ...unshare, 'sh', '-c', prepare, 'sh', 'env', `${marker}=1`, ...command]
+  return [...guarded, ...unshare(), 'sh', '-c', prepare, 'sh', 'env', `${marker}=1`, ...command]
 }
 
 /** Whether this process runs in such namespaces. */

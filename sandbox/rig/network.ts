@@ -42,6 +42,11 @@ export async function createNetwork(provider: Provider): Promise<Network> {
   }
 }
 
+/** Gives this namespace an address of its own, such as that of a pod. */
+export async function addAddress(address: string): Promise<void> {
+  await ip(`addr replace ${address}/32 dev lo`)
+}
+
 async function ip(command: string): Promise<void> {
   await promisify(execFile)('ip', command.split(' '))
 }

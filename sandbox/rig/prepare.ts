@@ -1,16 +1,20 @@
 // Builds MetalLB in every version and downloads BIRD, for the tests with real routers. Call it as `make rig`, before
 // those tests: they run without a network.
 import { controlPlanePrograms } from '../control-plane/build.ts'
+import type { BuildOptions } from '../go-programs.ts'
 import { type MetallbVersion, metallbPrograms, metallbVersions } from '../metallb/build.ts'
 import { findBird } from './bird.ts'
 import { findNamespaceProblem } from './namespace.ts'
 
 /** Prepares rigs with these versions of MetalLB; returns the reason where this machine cannot run them. */
-export async function prepareRig(versions: readonly MetallbVersion[] = metallbVersions): Promise<string | undefined> {
+export async function prepareRig(
+  versions: readonly MetallbVersion[] = metallbVersions,
+  options?: BuildOptions,
+): Promise<string | undefined> {
   const reason = findNamespaceProblem()
   if (reason !== undefined) return reason
-  await controlPlanePrograms()
-  for (const version of versions) await metallbPrograms(version)
+  await controlPlanePrograms(options)
+  for (const version of versions) await metallbPrograms(version, options)
   return findBird().then(
     () => undefined,
     (error: Error) => error.message,

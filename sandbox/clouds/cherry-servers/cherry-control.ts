@@ -2,7 +2,7 @@ import { ControlError, findById } from '../control-error.ts'
 import type { AccountControl, CloudControl, Json } from '../control.ts'
 import type { RateLimit } from '../rate-limit.ts'
 import { setServerBgp } from './bgp.ts'
-import { removeIp } from './ips.ts'
+import { changeIp, removeIp } from './ips.ts'
 import { findPlan, plans } from './plans.ts'
 import { findRegion, regions } from './regions.ts'
 import { defaultFields } from './fields.ts'
@@ -68,6 +68,10 @@ export function makeCherryControl(
         return [...state.ips.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
       },
       vanish: (id) => removeIp(state, findById(state.ips, id, 'floating IP')),
+      assign(id, machine) {
+        const target = machine === undefined ? 'none' : serverOf(state, machine)
+        changeIp(findById(state.ips, id, 'floating IP'), { target })
+      },
     },
     devices: deviceControl(state),
     projects: {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeRateCounter } from '../rate-limit.ts'
-import { type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
+import { type ListenAt, type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
 import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
 import { accountRoutes } from './account-routes.ts'
@@ -15,24 +15,23 @@ import { serverRoutes } from './server-routes.ts'
 import { type State, type StateOptions, makeState } from './state.ts'
 import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
-export type CherryServersOptions = Pick<StateOptions, 'projects'> & {
-  /** A free port when absent or 0. */
-  port?: number
-  tokens: Token[]
-  /** The servers at the start. */
-  servers?: NewServer[]
-  /** How many floating IPs a project may have: 256 when absent. */
-  quota?: number
-  /** The vendor may refuse more than four calls a second. When absent, no call is refused. */
-  callLimit?: CallLimit
-  /** How long it takes until a new server is active. */
-  provisioningMs?: number
-  /** How long a project waits for its ASN after BGP is enabled for a server. */
-  localAsnMs?: number
-  unknowns?: Partial<UnknownBehaviour>
-  /** The clock for the states of servers, ASNs and deletions. */
-  now?: () => number
-}
+export type CherryServersOptions = ListenAt &
+  Pick<StateOptions, 'projects'> & {
+    tokens: Token[]
+    /** The servers at the start. */
+    servers?: NewServer[]
+    /** How many floating IPs a project may have: 256 when absent. */
+    quota?: number
+    /** The vendor may refuse more than four calls a second. When absent, no call is refused. */
+    callLimit?: CallLimit
+    /** How long it takes until a new server is active. */
+    provisioningMs?: number
+    /** How long a project waits for its ASN after BGP is enabled for a server. */
+    localAsnMs?: number
+    unknowns?: Partial<UnknownBehaviour>
+    /** The clock for the states of servers, ASNs and deletions. */
+    now?: () => number
+  }
 
 /** Its `url` includes the base path `/v1`. */
 export type CherryServers = RunningCloud & { control: CherryServersControl }
@@ -57,7 +56,7 @@ export async function startCherryServers(options: CherryServersOptions): Promise
       serveApi(app, { state, access, callLimiter, intercepted }),
     commands: cherryCommands(control),
   }
-  return { ...(await startSimulatedCloud(vendor, shared, options.port)), control }
+  return { ...(await startSimulatedCloud(vendor, shared, options)), control }
 }
 
 type Parts = { state: State; access: Access; callLimiter: CallLimiter; intercepted: InterceptedCalls }

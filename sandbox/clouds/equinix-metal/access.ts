@@ -16,9 +16,10 @@ export type Finders = {
 
 /** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
-  const { find, caller } = makeTokens(tokens, readToken)
+  const { find, withText, caller } = makeTokens(tokens, readToken)
   return {
     caller,
+    withText,
     authenticate(request: FastifyRequest): Token {
       const token = find(request)
       if (!token) throw unauthorized()

@@ -28,6 +28,17 @@ export function errorBody(status: number, messages: string[] = []): { error: str
   return status === 401 ? { error: first } : { errors: [first, ...more] }
 }
 
+/** Returns the status of an error. */
+export function statusOf(error: unknown): number {
+  if (error instanceof ApiError) return error.status
+  return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+}
+
+/** Returns the sentences of an error. */
+export function messagesOf(error: unknown): string[] {
+  return error instanceof ApiError ? error.errors : []
+}
+
 /** 401: no token, or an unknown one. */
 export const unauthorized = () => new ApiError(401, [])
 

@@ -1,6 +1,7 @@
 import { accountCommands, idOf, unknownCommands } from '../account-commands.ts'
 import type { Command } from '../control.ts'
 import { ControlError } from '../control-error.ts'
+import { balancerCommands } from './balancers/control.ts'
 import { metadataOf } from './metadata.ts'
 import type { EquinixMetalControl, NewDevice } from './metal-control.ts'
 import { type State, deviceStates } from './state.ts'
@@ -20,6 +21,7 @@ export function metalCommands(state: State, control: EquinixMetalControl): Comma
     ...capacityCommands(control),
     ...deviceCommands(state, control),
     ...bgpCommands(control),
+    ...balancerCommands(control.balancers),
     ...unknownCommands(behaviourChoices, control),
   ]
 }

@@ -1,12 +1,14 @@
 import { ControlError, findById } from '../control-error.ts'
 import type { AccountControl, CloudControl, Json } from '../control.ts'
+import { assign, detach } from './assignments.ts'
+import type { BalancerControl } from './balancers/control.ts'
 import { addDevice, removeDevice, setDeviceState } from './device-lifecycle.ts'
 import { plain } from './includes.ts'
 import { findMetro, plans } from './locations.ts'
 import { renderReservation } from './render.ts'
 import { renderDevice } from './render-device.ts'
 import { grant, removeReservation } from './reservations.ts'
-import { type DeviceState, type Project, type State, deviceStates } from './state.ts'
+import { type DeviceState, type Project, type Reservation, type State, assignmentsIn, deviceStates } from './state.ts'
 import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type NewDevice = {
@@ -35,6 +37,7 @@ export type EquinixMetalControl = AccountControl & {
     /** Sets the status of a project's BGP configuration; a global one waits until it is enabled. */
     setStatus(project: string, status: 'requested' | 'enabled' | 'disabled'): void
   }
+  balancers: BalancerControl
   /** Sets how many devices of a plan a metro has room for, with those that it has; then orders for more get 422. */
   setRoom(room: { metro: string; plan: string; devices: number }): void
   /** Sets how reservations are granted: see `State.grants`. */
@@ -44,9 +47,10 @@ export type EquinixMetalControl = AccountControl & {
 }
 
 /** Makes the controls of one account. */
-export function makeMetalControl(state: State, shared: CloudControl): EquinixMetalControl {
+export function makeMetalControl(state: State, shared: CloudControl, balancers: BalancerControl): EquinixMetalControl {
   return {
     ...shared,
+    balancers,
     reservations: reservationControl(state),
     devices: deviceControl(state),
     bgp: bgpControl(state),
@@ -80,7 +84,14 @@ function reservationControl(state: State): EquinixMetalControl['reservations'] {
       return show(id)
     },
     vanish: (id) => removeReservation(state, find(id)),
+    assign: (id, machine) => reassign(state, find(id), machine),
   }
+}
+
+function reassign(state: State, reservation: Reservation, machine: string | undefined): void {
+  const device = machine === undefined ? undefined : findById(state.devices, machine, 'device')
+  for (const one of assignmentsIn(state, reservation)) detach(state, one)
+  if (device) assign(state, device, { address: reservation.block?.network })
 }
 
 function deviceControl(state: State): EquinixMetalControl['devices'] {

@@ -1,10 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { type RateLimit, makeRateCounter } from '../rate-limit.ts'
-import { type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
+import { type ListenAt, type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
 import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
 import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
 import { accountRoutes } from './account-routes.ts'
+import { makeBalancerAccess } from './balancers/access.ts'
+import { makeBalancerControl } from './balancers/control.ts'
+import { serveBalancers } from './balancers/serve.ts'
+import { makeBalancerState } from './balancers/state.ts'
 import { bgpRoutes } from './bgp.ts'
 import { capacityRoutes } from './capacity.ts'
 import { catalogueRoutes } from './catalogue-routes.ts'
@@ -13,7 +17,7 @@ import { eventRoutes } from './event-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import { metalCommands } from './metal-commands.ts'
 import { type EquinixMetalControl, type NewDevice, makeMetalControl } from './metal-control.ts'
-import { ApiError, errorBody, notFound } from './errors.ts'
+import { ApiError, errorBody, messagesOf, notFound, statusOf } from './errors.ts'
 import { basePath } from './hrefs.ts'
 import { ipRoutes } from './ips.ts'
 import { locationRoutes } from './location-routes.ts'
@@ -21,9 +25,7 @@ import type { RouteContext } from './route-context.ts'
 import { type State, makeState } from './state.ts'
 import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
-export type EquinixMetalOptions = {
-  /** A free port when absent or 0. */
-  port?: number
+export type EquinixMetalOptions = ListenAt & {
   projects: { id: string; name?: string }[]
   tokens: Token[]
   /** The devices at the start. */
@@ -51,16 +53,21 @@ export async function startEquinixMetal(options: EquinixMetalOptions): Promise<E
   const access = makeAccess(options.tokens)
   const rate = makeRateCounter(options.rateLimit ?? { calls: 5000, perMs: 60_000 }, now)
   const limit = { rate, isEnforced: options.rateLimit !== undefined }
-  const control = makeMetalControl(state, shared)
+  const balancers = makeBalancerState(state)
+  const balancerAccess = makeBalancerAccess(balancers, access.withText)
+  const control = makeMetalControl(state, shared, makeBalancerControl(balancers, balancerAccess))
   for (const device of options.devices ?? []) control.devices.add(device)
   const vendor = {
     name: 'Equinix Metal',
-    format: makeFormat(access, rate),
-    routes: (app: FastifyInstance, intercepted: InterceptedCalls) =>
-      serveApi(app, { state, access, limit, intercepted }),
+    format: makeFormat((request) => balancerAccess.caller(request) ?? access.caller(request), rate),
+    routes: (app: FastifyInstance, intercepted: InterceptedCalls) => {
+      // Scopes of their own: each service has other credentials and other errors.
+      app.register(async (scope) => serveApi(scope, { state, access, limit, intercepted }))
+      app.register(async (scope) => serveBalancers(scope, balancers, balancerAccess))
+    },
     commands: metalCommands(state, control),
   }
-  return { ...(await startSimulatedCloud(vendor, shared, options.port)), control }
+  return { ...(await startSimulatedCloud(vendor, shared, options)), control }
 }
 
 type RateCounter = ReturnType<typeof makeRateCounter>
@@ -81,7 +88,7 @@ function serveApi(app: FastifyInstance, { state, access, limit, intercepted }: P
   app.setErrorHandler((error, _request, reply) => {
     const status = statusOf(error)
     if (status === 500) console.error(error)
-    return reply.code(status).send(errorBody(status, error instanceof ApiError ? error.errors : []))
+    return reply.code(status).send(errorBody(status, messagesOf(error)))
   })
   app.setNotFoundHandler(() => {
     throw notFound()
@@ -98,21 +105,16 @@ function serveApi(app: FastifyInstance, { state, access, limit, intercepted }: P
   eventRoutes(app, metal, access)
 }
 
-function statusOf(error: unknown): number {
-  if (error instanceof ApiError) return error.status
-  return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-}
-
-function makeFormat(access: Access, rate: RateCounter): VendorFormat {
+function makeFormat(caller: VendorFormat['caller'], rate: RateCounter): VendorFormat {
   return {
     basePath,
-    caller: access.caller,
+    caller,
     errorBody: (status, message) => errorBody(status, message === undefined ? [] : [message]),
     headers: (request, status, payload) => ({
       'x-request-id': randomUUID(),
       'cache-control': 'max-age=0, private, must-revalidate',
       ...(payload !== '' && { etag: `W/"${createHash('md5').update(payload).digest('hex')}"` }),
-      ...rateHeaders(rate, { caller: access.caller(request), isOver: status === 429 }),
+      ...rateHeaders(rate, { caller: caller(request), isOver: status === 429 }),
     }),
   }
 }

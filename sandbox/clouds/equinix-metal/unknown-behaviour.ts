@@ -25,6 +25,10 @@ export const behaviourChoices = {
   emptyBgpConfig: ['empty', 'nulls'],
   /** The field `type: "IPAssignment"` on assignments, which exists since 2023. */
   assignmentType: ['present', 'absent'],
+  /** The body of errors of the load balancers: texts as elsewhere, or objects as in the service behind them. */
+  balancerErrors: ['texts', 'objects'],
+  /** The status for a refusal of the load balancers. */
+  balancerRefusal: ['422', '400'],
 } as const
 
 export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>

@@ -1,0 +1,47 @@
+// Stands before an API server of its machine, and makes its answers slow or bad when told to. Call it as
+// `node front.ts CERTIFICATE KEY AUTHORITY CONTROL_SOCKET ADDRESS...`; it runs until it is ended.
+import { readFileSync, rmSync } from 'node:fs'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import { Agent, createServer as createTlsServer, request } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ports } from './args.ts'
+import type { FrontAnswer } from './front-control.ts'
+
+const [certificate = '', key = '', authority = '', controlSocket = '', ...addresses] = process.argv.slice(2)
+const agent = new Agent({ keepAlive: true, ca: readFileSync(authority) })
+let current: FrontAnswer = {}
+
+async function answer(asked: IncomingMessage, given: ServerResponse): Promise<void> {
+  const { delayMs = 0, status } = current
+  if (delayMs > 0) await sleep(delayMs)
+  if (status !== undefined) return void given.writeHead(status).end('the front says so')
+  const { method = 'GET', url: path, headers } = asked
+  const call = request({ host: '127.0.0.1', port: ports.api, method, path, headers, agent }, (answered) => {
+    given.writeHead(answered.statusCode ?? 502, answered.headers)
+    answered.pipe(given)
+    answered.on('error', () => given.destroy())
+  })
+  // As a server that has ended: the connection is gone.
+  call.on('error', () => asked.socket.destroy())
+  given.on('close', () => call.destroy())
+  asked.pipe(call)
+}
+
+function obey(asked: IncomingMessage, given: ServerResponse): void {
+  let text = ''
+  asked.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  asked.on('end', () => {
+    current = JSON.parse(text) as FrontAnswer
+    given.end()
+  })
+}
+
+const pair = { cert: readFileSync(certificate), key: readFileSync(key) }
+for (const address of addresses) {
+  createTlsServer(pair, (asked, given) => void answer(asked, given)).listen(ports.api, address)
+}
+// A front that was killed leaves its socket.
+rmSync(controlSocket, { force: true })
+createServer(obey).listen(controlSocket)

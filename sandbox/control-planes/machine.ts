@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import type { Child } from '../child.ts'
+import { waitUntilReady } from '../control-plane/wait-until-ready.ts'
+import { type Member, apiServerArgs, etcdArgs, ports } from './args.ts'
+import type { CloudMachine } from './cloud.ts'
+import { type Credentials, administrator } from './credentials.ts'
+import { type FrontAnswer, tellFront } from './front-control.ts'
+import type { Network } from './network.ts'
+import { type Program, makeProgram } from './program.ts'
+
+export type ProgramName = 'etcd' | 'front' | 'apiServer' | 'guardian'
+
+/** A control-plane machine: a member of etcd, an API server, and a guardian once the test gives it one. */
+export type Machine = CloudMachine & {
+  /** The kubeconfig of an administrator who uses this machine's API server. */
+  kubeconfig: string
+  /** In the order in which the machine starts them. */
+  programs: Map<ProgramName, Program>
+  program(name: ProgramName): Program
+  /** Makes the answers of the API server slow or bad, or as they are again; only with a front. */
+  answer(as: FrontAnswer): Promise<void>
+  linkDown(): Promise<void>
+  linkUp(): Promise<void>
+  /** The machine loses its power: the cable is dead and no program ends in order. */
+  gone(): Promise<void>
+  /** The machine starts again, with what its disk has. */
+  back(): Promise<void>
+  /** Ends every program. */
+  end(): Promise<void>
+}
+
+export type MachineOptions = {
+  machine: CloudMachine
+  members: Member[]
+  /** The folder of the files that the machines share, and that of the programs. */
+  dir: string
+  binaries: string
+  logs: string
+  network: Network
+  credentials: Credentials
+  /** The control-plane address, where the machine's API server has a front. */
+  frontFor?: string
+}
+
+/** The folder of a machine's data and certificates. */
+export const memberDir = (dir: string, { name }: Pick<CloudMachine, 'name'>) => join(dir, name)
+
+/** Makes a machine of the cluster without starting its programs. */
+export function makeMachine(options: MachineOptions): Machine {
+  const { machine, network, credentials, frontFor } = options
+  const { name } = machine
+  const member = memberOf(options)
+  const programs = new Map<ProgramName, Program>([['etcd', etcdOf(options, member)]])
+  if (frontFor !== undefined) programs.set('front', frontOf(options, { member, frontFor }))
+  programs.set('apiServer', apiServerOf(options, member))
+  // Clients of etcd first: an API server without it does not end in order. No data here needs to be flushed.
+  const end = async () => {
+    for (const program of [...programs.values()].toReversed()) await program.end()
+  }
+  return {
+    ...machine,
+    kubeconfig: credentials.kubeconfigFor(administrator, member),
+    programs,
+    program(wanted) {
+      const program = programs.get(wanted)
+      if (!program) throw new Error(`${name} has no program ${wanted}`)
+      return program
+    },
+    answer: (as) => tellFront(controlSocket(member), as),
+    linkDown: () => network.setLink(name, 'down'),
+    linkUp: () => network.setLink(name, 'up'),
+    async gone() {
+      await network.setLink(name, 'down')
+      await end()
+    },
+    async back() {
+      await network.setLink(name, 'up')
+      for (const program of programs.values()) await program.start()
+    },
+    end,
+  }
+}
+
+function memberOf({ members, machine }: MachineOptions): Member {
+  const member = members.find(({ name }) => name === machine.name)
+  if (!member) throw new Error(`etcd has no member ${machine.name}`)
+  return member
+}
+
+const logOf = ({ logs, machine }: MachineOptions, program: string) => join(logs, `${machine.name}-${program}.log`)
+
+function etcdOf(options: MachineOptions, member: Member): Program {
+  const { machine, members, binaries, network } = options
+  return makeProgram({
+    command: network.on(machine.name, [join(binaries, 'etcd'), ...etcdArgs(member, members)]),
+    logFile: logOf(options, 'etcd'),
+  })
+}
+
+function apiServerOf(options: MachineOptions, member: Member): Program {
+  const { machine, dir, binaries, network, credentials, frontFor } = options
+  const log = logOf(options, 'api-server')
+  const url = `https://${machine.privateAddress}:${ports.api}`
+  const args = apiServerArgs(member, { dir, bind: frontFor === undefined ? '0.0.0.0' : '127.0.0.1' })
+  return makeProgram({
+    command: network.on(machine.name, [join(binaries, 'kube-apiserver'), ...args]),
+    logFile: log,
+    ready: (child: Child) => waitUntilReady({ url, token: credentials.tokenOf(administrator), child, log }),
+  })
+}
+
+const controlSocket = ({ dir }: Member) => join(dir, 'front.sock')
+
+function frontOf(options: MachineOptions, { member, frontFor }: { member: Member; frontFor: string }): Program {
+  const { machine, dir, network } = options
+  const { privateAddress, publicAddress } = machine
+  const files = [join(member.dir, 'api-server.crt'), join(member.dir, 'api-server.key'), join(dir, 'ca.crt')]
+  const args = [...files, controlSocket(member), privateAddress, publicAddress, frontFor]
+  return makeProgram({
+    command: network.on(machine.name, [process.execPath, join(import.meta.dirname, 'front.ts'), ...args]),
+    logFile: logOf(options, 'front'),
+  })
+}

@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs'
+import { isNamespaced } from '../rig/namespace.ts'
+import { runIp } from './ip.ts'
+
+/** The router's address on every cable, and the address at which the rig serves the simulated cloud. */
+const gateway = '169.254.1.1'
+export const cloudAddress = '192.0.2.10'
+
+/** A machine or a client on the network: its own network namespace, behind a cable to the router. */
+export type Host = { name: string; addresses: string[] }
+
+/** The vendor's network: this process's namespace is the router, and each host has a namespace of its own. */
+export type Network = {
+  attach(host: Host): Promise<void>
+  /** Returns a command that runs the given one on a host; its process id is that of the program. */
+  on(host: string, command: string[]): string[]
+  /** Unplugs the cable of a host, or plugs it in again; the router drops what is sent to an unplugged host. */
+  setLink(host: string, to: 'up' | 'down'): Promise<void>
+  /** Routes an address to a host; where no host is given the router drops what is sent to it. */
+  route(address: string, host: string | undefined): Promise<void>
+  /** Adds an address to a host's loopback interface, or removes it. */
+  setAlias(host: string, address: string, to: 'present' | 'absent'): Promise<void>
+  /** Drops all packets between two hosts, in both directions, or stops doing so. */
+  setPartition(one: string, other: string, to: 'cut' | 'whole'): Promise<void>
+  remove(): Promise<void>
+}
+
+const cableOf = (host: string) => `to-${host}`
+
+/** Makes the router; the caller attaches hosts and removes the network. There can be only one at a time. */
+export async function createNetwork(): Promise<Network> {
+  if (!isNamespaced())
+    throw new Error('control planes need a network namespace of their own: see sandbox/rig/namespace.ts')
+  writeFileSync('/proc/sys/net/ipv4/ip_forward', '1')
+  await runIp([`addr add ${cloudAddress}/32 dev lo`])
+  const hosts = new Map<string, Host>()
+  const hostOf = (name: string): Host => {
+    const host = hosts.get(name)
+    if (!host) throw new Error(`no host is called ${name}`)
+    return host
+  }
+  return {
+    ...routerOf(hostOf),
+    async attach(host) {
+      hosts.set(host.name, host)
+      await runIp(routerCommands(host))
+      await runIp(hostCommands(host), host.name)
+    },
+    on: (host, command) => ['ip', 'netns', 'exec', hostOf(host).name, ...command],
+    setAlias: (host, address, to) => runIp([`addr ${to === 'present' ? 'replace' : 'del'} ${address}/32 dev lo`], host),
+    async remove() {
+      const removals = [...hosts.keys()].flatMap((name) => [`link del ${cableOf(name)}`, `netns del ${name}`])
+      await runIp([...removals, 'route flush type blackhole', `addr del ${cloudAddress}/32 dev lo`])
+    },
+  }
+}
+
+/** What the router does with packets between hosts. */
+function routerOf(hostOf: (name: string) => Host): Pick<Network, 'setLink' | 'route' | 'setPartition'> {
+  const unplugged = new Set<string>()
+  const routes = new Map<string, string | undefined>()
+  // The kernel forgets the routes of a cable that is unplugged, and would then tell senders that there is none.
+  const routeCommand = (address: string, host: string | undefined) =>
+    host === undefined || unplugged.has(host)
+      ? `route replace blackhole ${address}/32`
+      : `route replace ${address}/32 dev ${cableOf(host)}`
+  return {
+    async setLink(name, to) {
+      if (to === 'down') unplugged.add(name)
+      else unplugged.delete(name)
+      const led = [...routes].filter(([, host]) => host === name).map(([address]) => address)
+      const changed = [...hostOf(name).addresses, ...led].map((address) => routeCommand(address, name))
+      await runIp([`link set ${cableOf(name)} ${to}`, ...changed])
+    },
+    async route(address, host) {
+      routes.set(address, host)
+      await runIp([routeCommand(address, host)])
+    },
+    setPartition: (one, other, to) =>
+      runIp(partitionCommands(hostOf(one), hostOf(other), to === 'cut' ? 'add' : 'del')),
+  }
+}
+
+function routerCommands({ name, addresses }: Host): string[] {
+  const cable = cableOf(name)
+  return [
+    `netns add ${name}`,
+    `link add ${cable} type veth peer name uplink netns ${name}`,
+    `link set ${cable} up`,
+    `addr add ${gateway}/32 dev ${cable}`,
+    ...addresses.map((address) => `route replace ${address}/32 dev ${cable}`),
+  ]
+}
+
+function hostCommands({ addresses }: Host): string[] {
+  const [source = ''] = addresses
+  return [
+    'link set lo up',
+    'link set uplink up',
+    ...addresses.map((address) => `addr add ${address}/32 dev uplink`),
+    `route add ${gateway} dev uplink scope link src ${source}`,
+    `route add default via ${gateway} src ${source}`,
+  ]
+}
+
+/** A partition lies at the router, which drops in silence: a host would learn of a route that it lacks itself. */
+function partitionCommands(one: Host, other: Host, verb: 'add' | 'del'): string[] {
+  const pairs = one.addresses.flatMap((from) => other.addresses.map((to) => [from, to]))
+  const bothWays = [...pairs, ...pairs.map(([from, to]) => [to, from])]
+  return bothWays.map(([from, to]) => `rule ${verb} from ${from} to ${to} blackhole`)
+}

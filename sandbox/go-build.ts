@@ -1,0 +1,38 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+
+export type GoOptions = { dir: string; signal?: AbortSignal | undefined }
+
+// Programs without C libraries, so that they run on every machine of this kind.
+const env = { ...process.env, CGO_ENABLED: '0' }
+
+/** Downloads the source of these packages, and returns how many packages they consist of. */
+export async function countPackages(packages: string[], { dir, signal }: GoOptions): Promise<number> {
+  const list = promisify(execFile)('go', ['list', '-deps', ...packages], { cwd: dir, env, signal, maxBuffer: 2 ** 24 })
+  const { stdout } = await list.catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'ENOENT' ? noGoError(cause) : cause
+  })
+  return stdout.trimEnd().split('\n').length
+}
+
+/** Runs `go build` and calls `onPackages` with the number of packages that it has compiled since the last call. */
+export async function goBuild(
+  args: string[],
+  { dir, signal, onPackages }: GoOptions & { onPackages: (count: number) => void },
+): Promise<void> {
+  const go = spawn('go', ['build', '-v', ...args], { cwd: dir, env, signal, stdio: ['ignore', 'ignore', 'pipe'] })
+  let errors = ''
+  go.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-4000)
+    onPackages(text.split('\n').length - 1)
+  })
+  const [code] = (await once(go, 'close')) as [number | null]
+  if (code !== 0) throw new Error(`go build ended with ${code}:\n${errors}`)
+}
+
+function noGoError(cause: Error): Error {
+  return new Error('cannot start go, which builds the programs of the sandbox: install Go from https://go.dev/dl', {
+    cause,
+  })
+}
