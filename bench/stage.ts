@@ -10,7 +10,7 @@ import { configMaps, services } from '../kube/resource.ts'
 import type { Watcher } from '../kube/watch.ts'
 import { elasticIPs, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { names } from '../manifests/names.ts'
-import { type Stage, setStage, unlimited } from '../sandbox/stage.ts'
+import { type Stage, type StageOptions, setStage, unlimited } from '../sandbox/stage.ts'
 
 /** The product's namespace on a stage. */
 export const namespace = 'eip-admission'
@@ -22,7 +22,10 @@ export const env = { METAL_METRO_NAME: 'da' }
 export type Admin = KubeClient & Watcher
 
 /** Runs work on a stage and stops everything, also when the work fails or is interrupted. */
-export async function onStage<T>(work: (stage: Stage, admin: Admin) => Promise<T>): Promise<T> {
+export async function onStage<T>(
+  work: (stage: Stage, admin: Admin) => Promise<T>,
+  more: Pick<StageOptions, 'rootfs'> = {},
+): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bench-'))
   let stage: Stage | undefined
   let leaving: Promise<void> | undefined
@@ -34,7 +37,7 @@ export async function onStage<T>(work: (stage: Stage, admin: Admin) => Promise<T
   const interrupt = () => void leave().finally(() => process.exit(130))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
   try {
-    stage = await setStage({ dir, env: unlimited })
+    stage = await setStage({ dir, env: unlimited, ...more })
     const admin = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'eip-admission-bench' })
     return await work(stage, admin)
   } catch (error) {

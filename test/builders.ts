@@ -82,6 +82,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
         'eip-admission.dev/reclaim-policy',
         'eip-admission.dev/protect',
         'eip-admission.dev/withdrawing-since',
+        'eip-admission.dev/balancer-request',
       ],
       prefixes: ['metal.equinix.com/', 'eip-admission.dev/'],
     },

@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { namespaced } from '../sandbox/rig/namespace.ts'
+import { commandVariable, productCommand } from '../sandbox/product-command.ts'
 import { prepareRig } from '../sandbox/rig/prepare.ts'
 import type { FileReport } from './run-file.ts'
 import { type Run, isRigged, selectRuns, sortArguments, titleOf } from './selection.ts'
@@ -19,7 +20,7 @@ const { values, positionals } = parseArgs({
     dir: { type: 'string', default: import.meta.dirname },
     'file-timeout': { type: 'string', default: '400' },
     test: { type: 'string', multiple: true, default: [] },
-    workers: { type: 'string', default: String(Math.min(4, 2 * availableParallelism())) },
+    workers: { type: 'string', default: String(Math.min(4, 1 + availableParallelism())) },
   },
 })
 const { words, phrases } = sortArguments(positionals)
@@ -29,6 +30,7 @@ type Verdict = Run & { report: FileReport; problem: string | undefined; output: 
 
 // All these processes load much the same modules; programs in Go end before their garbage matters.
 const savings = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
+const product = { [commandVariable]: JSON.stringify(await productCommand()) }
 
 function runFile(run: Run, env: NodeJS.ProcessEnv): Promise<Verdict> {
   const started = performance.now()
@@ -38,6 +40,7 @@ function runFile(run: Run, env: NodeJS.ProcessEnv): Promise<Verdict> {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       ...savings,
+      ...product,
       ...process.env,
       ...env,
       ...(run.dialect && { DIALECT: run.dialect }),

@@ -67,7 +67,7 @@ test('a Service and a node make a pool, an advertisement, a peer for each router
         apiVersion: 'metallb.io/v1beta1',
         kind: 'BGPAdvertisement',
         metadata: metadata('equinix-metal-bgp-adv'),
-        spec: { ipAddressPools: [], ipAddressPoolSelectors: [{ matchLabels: labels }] },
+        spec: { ipAddressPools: ['198.51.100.7'] },
       },
       subjects: [{ service: 'default/web' }],
     },
@@ -118,7 +118,7 @@ test('a pool of a predecessor keeps its name, and we adopt its advertisement', (
   const existing = Object.values<KubeObject>(left)
   const { pools, advertisements } = look({ existing, addresses: [web, api], nodes: [a] })
   assert.equal(pools, ['default.web 198.51.100.7/32', '198.51.100.8 198.51.100.8/32'])
-  assert.equal(advertisements, [{ ipAddressPools: [], ipAddressPoolSelectors: [{ matchLabels: labels }] }])
+  assert.equal(advertisements, [{ ipAddressPools: ['default.web', '198.51.100.8'] }])
   const configuration = metallbObjects({ ...marks, peerMode: 'native' })
   assert.ok(existing.every((object) => configuration.isOurs(object)))
 })
@@ -185,8 +185,8 @@ test('a foreign object with the name of ours is not changed, and the Service get
   ])
 })
 
-const toAll = { ipAddressPools: [], ipAddressPoolSelectors: [{ matchLabels: labels }] }
-const toApi = { ipAddressPools: ['198.51.100.8'], ipAddressPoolSelectors: [] }
+const toAll = { ipAddressPools: ['198.51.100.7', '198.51.100.8'] }
+const toApi = { ipAddressPools: ['198.51.100.8'] }
 const advertising: { name: string; foreign: Omit<Parameters<typeof anAdvertisement>[0], 'name'>; ours: object[] }[] = [
   { name: 'with our label, for all pools, replaces ours', foreign: { labels: label }, ours: [] },
   {

@@ -97,7 +97,7 @@ function badPeer({ metadata: { name }, spec }: BGPPeer): string[] {
   const wrong = {
     'an AS number': ![myASN, peerASN].every((asn) => Number.isInteger(asn) && asn > 0 && asn < 2 ** 32),
     address: numberOf(peerAddress) === undefined,
-    source: sourceAddress !== undefined && numberOf(sourceAddress) === undefined,
+    source: typeof sourceAddress === 'string' && numberOf(sourceAddress) === undefined,
     'hold time': Number.isNaN(seconds) || (seconds > 0 && seconds < 3),
     'ebgpMultiHop within one AS': spec.ebgpMultiHop === true && myASN === peerASN,
     'duplicate selectors': nodeSelectors.some((one, at) =>

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { projectId } from './cherry-servers/fixtures.ts'
 import { key, startCherry, startStage, target } from './cherry-servers/stage.ts'
-import { cloudContract, peeringContract } from './contract.ts'
+import { assignmentContract, cloudContract, peeringContract } from './contract.ts'
 import { cloudErrorOf, neverAborted } from './scripted-server.ts'
 
 // The other answer to every question that nobody outside the vendor can answer.
@@ -26,6 +26,7 @@ for (const { name, unknowns } of [
   const start = () => startStage(unknowns)
   cloudContract(name, start)
   peeringContract(name, start)
+  assignmentContract(name, start)
 }
 
 const location = 'LT-Siauliai'

@@ -1,3 +1,5 @@
+import { assignmentFailureRules } from './contract/assignment-failures.ts'
+import { assignmentRules } from './contract/assignments.ts'
 import { grantRules } from './contract/grants.ts'
 import { machineRules } from './contract/machines.ts'
 import { passwordRules } from './contract/passwords.ts'
@@ -5,9 +7,16 @@ import { peeringFailureRules } from './contract/peering-failures.ts'
 import { peeringRules } from './contract/peering.ts'
 import { reservationFailureRules } from './contract/reservation-failures.ts'
 import { reservationRules } from './contract/reservations.ts'
-import { type GrantStage, type PasswordStage, type PeeringStage, rulesOn, type Stage } from './contract/stage.ts'
+import {
+  type AssignmentStage,
+  type GrantStage,
+  type PasswordStage,
+  type PeeringStage,
+  rulesOn,
+  type Stage,
+} from './contract/stage.ts'
 
-export type { GrantStage, PasswordStage, PeeringStage, Stage } from './contract/stage.ts'
+export type { AssignmentStage, GrantStage, PasswordStage, PeeringStage, Stage } from './contract/stage.ts'
 
 /** What every vendor's client owes to the ports. The suite fills the file that calls it. */
 export function cloudContract(name: string, start: () => Promise<Stage>): void {
@@ -27,6 +36,13 @@ export function peeringContract(name: string, start: () => Promise<PeeringStage>
   const on = rulesOn(name, start)
   peeringRules(on)
   peeringFailureRules(on)
+}
+
+/** What the client of a vendor that assigns an address to one machine owes beside that. */
+export function assignmentContract(name: string, start: () => Promise<AssignmentStage>): void {
+  const on = rulesOn(name, start)
+  assignmentRules(on)
+  assignmentFailureRules(on)
 }
 
 /** What the client of a vendor whose BGP may have a password owes beside that. */

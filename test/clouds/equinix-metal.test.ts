@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { UnknownBehaviour } from '../../sandbox/clouds/equinix-metal/unknown-behaviour.ts'
-import { cloudContract, grantContract, passwordContract, peeringContract } from './contract.ts'
+import { assignmentContract, cloudContract, grantContract, passwordContract, peeringContract } from './contract.ts'
 import { projectId } from './equinix-metal/fixtures.ts'
 import { assign, key, type Metal, startMetal, startStage } from './equinix-metal/stage.ts'
 import { cloudErrorOf, neverAborted } from './scripted-server.ts'
@@ -26,6 +26,7 @@ for (const { name, unknowns } of [
   cloudContract(name, start)
   grantContract(name, start)
   peeringContract(name, start)
+  assignmentContract(name, start)
   passwordContract(name, start)
 }
 

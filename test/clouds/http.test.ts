@@ -112,7 +112,7 @@ for (const { reply, fault, outcome, says } of refusals) {
   // Whoever came too soon was not heard, and comes again.
   const tries = fault === 'rate-limit' ? 4 : 1
   test(`of a write: ${says}: ${fault}, ${outcome}, after ${tries} tries`, async () => {
-    const { error, requests } = await outcomeOf(reply, write, { writeTimeoutMs: 200 })
+    const { error, requests } = await outcomeOf(reply, write, { writeTimeoutMs: reply === 'silence' ? 200 : 5_000 })
     assert.is(error.fault, fault)
     assert.is(error.outcome, outcome)
     assert.match(error.message, says)

@@ -12,6 +12,7 @@ function makeController(end: (key: string, count: number) => Outcome, more: Part
   const stop = new AbortController()
   const reconciled: string[] = []
   const results: string[] = []
+  const counts = { added: 0, retried: 0, waited: 0 }
   const reported: Reported[] = []
   const warnings: { text: string; error?: string; againInMs?: number }[] = []
   let arrived = Promise.withResolvers<void>()
@@ -37,9 +38,14 @@ function makeController(end: (key: string, count: number) => Outcome, more: Part
     },
     {
       log,
-      observe(name, result) {
-        results.push(`${name} ${result}`)
-        arrived.resolve()
+      observer: {
+        reconciled(name, result) {
+          results.push(`${name} ${result}`)
+          arrived.resolve()
+        },
+        added: () => counts.added++,
+        retried: () => counts.retried++,
+        waited: () => counts.waited++,
       },
     },
   )
@@ -47,6 +53,7 @@ function makeController(end: (key: string, count: number) => Outcome, more: Part
     controller,
     reconciled,
     results,
+    counts,
     reported,
     warnings,
     run: async (count: number) => {
@@ -107,13 +114,14 @@ test('a settled key is due again after the resync period, or when its reconcile 
   assert.equal(own.reconciled, ['a', 'a', 'a'])
 })
 
-test('an error is reported, logged, and retried with back-off', async () => {
-  const { run, results, reported, warnings } = makeController((_key, count) => {
+test('an error is reported, logged, counted, and retried with back-off', async () => {
+  const { run, results, counts, reported, warnings } = makeController((_key, count) => {
     if (count === 1) throw new Error('the cloud is down')
     return {}
   })
   await run(2)
   assert.equal(results, ['test error', 'test ok'])
+  assert.equal(counts, { added: 2, retried: 1, waited: 2 })
   assert.equal(reported, [{ key: 'a', message: 'the cloud is down' }])
   assert.equal([warnings[0]?.text, warnings[0]?.error], ['reconcile failed', 'the cloud is down'])
 })

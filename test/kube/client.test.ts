@@ -173,18 +173,20 @@ test('an error names the call and the object, and has the message of the server'
     },
   ))
 
-test('each call is observed with its result, reads and writes apart', () =>
+test('each call is observed with its method and its result', () =>
   withServer(
     ({ method }, response) =>
       method === 'GET' ? sendJson(response, map) : sendStatus(response, 409, { reason: 'Conflict', message: 'no' }),
     async (server) => {
       const seen: object[] = []
-      const client = clientFor(server, { observe: ({ ms, ...call }) => void seen.push({ ...call, isTimed: ms >= 0 }) })
+      const client = clientFor(server, {
+        observe: ({ ms, answer: _object, ...call }) => void seen.push({ ...call, isTimed: ms >= 0 }),
+      })
       await client.get(configMaps, at)
       await errorOf(client.replace(configMaps, map))
       assert.equal(seen, [
-        { call: 'get ConfigMap default/web', isRead: true, result: 'ok', isTimed: true },
-        { call: 'replace ConfigMap default/web', isRead: false, result: 'Conflict', isTimed: true },
+        { call: 'get ConfigMap default/web', method: 'GET', result: 'ok', isTimed: true },
+        { call: 'replace ConfigMap default/web', method: 'PUT', result: 'Conflict', isTimed: true },
       ])
     },
   ))

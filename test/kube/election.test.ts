@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type ElectionOptions, election } from '../../kube/election.ts'
+import { type ElectionOptions, type LeasePeriod, election } from '../../kube/election.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { recordedLog } from './recorded-log.ts'
 import { type StoredLease, storedLease } from './stored-lease.ts'
@@ -72,6 +72,25 @@ for (const fault of ['hangs', 'down', 'deaf'] as const) {
     assert.not.ok(three.some(({ leading }) => leading))
   })
 }
+
+test('a leader knows how long nobody had led before it', async () => {
+  const shared = storedLease()
+  const silences: (number | undefined)[] = []
+  const lead = async (signal: AbortSignal, { silentMs }: LeasePeriod) => {
+    silences.push(silentMs)
+    if (!signal.aborted) await once(signal, 'abort')
+  }
+  const clock = fakeClock()
+  const contenders = ['one', 'two'].map((identity) => () => contend(identity, shared, { lead, clock }))
+  for (const begin of contenders) {
+    const contender = begin()
+    await clock.pass(5_000)
+    contender.stop()
+    await contender.stopped
+    await clock.pass(90_000)
+  }
+  assert.equal(silences, [undefined, 90_000])
+})
 
 test('a claim and a release write the Lease as client-go does', async () => {
   const shared = storedLease()
@@ -256,6 +275,60 @@ test('a contender that does not lead reads the Lease about twice a second, and w
   one.stop()
   two.stop()
   await passTogether([one, two], 1_000)
+})
+
+test('a contender that hesitates leaves a free lease to others, and takes it if nobody does', async () => {
+  const shared = storedLease()
+  const [first, last] = [contend('first', shared), contend('last', shared, { hesitationMs: () => 1_500 })]
+  await passTogether([first, last], 2_000)
+  assert.ok(first.isLeader())
+  first.stop()
+  await passTogether([first, last], 1_000)
+  assert.not(last.isLeader())
+  await passTogether([first, last], 1_500)
+  assert.ok(last.isLeader())
+  last.stop()
+  await passTogether([last], 1_000)
+})
+
+test('what is left of a lease is counted from the last renewal to its end, and is nothing once it is lost', async () => {
+  let left = () => -1
+  const one = contend('one', storedLease(), {
+    lead(signal, lease) {
+      left = () => lease.leftMs()
+      return once(signal, 'abort').then(() => {})
+    },
+  })
+  await one.clock.pass(1_000)
+  assert.is(left(), 14_000)
+  await one.clock.pass(1_500)
+  assert.is(left(), 14_500)
+  one.client.fault = 'down'
+  await one.clock.pass(9_000)
+  assert.is(left(), 5_500)
+  await one.clock.pass(1_000)
+  assert.is(left(), 0)
+  one.stop()
+  await one.clock.pass(3_000)
+})
+
+test('a contender without its API server warns once until it answers again', async () => {
+  const one = contend('one', storedLease())
+  const warnings = () =>
+    one.log.lines.filter(({ message }) => message === 'could not claim the lease').map(({ level }) => level)
+  await one.clock.pass(3_000)
+  one.client.fault = 'down'
+  await one.clock.pass(60_000)
+  assert.is(warnings().filter((level) => level === 'warn').length, 1)
+  assert.ok(warnings().length > 2, 'it tries again and again')
+  one.client.fault = undefined
+  await one.clock.pass(30_000)
+  assert.ok(one.isLeader())
+  one.client.fault = 'down'
+  await one.clock.pass(60_000)
+  assert.is(warnings().filter((level) => level === 'warn').length, 2)
+  one.stop()
+  await one.clock.pass(3_000)
 })
 
 test('the loss of a lease is logged once', async () => {

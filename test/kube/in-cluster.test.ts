@@ -32,6 +32,8 @@ test('a pod uses its service account, at the address that the kubelet sets', () 
     })
     const six = await inCluster({ host: 'fd00::1', port: 6443, directory }).current()
     assert.is(six.url, 'https://[fd00::1]:6443')
+    const own = await inCluster({ url: 'https://192.0.2.7:6443', directory }).current()
+    assert.equal([own.url, own.headers], ['https://192.0.2.7:6443', { authorization: 'Bearer first' }])
   }))
 
 test('a renewed token is used within a minute', () =>

@@ -61,6 +61,13 @@ test('a kubeconfig gives the server, our identity and the CA', () =>
     })
   }))
 
+test('another API server gets the same credentials, and no proxy', () =>
+  withFolder(async (folder) => {
+    const file = write(folder, { cluster: { 'proxy-url': 'http://192.0.2.9:3128' }, user: { token: 'mine' } })
+    const { url, headers, proxy } = await kubeconfig({ file, server: 'https://192.0.2.7:6443' }).current()
+    assert.equal([url, headers['authorization'], proxy], ['https://192.0.2.7:6443', 'Bearer mine', undefined])
+  }))
+
 test('a client certificate, a password and an unverified server are used as configured', () =>
   withFolder(async (folder) => {
     const certificate = { 'client-certificate-data': base64('cert'), 'client-key-data': base64('key') }

@@ -1,33 +1,15 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import forge from 'node-forge'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { connect } from '../../kube/connect.ts'
 import type { Tls } from '../../kube/credentials.ts'
 import { namespaces } from '../../kube/resource.ts'
 import { errorOf } from './scripted-server.ts'
+import { selfSigned } from './self-signed.ts'
 
-/** A certificate for 127.0.0.1 that vouches for itself. */
-function selfSigned(): { key: string; cert: string } {
-  const keys = forge.pki.rsa.generateKeyPair(2048)
-  const certificate = forge.pki.createCertificate()
-  const name = [{ name: 'commonName', value: 'kube-apiserver' }]
-  certificate.publicKey = keys.publicKey
-  certificate.serialNumber = '1f'
-  certificate.validity.notAfter = new Date(Date.now() + 3_600_000)
-  certificate.setSubject(name)
-  certificate.setIssuer(name)
-  certificate.setExtensions([
-    { name: 'basicConstraints', cA: true },
-    { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
-  ])
-  certificate.sign(keys.privateKey, forge.md.sha256.create())
-  return { key: forge.pki.privateKeyToPem(keys.privateKey), cert: forge.pki.certificateToPem(certificate) }
-}
-
-const { key, cert } = selfSigned()
+const { key, cert } = selfSigned('127.0.0.1')
 
 /** A TLS server that answers with its client's identity, and a client whose credentials the test changes. */
 async function withTls(

@@ -19,7 +19,8 @@ import { clusterGuard, haltReason } from '../../ledger/sweep/cluster-guard.ts'
 import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import { type ClaimDeps, type Claims, claims } from '../../ledger/claim/claim.ts'
+import { type Claims, claims } from '../../ledger/claim/claim.ts'
+import type { ClaimDeps } from '../../ledger/claim/obtain-address.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
@@ -172,9 +173,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     log: silentLog,
     map,
     intervalMs: sweepIntervalMs,
+    successionMs: 60_000,
     monotonicMs: elapsedMs,
     event: (_map, { reason }) => void context.warnings.push(reason),
   })
+  guard.reset(0)
   const deps = {
     records: records(client),
     cloud,
@@ -183,7 +186,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     ),
     scheme,
     identity,
-    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs }),
+    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs, identity }),
     clusterState: () => (options.checksCluster ? guard.state() : ({ kind: 'ours' } as const)),
     haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), scheme.cluster),
     possibleUsers: async (signal: AbortSignal) => ({
@@ -284,6 +287,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       graceMs,
       mode: 'release',
       sweepsUntagged: false,
+      observe: () => {},
       warn: (service, message) => void context.warnings.push(`${keyOf(service)}: ${message}`),
     }),
   }

@@ -18,10 +18,13 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'available-crash': { complete: ['cherry-servers'], cloudOnly: ['equinix-metal', 'packet'] },
   // The two clouds: both have to carry the sign of life.
   clone: { complete: ['equinix-metal', 'cherry-servers'] },
+  'young-copy': { complete: ['equinix-metal'] },
   crash: { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
   'api-server-trouble': { complete: ['packet'] },
   // The two clouds; packet differs from Equinix Metal in settings and tags alone.
   chaos: { complete: ['equinix-metal', 'cherry-servers'] },
+  // The two clouds: one moves in one call, the other in two.
+  'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
   'former-services': { complete: ['equinix-metal'] },
@@ -30,6 +33,9 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   hostile: { complete: ['packet'] },
   lifecycle: { complete: ['cherry-servers'] },
   manifest: { complete: ['equinix-metal'] },
+  // The clouds differ in the name of the Service and of the tag alone.
+  'mirror-adoption': { complete: ['packet'] },
+  'mirror-service': { complete: ['equinix-metal', 'cherry-servers'] },
   // A predecessor on Packet did not mark its cluster: here a second cluster has the fewest marks to tell them apart.
   neighbours: { complete: ['packet'] },
   // The two BGP APIs. Packet has the one of Equinix Metal; smoke.test.ts shows its annotations.
@@ -44,6 +50,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'rejected-later': { complete: ['packet'] },
   replicas: { complete: ['equinix-metal'] },
   'request-annotations': { complete: ['cherry-servers'] },
+  // What each predecessor wrote; packet's wrote a ConfigMap.
+  'rig/adopted-objects': { complete: ['equinix-metal', 'cherry-servers'] },
   'restored-backup': { complete: ['cherry-servers'] },
   untouched: { complete: ['packet'] },
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
+import { runProduct } from '../../sandbox/product.ts'
 import { dialects } from '../../sandbox/dialects.ts'
 import { typed } from '../whole/command-line.ts'
 import { eventually } from '../whole/eventually.ts'
@@ -43,9 +44,24 @@ const objects = [
     metadata: { name: 'announcer' },
     rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }],
   },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'announcer' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'announcer' },
+    subjects: [{ kind: 'ServiceAccount', name: 'announcer', namespace }],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { name: 'announcer', namespace },
+    rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
+  },
   { apiVersion: 'policy/v1beta1', kind: 'PodSecurityPolicy', metadata: { name: 'speaker' } },
 ]
 const write = (all: object[]) => writeFileSync(file, all.map((object) => stringify(object)).join('---\n'))
+const install = () =>
+  runProduct(['install', `--kubeconfig=${stage.controlPlane.kubeconfig}`, '--webhook-url=https://127.0.0.1:1', flag])
 const log = () => readFileSync(stage.logOf('eip-admission'), 'utf8')
 
 test('a manifest file that is not YAML is refused at the start, with its name', async () => {
@@ -61,15 +77,13 @@ test('objects that our roles do not allow are logged with the command that grant
   write(objects)
   const product = await stage.start({ env: dialect.here, flags: [flag] })
   await eventually('the log says it', () => log().includes('objects are not applied') || undefined)
-  assert.match(log(), 'kubectl create clusterrolebinding eip-admission-manifest --clusterrole=cluster-admin')
-  assert.match(log(), '--serviceaccount=eip-admission:eip-admission')
+  assert.match(log(), `eip-admission install --load-balancer-manifest=${file}`)
   await product.stop()
 })
 
 const applyManifest = once(async () => {
   write(objects)
-  const account = '--serviceaccount=eip-admission:eip-admission'
-  await stage.run('create', 'clusterrolebinding', 'eip-admission-manifest', '--clusterrole=cluster-admin', account)
+  await install()
   const product = await stage.start({ env: dialect.here, flags: [flag] })
   await eventually('the last object is there', async () => {
     const { code } = await stage.kubectl(['get', 'pools.example.com', 'first', '-n', namespace])
@@ -78,12 +92,46 @@ const applyManifest = once(async () => {
   assert.match(await stage.run('get', 'clusterrole', 'announcer', '-o', 'name'), 'announcer')
   await eventually(
     'only the policy is left',
-    () => /1 of 5 objects are not applied: PodSecurityPolicy speaker/.test(log()) || undefined,
+    () => /1 of 7 objects are not applied: PodSecurityPolicy speaker/.test(log()) || undefined,
   )
   await product.stop()
 })
 
 test('with the rights every object of the manifest is applied whose kind exists, new kinds included', applyManifest)
+
+test('the process gets rights on the objects of the manifest, and no others', async () => {
+  await applyManifest()
+  const may = async (verb: string, what: string, at = namespace) => {
+    const self = '--as=system:serviceaccount:eip-admission:eip-admission'
+    return (await stage.kubectl(['auth', 'can-i', verb, what, self, '-n', at])).stdout.trim()
+  }
+  assert.equal(
+    await Promise.all(['clusterroles/announcer', 'pools.example.com/first'].map((what) => may('patch', what))),
+    ['yes', 'yes'],
+  )
+  assert.is(await may('get', 'secrets'), 'yes', 'what its own role gives, or it could not create that')
+  for (const [verb, what, at] of [
+    ['get', 'secrets', 'kube-system'],
+    ['patch', 'clusterroles/admin'],
+    ['create', 'clusterrolebindings'],
+    ['escalate', 'clusterroles/announcer'],
+    ['bind', 'clusterroles/announcer'],
+    ['patch', 'pools.example.com/first', 'default'],
+    ['create', 'deployments.apps'],
+  ] as const)
+    assert.is(await may(verb, what, at), 'no', `${verb} ${what}`)
+})
+
+test('a manifest that binds a role of others is refused by install', async () => {
+  const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'mine' } }
+  write([...objects, { ...binding, roleRef: { kind: 'ClusterRole', name: 'cluster-admin' } }])
+  const [result] = await Promise.allSettled([install()])
+  assert.is(result.status, 'rejected')
+  assert.match(
+    String(result.status === 'rejected' && result.reason),
+    'binds ClusterRole cluster-admin, which is not in the file',
+  )
+})
 
 test('a restart with a corrected manifest applies it, and restores fields that an administrator changed', async () => {
   await applyManifest()

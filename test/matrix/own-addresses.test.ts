@@ -1,8 +1,12 @@
 // Which Services may have the address that they name themselves: rights on Services must not be rights on any address.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { listAll } from '../../kube/list-all.ts'
+import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { provisioned } from '../whole/available-view.ts'
+import { serviceTag } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
-import { loadBalancer, shown } from '../whole/manifests.ts'
+import { chosen, loadBalancer, shown } from '../whole/manifests.ts'
 import { metallbView } from '../whole/metallb-view.ts'
 import { shownIn } from '../whole/stored.ts'
 import { dialect, openStage } from './dialect.ts'
@@ -111,6 +115,87 @@ test('a Service that admission missed does not show an address that it may not h
   await hasWarning('missed', /Warning .*SyncLoadBalancerFailed.*"8\.8\.4\.4" is no reservation of the project/)
   await hasWarning('inside', /Warning .*SyncLoadBalancerFailed.*is a link-local address/)
   for (const name of ['missed', 'inside']) assert.is(shownIn(await stage.service(name, 'tenant')), undefined)
+})
+
+/** Orders an address and provisions it for some Services. */
+async function provision(name: string, spec: object): Promise<string> {
+  const { id, address } = await stage.order()
+  const manifest = provisioned(name, id) as { spec: object }
+  await stage.send(['create'], { ...manifest, spec: { ...manifest.spec, ...spec } })
+  await eventually(`${name} has its address`, async (observe) => {
+    return observe(await stage.client.get(elasticIPs, { name }))?.status?.address === address || undefined
+  })
+  return address
+}
+
+const restricted: [name: string, spec: object, reason: RegExp][] = [
+  [
+    'for-team',
+    { allowedNamespaces: ['owner'] },
+    /ElasticIP for-team, which is for Services of other namespaces .*owner/,
+  ],
+  [
+    'for-one',
+    { claimRef: { namespace: 'owner', name: 'chosen' } },
+    /ElasticIP for-one, which is only for .*owner\/chosen/,
+  ],
+  [
+    'for-mate',
+    { claimRef: { namespace: 'tenant', name: 'chosen' } },
+    /ElasticIP for-mate, .*only for .*tenant\/chosen/,
+  ],
+]
+for (const [name, spec, reason] of restricted) {
+  test(`a provisioned address ${name} of others is no own address of a Service, at admission or later`, async () => {
+    const address = await provision(name, spec)
+    for (const flags of [[], ['--dry-run=server']]) {
+      const { code, stderr } = await create(own('thief', address), ...flags)
+      assert.is(code, 1)
+      assert.match(stderr, reason)
+    }
+    await product.stop()
+    await stage.create(own(`missed-${name}`, address))
+    product = await stage.startSwept({ env: dialect.here })
+    await hasWarning(`missed-${name}`, reason)
+    assert.is(shownIn(await stage.service(`missed-${name}`, 'tenant')), undefined)
+    await stage.run('delete', 'service', `missed-${name}`, '-n', 'tenant')
+    const allowed = { namespace: 'owner', annotations: { [chosen]: name } }
+    if (name !== 'for-mate') assert.is((await create(loadBalancer('chosen', allowed), '--dry-run=server')).code, 0)
+  })
+}
+
+test('a reservation whose marks name another cluster is no own address, unless the operator lists it', async () => {
+  const { address } = await stage.order([dialect.usage, serviceTag(dialect, 'other/web'), 'cluster=another-cluster'])
+  const reason = /is another cluster's reservation by its marks \(.*cluster=another-cluster/
+  await eventually(
+    'it is known',
+    async (observe) => reason.test(observe(await create(own('thief', address))).stderr) || undefined,
+  )
+  await product.stop()
+  await stage.create(own('missed-other', address))
+  product = await stage.startSwept({ env: dialect.here })
+  await hasWarning('missed-other', reason)
+  assert.is(shownIn(await stage.service('missed-other', 'tenant')), undefined)
+  await product.stop()
+  product = await stage.startSwept({ env: dialect.here, flags: [`--own-address-ranges=${address}/32`] })
+  await eventually(
+    'it is shown',
+    async () => shownIn(await stage.service('missed-other', 'tenant')) === address || undefined,
+  )
+})
+
+test('a warm address is no own address', async () => {
+  await product.stop()
+  product = await stage.startSwept({ env: { ...dialect.here, EIP_WARM_POOL: '1' } })
+  const warm = await eventually('a warm address', async () => {
+    const all = await listAll(stage.client, elasticIPs)
+    return all.find(({ metadata, status }) => metadata.name.startsWith('warm-') && status?.phase === 'Available')
+  })
+  const { code, stderr } = await create(own('thief', warm.status?.address ?? ''))
+  assert.is(code, 1)
+  assert.match(stderr, new RegExp(`is in the warm pool \\(ElasticIP ${warm.metadata.name}\\)`))
+  await product.stop()
+  product = await stage.startSwept({ env: dialect.here })
 })
 
 test('while the reservations of the project are unknown an own address is stored with a warning, and decided later', async () => {

@@ -2,10 +2,11 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
+import type { Announcements, ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
 import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../announcers/metallb/resources.ts'
 import { configureObjects } from '../../controllers/announcing/configure-objects.ts'
+import type { ConfigureResult } from '../../controllers/announcing/configurator.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { connect } from '../../kube/connect.ts'
 import { KubeError } from '../../kube/errors.ts'
@@ -59,13 +60,25 @@ async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<
     foreseen.push(...made.problems)
     return made
   }
-  const configurator = configureObjects({ client, configuration: { ...configuration, objects } })
+  // Each look at the clock is a minute after the one before: no wave of changes waits.
+  let minutes = 0
+  const now = () => (minutes += 1) * 60_000
+  const configurator = configureObjects({ client, configuration: { ...configuration, objects }, now })
+  const carryOut = async (state: Announcements) => {
+    const results: ConfigureResult[] = []
+    do results.push(await configurator.carryOut(state, AbortSignal.timeout(30_000)))
+    while (results.at(-1)?.isUnfinished && results.length < 30)
+    return {
+      problems: results.flatMap(({ problems }) => problems),
+      isChanged: results.some(({ isChanged }) => isChanged),
+    }
+  }
   const refused: { message: string; sample: object }[] = []
   let changed = 0
   for (const sample of sampled) {
     const { state, theirs, left } = sample
     for (const object of [...theirs, ...left]) await takes(client, object)
-    const { problems, isChanged } = await configurator.carryOut(state, AbortSignal.timeout(30_000))
+    const { problems, isChanged } = await carryOut(state)
     refused.push(...problems.filter((one) => !foreseen.includes(one)).map(({ message }) => ({ message, sample })))
     if (isChanged) changed += 1
     for (const { kind, metadata } of theirs) {

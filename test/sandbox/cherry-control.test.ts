@@ -120,6 +120,18 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
+    name: 'a person can assign an address to another server, and to none',
+    async check({ cherry, call, order, server }) {
+      const [one, two] = [server(), server()]
+      const id = String((await order({ targeted_to: one }))['id'])
+      cherry.control.reservations.assign(id, String(two))
+      assert.is(within((await call(`GET /ips/${id}`)).body, 'targeted_to')['id'], two)
+      cherry.control.reservations.assign(id, undefined)
+      assert.not.ok('targeted_to' in (await call(`GET /ips/${id}`)).body)
+      assert.throws(() => cherry.control.reservations.assign(id, '1'), 'no server has the id "1"')
+    },
+  },
+  {
     name: 'the controls that all simulated clouds share work for Cherry Servers',
     async check({ cherry, clock, call }) {
       const cloud: SimulatedCloud = cherry

@@ -301,6 +301,10 @@ const typed: { route: string; body?: string; check: (fixture: Fixture) => Promis
       assert.is(await state(), 'reinstalling')
       const metadata = (await command(fixture, `GET /devices/${id}/metadata-service/metadata`)).json as Json
       assert.equal([metadata['hostname'], metadata['metro']], ['worker-1', 'sv'])
+      const { id: ip } = await fixture.reserve({ metro: 'sv' })
+      const machine = `/reservations/${String(ip)}/machine`
+      assert.is((await command(fixture, `PUT ${machine}`, JSON.stringify({ machine: id }))).status, 200)
+      assert.is(((await fixture.call(`GET /ips/${String(ip)}`)).body['assignments'] as Json[]).length, 1)
       await command(fixture, `DELETE /devices/${id}`)
       assert.is((await fixture.call(`GET /devices/${id}`)).status, 404)
     },

@@ -180,6 +180,24 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
+    name: 'a person can assign an address to another device, and to none',
+    async check({ metal, call, reserve, device }) {
+      const id = String((await reserve())['id'])
+      const holders = async () => {
+        const { body } = await call(`GET /ips/${id}?include=assignments`)
+        return listIn(body, 'assignments').map((one) => (one['assigned_to'] as { href: string }).href)
+      }
+      const [one, two] = [device(), device()]
+      for (const machine of [one, two]) {
+        metal.control.reservations.assign(id, machine)
+        assert.equal(await holders(), [`/metal/v1/devices/${machine}`])
+      }
+      metal.control.reservations.assign(id, undefined)
+      assert.equal(await holders(), [])
+      assert.throws(() => metal.control.reservations.assign(id, 'x'), 'no device has the id "x"')
+    },
+  },
+  {
     name: 'each spelling of the type filter works, and no list shows blocks of single devices',
     async check({ call, reserve, device }) {
       device()

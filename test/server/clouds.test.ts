@@ -23,7 +23,14 @@ async function providerOf(provider: string, env: Record<string, string> = {}): P
     env: { ...accounts[provider], ...env },
   })
   const { signal } = new AbortController()
-  return makeCloudProvider(cloud, { userAgent: 'test', observe: () => {}, log: silentLog, signal })
+  return makeCloudProvider(cloud, {
+    userAgent: 'test',
+    proxy: {},
+    observe: () => {},
+    log: silentLog,
+    signal,
+    reserves: true,
+  })
 }
 
 const uuid = '3d1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711'
@@ -193,32 +200,34 @@ for (const [wins, location] of order) {
   })
 }
 
-const controlPlanes: [provider: string, env: Record<string, string>][] = [
-  ['equinixmetal', { METAL_EIP_TAG: 'cp' }],
-  ['equinixmetal', { METAL_LOAD_BALANCER_ID: 'lb' }],
-  ['packet', { PACKET_EIP_TAG: 'cp' }],
-  ['cherryservers', { CHERRY_FIP_TAG: 'k8s=cp' }],
+const controlPlanes: [provider: string, env: Record<string, string>, controlPlane: CloudProvider['controlPlane']][] = [
+  ['equinixmetal', {}, undefined],
+  ['equinixmetal', { METAL_API_SERVER_PORT: '443' }, undefined],
+  ['equinixmetal', { METAL_EIP_TAG: 'cp' }, { tag: 'cp', byHostAddress: false }],
+  [
+    'equinixmetal',
+    { METAL_EIP_TAG: 'cp', METAL_API_SERVER_PORT: '443' },
+    { tag: 'cp', port: 443, byHostAddress: false },
+  ],
+  [
+    'equinixmetal',
+    { METAL_EIP_TAG: 'cp', METAL_EIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
+    { tag: 'cp', byHostAddress: true },
+  ],
+  ['packet', { PACKET_EIP_TAG: 'cp' }, { tag: 'cp', byHostAddress: false }],
+  ['cherryservers', { CHERRY_FIP_TAG: 'k8s=cp' }, { tag: 'k8s=cp', byHostAddress: false }],
+  [
+    'cherryservers',
+    { CHERRY_FIP_TAG: 'k8s=cp', CHERRY_API_SERVER_PORT: '443', CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
+    { tag: 'k8s=cp', port: 443, byHostAddress: true },
+  ],
 ]
-for (const [provider, env] of controlPlanes) {
-  test(`${provider}: ${Object.keys(env).join()} is accepted, with a warning that the address is not moved`, async () => {
-    assert.equal((await providerOf(provider, env)).unsupported, [
-      'the control-plane address is not moved: this version does not support it',
-    ])
-    assert.equal((await providerOf(provider)).unsupported, [])
-  })
-}
-
-const details: [provider: string, env: string, value: string, flag: string][] = [
-  ['equinixmetal', 'METAL_API_SERVER_PORT', '6443', '--api-server-port'],
-  ['equinixmetal', 'METAL_EIP_HEALTH_CHECK_USE_HOST_IP', 'true', '--eip-health-check-use-host-ip'],
-  ['cherryservers', 'CHERRY_API_SERVER_PORT', '6443', '--api-server-port'],
-  ['cherryservers', 'CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP', 'true', '--fip-health-check-use-host-ip'],
-]
-for (const [provider, env, value, flag] of details) {
-  test(`${provider}: ${env} is accepted, with a warning that it has no effect`, async () => {
-    assert.equal((await providerOf(provider, { [env]: value })).unsupported, [
-      `${flag} has no effect: this version does not move the control-plane address`,
-    ])
+for (const [provider, env, controlPlane] of controlPlanes) {
+  test(`${provider}: the control-plane address by ${Object.keys(env).join() || 'no setting'}`, async () => {
+    const { controlPlane: found, assignments, unsupported } = await providerOf(provider, env)
+    assert.equal(found, controlPlane)
+    assert.ok(assignments)
+    assert.equal(unsupported, [])
   })
 }
 
@@ -226,6 +235,42 @@ test('the default name of a renamed location annotation is no mistake, and has n
   const { policy } = await providerOf('equinixmetal', { METAL_ANNOTATION_EIP_METRO: 'example.com/metro' })
   assert.ok(policy.annotations.known.includes('metal.equinix.com/eip-metro'))
   assert.not(policy.locationSources.some(({ name }) => name === 'metal.equinix.com/eip-metro'))
+})
+
+test('Equinix Metal: managed balancers are chosen by the setting, and released under every other', async () => {
+  const chosen = await providerOf('equinixmetal', { METAL_LOAD_BALANCER: 'emlb:///NY' })
+  assert.equal([chosen.policy.managed?.location, chosen.bgp.isOn], ['ny', false])
+  assert.is(want(makeService(), chosen.policy, undefined).kind, 'managed')
+  const other = await providerOf('equinixmetal')
+  assert.is(other.policy.managed, undefined)
+  assert.ok(other.managedBalancers)
+})
+
+test('Equinix Metal: a balancer of the predecessor is known by its name of 137 characters', async () => {
+  const { managedBalancers } = await providerOf('equinixmetal')
+  const name = managedBalancers?.formerName('default/web', uuid)
+  assert.is(name, `usage=cloud-provider-equinix-metal-auto:service=${ofSlash}:cluster=${uuid}`)
+  assert.is(name?.length, 137)
+  assert.equal(
+    ['ny', 'da', 'da11', 'region-one'].map((region) => managedBalancers?.isElsewhere(region, 'da')),
+    [true, false, false, false],
+  )
+})
+
+test('Equinix Metal: the balancer of the control plane counts with managed balancers alone', async () => {
+  const id = { METAL_LOAD_BALANCER_ID: 'loadbal-1', METAL_API_SERVER_PORT: '443' }
+  const chosen = await providerOf('equinixmetal', { ...id, METAL_LOAD_BALANCER: 'emlb:///da' })
+  assert.equal([chosen.controlPlaneBalancer, chosen.unsupported], [{ id: 'loadbal-1', port: 443 }, []])
+  const other = await providerOf('equinixmetal', id)
+  assert.is(other.controlPlaneBalancer, undefined)
+  assert.match(other.unsupported.join(), 'METAL_LOAD_BALANCER_ID has no effect without METAL_LOAD_BALANCER=emlb')
+  const both = await providerOf('equinixmetal', { ...id, METAL_LOAD_BALANCER: 'emlb:///da', METAL_EIP_TAG: 'cp' })
+  assert.match(both.unsupported.join(), 'METAL_EIP_TAG has no effect beside METAL_LOAD_BALANCER_ID')
+})
+
+test('other clouds have no managed balancers', async () => {
+  for (const provider of ['packet', 'cherryservers'])
+    assert.is((await providerOf(provider)).managedBalancers, undefined)
 })
 
 test.run()

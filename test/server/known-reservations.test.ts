@@ -51,6 +51,22 @@ test('every address of a block is reserved', async () => {
   assert.equal([known.has(at('203.0.113.55')), known.has(at('203.0.113.56'))], [true, false])
 })
 
+test('a reservation is found by its address, and a change of the cluster that it names is a change', async () => {
+  const block = makeReservation({ id: 'res-2', address: '203.0.113.48', prefixLength: 29 })
+  const { state, known, refresh } = project(makeReservation({ marks: { cluster: 'a', sign: '1' } }), block)
+  await refresh('203.0.113.40')
+  assert.equal([known.find(at('203.0.113.40'))?.marks['cluster'], known.find(at('203.0.113.50'))?.id], ['a', 'res-2'])
+  for (const [marks, changes] of [
+    [{ cluster: 'a', sign: '2' }, 1],
+    [{ cluster: 'b', sign: '2' }, 2],
+  ] as const) {
+    state.nowMs += 301_000
+    state.list = [makeReservation({ marks }), block]
+    await refresh('203.0.113.40')
+    assert.is(state.changes, changes)
+  }
+})
+
 test('a reservation that is being deleted is nobody’s, however long the cloud lists it', async () => {
   const { state, known, refresh } = project(makeReservation())
   await refresh('203.0.113.40')

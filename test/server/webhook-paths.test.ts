@@ -1,8 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Secret, WebhookConfiguration } from '../../kube/objects.ts'
-import { segmentsOf, withSegments } from '../../server/webhook-paths/path-secret.ts'
+import { secrets } from '../../kube/resource.ts'
+import { awaitPathSegments, segmentsOf, withSegments } from '../../server/webhook-paths/path-secret.ts'
 import { type PathSegments, planSegments, segmentPatch } from '../../server/webhook-paths/rotation.ts'
+import { apiServer } from '../fakes/api-server.ts'
+import { recordedLog } from '../kube/recorded-log.ts'
 
 const pace = { checkMs: 1, rotateAfterMs: 1000, publishMs: 100, retireAfterMs: 200 }
 const resting = { current: 'a', next: undefined, previous: undefined, sinceMs: 0 }
@@ -63,6 +66,29 @@ test('the patch changes the first segment of paths and URLs, and only where it i
   ])
   assert.equal(segmentPatch(configuration(service('/b/w')), 'b'), [])
   assert.equal(segmentPatch(undefined, 'b'), [])
+})
+
+const waiting = () => ({ namespace: 'eip-admission', log: recordedLog(), signal: AbortSignal.timeout(700) })
+
+test('replicas that find no installed path make one, and use the same', async () => {
+  const server = apiServer()
+  const replica = () => awaitPathSegments(server.client, { ...waiting(), mayMake: true })
+  const [first, second] = await Promise.all([replica(), replica()])
+  assert.is(first.current, second.current)
+  assert.match(first.current, /^[0-9a-f]{32}$/)
+  assert.equal(
+    server.stored(secrets).map(({ metadata }) => metadata.name),
+    ['eip-admission-webhook'],
+  )
+})
+
+test('where an installer owns the paths, a replica waits for them', async () => {
+  const server = apiServer()
+  const options = waiting()
+  const end = await awaitPathSegments(server.client, { ...options, mayMake: false }).catch((error: Error) => error.name)
+  assert.is(end, 'TimeoutError')
+  assert.match(JSON.stringify(options.log.lines), /does not exist: run eip-admission install, or helm upgrade/)
+  assert.equal(server.stored(secrets), [])
 })
 
 test.run()

@@ -33,6 +33,7 @@ async function update({ before, now, held }: { before: Service; now: Service; he
       claims.push(claim)
       return Promise.resolve({ kind: 'refused', reason: 'the quota' })
     },
+    families: () => ({ primary: 'IPv4' as const, isDual: false }),
     exists: () => Promise.resolve(false),
     held: () => {
       looks += 1

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
 import type { ClaimResult } from '../../ledger/claim/claim-spec.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
+import type { ClusterFamilies } from '../../ledger/want/families.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { Decision } from '../../webhooks/decision.ts'
 import type { AdmissionRequest } from '../../webhooks/review.ts'
@@ -19,7 +20,8 @@ const shown = { finalizers, annotations: { 'eip-admission.dev/address': address 
 const held: ClaimResult = { kind: 'held', record: makeRecord({ phase: 'Reserved', address }), address }
 
 type Facts = {
-  exists?: boolean
+  exists?: () => boolean | undefined
+  families?: ClusterFamilies
   claimed?: ClaimResult
   metro?: string
   onCloudFailure?: 'defer' | 'deny'
@@ -34,7 +36,8 @@ function deps(
     claimed = held,
     metro = 'da',
     onCloudFailure = 'defer',
-    exists = false,
+    exists = () => false,
+    families = { primary: 'IPv4', isDual: false },
     heldAddress,
     preview = {},
     checked = (wanted) => wanted,
@@ -48,7 +51,8 @@ function deps(
       claims.push(claim)
       return Promise.resolve(claimed)
     },
-    exists: () => Promise.resolve(exists),
+    families: () => families,
+    exists: () => Promise.resolve(exists()),
     held: () => Promise.resolve(heldAddress),
     previewClaim: () => Promise.resolve(preview),
     onCloudFailure,
@@ -95,6 +99,33 @@ test('a new Service gets its address, our finalizer and our address annotation',
   const { after, claims } = await mutate({})
   assert.equal(after, makeService(shown))
   assert.equal(claims, ['default/web in da'])
+})
+
+test('where nobody knows whether a Service of the name exists, its address waits and nothing is claimed', async () => {
+  const { after, claims, decision } = await mutate({}, { exists: () => undefined })
+  assert.equal([claims, after.spec.loadBalancerIP, after.metadata.finalizers], [[], undefined, finalizers])
+  assert.match(JSON.stringify(decision), 'the API server does not say whether a Service of this name exists')
+})
+
+test('where nobody knows whether a Service will have two families, its address waits until it is stored', async () => {
+  const object = makeService({ ipFamilyPolicy: 'PreferDualStack' })
+  const facts: Facts = { families: { primary: 'IPv4', isDual: undefined } }
+  for (const dryRun of [false, true]) {
+    const { after, claims, decision } = await mutate({ object, dryRun }, facts)
+    assert.equal([claims, after.spec.loadBalancerIP, after.metadata.finalizers], [[], undefined, finalizers])
+    assert.match(JSON.stringify(decision), 'when the API server has chosen the families')
+  }
+  assert.equal((await mutate({ object })).claims, ['default/web in da'])
+})
+
+test('a Service of the second family, or of the primary one that is IPv6, reserves nothing', async () => {
+  for (const [facts, families] of [
+    [{ ipFamilyPolicy: 'PreferDualStack' }, { primary: 'IPv4', isDual: true }],
+    [{}, { primary: 'IPv6', isDual: false }],
+  ] as const) {
+    const { decision, claims } = await mutate({ object: makeService(facts) }, { families })
+    assert.equal([decision.verdict, claims], ['deny', []])
+  }
 })
 
 test('a Service that becomes a LoadBalancer gets an address', async () => {
@@ -207,7 +238,7 @@ test('a dry run for a Service with a record shows its address', async () => {
 })
 
 test('a Service whose name is taken is left to the API server, without a claim', async () => {
-  const { claims, decision } = await mutate({}, { exists: true })
+  const { claims, decision } = await mutate({}, { exists: () => true })
   assert.equal([decision.verdict, claims], ['patch', []])
 })
 

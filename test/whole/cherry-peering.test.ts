@@ -122,7 +122,11 @@ test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of i
     const { items } = await stage.client.list(bgpPeers, { namespace })
     const peers = items.map(
       ({ spec: { myASN, peerASN, peerAddress, ebgpMultiHop, sourceAddress, nodeSelectors } }) => ({
-        nodes: nodeSelectors?.flatMap(({ matchExpressions = [] }) => matchExpressions.flatMap(({ values }) => values)),
+        // A peer that was there may keep its selector, which says the same of a single node.
+        nodes: nodeSelectors?.flatMap(({ matchExpressions = [], matchLabels = {} }) => [
+          ...matchExpressions.flatMap(({ values }) => values),
+          ...Object.values(matchLabels),
+        ]),
         router: peerAddress,
         routerAsn: peerASN,
         asn: myASN,

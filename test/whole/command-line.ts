@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import type { KubectlResult } from '../../sandbox/kubectl.ts'
+import { productCommand } from '../../sandbox/product-command.ts'
 
-const entry = join(import.meta.dirname, '..', '..', 'server', 'main.ts')
+const [program = '', ...first] = await productCommand()
 
 /** Runs a command of the product, with Ctrl-C when it prints `stopAt`, and returns what it prints. */
 export function typed(args: string[], env: Record<string, string> = {}, stopAt?: string): Promise<KubectlResult> {
-  const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
+  const child = spawn(program, [...first, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
   const output = { stdout: '', stderr: '' }
   let isStopped = false
   for (const name of ['stdout', 'stderr'] as const) {

@@ -41,7 +41,9 @@ test('a ConfigMap of another name, to which install gave no right: its Service s
   await stage.create(loadBalancer('web'))
   await eventually(
     'an Event names the flag',
-    async () => (await events('web')).includes('run: eip-admission install --metallb-configmap=other') || undefined,
+    async () =>
+      (await events('web')).includes(`run: eip-admission install --loadbalancer=metallb:///${namespace}/other`) ||
+      undefined,
   )
 })
 

@@ -78,7 +78,8 @@ function objectsView({ client, kubectl, run, send }: StageParts, version: Metall
 }
 
 function sessionsOfObject(spec: BGPPeer['spec']): string[] {
-  const { myASN: asn, peerASN: routerAsn = 0, peerAddress: router = '', sourceAddress: source = '' } = spec
+  const { myASN: asn, peerASN: routerAsn = 0, peerAddress: router = '', sourceAddress } = spec
+  const source = sourceAddress ?? ''
   const nodes = (spec.nodeSelectors ?? []).map(({ matchLabels }) => matchLabels?.['kubernetes.io/hostname'] ?? '')
   return nodes.map((node) => sessionText({ node, source, asn, router, routerAsn }))
 }

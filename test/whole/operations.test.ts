@@ -125,6 +125,7 @@ test('cleanup without --yes says what it would do, and does nothing', async () =
     'would remove the finalizer eip-admission.dev/reservation-cleanup from ElasticIP default.counted',
   )
   assert.match(stdout, address)
+  assert.match(stdout, 'The annotation eip-admission.dev/address stays on')
   assert.match(stdout, 'Nothing was changed.')
   for (const kind of configurations) await stage.run('get', kind, 'zz-eip-admission')
   assert.is(await stage.settled('counted'), address)

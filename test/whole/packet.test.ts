@@ -59,13 +59,13 @@ address-pools:
   assert.match(config, 'auto-assign: false')
 })
 
-test('a node has the providerID of its machine, and its facility as its zone', async () => {
+test('a node has the providerID of its machine, and its facility as its region, as the predecessor wrote it', async () => {
   await startWithWeb()
   const { id } = await startNode('worker')
   const { metadata, spec } = (await node('worker')) ?? {}
   assert.is(spec?.providerID, `packet://${id}`)
-  assert.is(metadata?.labels?.['topology.kubernetes.io/zone'], 'da11')
-  assert.is(metadata?.labels?.['topology.kubernetes.io/region'], 'da')
+  assert.is(metadata?.labels?.['topology.kubernetes.io/zone'], undefined)
+  assert.is(metadata?.labels?.['topology.kubernetes.io/region'], 'da11')
 })
 
 test('with PACKET_DISABLE_LB nodes are initialized, no Service gets an address, and no facility is needed', async () => {

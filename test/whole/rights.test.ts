@@ -32,10 +32,75 @@ test('install gives the right to a lease of another name', async () => {
   assert.not(await may({ namespace: 'kube-system' }, 'update', 'leases/cloud-controller-manager'))
 })
 
+test('the right to the ConfigMap of MetalLB is one in its namespace', async () => {
+  const update = (namespace: string, name: string) => may({ namespace }, 'update', `configmaps/${name}`)
+  assert.ok(await update('default', 'config'), 'before anybody says where MetalLB is')
+  const again = (...flags: string[]) =>
+    runProduct([
+      'install',
+      `--kubeconfig=${stage.controlPlane.kubeconfig}`,
+      '--webhook-url=https://127.0.0.1:1',
+      ...flags,
+    ])
+  assert.match(await again('--loadbalancer=metallb:///lb/peers'), 'namespace lb does not exist yet')
+  await eventually('it is given everywhere', async () => (await update('default', 'peers')) || undefined)
+  await stage.run('create', 'namespace', 'lb')
+  await again('--loadbalancer=metallb:///lb/peers')
+  await eventually('it is given there', async () => (await update('lb', 'peers')) || undefined)
+  await eventually('and nowhere else', async () => !(await update('default', 'peers')) || undefined)
+  for (const [at, name] of [
+    ['default', 'config'],
+    ['lb', 'config'],
+  ] as const)
+    assert.not(await update(at, name))
+})
+
+test('the process and a guardian change the endpoints of the mirror Services alone', async () => {
+  const guardian = 'system:serviceaccount:eip-admission:eip-admission-control-plane'
+  const mirror = 'packet-ccm-kubernetes-external'
+  for (const user of [self, guardian]) {
+    const here = (verb: string, ...what: string[]) => may({ namespace: 'kube-system', user }, verb, ...what)
+    for (const verb of ['get', 'update', 'delete'])
+      assert.ok(await here(verb, `endpointslices.discovery.k8s.io/${mirror}-1`), verb)
+    for (const verb of ['update', 'patch', 'delete']) {
+      assert.not(await here(verb, 'endpointslices.discovery.k8s.io/kube-dns-abcde'), verb)
+      assert.not(await here(verb, 'endpoints/kube-dns'), verb)
+      assert.not(await here(verb, 'endpointslices.discovery.k8s.io'), verb)
+    }
+    for (const what of ['services', 'endpointslices.discovery.k8s.io']) {
+      assert.ok(await here('create', what), what)
+      assert.not(await may({ namespace: 'default', user }, 'create', what), what)
+    }
+    assert.not(await here('delete', `services/${mirror}`))
+  }
+  for (const verb of ['patch', 'update'])
+    assert.not(await may({ namespace: 'kube-system', user: guardian }, verb, 'services/kube-dns'))
+  assert.ok(await may({ namespace: 'kube-system', user: guardian }, 'patch', `services/${mirror}`))
+})
+
 test('the process reads no Secret of another program, and no ConfigMap', async () => {
   for (const namespace of ['kube-system', 'default', 'eip-admission'])
     for (const what of ['secrets', 'secrets/other', 'configmaps', 'configmaps/other'])
       for (const verb of ['get', 'list', 'update']) assert.not(await may({ namespace }, verb, what), `${verb} ${what}`)
+})
+
+test('a guardian alone reads nodes and endpoints, and writes its own lease and the mirror Service', async () => {
+  const user = 'system:serviceaccount:eip-admission:eip-admission-control-plane'
+  const mayGuard = (namespace: string, verb: string, what: string) => may({ user, namespace }, verb, what)
+  for (const verb of ['list', 'watch']) {
+    assert.ok(await mayGuard('default', verb, 'nodes'))
+    assert.ok(await mayGuard('default', verb, 'endpointslices.discovery.k8s.io'))
+    // No rule can name the slices of the mirror Service alone.
+    assert.ok(await mayGuard('kube-system', verb, 'endpointslices.discovery.k8s.io'))
+    assert.not(await mayGuard('eip-admission', verb, 'endpointslices.discovery.k8s.io'))
+  }
+  for (const who of [user, self])
+    for (const verb of ['get', 'update'])
+      assert.ok(await may({ user: who, namespace: 'kube-system' }, verb, 'leases/eip-admission-control-plane'))
+  assert.not(await mayGuard('kube-system', 'update', 'leases/cloud-controller-manager'))
+  for (const what of ['nodes', 'services', 'secrets', 'elasticips.eip-admission.dev'])
+    for (const verb of ['patch', 'update', 'delete'])
+      assert.not(await mayGuard('kube-system', verb, what), `${verb} ${what}`)
 })
 
 test('who may view the cluster reads ElasticIPs; only a role that is bound on purpose writes them', async () => {

@@ -17,6 +17,7 @@ import {
 } from '../../kube/resource.ts'
 import { freePorts } from '../../sandbox/ports.ts'
 import { runProduct } from '../../sandbox/product.ts'
+import { addressesOf, createWhile } from './create-load.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
 import { roundRobin } from './round-robin.ts'
@@ -38,12 +39,16 @@ const replicas = [await stage.startSwept(replica(ports[0])), await stage.start(r
 const client = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'rolling', timeoutMs: 30_000 })
 const authority = { namespace: 'eip-admission', name: 'eip-admission-ca' }
 
-// With Ignore a failed review would pass unnoticed.
-for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigurations]) {
-  const stored = await client.get(resource, { name: 'zz-eip-admission' })
-  const webhooks = (stored?.webhooks ?? []).map((webhook) => ({ ...webhook, failurePolicy: 'Fail' }))
-  await client.patch(resource, { name: 'zz-eip-admission', patch: { merge: { webhooks } } })
+async function setFailurePolicy(failurePolicy: 'Ignore' | 'Fail'): Promise<void> {
+  for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigurations]) {
+    const stored = await client.get(resource, { name: 'zz-eip-admission' })
+    const webhooks = (stored?.webhooks ?? []).map((webhook) => ({ ...webhook, failurePolicy }))
+    await client.patch(resource, { name: 'zz-eip-admission', patch: { merge: { webhooks } } })
+  }
 }
+
+// With Ignore a failed review would pass unnoticed.
+await setFailurePolicy('Fail')
 
 /** Reviews all the time while `act` goes on; returns how many passed and why the others failed. */
 async function underLoad(act: () => Promise<void>, people = 4): Promise<{ passed: number; failed: string[] }> {
@@ -96,6 +101,21 @@ test('a rolling restart of both replicas fails no review', async () => {
   })
   assert.equal(failed, [])
   assert.ok(passed > 100, `${passed} reviews passed`)
+})
+
+test('with Ignore, kills of both replicas fail no create, and every Service gets an address of its own', async () => {
+  await setFailurePolicy('Ignore')
+  stage.cloud.control.quota.set(5_000)
+  const creates = await createWhile(client, 'killed', async () => {
+    for (const [at, port] of ports.entries()) {
+      await replicas[at]?.stop('SIGKILL')
+      replicas[at] = await stage.start(replica(port))
+    }
+  })
+  assert.equal(creates.failed, [])
+  assert.is((await addressesOf(client, creates)).length, creates.created.length)
+  assert.is(stage.reserved().length, creates.created.length, 'no address is doubled')
+  await setFailurePolicy('Fail')
 })
 
 for (const { name, harm } of [

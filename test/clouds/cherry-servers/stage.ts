@@ -1,7 +1,7 @@
 import type { CherryServersOptions } from '../../../clouds/cherry-servers.ts'
 import { startCherryServers } from '../../../sandbox/clouds/cherry-servers/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
-import type { PeeringStage, Stage } from '../contract.ts'
+import type { AssignmentStage, PeeringStage, Stage } from '../contract.ts'
 import { cherryAt, projectId } from './fixtures.ts'
 
 const otherProjectId = 218_451
@@ -32,7 +32,7 @@ export async function startCherry(unknowns: Partial<UnknownBehaviour> = {}, now 
 }
 
 /** The same as the contract wants it. */
-export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<PeeringStage> {
+export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<PeeringStage & AssignmentStage> {
   const cherry = await startCherry(unknowns)
   const { control, cloudWith } = cherry
   return {
@@ -45,6 +45,9 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<P
     control,
     routes,
     machines: machineRoom(cherry),
+    moveRoutes: ['PUT /ips/{id}'],
+    writesOfMove: 1,
+    addElsewhere: (hostname) => String(control.devices.add({ hostname, region: 'NL-Amsterdam' })['id']),
     peering: { routes: peeringRoutes, chosenAsn: 64_667, peerAsn: 16_125 },
     [Symbol.asyncDispose]: cherry[Symbol.asyncDispose],
   }

@@ -62,6 +62,15 @@ export type PasswordStage = PeeringStage & {
   password: string
 }
 
+/** A vendor that assigns an address to one machine. */
+export type AssignmentStage = Stage<Required<Vendor>> & {
+  /** The calls that move an address from a machine to another, in order. */
+  moveRoutes: string[]
+  writesOfMove: number
+  /** A machine in another place than the addresses. */
+  addElsewhere(name: string): string
+}
+
 /** Adds a rule to the suite: the test gets a stage of its own. */
 export type On<S = Stage> = (title: string, run: (stage: S) => Promise<void>) => void
 

@@ -14,6 +14,8 @@ const calls: Record<string, (cloud: Required<Vendor>) => Promise<unknown>> = {
   locations: (cloud) => cloud.locations(neverAborted),
   machine: (cloud) => cloud.machine('id', neverAborted),
   machines: (cloud) => cloud.machines(neverAborted),
+  assignments: (cloud) => cloud.assignments.assignedAddresses('tag', neverAborted),
+  assignment: (cloud) => cloud.assignments.assignedAddress('id', neverAborted),
   peering: (cloud) => cloud.peering.project(neverAborted),
   'enable-peering': (cloud) => cloud.peering.enable(peering, neverAborted),
   sessions: (cloud) => cloud.peering.machines(neverAborted),

@@ -9,11 +9,11 @@ const metro = { code: 'da' }
 const facility = { code: 'DA11', metro }
 const inFacilities = { places: 'facilities' } as const
 
-test('a facility is a zone, and the metro around it the region', () => {
+test('a facility is a region without a zone, as the predecessor wrote it', () => {
   const machine = parseMachine({ id: 'm-1', facility, metro }, inFacilities)
-  assert.equal([machine?.zone, machine?.region], ['da11', 'da'])
-  assert.is(parseMachine({ id: 'm-1', facility, metro })?.zone, undefined)
-  assert.is(parseMachine({ id: 'm-1', facility: null, metro }, inFacilities)?.zone, undefined)
+  assert.equal([machine?.zone, machine?.region], [undefined, 'da11'])
+  assert.is(parseMachine({ id: 'm-1', facility, metro })?.region, 'da')
+  assert.is(parseMachine({ id: 'm-1', facility: null, metro }, inFacilities)?.region, 'da')
 })
 
 test('an address is in its facility, and in its metro where it has none', () => {

@@ -1,7 +1,7 @@
 import { equinixMetal } from '../../../clouds/equinix-metal.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/equinix-metal/unknown-behaviour.ts'
-import type { GrantStage, PasswordStage, Stage } from '../contract.ts'
+import type { AssignmentStage, GrantStage, PasswordStage, Stage } from '../contract.ts'
 import { projectId } from './fixtures.ts'
 
 const otherProjectId = '1c8d7f2e-7d2e-4e1f-9f66-1b4d6b2c3d4e'
@@ -33,7 +33,9 @@ export async function startMetal(unknowns: Partial<UnknownBehaviour> = {}) {
 }
 
 /** The same as the contract wants it. */
-export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<GrantStage & PasswordStage> {
+export async function startStage(
+  unknowns: Partial<UnknownBehaviour>,
+): Promise<GrantStage & PasswordStage & AssignmentStage> {
   const metal = await startMetal(unknowns)
   const { control, cloudWith } = metal
   return {
@@ -53,6 +55,9 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<G
     machines: machineRoom(metal),
     peering: { routes: peeringRoutes, chosenAsn: undefined, peerAsn: 65_530 },
     password: 'Secret1234',
+    moveRoutes: ['DELETE /ips/{id}', 'POST /devices/{id}/ips'],
+    writesOfMove: 2,
+    addElsewhere: (hostname) => String(control.devices.add({ hostname, metro: 'ny' })['id']),
     [Symbol.asyncDispose]: metal[Symbol.asyncDispose],
   }
 }

@@ -46,6 +46,17 @@ test('a move goes before a write, a write before a read', async () => {
   assert.equal(begun, ['first', 'move', 'write', 'read'])
 })
 
+test('a move waits for no other call, and never begins for a caller who has left', async () => {
+  const { add, begun, end } = gates(makeScheduler({ inFlight: 1 }))
+  const all = [add('write', 'hangs'), add('move', 'move')]
+  const left = await failureOf(add('move', 'late', AbortSignal.abort('too late')))
+  assert.match(String(left), 'left: too late')
+  await settled()
+  assert.equal(begun, ['hangs', 'move'])
+  for (const name of ['move', 'hangs']) await end(name)
+  await Promise.all(all)
+})
+
 test('slow reads leave a place for a write', async () => {
   const { add, begun, end } = gates(makeScheduler({ inFlight: 3 }))
   const all = [...['r1', 'r2', 'r3', 'r4'].map((name) => add('read', name)), add('write', 'w')]

@@ -4,6 +4,7 @@ import {
   announcedAddress,
   announcedAddresses,
   mentionsAddress,
+  undecidedAddresses,
   type ServiceState,
 } from '../../../controllers/announcing/announced.ts'
 import type { Want } from '../../../ledger/want/want.ts'
@@ -105,5 +106,30 @@ test('an address that two Services show is announced once, for both', () => {
     { address, services: ['default/a', 'default/b'] },
   ])
 })
+
+const showing = (more: Parameters<typeof makeService>[0] = {}) =>
+  ({ ...makeService(more), status: { loadBalancer: { ingress: [{ ip: address }] } } }) as ServiceState['service']
+const undecided: { name: string; shown: ServiceState; is: boolean }[] = [
+  { name: 'a Service without a record', shown: { service: showing(), wanted: reserve, record: undefined }, is: true },
+  { name: 'one that went wrong', shown: { service: showing(), wanted: wrong, record: undefined }, is: true },
+  {
+    name: 'one whose address no Service may have',
+    shown: { service: showing(), wanted: { ...wrong, forbiddenAddress: address }, record: undefined },
+    is: false,
+  },
+  { name: 'a Service with a record', shown: { service: showing(), wanted: reserve, record: held }, is: false },
+  { name: "a person's own address", shown: { service: showing(), wanted: own, record: undefined }, is: false },
+  { name: 'a Service that shows nothing', shown: { service: shown, wanted: reserve, record: undefined }, is: false },
+  {
+    name: 'a Service that is being deleted',
+    shown: { service: showing({ deletionTimestamp: 'now' }), wanted: reserve, record: undefined },
+    is: false,
+  },
+]
+for (const { name, shown: state, is } of undecided) {
+  test(`the address of ${name} is ${is ? 'undecided' : 'decided'}`, () => {
+    assert.equal(undecidedAddresses([state]), is ? [{ address, services: ['default/web'] }] : [])
+  })
+}
 
 test.run()

@@ -62,7 +62,7 @@ test('without the right to the ConfigMap each Service learns what to run', async
       subject: { service: 'default/web' },
       message:
         'eip-admission has no right to ConfigMap metallb-system/config, so no address is announced; ' +
-        'run: eip-admission install --metallb-configmap=config',
+        'run: eip-admission install --loadbalancer=metallb:///metallb-system/config',
     },
   ])
 })

@@ -76,6 +76,10 @@ async function inCluster(play: (cluster: Cluster) => Promise<void>): Promise<voi
           writes.push(`apply ${object.metadata.name}`)
           return client.apply(resource, object, options)
         },
+        patch: (resource, target, options) => {
+          writes.push(`patch ${target.name}`)
+          return client.patch(resource, target, options)
+        },
         remove: (resource, target, options) => {
           writes.push(`remove ${target.name}`)
           return client.remove(resource, target, options)
@@ -121,7 +125,7 @@ test('objects on a real API server: only differences are written, only ours are 
 
     const change = { metadata: { annotations: { note: 'a person was here' } }, data: { address: '9', more: 'theirs' } }
     await client.patch(configMaps, { namespace: at, name: 'pool-2', patch: { merge: change } })
-    assert.equal(await turn('1', '2'), { writes: ['apply pool-2'], told: [] }, 'what is ours is put right')
+    assert.equal(await turn('1', '2'), { writes: ['patch pool-2'], told: [] }, 'what is ours is put right')
     const mended = await client.get(configMaps, { namespace: at, name: 'pool-2' })
     assert.equal(mended?.data, { address: '2', more: 'theirs' }, 'and what is theirs stays')
 

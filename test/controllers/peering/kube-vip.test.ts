@@ -23,7 +23,14 @@ const accounts = {
 async function schemeOf(provider: keyof typeof accounts, env: Record<string, string>): Promise<AnnotationScheme> {
   const { cloud } = serveSettings({ flags: { '--cloud-provider': provider }, env: { ...accounts[provider], ...env } })
   const { signal } = new AbortController()
-  const { bgp } = await makeCloudProvider(cloud, { userAgent: 'test', observe: () => {}, log: silentLog, signal })
+  const { bgp } = await makeCloudProvider(cloud, {
+    userAgent: 'test',
+    proxy: {},
+    observe: () => {},
+    log: silentLog,
+    signal,
+    reserves: true,
+  })
   return bgp.annotations
 }
 

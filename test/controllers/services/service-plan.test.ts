@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { empty } from '../../../announcers/empty.ts'
 import { planService } from '../../../controllers/services/service-plan.ts'
 import type { Seen } from '../../../controllers/services/service-state.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { ServicePlan } from '../../../controllers/services/service-step.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
@@ -19,6 +20,14 @@ const bound = makeRecord(
   { phase: 'Bound', address, reservationID: 'res-1' },
   { claimRef: { namespace: 'default', name: 'web', uid: 'uid-1' } },
 )
+const { status: _unwritten, ...adopting } = makeRecord(
+  {},
+  { claimRef: { namespace: 'default', name: 'web' }, reservationID: 'res-1' },
+)
+const deleting: ElasticIP = {
+  ...bound,
+  status: { ...bound.status, phase: 'Releasing', deletionRequestedAt: '2026-01-31T09:00:00Z' },
+}
 const reserved = makeRecord({ phase: 'Reserved', address, reservationID: 'res-1' })
 const released = makeRecord({ phase: 'Released', address, reservationID: 'res-1' }, { reclaimPolicy: 'Retain' })
 const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-1' })
@@ -193,6 +202,16 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
     plan: { step: { do: 'announce', address, request: announced } },
   },
   {
+    name: "a record that the sweep is writing for a predecessor's address is left to it, whatever its age",
+    seen: {
+      service: makeService({ finalizers, loadBalancerIP: address, status: ingress }),
+      wanted: { kind: 'own', address, where },
+      record: adopting,
+      recordAgeMs: 3_600_000,
+    },
+    plan: { againInMs: 5_000 },
+  },
+  {
     name: 'an address that its Service no longer wants is released when its own address is announced',
     seen: {
       service: makeService({
@@ -254,6 +273,11 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
     name: 'nor one that another Service shows, which is reported',
     seen: { service: withdrawn, record: bound, announcement: { services: ['default/web', 'default/other'] } },
     plan: { step: { do: 'report-shared', address, services: ['default/other'] } },
+  },
+  {
+    name: 'unless its deletion was requested: the cloud may have given it to that one since',
+    seen: { service: withdrawn, record: deleting, announcement: { services: ['default/web', 'default/other'] } },
+    plan: { step: { do: 'release', record: deleting } },
   },
   {
     name: 'a Service without a record may go although another one shows its address',

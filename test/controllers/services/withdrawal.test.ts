@@ -3,6 +3,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcer } from '../../../announcers/announcer.ts'
 import { empty } from '../../../announcers/empty.ts'
+import { unusedPoolName } from '../../../announcers/metallb/unused-pool-name.ts'
+import { metallbPoolAnnotations } from '../../../announcers/request-annotations.ts'
 import { kubeVip } from '../../../announcers/kube-vip.ts'
 import type { Announcement } from '../../../controllers/announcing/announcing.ts'
 import type { Service } from '../../../kube/objects.ts'
@@ -276,6 +278,20 @@ test('of two Services that share an own address, one can be deleted', async () =
   play.network.set(own, { services: ['default/other'] })
   await play.look()
   assert.is(play.service(), undefined)
+})
+
+test('a withdrawal from MetalLB that other software completes leaves no pool annotation behind', async () => {
+  const pools = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName]))
+  const own = { 'metallb.io/address-pool': 'mine' }
+  for (const chosen of [{}, own]) {
+    const harness = makeHarness()
+    harness.setAdoptionMark()
+    const annotations = { ...pools, ...chosen, [withdrawingAnnotation]: '2026-01-31T09:00:00Z' }
+    harness.addService(makeService({ type: 'ClusterIP', annotations, finalizers: [serviceFinalizer] }))
+    await harness.process('b', { announcer: empty() }).reconcile('default/web')
+    const [service] = harness.api.stored<Service>(services)
+    assert.equal(service?.metadata.annotations ?? {}, chosen)
+  }
 })
 
 test.run()

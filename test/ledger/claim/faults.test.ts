@@ -8,7 +8,7 @@ import { bind } from '../../../ledger/claim/bind.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { retain } from '../../../ledger/release/release.ts'
 import { makeService } from '../../builders.ts'
-import type { Hooks } from '../../fakes/interposed.ts'
+import type { HeardCall, Hooks } from '../../fakes/interposed.ts'
 import { makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
 
 /** A process that is cut off from the API server, once at its nth call, or from its nth call on. */
@@ -188,6 +188,42 @@ test('a reservation reaches its record after a short absence of the API server',
   away = false
   assert.is((await claiming).kind, 'held')
   assert.is(harness.api.stored(services).length, 0)
+})
+
+test('a create whose answer is lost sent no request: the process that sent it claims again at once', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  let isLost = true
+  const after = ({ verb }: HeardCall) => {
+    if (verb !== 'create' || !isLost) return
+    isLost = false
+    throw new KubeError('no answer', { status: 0, reason: 'Timeout' })
+  }
+  const [first, other] = [harness.process('first', { kube: { after } }), harness.process('other')]
+  assert.is((await first.claim().catch(broken)).kind, 'broken')
+  assert.is((await other.claim()).kind, 'busy', 'another process cannot know that')
+  assert.is((await first.claim()).kind, 'held')
+  assert.is(harness.reservationsOf().length, 1)
+})
+
+test('simultaneous claims of one process, one of which meets the record of the other, buy one address', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  let answer = () => {}
+  const held = new Promise<void>((done) => (answer = done))
+  let creates = 0
+  // The record is stored, and the process does not know it yet.
+  const after = async ({ verb }: HeardCall) => {
+    if (verb === 'create' && (creates += 1) === 1) await held
+  }
+  const process = harness.process('first', { kube: { after } })
+  const first = process.claim()
+  await sleep(20)
+  assert.is((await process.claim()).kind, 'busy')
+  assert.is((await process.claim()).kind, 'busy')
+  answer()
+  assert.is((await first).kind, 'held')
+  assert.is(harness.reservationsOf().length, 1)
 })
 
 test.run()

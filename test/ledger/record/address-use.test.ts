@@ -48,6 +48,12 @@ const cases: Case[] = [
     users: [inStatus],
   },
   {
+    name: 'an own address in the spec of the Service that is released, although we wrote its status',
+    service: makeService({ loadBalancerIP: address, status: ingress(address) }),
+    exempt: { service: 'default/web', isRelease: true },
+    users: [inSpec],
+  },
+  {
     name: 'what a LoadBalancer left in the spec of a ClusterIP Service',
     service: makeService({ type: 'ClusterIP', loadBalancerIP: address }),
     users: [],

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { CloudError } from '../../../clouds/cloud.ts'
 import type { CallOptions } from '../../../kube/client.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'
 import { type ElasticIP, type Phase, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { release, retain } from '../../../ledger/release/release.ts'
-import { makeRecord, makeService } from '../../builders.ts'
+import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
 import { makeHarness, neverAborted, timeoutMs, type Harness } from '../harness.ts'
 
@@ -49,6 +50,26 @@ test('an address whose deletion was requested is not kept, although its Service 
   harness.addService(makeService())
   assert.is(await harness.process('c').release(), 'released')
   assert.equal(harness.reservationsOf(), [])
+})
+
+test('a reservation that the cloud deleted without an answer is done with, although its address has a new holder', async () => {
+  const harness = await reserved()
+  const silent = {
+    after: ({ verb }: HeardCall) => {
+      if (verb === 'release') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
+    },
+  }
+  const [cut] = await Promise.allSettled([harness.process('b', { cloud: silent }).release()])
+  assert.is(cut.status, 'rejected')
+  const { address } = harness.record()?.status ?? {}
+  harness.cloud.put(makeReservation({ id: 'res-next', address: address ?? '' }))
+  harness.addService(makeService({ name: 'next', ...(address && { loadBalancerIP: address }) }))
+  assert.is(await harness.process('c').release(), 'released')
+  assert.is(harness.record(), undefined)
+  assert.equal(
+    harness.cloud.reserved().map(({ id }) => id),
+    ['res-next'],
+  )
 })
 
 test('a release does not wait for a cloud that still lists the reservation, and no Service gets the address again', async () => {

@@ -26,16 +26,21 @@ function makeDrill() {
     if (backup) api.put(configMaps, backup)
     const events: string[] = []
     const map = ledgerMap({ client: api.client, ...at, monotonicMs: () => time.ms })
-    const makeGuard = () =>
-      clusterGuard({
+    /** A leader that follows another one after so long. */
+    const makeGuard = ({ silentMs }: { silentMs: number | undefined } = { silentMs: 0 }) => {
+      const guard = clusterGuard({
         cloud: cloud.cloud,
         scheme,
         log: silentLog,
         map,
         intervalMs,
+        successionMs: 60_000,
         monotonicMs: () => time.ms,
         event: (_map, { reason }) => void events.push(reason),
       })
+      guard.reset(silentMs)
+      return guard
+    }
     const stored = () => api.stored(configMaps)[0]
     return {
       api,
@@ -120,6 +125,57 @@ test('a new leader of the same cluster observes, then goes on', async () => {
   const { check, original } = await restoreCopy()
   const next = original.makeGuard()
   assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])
+})
+
+const minute = 60_000
+
+/** The state of a leader after each of two checks. */
+async function statesOf(guard: ClusterGuard, { check }: { check: (guard: ClusterGuard) => Promise<string> }) {
+  const states: string[] = []
+  for (let n = 0; n < 2; n += 1) {
+    await check(guard)
+    states.push(guard.state().kind)
+  }
+  return states
+}
+
+for (const [name, silentMs, states] of [
+  ['a leader that follows another at once', 2_000, ['ours', 'ours']],
+  ['one that follows after two minutes, as in a copy of a young backup,', 2 * minute, ['waiting', 'ours']],
+  ['one that follows after longer than the original needs for a sign', 7 * minute, ['ours', 'ours']],
+  ['one without a lease before it', undefined, ['waiting', 'waiting']],
+  ['one whose clock is far behind', -60 * minute, ['waiting', 'waiting']],
+] as const) {
+  test(`${name} is ${states.join(', then ')}`, async () => {
+    const drill = await restoreCopy()
+    const { cluster, original } = drill
+    const copy = cluster(original.stored())
+    assert.equal(await statesOf(copy.makeGuard({ silentMs }), drill), states)
+  })
+}
+
+test('a leader of a copy that waits is followed by one that waits, until one has come to an end with it', async () => {
+  const drill = await restoreCopy()
+  const copy = drill.cluster(drill.original.stored())
+  await drill.check(copy.makeGuard({ silentMs: 2 * minute }))
+  const restarted = copy.makeGuard({ silentMs: 1_000 })
+  assert.equal(await statesOf(restarted, drill), ['waiting', 'waiting'])
+  assert.ok((restarted.waitMs() ?? 0) > 0)
+  assert.is(await drill.check(restarted), 'all')
+  assert.equal([restarted.state().kind, restarted.waitMs()], ['ours', undefined])
+  const next = copy.makeGuard({ silentMs: 1_000 })
+  await drill.check(next)
+  assert.is(next.state().kind, 'ours')
+})
+
+test('a copy of a young backup releases nothing before the original shows itself', async () => {
+  const drill = await restoreCopy()
+  const copyGuard = drill.cluster(drill.original.stored()).makeGuard({ silentMs: 2 * minute })
+  await drill.check(copyGuard)
+  assert.is(copyGuard.state().kind, 'waiting')
+  await drill.check(drill.originalGuard)
+  await drill.check(copyGuard)
+  assert.is(copyGuard.state().kind, 'foreign')
 })
 
 test('two processes of one cluster that sweep at once do not take each other for another cluster', async () => {

@@ -7,7 +7,14 @@ import { makeReservation } from '../../builders.ts'
 const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 const marks = serviceMarks(scheme, 'default/web')
 const minute = 60_000
-const entries: SignSeen['entries'] = { signs: [], foreign: undefined, isAlive: false, former: [], confirmed: undefined }
+const entries: SignSeen['entries'] = {
+  signs: [],
+  foreign: undefined,
+  isAlive: false,
+  hasWaited: false,
+  former: [],
+  confirmed: undefined,
+}
 const base: SignSeen = {
   reservations: [
     makeReservation({ id: 'young', marks, createdAt: '2026-01-31T08:30:00Z' }),

@@ -2,10 +2,11 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
 import { rangeSet } from '../../../lib/ip-range.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { usedAddresses } from '../../../ledger/want/address-users.ts'
 import { type OwnAddressFacts, checkOwnAddress, isAnnounceable } from '../../../ledger/want/own-address-rules.ts'
 import { type Want, isWanted } from '../../../ledger/want/want.ts'
-import { makeRecord, makeService } from '../../builders.ts'
+import { makeLot, makeRecord, makeService } from '../../builders.ts'
 
 const address = '198.51.100.7'
 const status = { loadBalancer: { ingress: [{ ip: address }] } }
@@ -17,14 +18,25 @@ const user = (namespace: string, creationTimestamp: string | undefined, facts: P
   ...makeService({ namespace, loadBalancerIP: address, ...(creationTimestamp && { creationTimestamp }) }),
   ...facts,
 })
-const recordOf = (namespace: string, more: object = {}) =>
-  makeRecord({ phase: 'Bound', address, ...more }, { claimRef: { namespace, name: 'holder' } })
+const recordOf = (namespace: string, more: object = {}) => {
+  const record = makeRecord({ phase: 'Bound', address, ...more }, { claimRef: { namespace, name: 'holder' } })
+  return { ...record, metadata: { ...record.metadata, name: `${namespace}.holder` } }
+}
+
+const lot = (spec: Partial<ElasticIP['spec']>) =>
+  makeLot('office', { reclaimPolicy: 'Retain', ...spec }, { phase: 'Available', address })
+const labelled = (source: ElasticIP) => ({
+  ...source,
+  metadata: { ...source.metadata, labels: { 'eip-admission.dev/warm-pool': 'true' } },
+})
+const others = { usage: 'auto', cluster: 'other-cluster' }
 
 type Facts = Partial<OwnAddressFacts>
 const facts = (some: Facts): OwnAddressFacts => ({
   clusterNetwork: () => undefined,
   isInRanges: () => false,
   isReserved: () => true,
+  marksOfOthers: () => undefined,
   records: () => [],
   users: () => [],
   ...some,
@@ -66,10 +78,78 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     says: 'is held by Service other/holder',
   },
   {
+    name: 'a provisioned address',
+    verdict: 'own',
+    facts: { records: () => [lot({})] },
+  },
+  {
+    name: 'a provisioned address for the namespace of the Service',
+    verdict: 'own',
+    facts: { records: () => [lot({ allowedNamespaces: ['default'] })] },
+  },
+  {
+    name: 'a provisioned address for other namespaces, even in the ranges',
+    verdict: 'refused',
+    facts: { isInRanges: () => true, records: () => [lot({ allowedNamespaces: ['team-a', 'team-b'] })] },
+    says: 'ElasticIP office, which is for Services of other namespaces (spec.allowedNamespaces: team-a, team-b)',
+  },
+  {
+    name: 'such a one that is shown',
+    verdict: 'keeps',
+    service: makeService({ status }),
+    facts: { records: () => [lot({ allowedNamespaces: [] })] },
+  },
+  {
+    name: 'a provisioned address that an operator keeps for another Service of the namespace',
+    verdict: 'refused',
+    facts: { records: () => [lot({ claimRef: { namespace: 'default', name: 'shop' } })] },
+    says: 'ElasticIP office, which is only for Service default/shop (spec.claimRef)',
+  },
+  {
+    name: 'a provisioned address that an operator keeps for a Service of another namespace',
+    verdict: 'refused',
+    facts: { records: () => [lot({ claimRef: { namespace: 'other', name: 'web' } })] },
+    says: 'ElasticIP office, which is only for Service other/web (spec.claimRef)',
+  },
+  {
+    name: 'a provisioned address that an operator keeps for this Service',
+    verdict: 'own',
+    facts: { records: () => [lot({ claimRef: { namespace: 'default', name: 'web' } })] },
+  },
+  {
+    name: 'a provisioned address that a Service of another namespace has claimed',
+    verdict: 'loses',
+    facts: { records: () => [lot({ claimRef: { namespace: 'other', name: 'web', elasticIPUID: 'uid' } })] },
+    says: 'is held by Service other/web',
+  },
+  {
+    name: 'a warm address',
+    verdict: 'refused',
+    facts: { records: () => [labelled(lot({}))] },
+    says: 'is in the warm pool (ElasticIP office), for Services that name no address',
+  },
+  {
+    name: "another cluster's reservation",
+    verdict: 'refused',
+    facts: { marksOfOthers: () => others },
+    says: "is another cluster's reservation by its marks (usage=auto, cluster=other-cluster)",
+  },
+  {
+    name: "another cluster's reservation that is shown",
+    verdict: 'keeps',
+    service: makeService({ status }),
+    facts: { marksOfOthers: () => others },
+  },
+  {
+    name: "another cluster's reservation in the ranges",
+    verdict: 'own',
+    facts: { marksOfOthers: () => others, isInRanges: () => true },
+  },
+  {
     name: 'an address that is given back',
     verdict: 'loses',
     facts: { records: () => [recordOf('default', { deletionRequestedAt: older })] },
-    says: 'is given back to the cloud (ElasticIP default.web)',
+    says: 'is given back to the cloud (ElasticIP default.holder)',
   },
   {
     name: 'an address inside the cluster',

@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ProgramDeps } from '../../../server/commands/program.ts'
 import { run } from '../../../server/commands/run.ts'
+import type { DoctorSettings } from '../../../server/doctor/doctor.ts'
 import type { CleanupSettings, InstallSettings } from '../../../server/settings/commands.ts'
-import { cleanupSettings, installSettings } from '../../../server/settings/commands.ts'
+import { cleanupSettings, installSettings, metallbConfigMapOf } from '../../../server/settings/commands.ts'
 import { serveSections } from '../../../server/settings/serve.ts'
 import type { ServeSettings } from '../../../server/settings/serve.ts'
 import type { SettingsTable } from '../../../server/settings/setting.ts'
@@ -11,14 +14,19 @@ import type { SettingsTable } from '../../../server/settings/setting.ts'
 const env = { METAL_API_KEY: 'hidden', METAL_PROJECT_ID: 'p' }
 
 /** A command line carried out without a process: what it printed, what it called, how it ended. */
-async function typed(line: string | string[], changes: Partial<ProgramDeps> = {}) {
-  const seen: { serve?: ServeSettings; install?: InstallSettings; cleanup?: CleanupSettings } = {}
+async function typed(line: string | string[], changes: Partial<Parameters<typeof run>[1]> = {}) {
+  const seen: { serve?: ServeSettings; install?: InstallSettings; cleanup?: CleanupSettings; doctor?: DoctorSettings } =
+    {}
   let out = ''
   let err = ''
   const code = await run(typeof line === 'string' ? line.split(' ').filter(Boolean) : line, {
     serve: async (settings) => void (seen.serve = settings),
     install: async (settings) => void (seen.install = settings),
     cleanup: async (settings) => void (seen.cleanup = settings),
+    doctor: async (settings) => {
+      seen.doctor = settings
+      return 2
+    },
     version: '1.2.3',
     env,
     print: (text) => void (out += text),
@@ -42,6 +50,15 @@ test("a predecessor's arguments start serve as they are", async () => {
     serve?.warnings.map((warning) => warning.split(' ')[0]),
     ['--allow-untagged-cloud', '--authentication-skip-lookup', '--cluster-cidr', '--configure-cloud-routes'],
   )
+})
+
+test('doctor takes the settings of serve and the format of its report, and its exit code is kept', async () => {
+  const { code, err, doctor } = await typed('doctor --cloud-provider=equinixmetal --allow-untagged-cloud -o json')
+  assert.equal([code, err, doctor?.output, doctor?.warnings.length], [2, '', 'json', 1])
+  assert.is((await typed('doctor --cloud-provider=equinixmetal')).doctor?.output, 'text')
+  const wrong = await typed('doctor --cloud-provider=equinixmetal --output=xml')
+  assert.is(wrong.code, 1)
+  assert.match(wrong.err, 'output: --output is "xml"; it must be text or json')
 })
 
 test("the arguments of the predecessor's manifest name a file, and the error says that it is missing", async () => {
@@ -89,6 +106,26 @@ test('a list may be given in several flags', async () => {
   assert.equal(serve?.cloud.settings.excludedNamespaces, ['a', 'b', 'c'])
 })
 
+test('install reads the ConfigMap of MetalLB where serve reads it', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-'))
+  const file = join(dir, 'cloud-sa.json')
+  writeFileSync(file, '{"apiKey":"hidden","projectID":"p","loadBalancer":"metallb:///lb/peers"}')
+  const placeOf = async (line: string, vars = {}): Promise<unknown> => {
+    const { install, err } = await typed(`install ${line}`, { env: vars })
+    return install ? metallbConfigMapOf(install) : err
+  }
+  assert.equal(await placeOf(''), { namespace: undefined, name: 'config' })
+  assert.equal(await placeOf('--loadbalancer metallb:///lb'), { namespace: 'lb', name: 'config' })
+  for (const name of ['METAL_LOAD_BALANCER', 'PACKET_LOAD_BALANCER', 'CHERRY_LOAD_BALANCER'])
+    assert.equal(await placeOf('', { [name]: 'metallb:///lb/peers' }), { namespace: 'lb', name: 'peers' })
+  assert.equal(await placeOf(`--cloud-config=${file}`), { namespace: 'lb', name: 'peers' })
+  assert.equal(await placeOf(`--cloud-config=${file} --metallb-configmap=mine`), { namespace: 'lb', name: 'mine' })
+  assert.equal(await placeOf('--loadbalancer kube-vip://'), { namespace: undefined, name: 'config' })
+  assert.match(String(await placeOf('--cloud-config=/nowhere')), 'does not exist')
+  assert.match(String(await placeOf('--loadbalancer metallb://lb')), 'three slashes')
+  rmSync(dir, { recursive: true })
+})
+
 test('install and cleanup get their settings', async () => {
   const line = 'install --kubeconfig k --webhook-url=https://10.0.0.1:10260 --dry-run --namespace mine'
   assert.equal((await typed(line)).install, {
@@ -98,7 +135,10 @@ test('install and cleanup get their settings', async () => {
     namespace: 'mine',
     leaseNamespace: 'kube-system',
     leaseName: 'cloud-controller-manager',
-    metallbConfigMap: 'config',
+    metallbConfigMap: undefined,
+    loadBalancer: undefined,
+    cloudConfig: undefined,
+    loadBalancerManifest: undefined,
   })
   assert.equal((await typed('install', { env: { KUBECONFIG: 'k' } })).install, {
     kubeconfig: 'k',
@@ -107,7 +147,10 @@ test('install and cleanup get their settings', async () => {
     namespace: 'eip-admission',
     leaseNamespace: 'kube-system',
     leaseName: 'cloud-controller-manager',
-    metallbConfigMap: 'config',
+    metallbConfigMap: undefined,
+    loadBalancer: undefined,
+    cloudConfig: undefined,
+    loadBalancerManifest: undefined,
   })
   assert.equal((await typed('cleanup --kubeconfig k --yes')).cleanup, { kubeconfig: 'k', yes: true })
   assert.equal((await typed('cleanup --kubeconfig k')).cleanup, { kubeconfig: 'k', yes: false })

@@ -19,6 +19,8 @@ const annotationName =
 const others = new Set([
   // The API version of our resource.
   'eip-admission.dev/v1alpha1',
+  // The load balancer class of the mirror Service.
+  'eip-admission.dev/control-plane',
   // API versions and a label of MetalLB's own objects.
   'metallb.io/v1beta1',
   'metallb.io/v1beta2',

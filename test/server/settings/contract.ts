@@ -39,6 +39,12 @@ export const equinixMetalContract = {
   metro: row(['--metro', 'METAL_METRO_NAME', 'metro'], undefined, texts),
   facility: row(['--facility', 'METAL_FACILITY_NAME', 'facility'], undefined, texts),
   baseUrl: row(['--base-url', undefined, 'base-url'], metalUrl, urls),
+  balancersUrl: row(
+    ['--load-balancer-api-url', 'EIP_LOAD_BALANCER_API_URL', undefined],
+    'https://lb.metalctrl.io',
+    urls,
+  ),
+  tokensUrl: row(['--token-exchange-url', 'EIP_TOKEN_EXCHANGE_URL', undefined], 'https://iam.metalctrl.io', urls),
   loadBalancer: row(['--loadbalancer', 'METAL_LOAD_BALANCER', 'loadbalancer'], none, announcers),
   localAsn: row(['--local-asn', 'METAL_LOCAL_ASN', 'localASN'], 65_000, numbers),
   bgpPass: row([undefined, 'METAL_BGP_PASS', 'bgpPass'], undefined, texts),

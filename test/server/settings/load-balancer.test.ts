@@ -45,7 +45,7 @@ const right: { text: string; equinixMetal?: LoadBalancer; cherryServers?: LoadBa
   { text: 'empty://', both: { kind: 'empty', ipAnnotation: undefined } },
   { text: 'empty://?ip-annotation=example.com/ip', both: { kind: 'empty', ipAnnotation: 'example.com/ip' } },
   { text: 'emlb:///da', equinixMetal: { kind: 'emlb', metro: 'da' } },
-  { text: 'emlb:///', equinixMetal: { kind: 'emlb', metro: undefined } },
+  { text: 'emlb:///SV', equinixMetal: { kind: 'emlb', metro: 'sv' } },
 ]
 for (const { text, both, ...expected } of right) {
   const { equinixMetal: inEquinixMetal = both, cherryServers: inCherryServers = both } = expected
@@ -75,7 +75,10 @@ const wrong: [text: string, hint: RegExp][] = [
   ['kube-vip:///somewhere', /no path/],
   ['kube-vip://?x=y', /no parameters/],
   ['empty://?ip-annotation=', /ip-annotation=/],
-  ['emlb:///DA!', /metro/],
+  ['emlb:///DA!', /metro of the load balancers after the slashes: am, da, dc, ny, sg or sv/],
+  ['emlb:///', /after the slashes: am, da, dc, ny, sg or sv/],
+  ['emlb:///fr', /after the slashes: am, da, dc, ny, sg or sv/],
+  ['emlb:///da/ny', /at most 1 parts/],
 ]
 for (const [text, hint] of wrong) {
   test(`${text} is refused with the values that are right`, () => {
@@ -88,9 +91,9 @@ for (const [text, hint] of wrong) {
   })
 }
 
-test('a wrong value is not answered with managed load balancers, which are refused', () => {
+test('a wrong value is answered with managed load balancers where the cloud has them', () => {
   const reading = equinixMetal.read('haproxy://')
-  assert.not.match('right' in reading ? reading.right : '', /emlb:\/\/\/\[/)
+  assert.match('right' in reading ? reading.right : '', 'emlb:///metro')
 })
 
 test('a dialect without managed load balancers neither accepts nor names them', () => {

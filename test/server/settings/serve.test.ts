@@ -33,6 +33,7 @@ test('what is not said has upstream’s defaults, or ours', () => {
   const { process, cloud, warnings } = serveWith({})
   assert.equal(process, {
     kubeconfig: undefined,
+    apiServer: undefined,
     namespace: 'eip-admission',
     only: undefined,
     concurrentServiceSyncs: 10,
@@ -63,6 +64,17 @@ test('what is not said has upstream’s defaults, or ours', () => {
     nodeRemoval: 'delete',
     nodeRemovalDelayMs: 30_000,
     maxNodeRemovals: 5,
+    probeIntervalMs: 1000,
+    probeTimeoutMs: 3000,
+    probeFailures: 3,
+    probeSuccesses: 10,
+    controlPlaneCooldownMs: 30_000,
+    controlPlaneReadMs: 60_000,
+    guardianLeaseMs: 3000,
+    guardianRenewDeadlineMs: 2000,
+    guardianRetryMs: 500,
+    nodeName: undefined,
+    certDir: undefined,
   })
   const { serviceLocationWins, excludedNamespaces, onCloudFailure } = cloud.settings
   const { unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy } = cloud.settings
@@ -178,6 +190,31 @@ for (const [name, flags, told] of orders) {
     assert.equal(linesOf({ ...provider, ...flags, '--leader-elect': 'false' }), [])
   })
 }
+
+const guardianTimes: [name: string, flags: Record<string, string>, told: RegExp][] = [
+  ['as short as its renew deadline', { '--control-plane-lease-duration': '2s' }, /renew deadline: it is 2s, the lease/],
+  ['too short for a write', { '--control-plane-retry-period': '1s' }, /lease duration: 3s leaves no time for a write/],
+  [
+    'renewed too seldom',
+    { '--control-plane-retry-period': '2s', '--control-plane-lease-duration': '9s' },
+    /renew deadline: it is 2s, the lease duration 9s and the retry period 2s/,
+  ],
+]
+for (const [name, flags, told] of guardianTimes) {
+  test(`a lease of the guardians that is ${name} is refused`, () => {
+    assert.match(linesOf({ ...provider, ...flags }).join('\n'), told)
+  })
+}
+
+test('a longer lease of the guardians is accepted, and an API server must be an https URL', () => {
+  const longer = {
+    '--control-plane-lease-duration': '5s',
+    '--control-plane-renew-deadline': '4s',
+    '--control-plane-retry-period': '1s',
+  }
+  assert.equal(linesOf({ ...provider, ...longer, '--api-server': 'https://192.0.2.7:6443' }), [])
+  assert.match(linesOf({ ...provider, '--api-server': 'http://127.0.0.1:6443' }).join(), 'API server: ')
+})
 
 test('an unknown flag is refused', () => {
   assert.equal(linesOf({ ...provider, '--of-another-dialect': 'x' }), [

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ControlPlanes } from '../sandbox/control-planes/stage.ts'
+import type { Row } from './measure.ts'
+import { memoryMiB } from './proc.ts'
+
+const minutes = 2
+
+/** What guardians cost while all is well: calls to the cloud, and memory. */
+export async function atRest({ machines, cloud }: ControlPlanes): Promise<Row[]> {
+  // The first looks are over.
+  await sleep(10_000)
+  const { calls } = cloud.control
+  calls.clear()
+  await sleep(minutes * 60_000)
+  const bare = await bareNodeMiB()
+  const guardians = machines.map((machine) => memoryMiB(machine.program('guardian').pid()).resident)
+  return [
+    {
+      measure: 'cloud calls in a minute at rest',
+      unit: 'calls',
+      ours: [calls.count() / minutes],
+      goal: { of: 'ours', atMost: 1 },
+    },
+    {
+      measure: 'memory of a guardian over that of node alone',
+      unit: 'MiB',
+      ours: guardians.map((resident) => resident - bare),
+      goal: { of: 'ours', atMost: 40 },
+    },
+    {
+      measure: 'memory of a guardian',
+      unit: 'MiB',
+      ours: guardians,
+      beside: { what: 'node alone', samples: guardians.map(() => bare) },
+    },
+  ]
+}
+
+async function bareNodeMiB(): Promise<number> {
+  const node = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  await sleep(2000)
+  const { resident } = memoryMiB(node.pid ?? 0)
+  node.kill()
+  await once(node, 'close')
+  return resident
+}

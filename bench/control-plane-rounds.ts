@@ -1,0 +1,31 @@
+// Measures the control-plane address, at defaults, and prints the rows as JSON. bench/control-plane.ts starts it in
+// namespaces of its own; its arguments name the kinds to measure, all of them where there are none.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { guardianUsers, startGuardians } from '../sandbox/control-planes/guardian.ts'
+import { startControlPlanes } from '../sandbox/control-planes/stage.ts'
+import { cordoned, gone, hangs, refuses } from './control-plane-faults.ts'
+import { falseMoves } from './control-plane-false-moves.ts'
+import { atRest } from './control-plane-rest.ts'
+import type { Row } from './measure.ts'
+
+const kinds = { atRest, refuses, hangs, gone, cordoned, falseMoves }
+
+const wanted = process.argv.slice(2)
+const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bench-'))
+const fronts = wanted.includes('falseMoves') ? ['control-0', 'control-1', 'control-2'] : []
+const planes = await startControlPlanes({ dir, fronts, users: guardianUsers })
+try {
+  await startGuardians(planes)
+  const rows: Row[] = []
+  for (const [name, measure] of Object.entries(kinds)) {
+    // A front changes what is measured, so its kind has a run of its own.
+    const isWanted = wanted.length === 0 ? name !== 'falseMoves' : wanted.includes(name)
+    if (isWanted) rows.push(...(await measure(planes)))
+  }
+  console.log(JSON.stringify(rows))
+} finally {
+  await planes.stop()
+  rmSync(dir, { recursive: true, force: true })
+}

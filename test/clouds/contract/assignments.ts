@@ -1,0 +1,132 @@
+import * as assert from 'uvu/assert'
+import type { Reservation } from '../../../clouds/cloud.ts'
+import { neverAborted } from '../scripted-server.ts'
+import { reserve } from './reserve.ts'
+import { type AssignmentStage, type On, refusalOf } from './stage.ts'
+
+const tag = 'control-plane=prod'
+
+/** An address with the tag, and machines of these names. */
+export async function room(stage: AssignmentStage, names = ['one', 'two', 'three'] as const) {
+  const { id, address } = await reserve(stage, { 'control-plane': 'prod' })
+  const [one, two, three] = names.map((name) => stage.machines.add(name))
+  stage.control.calls.clear()
+  return { id, address: address ?? '', one: one ?? '', two: two ?? '', three: three ?? '' }
+}
+
+export const move = (stage: AssignmentStage, target: { id: string; machine: string }, mayWrite = () => true) =>
+  stage.cloud.assignments.move(target, { signal: neverAborted, mayWrite })
+
+/** The machines that have an address, as the cloud says it. */
+export const machinesOf = async (stage: AssignmentStage, id: string) =>
+  (await stage.cloud.assignments.assignedAddress(id, neverAborted))?.machines
+
+export const writes = ({ control }: AssignmentStage) =>
+  control.calls.all().filter(({ method }) => method !== 'GET').length
+
+/** Which machine has an address, and how it gets to another. */
+export function assignmentRules(on: On<AssignmentStage>): void {
+  finding(on)
+  moving(on)
+}
+
+function finding(on: On<AssignmentStage>): void {
+  on('an address is found by its tag, with the machine that has it', async (stage) => {
+    const { id, address, one } = await room(stage)
+    const { assignments } = stage.cloud
+    assert.equal(await assignments.assignedAddresses(tag, neverAborted), [{ id, address, machines: [] }])
+    await stage.machines.lend(one, address)
+    const shown = { id, address, machines: [one] }
+    assert.equal(await assignments.assignedAddresses(tag, neverAborted), [shown])
+    assert.equal(await assignments.assignedAddress(id, neverAborted), shown)
+  })
+
+  on('a tag that only begins or ends alike, or has another value, is another tag', async (stage) => {
+    await reserve(stage, { 'control-plane': 'prod2' })
+    await reserve(stage, { 'my-control-plane': 'prod' })
+    await reserve(stage, { 'control-plane': '' })
+    assert.equal(await stage.cloud.assignments.assignedAddresses(tag, neverAborted), [])
+  })
+
+  on('every address with the tag is found, among many others', async (stage) => {
+    const others = Array.from({ length: 120 }, (_, n) => `s${n}`)
+    stage.control.quota.set(200)
+    await Promise.all(others.map((service) => reserve(stage, { service })))
+    const both: Reservation[] = []
+    for (const service of ['first', 'second']) both.push(await reserve(stage, { service, 'control-plane': 'prod' }))
+    const found = await stage.cloud.assignments.assignedAddresses(tag, neverAborted)
+    assert.equal(found.map(({ id }) => id).toSorted(), both.map(({ id }) => id).toSorted())
+  })
+
+  on('an address that is gone is gone, and cannot be moved', async (stage) => {
+    const { id, one } = await room(stage)
+    stage.control.reservations.vanish(id)
+    assert.is(await stage.cloud.assignments.assignedAddress(id, neverAborted), undefined)
+    assert.equal(await stage.cloud.assignments.assignedAddresses(tag, neverAborted), [])
+    const error = await refusalOf(stage, move(stage, { id, machine: one }))
+    assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
+    assert.match(error.message, `address ${id} cannot be moved: its reservation is gone`)
+    assert.is(writes(stage), 0)
+  })
+
+  on('no address is gone while the cloud fails, or to a key that it does not know', async (stage) => {
+    const { id } = await room(stage)
+    await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddress(id, neverAborted))
+    await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddresses(tag, neverAborted))
+    stage.control.faults.add({ on: 'GET', answer: 500 })
+    await refusalOf(stage, stage.cloud.assignments.assignedAddress(id, neverAborted))
+    await refusalOf(stage, stage.cloud.assignments.assignedAddresses(tag, neverAborted))
+  })
+}
+
+function moving(on: On<AssignmentStage>): void {
+  on('an address that no machine has is assigned in one write', async (stage) => {
+    const { id, one } = await room(stage)
+    await move(stage, { id, machine: one })
+    assert.equal(await machinesOf(stage, id), [one])
+    assert.is(writes(stage), 1)
+  })
+
+  on('an address moves from one machine to another, and back, and keeps its tags', async (stage) => {
+    const { id, one, two } = await room(stage)
+    const before = await stage.cloud.reservation(id, neverAborted)
+    for (const machine of [one, two, one]) {
+      await move(stage, { id, machine })
+      assert.equal(await machinesOf(stage, id), [machine])
+    }
+    assert.is(writes(stage), 1 + 2 * stage.writesOfMove)
+    assert.equal(await stage.cloud.reservation(id, neverAborted), before)
+  })
+
+  on('an address that is there already needs no write, and nobody is asked for one', async (stage) => {
+    const { id, address, one } = await room(stage)
+    await stage.machines.lend(one, address)
+    stage.control.calls.clear()
+    await move(stage, { id, machine: one }, () => {
+      throw new Error('asked')
+    })
+    assert.is(writes(stage), 0)
+  })
+
+  on('the address of a machine that was removed is assigned to another in one write', async (stage) => {
+    const { id, one, two } = await room(stage)
+    await move(stage, { id, machine: one })
+    stage.machines.remove(one)
+    stage.control.calls.clear()
+    assert.equal(await machinesOf(stage, id), [])
+    await move(stage, { id, machine: two })
+    assert.equal(await machinesOf(stage, id), [two])
+    assert.is(writes(stage), 1)
+  })
+
+  on('two addresses of two machines move without each other', async (stage) => {
+    const { id, one, two } = await room(stage)
+    const other = await reserve(stage, { service: 'other' })
+    await move(stage, { id: other.id, machine: two })
+    await move(stage, { id, machine: one })
+    await move(stage, { id, machine: two })
+    assert.equal([await machinesOf(stage, id), await machinesOf(stage, other.id)], [[two], [two]])
+    await move(stage, { id: other.id, machine: one })
+    assert.equal([await machinesOf(stage, id), await machinesOf(stage, other.id)], [[two], [one]])
+  })
+}

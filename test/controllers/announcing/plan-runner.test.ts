@@ -1,0 +1,91 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Change, Plan } from '../../../controllers/announcing/plan-changes.ts'
+import { planRunner } from '../../../controllers/announcing/plan-runner.ts'
+
+const signal = new AbortController().signal
+const change = (name: string): Change => ({ remove: { apiVersion: 'v1', kind: 'Peer', metadata: { name } } })
+const nameOf = (one: Change) => ('remove' in one ? one.remove : one.write.object).metadata.name
+
+/** `begun` begins sessions, `broken` fails, `refused` is refused; everything else is done. */
+function running() {
+  let nowMs = 0
+  const done: string[] = []
+  const carryOut = planRunner({
+    now: () => nowMs,
+    async carryOut(one) {
+      const name = nameOf(one)
+      done.push(name)
+      if (name === 'broken') throw new Error('the API server is down')
+      await Promise.resolve()
+      const refused = name === 'refused' ? [{ subject: { node: 'a' }, message: 'no' }] : []
+      return { refused, isWrite: true, hasBegun: name === 'begun' }
+    },
+  })
+  const pass = (ms: number) => void (nowMs += ms)
+  const run = async (plan: Partial<Plan>) => {
+    done.length = 0
+    const { isUnfinished } = await carryOut({ first: [], waves: [], last: [], isHolding: false, ...plan }, signal)
+    return { done: [...done], isUnfinished }
+  }
+  return { pass, run, done }
+}
+
+const wave = [[change('stray')], [change('new')]]
+const last = [change('secret')]
+
+test('a process that just began waits before its first wave: one before it may have interrupted sessions', async () => {
+  const { pass, run } = running()
+  pass(1999)
+  assert.equal(await run({ first: [[change('pool')]], waves: [wave], last }), { done: ['pool'], isUnfinished: true })
+  pass(1)
+  assert.equal(await run({ waves: [wave], last }), { done: ['stray', 'new', 'secret'], isUnfinished: false })
+})
+
+test('each wave waits after the one before, and what others need goes after the last one', async () => {
+  const { pass, run } = running()
+  pass(5000)
+  assert.equal(await run({ waves: [wave, wave], last }), { done: ['stray', 'new'], isUnfinished: true })
+  pass(1000)
+  assert.equal(await run({ waves: [wave], last }), { done: [], isUnfinished: true })
+  pass(1000)
+  assert.equal(await run({ waves: [wave], last }), { done: ['stray', 'new', 'secret'], isUnfinished: false })
+})
+
+test('sessions that begin get time before others end, in the same pass too', async () => {
+  const { pass, run } = running()
+  pass(5000)
+  assert.equal(await run({ first: [[change('begun')]], waves: [wave] }), { done: ['begun'], isUnfinished: true })
+  pass(2000)
+  assert.equal((await run({ waves: [wave] })).done, ['stray', 'new'])
+})
+
+test('a change that is refused again and again does not keep others from their turn', async () => {
+  const { pass, run } = running()
+  const waves = [[[change('refused')]], [[change('other')]]]
+  pass(5000)
+  assert.equal(await run({ waves }), { done: ['refused'], isUnfinished: true })
+  pass(2000)
+  assert.equal((await run({ waves })).done, ['other'])
+})
+
+test('a removal that waits for other sessions needs what goes last, and no pass soon', async () => {
+  const { run } = running()
+  assert.equal(await run({ last, isHolding: true }), { done: [], isUnfinished: false })
+})
+
+test('without a wave nothing waits', async () => {
+  const { run } = running()
+  assert.equal(await run({ first: [[change('begun')]], last }), { done: ['begun', 'secret'], isUnfinished: false })
+})
+
+test('a wave that fails half-way counts as one', async () => {
+  const { pass, run, done } = running()
+  pass(5000)
+  const failed = await run({ waves: [[[change('broken')], [change('new')]]] }).catch((error: Error) => error.message)
+  assert.is(failed, 'the API server is down')
+  assert.equal(done, ['broken'])
+  assert.equal(await run({ waves: [wave] }), { done: [], isUnfinished: true })
+})
+
+test.run()

@@ -1,0 +1,64 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { nodeOrigins, originFacts } from '../../../controllers/balancers/node-origins.ts'
+import { makeNode } from './builders.ts'
+
+const rules = {
+  isElsewhere: (region: string) => region === 'ny',
+  isElastic: (address: string) => address === '203.0.113.7',
+}
+const namesOf = (...nodes: ReturnType<typeof makeNode>[]) => nodeOrigins(nodes, rules).map(({ node }) => node)
+const exclude = 'node.kubernetes.io/exclude-from-external-load-balancers'
+const region = 'topology.kubernetes.io/region'
+
+test('every ready node is an origin by its external address, in the order of names', () => {
+  assert.equal(nodeOrigins([makeNode('worker-2'), makeNode('worker-1')], rules), [
+    { node: 'worker-1', address: '198.51.100.11' },
+    { node: 'worker-2', address: '198.51.100.12' },
+  ])
+})
+
+const left: { name: string; facts: Parameters<typeof makeNode>[1] }[] = [
+  { name: 'is not ready', facts: { ready: 'False' } },
+  { name: 'has not been heard of', facts: { ready: 'Unknown' } },
+  { name: 'is excluded, whatever the value', facts: { labels: { [exclude]: '' } } },
+  { name: 'is being deleted', facts: { deletionTimestamp: 'now' } },
+  { name: 'will be deleted by the autoscaler', facts: { taints: ['ToBeDeletedByClusterAutoscaler'] } },
+  { name: 'is in another metro', facts: { labels: { [region]: 'ny' } } },
+  { name: 'has no external address', facts: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] } },
+  { name: 'has only an IPv6 address', facts: { addresses: [{ type: 'ExternalIP', address: '2001:db8::1' }] } },
+  { name: 'has only an address that may move', facts: { addresses: [{ type: 'ExternalIP', address: '203.0.113.7' }] } },
+]
+for (const { name, facts } of left) {
+  test(`a node that ${name} is no origin`, () => {
+    assert.equal(namesOf(makeNode('worker-1'), makeNode('worker-2', facts)), ['worker-1'])
+  })
+}
+
+test('an address that may move is skipped, and the next one is taken', () => {
+  const addresses = ['203.0.113.7', '198.51.100.12', '198.51.100.13'].map((address) => ({
+    type: 'ExternalIP' as const,
+    address,
+  }))
+  assert.equal(nodeOrigins([makeNode('worker-2', { addresses })], rules), [
+    { node: 'worker-2', address: '198.51.100.12' },
+  ])
+})
+
+test('while no node is ready, all that may be used are', () => {
+  const [one, two] = [makeNode('worker-1', { ready: 'Unknown' }), makeNode('worker-2', { ready: 'False' })]
+  assert.equal(namesOf(one, two, makeNode('worker-3', { labels: { [exclude]: 'true' } })), ['worker-1', 'worker-2'])
+})
+
+test('a region that is no other metro excludes no node', () => {
+  assert.equal(namesOf(makeNode('worker-1', { labels: { [region]: 'da' } })), ['worker-1'])
+})
+
+test('what decides about an origin changes its facts, and nothing else does', () => {
+  const base = originFacts(makeNode('worker-1'))
+  assert.is(originFacts(makeNode('worker-1', { labels: { team: 'a' }, taints: ['other'] })), base)
+  for (const { facts } of left) assert.is.not(originFacts(makeNode('worker-1', facts)), base)
+  assert.is.not(originFacts(undefined), base)
+})
+
+test.run()

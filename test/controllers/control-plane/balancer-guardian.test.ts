@@ -1,0 +1,218 @@
+// The guardian of a managed balancer in front of three API servers: its client and the simulated service are the real ones.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { equinixMetalBalancers } from '../../../clouds/equinix-metal-balancers.ts'
+import { Secret } from '../../../clouds/secret.ts'
+import { balancerFront } from '../../../controllers/control-plane/balancer-front.ts'
+import { balancerGuardian } from '../../../controllers/control-plane/balancer-guardian.ts'
+import { knownFront } from '../../../controllers/control-plane/known-front.ts'
+import type { GuardedNode } from '../../../controllers/control-plane/move-plan.ts'
+import { type ProbeHistory, noProbes } from '../../../controllers/control-plane/probe-history.ts'
+import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
+import { systemClock as clock } from '../../../kube/clock.ts'
+import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
+import { recordedLog } from '../../kube/recorded-log.ts'
+import { eventually } from '../../whole/eventually.ts'
+
+const project = '0b9c6f1e-6c1d-4d0e-8f55-0a3c5a1b2c3d'
+const well: ProbeHistory = { ...noProbes, successes: 20 }
+const bad: ProbeHistory = { ...noProbes, failures: 9, formerSuccesses: 20 }
+const names = ['a', 'b', 'c'] as const
+const externalOf = (name: string) => `198.51.100.${name.charCodeAt(0)}`
+const addressesOf = (...of: string[]) => of.map(externalOf).toSorted()
+
+type World = Awaited<ReturnType<typeof openWorld>>
+
+async function openWorld() {
+  const metal = await startEquinixMetal({
+    projects: [{ id: project }],
+    tokens: [{ token: 'key', projects: [project] }],
+  })
+  const urls = { baseUrl: `${metal.url}/lb`, tokensUrl: `${metal.url}/iam` }
+  const balancers = equinixMetalBalancers({ apiKey: new Secret('key'), projectId: project, userAgent: 'test', ...urls })
+  const { signal } = new AbortController()
+  const id = await balancers.create({ name: 'control plane', location: 'da' }, signal)
+  const probes: Record<string, ProbeHistory> = { a: well, b: well, c: well }
+  const leaving: Record<string, number> = {}
+  const nodes = (): GuardedNode[] =>
+    names.map((name) => {
+      const endpoint = { address: '10.0.0.1', port: 6443 }
+      return { name, machine: name, endpoint, leaving: leaving[name] ?? 0, probes: probes[name] ?? noProbes }
+    })
+  const attempts: (string | undefined)[] = []
+  const { log } = { log: recordedLog() }
+  const known = knownFront({
+    port: balancerFront(balancers, id),
+    now: () => clock.now(),
+    timeoutMs: 2_000,
+    onChange: () => {},
+  })
+  const guardian = balancerGuardian({
+    balancers,
+    id,
+    port: 443,
+    known,
+    nodes,
+    external: externalOf,
+    rules: { failures: 3, successes: 10 },
+    readIntervalMs: 60_000,
+    probeIntervalMs: 20,
+    wakeUp: wakeUp(clock),
+    clock,
+    log,
+    onTurn: () => {},
+    onAttempt: (error) => void attempts.push(error),
+  })
+  const ends = new AbortController()
+  let leaseLeftMs = 10_000
+  let led: Promise<void> | undefined
+  const shown = () =>
+    (metal.control.balancers.pools() as unknown as { origins: { target: string; port_number: number }[] }[]).flatMap(
+      ({ origins }) => origins,
+    )
+  return {
+    id,
+    balancers,
+    control: metal.control,
+    guardian,
+    known,
+    probes,
+    leaving,
+    attempts,
+    lead: () => void (led = guardian.lead(ends.signal, () => leaseLeftMs)),
+    setLease: (ms: number) => void (leaseLeftMs = ms),
+    origins: (...of: string[]) =>
+      eventually(
+        `the origins are ${of.join()}`,
+        (observe) => {
+          const targets = observe(shown().map(({ target }) => target)).toSorted()
+          return targets.join() === addressesOf(...of).join() || undefined
+        },
+        8_000,
+      ),
+    shown,
+    async close() {
+      ends.abort()
+      await led
+      await metal.close()
+    },
+  }
+}
+
+function inWorld(title: string, run: (world: World) => Promise<void>): void {
+  test(title, async () => {
+    const world = await openWorld()
+    try {
+      await run(world)
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
+
+inWorld('a balancer without the port gets it, with every good node at the port of its API server', async (world) => {
+  world.lead()
+  await world.origins('a', 'b', 'c')
+  assert.ok(world.shown().every(({ port_number }) => port_number === 6443))
+  await eventually('the balancer listens', (observe) => {
+    const [balancer] = world.control.balancers.all() as unknown as { ports: { number: number }[] }[]
+    return observe(balancer?.ports.map(({ number }) => number).join()) === '443' || undefined
+  })
+  assert.is(world.known.current()?.id, world.id)
+})
+
+inWorld('while all is well nothing is written, and the cloud is hardly read', async (world) => {
+  world.lead()
+  await world.origins('a', 'b', 'c')
+  await pause(500)
+  world.control.calls.clear()
+  await pause(1_000)
+  assert.equal(world.control.calls.all(), [])
+})
+
+inWorld('an API server that fails leaves, and comes back when it is well; no pool is made anew', async (world) => {
+  world.lead()
+  await world.origins('a', 'b', 'c')
+  world.probes.b = bad
+  await world.origins('a', 'c')
+  world.probes.b = well
+  await world.origins('a', 'b', 'c')
+  assert.is(world.control.calls.count('POST /lb/v1/projects/*/loadbalancers/pools'), 1)
+})
+
+inWorld('a node that will go leaves', async (world) => {
+  world.lead()
+  await world.origins('a', 'b', 'c')
+  world.leaving.a = 2
+  await world.origins('b', 'c')
+})
+
+inWorld('while all fail, the origins stay', async (world) => {
+  world.lead()
+  await world.origins('a', 'b', 'c')
+  for (const name of names) world.probes[name] = bad
+  await pause(3_000)
+  await world.origins('a', 'b', 'c')
+  assert.match(world.guardian.problem() ?? '', 'no control-plane node answers well')
+})
+
+inWorld('what an operator has at other ports stays, and so does a pool of another name at this port', async (world) => {
+  const { signal } = new AbortController()
+  const { balancers, id } = world
+  const [theirs, own] = [await balancers.addPool('theirs', signal), await balancers.addPool('own', signal)]
+  await balancers.addOrigin(theirs, { name: 'web', address: '192.0.2.1', port: 80 }, signal)
+  await balancers.addPort(id, { name: 'web', number: 80, pool: theirs }, signal)
+  await balancers.addOrigin(own, { name: 'old', address: '192.0.2.9', port: 6443 }, signal)
+  await balancers.addPort(id, { name: 'api', number: 443, pool: own }, signal)
+  world.lead()
+  await eventually(
+    'the pool of the operator has the nodes',
+    async (observe) => {
+      const now = observe((await balancers.origins(own, signal)) ?? []).map(({ address }) => address)
+      return now.toSorted().join() === addressesOf('a', 'b', 'c').join() || undefined
+    },
+    8_000,
+  )
+  assert.equal(
+    (await balancers.origins(theirs, signal))?.map(({ address }) => address),
+    ['192.0.2.1'],
+  )
+  assert.is(world.control.balancers.pools().length, 2)
+})
+
+inWorld('nothing is written while the lease could end before the answer', async (world) => {
+  world.control.calls.clear()
+  world.setLease(2_000)
+  world.lead()
+  await pause(1_500)
+  assert.equal(world.control.calls.count('POST /lb/**'), 0)
+  assert.match(world.guardian.problem() ?? '', 'the lease ends too soon')
+  world.setLease(10_000)
+  await world.origins('a', 'b', 'c')
+})
+
+inWorld('answers that are lost double nothing', async (world) => {
+  for (const on of ['POST /lb/v1/projects/*/loadbalancers/pools', 'POST /lb/v1/loadbalancers/*/ports'])
+    world.control.faults.add({ on, answer: 500, done: true, times: 1 })
+  world.control.faults.add({ on: 'POST /lb/v1/loadbalancers/pools/*/origins', answer: 'reset', done: true, times: 1 })
+  world.lead()
+  await world.origins('a', 'b', 'c')
+  await eventually('there is one pool and one port', (observe) => {
+    const [balancer] = world.control.balancers.all() as unknown as { ports: object[] }[]
+    return observe([world.control.balancers.pools().length, balancer?.ports.length]).join() === '1,1' || undefined
+  })
+  await pause(1_500)
+  assert.equal([world.control.balancers.pools().length, world.shown().length], [1, 3])
+})
+
+inWorld('a balancer that does not exist is not created, and the operator is told', async (world) => {
+  world.control.balancers.vanish(world.id)
+  world.lead()
+  await eventually('the operator is told', () => world.guardian.problem() || undefined)
+  assert.match(world.guardian.problem() ?? '', `the project has no load balancer ${world.id}. We create none`)
+  assert.equal(world.control.balancers.all(), [])
+})
+
+test.run()

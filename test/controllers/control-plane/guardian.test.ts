@@ -1,0 +1,244 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ServerState, guardedWorld } from './world.ts'
+
+type World = ReturnType<typeof guardedWorld>
+
+/** A test in a world whose guardian has led for a while. */
+function inWorld(
+  title: string,
+  run: (world: World) => Promise<void>,
+  options?: Parameters<typeof guardedWorld>[0],
+): void {
+  test(title, async () => {
+    const world = guardedWorld(options)
+    await world.start()
+    await run(world)
+    await world.stop()
+    assert.is(world.cloud.most(), 1, 'two machines had the address')
+  })
+}
+
+const outages: [state: ServerState, withinMs: number][] = [
+  ['refuses', 2_800],
+  ['broken', 2_800],
+  ['hangs', 7_000],
+]
+for (const [state, withinMs] of outages)
+  for (const phaseMs of [0, 250, 500, 750, 990])
+    inWorld(
+      `an API server that ${state} loses the address within ${withinMs} ms, ${phaseMs} ms after a probe`,
+      async (world) => {
+        await world.clock.pass(phaseMs)
+        world.servers.a = state
+        assert.ok((await world.msUntilHeldBy('b')) <= withinMs)
+        await world.clock.pass(60_000)
+        assert.equal(world.moves, ['failed -> b'])
+      },
+    )
+
+inWorld('a cloud that takes more than 2 s for each call moves the address all the same', async (world) => {
+  world.cloud.setDelay(2_100)
+  world.servers.a = 'refuses'
+  assert.ok((await world.msUntilHeldBy('b')) <= 15_000)
+  assert.is(world.cloud.writes(), 2)
+})
+
+for (const state of ['slow', 'blinks'] as const)
+  inWorld(`in ten minutes nothing moves while every API server ${state}`, async (world) => {
+    for (const name of ['a', 'b', 'c'] as const) world.servers[name] = state
+    await world.clock.pass(600_000)
+    assert.is(world.cloud.writes(), 0)
+  })
+
+inWorld('in ten minutes nothing moves while every second answer of every API server is an error', async (world) => {
+  for (const name of ['a', 'b', 'c'] as const) world.servers[name] = 'flaps'
+  await world.clock.pass(600_000)
+  assert.is(world.cloud.writes(), 0)
+})
+
+inWorld('while all is well the cloud is read once a minute', async (world) => {
+  await world.clock.pass(600_000)
+  assert.ok(world.cloud.calls.length <= 11, `${world.cloud.calls.length} calls`)
+  assert.equal([...new Set(world.cloud.calls)], ['read'])
+})
+
+inWorld('nothing moves while all are bad, and the first that answers well gets the address', async (world) => {
+  for (const name of ['a', 'b', 'c'] as const) world.servers[name] = 'refuses'
+  await world.clock.pass(30_000)
+  assert.is(world.cloud.writes(), 0)
+  assert.match(world.guard.problem() ?? '', 'no other control-plane node answers well')
+  world.servers.c = 'well'
+  assert.ok((await world.msUntilHeldBy('c')) < 5_000)
+})
+
+inWorld('a holder that is well again gets the address back only if it is needed', async (world) => {
+  world.servers.a = 'refuses'
+  await world.msUntilHeldBy('b')
+  world.servers.a = 'well'
+  await world.clock.pass(300_000)
+  assert.equal(world.moves, ['failed -> b'])
+  world.servers.b = 'refuses'
+  await world.msUntilHeldBy('a')
+  assert.equal(world.moves, ['failed -> b', 'failed -> a'])
+})
+
+inWorld('each new holder dies: the address runs away at first, then ever slower', async (world) => {
+  for (let n = 0; n < 600; n++) {
+    const holder = world.holders()[0]
+    for (const name of ['a', 'b', 'c'] as const) world.servers[name] = name === holder ? 'refuses' : 'well'
+    await world.clock.pass(1_000)
+  }
+  assert.ok(world.moves.length >= 3 && world.moves.length <= 12, `${world.moves.length} moves`)
+})
+
+inWorld(
+  'a cordoned holder hands the address over, and does not get it back while the other is cordoned too',
+  async (world) => {
+    world.leaving.a = 2
+    assert.ok((await world.msUntilHeldBy('b')) <= 3_000)
+    world.leaving.b = 2
+    assert.ok((await world.msUntilHeldBy('c')) <= 3_000)
+    world.leaving.c = 2
+    await world.clock.pass(120_000)
+    assert.equal(world.moves, ['leaving -> b', 'leaving -> c'])
+  },
+)
+
+inWorld('an answer that was lost is looked for, and nothing is done twice', async (world) => {
+  world.cloud.faults.unassign = ['lost']
+  world.cloud.faults.assign = ['lost']
+  world.servers.a = 'refuses'
+  await world.msUntilHeldBy('b')
+  await world.clock.pass(30_000)
+  assert.is(world.cloud.writes(), 2)
+  assert.equal(world.holders(), ['b'])
+  assert.is(world.moves.length, 1)
+})
+
+inWorld('after half a move another guardian assigns the address at once', async (world) => {
+  world.cloud.assigned.length = 0
+  world.servers.a = 'refuses'
+  // The next guardian that leads looks at the cloud first.
+  const other = guardedWorld()
+  await other.clock.pass(15_000)
+  other.cloud.assigned.length = 0
+  other.servers.a = 'refuses'
+  await other.clock.pass(2_000)
+  other.lead()
+  assert.ok((await other.msUntilHeldBy('b')) <= 1_000)
+  await other.stop()
+})
+
+inWorld('writes that fail are repeated ever more seldom until one is carried out', async (world) => {
+  world.cloud.faults.assign = Array.from({ length: 8 }, () => 'fails')
+  world.servers.a = 'refuses'
+  await world.clock.pass(40_000)
+  assert.ok(world.cloud.writes() <= 10, `${world.cloud.writes()} writes`)
+  assert.ok((await world.msUntilHeldBy('b')) < 60_000)
+})
+
+inWorld('a machine that the cloud refuses is passed over', async (world) => {
+  world.cloud.faults.assign = ['refused']
+  world.servers.a = 'refuses'
+  assert.ok((await world.msUntilHeldBy('c')) <= 8_000)
+})
+
+inWorld('nothing is decided from a cloud that cannot be read', async (world) => {
+  world.cloud.faults.read = Array.from({ length: 10 }, () => 'fails')
+  world.servers.a = 'refuses'
+  await world.clock.pass(5_000)
+  assert.is(world.cloud.writes(), 0)
+  assert.match(world.guard.problem() ?? '', 'the cloud could not be read: the cloud is broken')
+  assert.ok((await world.msUntilHeldBy('b', 120_000)) < 120_000)
+})
+
+inWorld('no write begins when the lease could end before it does', async (world) => {
+  world.setLeaseLeft(() => 2_000)
+  world.servers.a = 'refuses'
+  await world.clock.pass(20_000)
+  assert.is(world.cloud.writes(), 0)
+  world.setLeaseLeft(() => 2_500)
+  assert.ok((await world.msUntilHeldBy('b')) < 20_000)
+})
+
+inWorld('a lease that is lost between the two writes of a move ends it', async (world) => {
+  world.setLeaseLeft(() => (world.cloud.writes() === 0 ? 3_000 : 0))
+  world.servers.a = 'refuses'
+  await world.clock.pass(20_000)
+  assert.equal([world.cloud.writes(), world.holders()], [1, []])
+})
+
+inWorld('what a person moved to a good node by hand stays there', async (world) => {
+  world.cloud.byHand('c')
+  world.servers.a = 'refuses'
+  await world.clock.pass(120_000)
+  assert.equal([world.holders(), world.cloud.writes()], [['c'], 0])
+})
+
+inWorld('what a person moved to a machine that is no control plane comes back', async (world) => {
+  world.cloud.byHand('x')
+  assert.ok((await world.msUntilHeldBy('a', 120_000)) <= 75_000)
+})
+
+inWorld('what a person assigned to two machines is mended', async (world) => {
+  world.cloud.byHand('b', 'a')
+  assert.ok((await world.msUntilHeldBy('a', 120_000)) <= 65_000)
+  assert.equal(world.moves, ['several -> a'])
+})
+
+inWorld('what a person took from every machine gets its former holder back', async (world) => {
+  world.cloud.byHand()
+  assert.ok((await world.msUntilHeldBy('a', 120_000)) <= 65_000)
+})
+
+inWorld('an address that is gone is told, and never made', async (world) => {
+  world.cloud.setGone(true)
+  await world.clock.pass(130_000)
+  assert.match(world.guard.problem() ?? '', 'no reservation of the project has the tag cp')
+  assert.is(world.cloud.writes(), 0)
+  world.cloud.setGone(false)
+  await world.clock.pass(65_000)
+  assert.is(world.guard.problem(), undefined)
+})
+
+inWorld('a node that is no longer there loses the address', async (world) => {
+  world.setPresent(['b', 'c'])
+  assert.ok((await world.msUntilHeldBy('b')) <= 15_000)
+  assert.equal(world.moves, ['no-control-plane -> b'])
+})
+
+inWorld('without any node nothing happens', async (world) => {
+  world.setPresent([])
+  await world.clock.pass(120_000)
+  assert.is(world.cloud.writes(), 0)
+})
+
+test('the guardian on the holder lets another one lead, once a minute, and not while there is a problem', async () => {
+  const world = guardedWorld({ ownNode: 'a' })
+  world.lead()
+  await world.clock.pass(5_000)
+  assert.ok(world.isLeading(), 'no other node has answered often enough')
+  await world.clock.pass(10_000)
+  assert.not(world.isLeading())
+  assert.is(world.guard.hesitationMs(), 1_500)
+  world.lead()
+  await world.clock.pass(40_000)
+  assert.ok(world.isLeading(), 'nobody took the lease: it leads for a minute')
+  world.servers.a = 'refuses'
+  world.servers.b = 'refuses'
+  world.servers.c = 'refuses'
+  await world.clock.pass(30_000)
+  assert.ok(world.isLeading())
+  await world.stop()
+})
+
+test('a guardian elsewhere claims a free lease at once', async () => {
+  const world = guardedWorld({ ownNode: 'b' })
+  await world.start()
+  assert.is(world.guard.hesitationMs(), 0)
+  assert.ok(world.isLeading())
+  await world.stop()
+})
+
+test.run()

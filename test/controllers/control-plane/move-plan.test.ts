@@ -1,0 +1,127 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type GuardedNode,
+  type MoveFacts,
+  planMove,
+  strangerGraceMs,
+} from '../../../controllers/control-plane/move-plan.ts'
+import { noProbes, type ProbeHistory } from '../../../controllers/control-plane/probe-history.ts'
+
+const answers = (successes: number): ProbeHistory => ({ failures: 0, successes, formerSuccesses: 0, answeredAtMs: 1 })
+const failed = (failures: number, formerSuccesses = 50): ProbeHistory => ({
+  failures,
+  successes: 0,
+  formerSuccesses,
+  answeredAtMs: 1,
+  reason: 'refused',
+})
+const [well, bad, suspect, unknown] = [answers(50), failed(3), failed(2), noProbes]
+
+const [excluded, cordoned, deleted] = [1, 2, 3]
+
+/** Node `a` runs on machine `A`; the state of each is its probes, or why it leaves. */
+function nodesOf(states: Record<string, ProbeHistory | [ProbeHistory, number]>): GuardedNode[] {
+  return Object.entries(states).map(([name, state]) => {
+    const [probes, leaving] = Array.isArray(state) ? state : [state, 0]
+    const endpoint = { address: '192.0.2.1', port: 6443 }
+    return { name, machine: name.toUpperCase(), endpoint, leaving, probes }
+  })
+}
+
+type States = Parameters<typeof nodesOf>[0]
+
+function decide(states: States, facts: Partial<MoveFacts> = {}): string {
+  const decision = planMove({
+    nodes: nodesOf(states),
+    assigned: ['A'],
+    former: undefined,
+    strangerForMs: 0,
+    address: undefined,
+    rules: { failures: 3, successes: 10 },
+    refused: new Set(),
+    pauseMs: () => 0,
+    ...facts,
+  })
+  if (decision.do === 'move') return `${decision.reason} -> ${decision.to.name}`
+  return decision.do === 'wait' && decision.problem !== undefined ? 'problem' : decision.do
+}
+
+const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: string][] = [
+  ['all is well', { a: well, b: well, c: well }, {}, 'stay'],
+  ['the holder failed twice', { a: suspect, b: well }, {}, 'wait'],
+  ['the holder failed three times', { a: bad, b: well, c: well }, {}, 'failed -> b'],
+  ['the first candidate is bad too', { a: bad, b: bad, c: well }, {}, 'failed -> c'],
+  ['the first candidate is our own node', { a: bad, b: well, c: well }, { own: 'b' }, 'failed -> c'],
+  ['the only candidate is our own node', { a: bad, b: well, c: bad }, { own: 'b' }, 'failed -> b'],
+  ['another than our own node leaves', { a: bad, b: well, c: [well, cordoned] }, { own: 'b' }, 'failed -> b'],
+  ['all are bad', { a: bad, b: bad, c: bad }, {}, 'problem'],
+  ['the others are unknown yet', { a: bad, b: unknown }, {}, 'problem'],
+  ['the candidate has not answered often enough', { a: bad, b: answers(9) }, {}, 'problem'],
+  ['the holder fails for long: fewer answers are enough', { a: failed(5), b: answers(9) }, {}, 'failed -> b'],
+  ['the holder fails for very long', { a: failed(60), b: answers(2) }, {}, 'failed -> b'],
+  ['a holder that flapped failed three times', { a: failed(3, 9), b: well }, {}, 'wait'],
+  ['a holder that flapped failed six times', { a: failed(6, 9), b: well }, {}, 'failed -> b'],
+  ['one answer is never enough', { a: failed(60), b: answers(1) }, {}, 'problem'],
+  ['there is one control plane', { a: bad }, {}, 'problem'],
+  ['a candidate that leaves is the last choice', { a: bad, b: [well, cordoned], c: well }, {}, 'failed -> c'],
+  ['a candidate that leaves is better than a dead holder', { a: bad, b: [well, deleted] }, {}, 'failed -> b'],
+  ['the cloud refused the first candidate', { a: bad, b: well, c: well }, { refused: new Set(['B']) }, 'failed -> c'],
+  ['the former holder is well again: no move back', { a: well, b: well }, { former: 'B' }, 'stay'],
+  ['moves were many', { a: bad, b: well }, { pauseMs: () => 1 }, 'problem'],
+
+  ['the holder is cordoned', { a: [well, cordoned], b: well }, {}, 'leaving -> b'],
+  ['the holder is being deleted', { a: [well, deleted], b: well }, {}, 'leaving -> b'],
+  ['the holder is excluded by its label', { a: [well, excluded], b: well }, {}, 'leaving -> b'],
+  ['all are excluded, as kubeadm once did', { a: [well, excluded], b: [well, excluded] }, {}, 'stay'],
+  ['all are excluded, the holder is cordoned', { a: [well, cordoned], b: [well, excluded] }, {}, 'leaving -> b'],
+  ['all are cordoned', { a: [well, cordoned], b: [well, cordoned] }, {}, 'stay'],
+  ['the holder is cordoned, the other is bad', { a: [well, cordoned], b: bad }, {}, 'stay'],
+  ['the holder is cordoned, the other is new', { a: [well, cordoned], b: answers(9) }, {}, 'stay'],
+  ['the holder is cordoned and fails', { a: [bad, cordoned], b: [well, cordoned] }, {}, 'failed -> b'],
+
+  ['nobody has it', { a: well, b: well }, { assigned: [] }, 'unassigned -> a'],
+  ['nobody has it, and there was a holder', { a: well, b: well }, { assigned: [], former: 'B' }, 'unassigned -> b'],
+  ['nobody has it, the former holder is bad', { a: well, b: bad }, { assigned: [], former: 'B' }, 'unassigned -> a'],
+  [
+    'nobody has it, the former holder leaves',
+    { a: well, b: [well, cordoned] },
+    { assigned: [], former: 'B' },
+    'unassigned -> a',
+  ],
+  ['nobody has it, one answer is enough', { a: answers(1), b: bad }, { assigned: [] }, 'unassigned -> a'],
+  ['nobody has it, nobody answers', { a: bad, b: unknown }, { assigned: [] }, 'problem'],
+  ['nobody has it: that never waits', { a: well }, { assigned: [], pauseMs: () => 1 }, 'unassigned -> a'],
+
+  ['two have it, both are well', { a: well, b: well }, { assigned: ['B', 'A'] }, 'several -> a'],
+  ['two have it, one is well', { a: bad, b: well }, { assigned: ['A', 'B'] }, 'several -> b'],
+  ['two have it, a third is well', { a: bad, b: bad, c: well }, { assigned: ['A', 'B'] }, 'several -> c'],
+  ['two have it, nobody is well', { a: bad, b: bad }, { assigned: ['A', 'B'] }, 'problem'],
+
+  ['a stranger has it for a moment', { a: well }, { assigned: ['X'] }, 'wait'],
+  ['a stranger has it', { a: well }, { assigned: ['X'], strangerForMs: strangerGraceMs }, 'no-control-plane -> a'],
+  ['a stranger has it, nobody is well', { a: bad }, { assigned: ['X'], strangerForMs: strangerGraceMs }, 'problem'],
+
+  [
+    'the address never answered from here',
+    { a: well, b: well },
+    { address: { failures: 9, successes: 0, formerSuccesses: 0 } },
+    'stay',
+  ],
+  ['the address answers no more', { a: well, b: well }, { address: failed(3) }, 'unreachable -> b'],
+  ['the address failed twice', { a: well, b: well }, { address: failed(2) }, 'wait'],
+  ['the address answers no more, nobody else is well', { a: well, b: bad }, { address: failed(3) }, 'problem'],
+  ['the address answers, its holder does not', { a: bad, b: well }, { address: well }, 'failed -> b'],
+]
+
+for (const [what, states, facts, decision] of rows)
+  test(`${what}: ${decision}`, () => {
+    assert.is(decide(states, facts), decision)
+  })
+
+test('a node without a machine of our cloud is no candidate', () => {
+  const nodes = nodesOf({ a: bad, b: well }).map((node) => (node.name === 'b' ? { ...node, machine: undefined } : node))
+  assert.is(decide({}, { nodes }), 'problem')
+})
+
+test.run()

@@ -1,0 +1,77 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type MoveReportOptions, reportMove } from '../../../controllers/control-plane/move-report.ts'
+import type { MoveReason } from '../../../controllers/control-plane/move-plan.ts'
+import { noProbes } from '../../../controllers/control-plane/probe-history.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
+import { recordedLog } from '../../kube/recorded-log.ts'
+
+type Told = { about: string; type: string; reason: string; message: string }
+
+/** Reports a move of 203.0.113.9 from these machines to node b, and lets 20 s pass. */
+async function report(from: string[], reason: MoveReason, isAnswering: (afterMs: number) => boolean | undefined) {
+  const clock = fakeClock()
+  const [beganAtMs, told, outages] = [clock.now(), [] as Told[], [] as number[]]
+  const options: MoveReportOptions = {
+    nodeOf: (machine) => (machine === 'A' ? 'a' : undefined),
+    isAnswering() {
+      const answer = isAnswering(clock.now() - beganAtMs)
+      return answer === undefined ? undefined : Promise.resolve(answer)
+    },
+    answeredAtMs: (machine) => (machine === 'A' ? beganAtMs - 2_000 : undefined),
+    event: (about, occurrence) =>
+      void told.push({ about: about === 'mirror-service' ? about : about.node, ...occurrence }),
+    onAnswer: (ms) => void outages.push(ms),
+    clock,
+    log: recordedLog(),
+  }
+  const to = { name: 'b', machine: 'B', endpoint: undefined, leaving: 0, probes: noProbes }
+  const move = { do: 'move' as const, to, reason, why: '3 probes failed', beganAtMs }
+  const ending = new AbortController()
+  const reported = reportMove(
+    { ...move, from: { id: 'r', address: '203.0.113.9', machines: from } },
+    options,
+    ending.signal,
+  )
+  await clock.pass(20_000)
+  await reported
+  return { told, outages }
+}
+
+test('the mirror Service and both nodes are told of a move, and of the first answer after it', async () => {
+  const { told, outages } = await report(['A'], 'failed', (ms) => ms >= 500)
+  assert.equal(
+    told.map(({ about, type, reason }) => `${type} ${reason} ${about}`),
+    [
+      ...['mirror-service', 'b', 'a'].map((about) => `Warning ControlPlaneAddressMoved ${about}`),
+      ...['mirror-service', 'b', 'a'].map((about) => `Normal ControlPlaneAddressAnswers ${about}`),
+    ],
+  )
+  assert.is(told[0]?.message, 'The control-plane address 203.0.113.9 moved from a to b: 3 probes failed.')
+  assert.match(told[3]?.message ?? '', '203.0.113.9 answers on b, 2.5s after the last good answer before the move.')
+  assert.equal(outages, [2_500])
+})
+
+test('an address that stays silent is told after a while', async () => {
+  const { told, outages } = await report(['A'], 'failed', () => false)
+  assert.equal(
+    [...new Set(told.map(({ type, reason }) => `${type} ${reason}`))],
+    ['Warning ControlPlaneAddressMoved', 'Warning ControlPlaneAddressSilent'],
+  )
+  assert.match(told.at(-1)?.message ?? '', 'Check that a network interface of that machine has it.')
+  assert.equal(outages, [])
+})
+
+test('a machine that has the address itself tells nothing about answers', async () => {
+  const { told } = await report(['A'], 'failed', () => undefined)
+  assert.equal([...new Set(told.map(({ reason }) => reason))], ['ControlPlaneAddressMoved'])
+})
+
+test('a voluntary move is no warning, and a machine without a node is named by its id', async () => {
+  assert.is((await report(['A'], 'leaving', () => undefined)).told[0]?.type, 'Normal')
+  const texts = (await report(['X', 'A'], 'several', () => undefined)).told.map(({ message }) => message)
+  assert.match(texts[0] ?? '', 'moved from machine X, a to b')
+  assert.match((await report([], 'unassigned', () => undefined)).told[0]?.message ?? '', 'moved from no machine to b')
+})
+
+test.run()

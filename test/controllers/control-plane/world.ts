@@ -1,0 +1,218 @@
+// A guardian on a clock that tests move, with three control planes and a cloud that unassigns before it assigns.
+import { CloudError } from '../../../clouds/cloud.ts'
+import type { Front, FrontPort } from '../../../controllers/control-plane/front.ts'
+import { guardian } from '../../../controllers/control-plane/guardian.ts'
+import { knownFront } from '../../../controllers/control-plane/known-front.ts'
+import type { GuardedNode } from '../../../controllers/control-plane/move-plan.ts'
+import { type TriedMove, mover } from '../../../controllers/control-plane/mover.ts'
+import { probers } from '../../../controllers/control-plane/probers.ts'
+import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
+import type { Probe } from '../../../kube/probe.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
+import { recordedLog } from '../../kube/recorded-log.ts'
+
+export type ServerState = 'well' | 'slow' | 'hangs' | 'refuses' | 'broken' | 'flaps' | 'blinks'
+export type Write = 'unassign' | 'assign'
+/** What happens to a write: it is not carried out, or it is and nobody hears of it. */
+export type WriteFault = 'fails' | 'lost' | 'refused'
+
+const timeoutMs = 3_000
+/** How long a call to the cloud takes. */
+const usualCloudMs = 250
+
+const names = ['a', 'b', 'c'] as const
+export type Name = (typeof names)[number]
+
+/** A cloud of its own with a guardian that leads; `start` ends the wait for enough good answers. */
+export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = {}) {
+  const clock = fakeClock()
+  const log = recordedLog()
+  const servers: Record<Name, ServerState> = { a: 'well', b: 'well', c: 'well' }
+  const leaving: Record<Name, number> = { a: 0, b: 0, c: 0 }
+  let present: readonly Name[] = names
+  const cloud = scriptedCloud(clock)
+  const probe = scriptedProbe(servers, clock)
+  const awake = wakeUp(clock)
+  const hosts = probers({
+    probe,
+    intervalMs: 1_000,
+    timeoutMs,
+    clock,
+    onOutcome: (_name, { isWell }) => void (isWell || awake.wake()),
+  })
+  const outside = probers({
+    probe: (_at, signal) => probe({ address: nameOf(cloud.assigned[0]), port: 0 }, signal),
+    intervalMs: 1_000,
+    timeoutMs,
+    clock,
+    onOutcome: () => {},
+  })
+  const endpoint = (name: string) => ({ address: name, port: 6443 })
+  hosts.target(new Map(names.map((name) => [name, endpoint(name)])))
+  const nodes = (): GuardedNode[] =>
+    present.map((name) => ({
+      name,
+      machine: machineOf(name),
+      endpoint: endpoint(name),
+      leaving: leaving[name],
+      probes: hosts.history(name),
+    }))
+  const known = knownFront({
+    port: cloud.port,
+    now: () => clock.now(),
+    timeoutMs: 10_000,
+    onChange: () => awake.wake(),
+  })
+  const moves: string[] = []
+  let leaseLeftMs = () => 3_000
+  let turns = 0
+  const guard = guardian({
+    known,
+    mover: mover({ port: cloud.port, cooldownMs: options.cooldownMs ?? 30_000, clock, log, onAttempt: () => {} }),
+    nodes,
+    address: () => undefined,
+    ownNode: options.ownNode,
+    rules: { failures: 3, successes: 10 },
+    readIntervalMs: 60_000,
+    probeIntervalMs: 1_000,
+    wakeUp: awake,
+    clock,
+    log,
+    onTurn: () => void (turns += 1),
+    onMoved: ({ reason, to }: TriedMove) => void moves.push(`${reason} -> ${to.name}`),
+  })
+  const ending = new AbortController()
+  let led: Promise<void> | undefined
+  let isLeading = false
+  const lead = () => {
+    isLeading = true
+    led = guard.lead(ending.signal, () => leaseLeftMs()).finally(() => (isLeading = false))
+  }
+  return {
+    clock,
+    log,
+    cloud,
+    servers,
+    leaving,
+    moves,
+    guard,
+    holders: () => cloud.assigned.map(nameOf),
+    turns: () => turns,
+    setPresent: (now: readonly Name[]) => void (present = now),
+    setLeaseLeft: (left: () => number) => void (leaseLeftMs = left),
+    lead,
+    isLeading: () => isLeading,
+    async start() {
+      lead()
+      await clock.pass(15_000)
+      cloud.calls.length = 0
+    },
+    /** How long it takes until this node alone has the address. */
+    async msUntilHeldBy(name: Name, atMostMs = 60_000): Promise<number> {
+      for (let ms = 0; ms <= atMostMs; ms += 50) {
+        if (cloud.assigned.length === 1 && cloud.assigned[0] === machineOf(name)) {
+          // The look after the move.
+          await clock.pass(1_000)
+          return ms
+        }
+        await clock.pass(50)
+      }
+      return Infinity
+    },
+    async stop() {
+      ending.abort()
+      hosts.stop()
+      outside.stop()
+      await clock.pass(40_000)
+      await led
+    },
+  }
+}
+
+const machineOf = (name: string) => `machine-${name}`
+const nameOf = (machine = '') => machine.replace('machine-', '')
+
+type Clock = ReturnType<typeof fakeClock>
+
+function scriptedProbe(servers: Record<string, ServerState>, clock: Clock): Probe {
+  // The same chances in each run.
+  let chance = 42
+  const failed = (isDefinite: boolean, reason: string) => ({ isWell: false as const, isDefinite, reason })
+  return async ({ address }, signal) => {
+    chance = (chance * 1_103_515_245 + 12_345) % 2 ** 31
+    switch (servers[address]) {
+      case 'slow':
+        await clock.sleep(2_000, signal)
+        return { isWell: true }
+      case 'hangs':
+        await clock.sleep(timeoutMs, signal)
+        return failed(false, 'no answer')
+      case 'refuses':
+        return failed(true, 'refused')
+      case 'broken':
+        return failed(true, 'it answers 500')
+      case 'flaps':
+        return chance > 2 ** 30 ? { isWell: true } : failed(true, 'it answers 500')
+      // Down for less than a second, again and again.
+      case 'blinks':
+        return clock.now() % 4_000 < 900 ? failed(true, 'refused') : { isWell: true }
+      case 'well':
+      case undefined:
+    }
+    return { isWell: true }
+  }
+}
+
+function scriptedCloud(clock: Clock) {
+  const assigned: string[] = [machineOf('a')]
+  const calls: string[] = []
+  const faults: Partial<Record<Write | 'read', WriteFault[]>> = {}
+  let most = 1
+  let isGone = false
+  let delayMs = usualCloudMs
+  const call = async (what: string, signal: AbortSignal) => {
+    calls.push(what)
+    await clock.sleep(delayMs, signal)
+    signal.throwIfAborted()
+  }
+  const read = async (signal: AbortSignal): Promise<Front[]> => {
+    await call('read', signal)
+    if (faults.read?.shift()) throw new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
+    return isGone ? [] : [{ id: 'r1', address: '203.0.113.1', machines: [...assigned] }]
+  }
+  const write = async (what: Write, run: () => void, { signal, mayWrite }: Parameters<FrontPort['assign']>[1]) => {
+    if (!mayWrite())
+      throw new CloudError('this process may no longer move the address', { fault: 'conflict', outcome: 'nothing' })
+    await call(what, signal)
+    const fault = faults[what]?.shift()
+    if (fault === 'refused') throw new CloudError('it is in another metro', { fault: 'invalid', outcome: 'nothing' })
+    if (fault === 'fails') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
+    run()
+    most = Math.max(most, assigned.length)
+    if (fault === 'lost') throw new CloudError('no answer', { fault: 'unavailable', outcome: 'unknown' })
+  }
+  const port: FrontPort = {
+    name: 'tag cp',
+    fronts: read,
+    front: async (_id, signal) => (await read(signal))[0],
+    async assign({ machine }, options) {
+      await call('read for the move', options.signal)
+      for (const other of assigned.filter((one) => one !== machine))
+        await write('unassign', () => void assigned.splice(assigned.indexOf(other), 1), options)
+      if (!assigned.includes(machine)) await write('assign', () => void assigned.push(machine), options)
+    },
+  }
+  return {
+    port,
+    assigned,
+    calls,
+    faults,
+    writes: () => calls.filter((one) => one === 'assign' || one === 'unassign').length,
+    /** The most machines that a move of ours ever left with the address. */
+    most: () => most,
+    setDelay: (ms: number) => void (delayMs = ms),
+    setGone: (gone: boolean) => void (isGone = gone),
+    /** As a person does in the vendor's console. */
+    byHand: (...holders: string[]) => void assigned.splice(0, assigned.length, ...holders.map(machineOf)),
+  }
+}

@@ -1,0 +1,108 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type ClusterFamilies,
+  familyProblem,
+  hasOpenFamilies,
+  isDualStack,
+  withStoredFamilies,
+} from '../../../ledger/want/families.ts'
+import { makeService } from '../../builders.ts'
+
+const four: ClusterFamilies = { primary: 'IPv4', isDual: false }
+const six: ClusterFamilies = { primary: 'IPv6', isDual: false }
+const fourAndSix: ClusterFamilies = { primary: 'IPv4', isDual: true }
+const sixAndFour: ClusterFamilies = { primary: 'IPv6', isDual: true }
+const unknown: ClusterFamilies = { primary: 'IPv4', isDual: undefined }
+
+type Facts = Parameters<typeof makeService>[0]
+const prefers: Facts = { ipFamilyPolicy: 'PreferDualStack' }
+const both: Facts = { ...prefers, ipFamilies: ['IPv4', 'IPv6'] }
+const stored: Facts = { ...prefers, ipFamilies: ['IPv4'] }
+
+// What the API server stores: it sets families after the mutating webhooks. test/whole/families.test.ts shows the same.
+const cases: { name: string; facts: Facts; old?: Facts; cluster: ClusterFamilies; becomes: string }[] = [
+  { name: 'that requests nothing', facts: {}, cluster: four, becomes: 'SingleStack IPv4' },
+  { name: 'that requests nothing, in IPv6', facts: {}, cluster: six, becomes: 'SingleStack IPv6' },
+  { name: 'that requests nothing of two', facts: {}, cluster: sixAndFour, becomes: 'SingleStack IPv6' },
+  { name: 'of one family', facts: { ipFamilies: ['IPv4'] }, cluster: sixAndFour, becomes: 'SingleStack IPv4' },
+  { name: 'with a cluster IP', facts: { clusterIP: 'fd00::7' }, cluster: fourAndSix, becomes: 'SingleStack IPv6' },
+  {
+    name: 'of two families without a policy',
+    facts: { ipFamilies: ['IPv6', 'IPv4'] },
+    cluster: fourAndSix,
+    becomes: 'RequireDualStack IPv6,IPv4',
+  },
+  {
+    name: 'with two cluster IPs',
+    facts: { clusterIPs: ['10.0.0.7', 'fd00::7'] },
+    cluster: fourAndSix,
+    becomes: 'RequireDualStack IPv4,IPv6',
+  },
+  { name: 'that prefers two, where there is one', facts: prefers, cluster: six, becomes: 'PreferDualStack IPv6' },
+  { name: 'that prefers two', facts: prefers, cluster: sixAndFour, becomes: 'PreferDualStack IPv6,IPv4' },
+  { name: 'that prefers two and names one', facts: stored, cluster: sixAndFour, becomes: 'PreferDualStack IPv4,IPv6' },
+  { name: 'that prefers two, nobody knows', facts: prefers, cluster: unknown, becomes: 'PreferDualStack IPv4' },
+  {
+    name: 'that prefers two from now on',
+    facts: stored,
+    old: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] },
+    cluster: fourAndSix,
+    becomes: 'PreferDualStack IPv4,IPv6',
+  },
+  {
+    name: 'stored when the cluster had one',
+    facts: stored,
+    old: { ...stored, type: 'ClusterIP' },
+    cluster: fourAndSix,
+    becomes: 'PreferDualStack IPv4',
+  },
+  {
+    name: 'that gives one of two up',
+    facts: { ...both, ipFamilyPolicy: 'SingleStack' },
+    old: both,
+    cluster: fourAndSix,
+    becomes: 'SingleStack IPv4',
+  },
+  { name: 'without cluster IPs', facts: { type: 'ExternalName' }, cluster: six, becomes: 'undefined undefined' },
+]
+for (const { name, facts, old, cluster, becomes } of cases) {
+  test(`a Service ${name} is stored as ${becomes}`, () => {
+    const { spec } = withStoredFamilies(makeService(facts), old ? makeService(old) : null, cluster)
+    assert.is(`${spec.ipFamilyPolicy} ${spec.ipFamilies?.join()}`, becomes)
+  })
+}
+
+test('only where the cluster decides and nobody knows how, the families of a Service are open', () => {
+  const isOpen = (facts: Facts, cluster = unknown, old: Facts | null = null) =>
+    hasOpenFamilies(makeService(facts), old && makeService(old), cluster)
+  assert.equal([isOpen(prefers), isOpen({}), isOpen(prefers, four)], [true, false, false])
+  assert.equal([isOpen(stored, unknown, stored), isOpen(stored, unknown, { ipFamilies: ['IPv4'] })], [false, true])
+})
+
+test('stored Services show whether the cluster has two families', () => {
+  const dual = (...facts: Facts[]) => isDualStack(facts.map((one) => makeService(one)))
+  assert.equal(
+    [dual(), dual({ ipFamilies: ['IPv4'] }), dual(stored), dual(stored, both)],
+    [undefined, undefined, false, true],
+  )
+})
+
+const problems: [name: string, facts: Facts, matchesFamilies: boolean, problem: RegExp | undefined][] = [
+  ['IPv4', { ipFamilies: ['IPv4'] }, true, undefined],
+  ['IPv6', { ipFamilies: ['IPv6'] }, true, /spec\.ipFamilies: "IPv6" requests an IPv6 address/],
+  ['IPv6, of any software', { ...prefers, ipFamilies: ['IPv6'] }, false, /spec\.ipFamilies: "IPv6"/],
+  ['both', { ipFamilyPolicy: 'RequireDualStack' }, false, /"RequireDualStack" requests an IPv4 and an IPv6/],
+  ['both if possible, and has both', both, true, /"PreferDualStack" with two families: MetalLB announces no/],
+  ['both if possible, and has both, of other software', both, false, undefined],
+  ['both if possible, and has one', stored, true, undefined],
+]
+for (const [name, facts, matchesFamilies, problem] of problems) {
+  test(`a Service of ${name}: ${problem ? 'is refused' : 'gets an address'}`, () => {
+    const text = familyProblem(makeService(facts), matchesFamilies)
+    if (problem) assert.match(text ?? '', problem)
+    else assert.is(text, undefined)
+  })
+}
+
+test.run()

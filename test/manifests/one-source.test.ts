@@ -1,0 +1,159 @@
+// The chart, the plain manifests, the kustomizations and `eip-admission install` come from one source. Here helm and
+// kubectl render them, and every difference is a failure.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ValueTree, isMap } from '../../manifests/choices.ts'
+import { defaultValues } from '../../manifests/generate/chart-values.ts'
+import { installedParts } from '../../manifests/generate/files.ts'
+import { inClusterParts } from '../../manifests/in-cluster.ts'
+import { installObjects } from '../../manifests/install.ts'
+import { knownChoices } from '../../manifests/known-choices.ts'
+import { controlPlanePrograms } from '../../sandbox/control-plane/build.ts'
+import { chartFolder, runHelm } from '../../sandbox/run-helm.ts'
+import { dialectFacts } from '../../server/settings/chart-facts.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { webhookIdentities as webhooks } from '../../webhooks/identities.ts'
+import { cases, cherry } from './chart-cases.ts'
+import { byName, objectsIn, renderChart } from './render.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const pathSecret = 'known-to-this-test'
+const release = { namespace: 'eip-admission', name: 'eip-admission', manager: 'Helm', version: manifest.version }
+
+/** What the chart installs with these values, by our own reading of them. */
+function expected(values: ValueTree): object[] {
+  const all = merged(defaultValues(), values)
+  return installedParts(inClusterParts(knownChoices(all, release, pathSecret), webhooks), all, 'helm').flatMap(
+    ({ objects }) => objects,
+  )
+}
+
+/** Values over defaults, as Helm merges them: maps by their entries, all else as a whole. */
+function merged(below: ValueTree, above: ValueTree): ValueTree {
+  const result = { ...below }
+  for (const [name, value] of Object.entries(above)) {
+    const under = result[name]
+    result[name] = isMap(under) && isMap(value) ? merged(under, value) : value
+  }
+  return result
+}
+
+for (const [name, values] of Object.entries(cases)) {
+  test(`helm renders what the code describes: ${name}`, async () => {
+    const all = merged(values, { webhooks: { pathSecret } })
+    assert.equal(byName(await renderChart(all)), byName(expected(all)))
+  })
+}
+
+test('the chart has every object of eip-admission install, and each is the same', async () => {
+  const rights = {
+    leaseNamespace: 'kube-system',
+    leaseName: 'cloud-controller-manager',
+    metallbConfigMap: { name: 'config', namespace: undefined },
+  }
+  const installed = byName(installObjects({ namespace: 'eip-admission', pathSecret, webhooks, ...rights }))
+  const charted = byName(await renderChart({ ...cherry, webhooks: { pathSecret } }))
+  for (const [key, object] of Object.entries(installed)) {
+    // Helm creates the namespace, and only a Deployment has a named port.
+    if (key.startsWith('Namespace')) continue
+    const same = charted[key] as ValueTree
+    if (key.startsWith('Service ')) assert.equal(portsOf(same), [{ ...portsOf(object)[0], targetPort: 'webhook' }])
+    else assert.equal(withoutMetadata(same), withoutMetadata(object as ValueTree), key)
+  }
+  assert.ok(Object.keys(installed).length > 12)
+})
+
+function portsOf(object: unknown): ValueTree[] {
+  return (object as { spec: { ports: ValueTree[] } }).spec.ports
+}
+
+function withoutMetadata(object: ValueTree): ValueTree {
+  return { ...object, metadata: undefined }
+}
+
+for (const { name } of dialectFacts()) {
+  test(`kubectl apply -k and the plain manifest have the same objects: ${name}`, async () => {
+    const kubectl = join(await controlPlanePrograms(), 'kubectl')
+    const overlay = join(root, 'manifests', 'kustomize', 'overlays', name)
+    const { stdout } = await promisify(execFile)(kubectl, ['kustomize', overlay], { maxBuffer: 2 ** 24 })
+    const plain = readFileSync(join(root, 'manifests', 'plain', `${name}.yaml`), 'utf8')
+    assert.equal(byName(objectsIn(stdout)), byName(objectsIn(plain)))
+  })
+
+  test(`the plain manifest differs from the chart only where Helm is needed: ${name}`, async () => {
+    const plain = byName(objectsIn(readFileSync(join(root, 'manifests', 'plain', `${name}.yaml`), 'utf8')))
+    const provider = dialectFacts().find((dialect) => dialect.name === name)?.providers[0]
+    const charted = byName(
+      await renderChart({ cloudProvider: provider, crds: { keep: false }, webhooks: { pathSecret: 'pending' } }),
+    )
+    const helmOnly = Object.keys(charted).filter((key) => !(key in plain))
+    assert.equal(helmOnly, [
+      'ClusterRole /eip-admission-cleanup',
+      'ClusterRoleBinding /eip-admission-cleanup',
+      'Job eip-admission/eip-admission-cleanup',
+      'Secret eip-admission/eip-admission-webhook',
+      'ServiceAccount eip-admission/eip-admission-cleanup',
+    ])
+    const text = (object: unknown) =>
+      JSON.stringify(object).replaceAll('"Helm"', '"kubectl"').replace('"--webhook-path-rotation=false",', '')
+    for (const [key, object] of Object.entries(plain)) {
+      if (key.startsWith('Namespace')) continue
+      assert.is(JSON.stringify(object), text(sameOrder(charted[key], object)), key)
+    }
+  })
+}
+
+/** The same value with its entries in the order of another one. */
+function sameOrder(value: unknown, like: unknown): unknown {
+  if (Array.isArray(value) && Array.isArray(like)) return value.map((item, n) => sameOrder(item, like[n]))
+  if (!isMap(value) || !isMap(like)) return value
+  const names = [...Object.keys(like).filter((name) => name in value), ...Object.keys(value)]
+  return Object.fromEntries(names.map((name) => [name, sameOrder(value[name], like[name])]))
+}
+
+test('Helm makes a new secret path, the same in every object of one rendering, that the API server accepts', async () => {
+  const segments = await Promise.all([1, 2].map(async () => segmentsOf(await renderChart(cherry))))
+  const [first = [], second = []] = segments
+  assert.ok(first.length > 4)
+  assert.is(new Set(first).size, 1)
+  assert.match(first[0] ?? '', /^[a-z0-9]{32}$/)
+  assert.is.not(first[0], second[0])
+})
+
+/** The segment that the Secret holds, and that of every webhook. */
+function segmentsOf(objects: object[]): string[] {
+  const text = JSON.stringify(objects)
+  const [, stored = ''] = /"data":{"path":"([^"]+)"/.exec(text) ?? []
+  const paths = [...text.matchAll(/"path":"\/([^/"]+)\/[^"]+"/g)].map(([, segment = '']) => segment)
+  return [Buffer.from(stored, 'base64').toString(), ...paths]
+}
+
+test('helm lint finds no mistake', async () => {
+  assert.match(await runHelm(['lint', '--strict', chartFolder, '--set', 'cloudProvider=packet']), /0 chart\(s\) failed/)
+})
+
+const refused: [string, ValueTree, RegExp][] = [
+  ['no cloud', {}, /cloudProvider/],
+  ['an unknown cloud', { cloudProvider: 'aws' }, /cloudProvider/],
+  ['a setting that nobody has', { ...cherry, settings: { regoin: 'LT' } }, /regoin/],
+  ['a setting of another cloud', { ...cherry, settings: { metro: 'da' } }, /metro/],
+  ['a value that the chart does not have', { ...cherry, replica: 3 }, /replica/],
+  ['a setting that the chart sets itself', { ...cherry, settings: { namespace: 'x' } }, /namespace/],
+  ['a failure policy that does not exist', { ...cherry, webhooks: { failurePolicy: 'Warn' } }, /failurePolicy/],
+]
+
+for (const [name, values, message] of refused) {
+  test(`helm refuses ${name}`, async () => {
+    const error: unknown = await renderChart(values).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    assert.match(String(error), message)
+  })
+}
+
+test.run()

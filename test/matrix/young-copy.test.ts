@@ -1,0 +1,74 @@
+// A copy of a cluster that is restored so soon that the original has written no sign of life since its backup.
+import { cpSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { leases } from '../../kube/resource.ts'
+import { eventually } from '../whole/eventually.ts'
+import { loadBalancer } from '../whole/manifests.ts'
+import { routes } from '../whole/test-stage.ts'
+import { dialect, openStage } from './dialect.ts'
+
+const original = await openStage()
+const copy = await openStage({ account: original })
+const running = { env: dialect.here, flags: ['--sweep-interval=5m', '--unbound-grace=1s'] }
+const backup = join(original.dir, 'etcd-backup')
+const isReserved = (address: string) => original.reserved().some((one) => one.address === address)
+
+const create = async (name: string) => {
+  await original.create(loadBalancer(name))
+  return original.settled(name)
+}
+
+let product = await original.startSwept(running)
+const web = await create('web')
+const db = await create('db')
+await product.stop()
+// The next leader observes the signs only where one was written: the first sweep had no carrier.
+product = await original.startSwept(running)
+const written = () =>
+  original.run('get', '-n', 'eip-admission', 'configmap', 'eip-admission-ledger', '-o', 'jsonpath={.data.signs}')
+await eventually('the first sign', async (observe) => observe(await written()) !== '' || undefined)
+await product.stop()
+await original.controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
+
+/** In the copy nobody has led since the backup, two minutes ago. */
+async function restore(): Promise<void> {
+  await copy.controlPlane.whileDown((data) => {
+    rmSync(data, { recursive: true })
+    cpSync(backup, data, { recursive: true })
+  })
+  const at = { namespace: 'kube-system', name: 'cloud-controller-manager' }
+  const lease = await copy.client.get(leases, at)
+  assert.ok(lease)
+  const renewTime = new Date(Date.now() - 120_000).toISOString().replace('Z', '000Z')
+  await copy.client.replace(leases, { ...lease, spec: { ...lease.spec, renewTime } })
+}
+
+test('the copy does not release what a person deletes in it, before and after a restart', async () => {
+  await restore()
+  let drill = await copy.startSwept(running)
+  await copy.run('delete', 'service', 'web', '--wait=false')
+  await eventually('an Event says why', async (observe) => {
+    const text = observe(await copy.run('get', 'events', '--field-selector=involvedObject.name=web'))
+    return /first makes sure that no other cluster uses our cluster id/.test(text) || undefined
+  })
+  await drill.stop()
+  drill = await copy.startSwept(running)
+  await sleep(6_000)
+  assert.ok(isReserved(web))
+  assert.is(original.calls(routes.release), 0)
+  await drill.stop()
+})
+
+test('the original, restarted, releases at once', async () => {
+  product = await original.startSwept(running)
+  await original.run('delete', 'service', 'db', '--timeout=20s')
+  await original.gone('db')
+  assert.not(isReserved(db))
+})
+
+test.after(() => copy.close(original))
+
+test.run()

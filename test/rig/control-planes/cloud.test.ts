@@ -1,0 +1,93 @@
+// A cloud in trouble, and people at its console, while the control-plane address has to move. On Equinix Metal, where a
+// move takes two writes.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { guardControlPlanes } from './guarded.ts'
+
+const planes = await guardControlPlanes()
+test.after(() => planes.close())
+
+const { faults, calls } = planes.cloud.control
+const [detach = '', assign = ''] = planes.cloud.writes
+
+/** Ends the API server of the holder, and starts it again when the address answers elsewhere. */
+async function failOver(withinMs: number, during: () => Promise<unknown> = async () => undefined) {
+  const holder = planes.holder()
+  const outcome = await planes.after(
+    async () => {
+      await holder.program('apiServer').end()
+      await during()
+    },
+    { withinMs },
+  )
+  await holder.program('apiServer').start()
+  return outcome
+}
+
+planes.test('while all is well a guardian lists once a minute at most, and writes nothing', async () => {
+  await planes.rest()
+  calls.clear()
+  await sleep(15_000)
+  assert.ok(calls.count() <= 1, `${calls.count()} calls in 15 s`)
+})
+
+planes.test('a cloud that takes 2 s for a call moves the address once', async () => {
+  await planes.rest()
+  // The work is done at once, and the answer takes longer than a guardian may wait for a write.
+  faults.add({ answer: 'slow', done: true, ms: 2000 })
+  const { holders } = await failOver(30_000)
+  faults.clear()
+  assert.is(holders.length, 1)
+})
+
+planes.test('a cloud that fails for 10 s moves the address when it answers again', async () => {
+  await planes.rest()
+  faults.add({ answer: 503 })
+  const { holders } = await failOver(40_000, async () => {
+    await sleep(10_000)
+    faults.clear()
+  })
+  assert.is(holders.length, 1)
+})
+
+for (const write of [detach, assign]) {
+  planes.test(`a lost answer to ${write} does not repeat what was done`, async () => {
+    await planes.rest()
+    calls.clear()
+    faults.add({ on: write, answer: 'reset', done: true, times: 1 })
+    const { holders } = await failOver(20_000)
+    assert.is(holders.length, 1)
+    assert.is(calls.count(assign), 1)
+  })
+}
+
+planes.test(
+  'a guardian that is killed between the two writes leaves the address nowhere, and another assigns it',
+  async () => {
+    await planes.rest()
+    const holder = planes.holder()
+    const leader = await planes.leader()
+    faults.add({ on: assign, answer: 'hang', times: 1 })
+    calls.clear()
+    const { holders } = await planes.after(async () => {
+      await holder.program('apiServer').end()
+      while (calls.count(assign) === 0) await sleep(10)
+      await leader.program('guardian').end()
+      assert.equal(planes.cloud.holders(), [], 'the address is assigned to nobody')
+    })
+    assert.is(holders.length, 1)
+    await holder.program('apiServer').start()
+    await leader.program('guardian').start()
+  },
+)
+
+planes.test('an address that a person moves at the console stays there', async () => {
+  await planes.rest()
+  const other = planes.machines.find(({ name }) => name !== planes.holder().name)
+  const { holders, loss } = await planes.after(() => planes.cloud.assign(other?.name), { quietMs: 5000 })
+  assert.equal(holders, [other?.name])
+  assert.is(loss.lost, 0)
+})
+
+test.run()

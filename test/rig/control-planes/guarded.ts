@@ -1,0 +1,121 @@
+// Three control planes with a guardian on each, for a test file that does one thing after the other to them.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { guardianUsers, leaderOf, startGuardians, untilGuarded } from '../../../sandbox/control-planes/guardian.ts'
+import type { Machine } from '../../../sandbox/control-planes/machine.ts'
+import type { Loss } from '../../../sandbox/control-planes/reads.ts'
+import {
+  type ControlPlanes,
+  type ControlPlanesOptions,
+  startControlPlanes,
+} from '../../../sandbox/control-planes/stage.ts'
+
+export type Guarded = ControlPlanes & {
+  /** The machine that has the address now. */
+  holder(): Machine
+  /** The machine whose guardian leads. */
+  leader(): Promise<Machine>
+  /** Waits until the address answers, all programs run, and every machine could take it. */
+  rest(): Promise<void>
+  /** Does something to the control planes, and returns what it caused until the address answers again. */
+  after(deed: () => Promise<unknown>, options?: AfterOptions): Promise<Outcome>
+  /** Declares a test; after one that fails, all is repaired for the next one, and the logs stay. */
+  test(name: string, body: () => Promise<void>): void
+  close(): Promise<void>
+}
+
+/** How long the address may be silent, how long to wait in any case, and what has to be undone before it can answer. */
+type AfterOptions = { withinMs?: number; quietMs?: number; answering?: () => Promise<unknown> }
+
+/** What a deed caused: the machines that had the address afterwards, one after the other, and what a user lost. */
+export type Outcome = { holders: string[]; loss: Loss }
+
+/** Moves may follow each other sooner than by default, because each file does many things. */
+const flags = ['--control-plane-cooldown=1s', '--control-plane-probe-successes=3']
+
+/** With one probe in a second a machine is a candidate after so long. */
+const candidateMs = 4000
+
+/** Starts control planes with guardians. The logs stay where a check of the end fails. */
+export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'dir'> = {}): Promise<Guarded> {
+  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-control-planes-'))
+  const planes = await startControlPlanes({ ...options, dir, users: guardianUsers })
+  const { machines, assignment, client, cloud } = planes
+  await startGuardians(planes, flags)
+  let atRestMs = Date.now() + candidateMs
+  let hasFailed = false
+  return {
+    ...planes,
+    holder() {
+      const [name = 'none', ...others] = cloud.holders()
+      assert.equal(others, [], 'the address is assigned to several machines')
+      return planes.machine(name)
+    },
+    async leader() {
+      const leader = await leaderOf(machines)
+      assert.ok(leader, 'no guardian leads')
+      return leader
+    },
+    async rest() {
+      await client.untilAnswered(5, 20_000)
+      await untilGuarded(machines)
+      await sleep(Math.max(0, atRestMs - Date.now()))
+    },
+    async after(deed, { withinMs = 20_000, quietMs = 0, answering } = {}) {
+      const before = assignment.history().length
+      const fromMs = Date.now()
+      await deed()
+      await sleep(quietMs)
+      await answering?.()
+      await client.untilAnswered(5, withinMs)
+      const loss = await client.lossSince(fromMs)
+      atRestMs = Date.now() + candidateMs
+      return {
+        holders: assignment
+          .history()
+          .slice(before)
+          .flatMap(({ machines: held }) => held),
+        loss,
+      }
+    },
+    test(name, body) {
+      test(name, async () => {
+        try {
+          await body()
+        } catch (error) {
+          hasFailed = true
+          console.error(`the logs of a failed test of control planes: ${join(dir, 'logs')}`)
+          await repair(planes)
+          throw error
+        }
+      })
+    },
+    async close() {
+      const history = assignment.history()
+      await planes.stop()
+      assert.equal(
+        history.filter(({ machines: held }) => held.length > 1),
+        [],
+        'two machines had the address at once',
+      )
+      // On a busy machine the rig itself is late; what tests measure includes it.
+      assert.ok(assignment.lagMs() < 2_000, `the network followed the cloud after ${assignment.lagMs()} ms`)
+      if (!hasFailed) rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Undoes whatever a test did that did not come to its end. */
+async function repair({ cloud, machines }: ControlPlanes): Promise<void> {
+  cloud.control.faults.clear()
+  cloud.control.latency.clear()
+  for (const machine of machines) {
+    for (const program of machine.programs.values()) program.resume()
+    await machine.back()
+    if (machine.programs.has('front')) await machine.answer({})
+  }
+}

@@ -1,0 +1,97 @@
+// Guardians that are cut off, frozen or replaced, and machines that leave in order.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { guardControlPlanes } from './guarded.ts'
+
+// Only the holder has the address, so every other guardian can probe through it.
+const planes = await guardControlPlanes({ alias: 'while-assigned' })
+test.after(() => planes.close())
+
+const { calls, faults } = planes.cloud.control
+const [, assign = ''] = planes.cloud.writes
+
+/** Runs kubectl at a machine that does not have the address. */
+async function kubectl(...args: string[]): Promise<void> {
+  const other = planes.machines.find(({ name }) => name !== planes.holder().name)
+  assert.ok(other)
+  const { code, stderr } = await planes.kubectlAt(other)(args)
+  assert.is(code, 0, stderr)
+}
+
+planes.test('a node that is cordoned gives the address away, and no user who tries twice notices', async () => {
+  await planes.rest()
+  const holder = planes.holder()
+  const { holders, loss } = await planes.after(() => kubectl('cordon', holder.name), { quietMs: 5000 })
+  assert.is(holders.length, 1)
+  assert.is(loss.lost, 0, JSON.stringify(loss))
+  await kubectl('uncordon', holder.name)
+  await sleep(3000)
+  assert.is.not(planes.holder().name, holder.name, 'nothing moves back by itself')
+})
+
+planes.test('an address that a person assigns to nobody is missed, and goes back to its holder', async () => {
+  await planes.rest()
+  const holder = planes.holder()
+  const { holders } = await planes.after(() => planes.cloud.assign(undefined), { withinMs: 90_000 })
+  assert.equal(holders, [holder.name])
+})
+
+planes.test('two guardians that cannot reach each other move the address once at most', async () => {
+  await planes.rest()
+  const [one, other] = [await planes.leader(), planes.holder()]
+  const third = planes.machines.find(({ name }) => name !== one.name)
+  const to = one.name === other.name ? (third?.name ?? '') : other.name
+  const { holders } = await planes.after(
+    async () => {
+      await planes.network.setPartition(one.name, to, 'cut')
+      await sleep(8000)
+      await planes.network.setPartition(one.name, to, 'whole')
+    },
+    { withinMs: 30_000 },
+  )
+  assert.ok(holders.length <= 1, `the address went to ${holders.join(', ')}`)
+})
+
+planes.test('a guardian that was frozen for longer than its lease writes nothing when it continues', async () => {
+  await planes.rest()
+  const holder = planes.holder()
+  calls.clear()
+  // Frozen in the middle of a move, between the two writes.
+  faults.add({ on: assign, answer: 'hang', times: 1 })
+  const { holders } = await planes.after(async () => {
+    await holder.program('apiServer').end()
+    while (calls.count(assign) === 0) await sleep(10)
+    const frozen = planes.machine(calls.all(assign)[0]?.caller ?? 'nobody')
+    frozen.program('guardian').pause()
+    await sleep(6000)
+    frozen.program('guardian').resume()
+  })
+  assert.is(holders.length, 1)
+  const writers = calls.all(assign).map(({ caller }) => caller)
+  assert.is.not(writers[0], writers.at(-1))
+  assert.is(writers.length, 2)
+  await holder.program('apiServer').start()
+})
+
+planes.test('a rolling upgrade of all three loses little', async () => {
+  await planes.rest()
+  const { loss } = await planes.after(
+    async () => {
+      for (const machine of planes.machines) {
+        await kubectl('cordon', machine.name)
+        await sleep(3000)
+        await machine.program('guardian').end('SIGTERM')
+        await machine.program('apiServer').end()
+        await machine.program('apiServer').start()
+        await machine.program('guardian').start()
+        await kubectl('uncordon', machine.name)
+        await sleep(12_000)
+      }
+    },
+    { withinMs: 30_000 },
+  )
+  assert.is(loss.lost, 0, JSON.stringify(loss))
+})
+
+test.run()

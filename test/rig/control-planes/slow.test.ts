@@ -1,0 +1,82 @@
+// API servers that answer, but not well: which of them users keep, and which they leave. On Cherry Servers.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { guardControlPlanes } from './guarded.ts'
+
+const planes = await guardControlPlanes({
+  cloud: 'cherry-servers',
+  fronts: ['control-0', 'control-1', 'control-2'],
+})
+test.after(() => planes.close())
+
+planes.test('an API server that takes 2 s for each answer keeps the address', async () => {
+  await planes.rest()
+  const holder = planes.holder()
+  const { holders, loss } = await planes.after(
+    async () => {
+      await holder.answer({ delayMs: 2000 })
+      await sleep(15_000)
+    },
+    { answering: () => holder.answer({}) },
+  )
+  assert.equal(holders, [], 'a slow API server is better than a move')
+  // The client of the rig waits for 1 s only: it shows that the answers were slow.
+  assert.ok(loss.longestGapMs > 14_000)
+})
+
+planes.test('three slow API servers keep the address where it is', async () => {
+  await planes.rest()
+  const { holders } = await planes.after(
+    async () => {
+      for (const machine of planes.machines) await machine.answer({ delayMs: 2000 })
+      await sleep(10_000)
+    },
+    { answering: () => answerAll({}) },
+  )
+  assert.equal(holders, [])
+})
+
+planes.test('an API server that fails every other second keeps the address', async () => {
+  await planes.rest()
+  const holder = planes.holder()
+  const { holders } = await planes.after(async () => {
+    for (let n = 0; n < 6; n += 1) {
+      await holder.answer({ status: 500 })
+      await sleep(1000)
+      await holder.answer({})
+      await sleep(1000)
+    }
+  })
+  assert.equal(holders, [])
+})
+
+planes.test('an API server that answers 500 is left', async () => {
+  await planes.rest()
+  const holder = planes.holder()
+  const { holders, loss } = await planes.after(() => holder.answer({ status: 500 }))
+  assert.is(holders.length, 1)
+  assert.ok(loss.longestGapMs < 8000, `${loss.longestGapMs} ms without a good answer`)
+  await holder.answer({})
+})
+
+planes.test('while every API server is bad nothing moves; when one is good again the address goes there', async () => {
+  await planes.rest()
+  const holder = planes.holder()
+  const [other] = planes.machines.filter(({ name }) => name !== holder.name)
+  assert.ok(other)
+  const { holders } = await planes.after(async () => {
+    await answerAll({ status: 500 })
+    await sleep(10_000)
+    assert.is(planes.holder().name, holder.name, 'nowhere is better')
+    await other.answer({})
+  })
+  assert.equal(holders, [other.name])
+  await answerAll({})
+})
+
+async function answerAll(as: { status?: number }): Promise<void> {
+  for (const machine of planes.machines) await machine.answer(as)
+}
+
+test.run()

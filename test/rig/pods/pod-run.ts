@@ -1,0 +1,108 @@
+// One pod on a node of the rig: its volumes, its process, its probe and its status.
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import type { KubeClient } from '../../../kube/client.ts'
+import type { Child } from '../../../sandbox/child.ts'
+import type { ControlPlane } from '../../../sandbox/control-plane/start.ts'
+import { type Pod, pods } from './pod.ts'
+import { startContainer } from './process.ts'
+import { podVolumes } from './volumes.ts'
+
+export type PodRun = ReturnType<typeof podRun>
+
+type PodDeps = {
+  controlPlane: ControlPlane
+  client: KubeClient
+  run: (args: string[], manifest?: object) => Promise<string>
+  /** The address of the pod: that of its node on the host network. */
+  address: string
+  /** Where the environment of the pod says that the API server is. */
+  apiServer: URL
+}
+
+/** Runs a pod that has a node. */
+export function podRun({ controlPlane, client, run, address, apiServer }: PodDeps) {
+  const { dir } = controlPlane
+  let child: Child | undefined
+  let name = ''
+  let reported = ''
+  let volumes: ReturnType<typeof podVolumes> | undefined
+  let isStopping = false
+  const logFile = (pod: Pod) => join(dir, 'logs', `${pod.metadata.name}.log`)
+
+  const report = async (pod: Pod, phase: string, isReady: boolean) => {
+    if (reported === `${phase} ${isReady}`) return
+    const status = isReady ? 'True' : 'False'
+    const conditions = ['Initialized', 'ContainersReady', 'Ready', 'PodScheduled'].map((type) => ({ type, status }))
+    const { namespace } = pod.metadata
+    const merge = { status: { phase, podIP: address, podIPs: [{ ip: address }], hostIP: address, conditions } }
+    await client.patch(pods, { namespace, name, patch: { merge } }, { subresource: 'status' })
+    reported = `${phase} ${isReady}`
+  }
+
+  const start = async (pod: Pod) => {
+    const { namespace = '' } = pod.metadata
+    const { serviceAccountName } = pod.spec
+    volumes ??= podVolumes(client, pod, join(dir, 'pods', name))
+    await volumes.update()
+    const token = (await run(['create', 'token', serviceAccountName, '-n', namespace])).trim()
+    const pem = readFileSync(join(dir, 'certs', 'apiserver.crt'), 'utf8')
+    const credentials = { token, authority: pem.slice(pem.lastIndexOf('-----BEGIN CERTIFICATE-----')) }
+    const accountFolder = join(dir, 'pods', name, 'account')
+    const launch = { pod, address, folders: volumes.folders, accountFolder, credentials }
+    child = await startContainer({ ...launch, apiServer, logFile: logFile(pod) })
+    await report(pod, 'Running', false)
+  }
+
+  const stopAndRemove = async (pod: Pod) => {
+    if (isStopping) return
+    isStopping = true
+    await report(pod, 'Running', false)
+    const removal = ['delete', 'pod', name, '-n', pod.metadata.namespace ?? '', '--force', '--grace-period=0']
+    // The cluster may be gone by then.
+    void end()
+      .then(() => run([...removal, '--wait=false']))
+      .catch(() => undefined)
+  }
+
+  const end = async (signal: NodeJS.Signals = 'SIGTERM') => void (await child?.stop(signal, 60_000))
+
+  return {
+    logFile,
+    end,
+    /** Kills the process, as a crash does; a pod that is to run always is started again. */
+    kill: async () => void (await child?.stop('SIGKILL')),
+    async sync(pod: Pod) {
+      name = pod.metadata.name
+      if (pod.metadata.deletionTimestamp) return stopAndRemove(pod)
+      if (['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) return
+      if (!child) return start(pod)
+      await volumes?.update()
+      if (child.isRunning()) return report(pod, 'Running', await isReady(pod, address))
+      if (pod.spec.restartPolicy === 'Always') return start(pod)
+      await report(pod, (await child.exited) === 0 ? 'Succeeded' : 'Failed', false)
+    },
+  }
+}
+
+/** Whether the readiness probe succeeds now; a container without one is ready. */
+async function isReady(pod: Pod, address: string): Promise<boolean> {
+  const [container] = pod.spec.containers
+  const probe = container?.readinessProbe?.httpGet
+  if (!probe) return true
+  const port = container?.ports?.find(({ name }) => name === probe.port)?.containerPort
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const call = request(
+    `https://${address}:${port}${probe.path}`,
+    { rejectUnauthorized: false, timeout: 2_000 },
+    (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    },
+  )
+  call.on('timeout', () => call.destroy())
+  call.on('error', () => resolve(false))
+  call.end()
+  return promise
+}

@@ -1,0 +1,108 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Lease, Node } from '../../../kube/objects.ts'
+import type { Machine } from '../../../clouds/machines.ts'
+import type { SessionState, Workload } from '../../../server/doctor/facts.ts'
+import { bgpPeers, nodeMachines, providerIds, uninitializedNodes } from '../../../server/doctor/checks/nodes.ts'
+import { guardianLease, leader, runningPredecessor } from '../../../server/doctor/checks/other-programs.ts'
+import { judge, lines, now } from './context.ts'
+
+const id = '3b241101-e2bb-4255-8caf-4136c566a962'
+const node = (providerID?: string, more: Partial<Node['spec']> = {}): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'a' },
+  spec: { ...(providerID !== undefined && { providerID }), ...more },
+})
+
+test('a providerID of this cloud, of another, none, and one that names no machine', () => {
+  const of = (providerID?: string) => lines(providerIds, { nodes: [node(providerID)] })[0] ?? ''
+  assert.match(of(`equinixmetal://${id}`), /^ok/)
+  assert.match(of(`packet://${id}`), /^ok/)
+  assert.is(of(), 'error: node a has no providerID')
+  assert.match(
+    of('cherryservers://1'),
+    /^error: node a has the providerID "cherryservers:\/\/1", where equinixmetal:\/\//,
+  )
+  assert.match(of('equinixmetal://x y'), /^error/)
+})
+
+test('a node that waits, and one whose machine is gone', () => {
+  const taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' as const }
+  assert.match(
+    lines(uninitializedNodes, { nodes: [node(undefined, { taints: [taint] })] })[0] ?? '',
+    /^error: node a has the taint/,
+  )
+  assert.match(lines(uninitializedNodes, { nodes: [node()] })[0] ?? '', /^ok/)
+  const machine: Machine = {
+    id,
+    name: 'a',
+    state: 'on',
+    type: 't',
+    region: 'r',
+    zone: 'z',
+    addresses: [],
+    privateNetwork: undefined,
+  }
+  const of = (machines: Machine[]) => lines(nodeMachines, { nodes: [node(`equinixmetal://${id}`)], machines })[0]
+  assert.match(of([machine]) ?? '', /^ok/)
+  assert.is(of([]), `warning: node a: machine ${id} is not in the project`)
+})
+
+test('two peers are enough, one is a warning, none an error; without BGP nobody asks', () => {
+  const env = { METAL_LOAD_BALANCER: 'empty://' }
+  const nodes = [node(`equinixmetal://${id}`)]
+  const of = (count: number) =>
+    judge(bgpPeers, { nodes, peers: new Map([[id, count]]), sessions: [] }, { env })[0]?.level
+  assert.equal([of(2), of(1), of(0)], ['ok', 'warning', 'error'])
+  assert.equal(judge(bgpPeers, { nodes, peers: new Map(), sessions: [] }), [])
+  const session = (bgpStatus: string): SessionState => ({
+    apiVersion: 'frrk8s.metallb.io/v1beta1',
+    kind: 'BGPSessionState',
+    metadata: { name: 's', namespace: 'm' },
+    status: { node: 'a', peer: '169.254.255.1', bgpStatus },
+  })
+  const sessions = [session('Established'), session('Active')]
+  assert.equal(lines(bgpPeers, { nodes, peers: new Map([[id, 2]]), sessions }, { env }), [
+    'warning: node a: the BGP session with 169.254.255.1 is Active',
+  ])
+})
+
+test('a predecessor is found by its image, unless it is scaled to 0', () => {
+  const workload = (image: string, replicas?: number): Workload => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'ccm', namespace: 'kube-system' },
+    spec: { ...(replicas !== undefined && { replicas }), template: { spec: { containers: [{ image }] } } },
+  })
+  const of = (image: string, replicas?: number) =>
+    judge(runningPredecessor, { workloads: [workload(image, replicas)] })[0]?.level
+  assert.is(of('quay.io/equinix-oss/cloud-provider-equinix-metal:v3.8.1'), 'error')
+  assert.is(of('packethost/packet-ccm:v1.1.0', 1), 'error')
+  assert.is(of('ghcr.io/cherryservers/cloud-provider-cherry@sha256:ab'), 'error')
+  assert.is(of('ghcr.io/cherryservers/cloud-provider-cherry:v1', 0), 'ok')
+  assert.is(of('registry.example/my-packet-ccm-dashboard:1'), 'ok')
+  const [found] = judge(runningPredecessor, { workloads: [workload('packethost/packet-ccm')] })
+  assert.is(found?.fix, 'kubectl scale deployment -n kube-system ccm --replicas=0')
+})
+
+test('who leads', () => {
+  const lease = (holderIdentity: string, ageS: number, name = 'cloud-controller-manager'): Lease => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace: 'kube-system' },
+    spec: { holderIdentity, leaseDurationSeconds: 15, renewTime: new Date(now.getTime() - ageS * 1000).toISOString() },
+  })
+  const of = (...leases: Lease[]) => lines(leader, { leases })[0] ?? ''
+  assert.match(of(lease('pod-1_0123456789ab', 5)), /^ok/)
+  assert.match(of(lease('pod-1_0123456789ab', 300)), /^error: nobody renews/)
+  assert.match(of(lease('', 0)), /^error: nobody renews/)
+  assert.match(of(), /^error: the lease kube-system\/cloud-controller-manager does not exist/)
+  assert.match(of(lease('n_3b241101-e2bb-4255-8caf-4136c566a962', 5)), /^error: .* which is not eip-admission/)
+  assert.equal(judge(leader, { leases: [] }, { flags: { '--leader-elect': 'false' } }), [])
+  const env = { METAL_EIP_TAG: 'cp' }
+  assert.is(judge(guardianLease, { leases: [] }, { env })[0]?.level, 'error')
+  assert.is(judge(guardianLease, { leases: [lease('a_1', 2, 'eip-admission-control-plane')] }, { env })[0]?.level, 'ok')
+})
+
+test.run()

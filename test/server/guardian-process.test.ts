@@ -1,0 +1,71 @@
+// The process that only guards the control-plane address, with a simulated cloud and no API server.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { dialects } from '../../sandbox/dialects.ts'
+import { freePorts } from '../../sandbox/ports.ts'
+import { startProduct } from '../../sandbox/product.ts'
+import { dialectOf } from '../whole/dialects.ts'
+import { eventually } from '../whole/eventually.ts'
+
+const tag = 'k8s=cp'
+const dir = mkdtempSync(join(tmpdir(), 'guardian-'))
+const { cloud, project, token } = await dialects['cherry-servers'].open()
+const account = { url: cloud.url, project, token }
+const { address } = await dialectOf('cherry-servers').order(account, [tag])
+
+async function guard(flags: string[], env: Record<string, string> = { CHERRY_FIP_TAG: tag }) {
+  const kubeconfig = join(dir, 'kubeconfig')
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'k', cluster: { server: `https://${address}:6443` } }],
+    users: [{ name: 'u', user: { token: '5ecret' } }],
+    contexts: [{ name: 'here', context: { cluster: 'k', user: 'u' } }],
+    'current-context': 'here',
+  }
+  writeFileSync(kubeconfig, JSON.stringify(config))
+  const [health = 0] = await freePorts(1)
+  const logFile = join(dir, `${health}.log`)
+  const product = startProduct({
+    dialect: 'cherry-servers',
+    kubeconfig,
+    cloud: account,
+    ports: { webhook: 1, health },
+    logFile,
+    env: { CHERRY_LOAD_BALANCER: '', ...env },
+    flags: ['--only=control-plane', ...flags],
+  })
+  return { ...product, log: () => readFileSync(logFile, 'utf8') }
+}
+
+test('it ends if it would talk to the API server by the address that it guards', async () => {
+  const { exited, log } = await guard([])
+  assert.is(await exited, 1)
+  assert.match(log(), `by the control-plane address itself (https://${address}:6443)`)
+})
+
+test('it ends if there is no tag', async () => {
+  const { exited, log } = await guard([], {})
+  assert.is(await exited, 1)
+  assert.match(log(), 'set the tag of the control-plane address')
+})
+
+test('it waits for its API server, is alive but not ready meanwhile, and stops at once', async () => {
+  const guardian = await guard(['--api-server=https://127.0.0.1:1'])
+  const alive = await eventually('it answers', () => guardian.health('/livez').catch(() => undefined))
+  assert.is(alive.status, 200)
+  assert.is((await guardian.health('/readyz')).status, 503)
+  assert.match((await guardian.health('/metrics')).text, 'eip_admission_control_plane_leader 0')
+  assert.is(await guardian.stop('SIGTERM', 5_000), 0)
+  assert.not.match(guardian.log(), '5ecret')
+})
+
+test.after(async () => {
+  await cloud.close()
+  rmSync(dir, { recursive: true })
+})
+
+test.run()

@@ -1,0 +1,76 @@
+// Users who create Services at a steady pace, whatever happens to the replicas meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import type { KubeClient } from '../../kube/client.ts'
+import { listAll } from '../../kube/list-all.ts'
+import type { Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
+import { eventually } from './eventually.ts'
+import { loadBalancer } from './manifests.ts'
+
+export type Creates = {
+  /** The names of the Services that were created. */
+  created: string[]
+  /** Those of them that had no address when they were created. */
+  late: string[]
+  /** Why the others were not created. */
+  failed: string[]
+}
+
+const namespace = 'default'
+const perSecond = 20
+/** More users than these wait for an answer at no time: on a slow machine the load must not grow by itself. */
+const maxUsers = 40
+
+/** Creates up to twenty Services a second while `act` goes on, and waits for the answer to each. */
+export async function createWhile(client: KubeClient, prefix: string, act: () => Promise<unknown>): Promise<Creates> {
+  const result: Creates = { created: [], late: [], failed: [] }
+  let users = 0
+  const create = async (name: string) => {
+    users += 1
+    try {
+      const { spec } = await client.create(services, loadBalancer(name, { namespace }) as Service)
+      result.created.push(name)
+      if (spec.loadBalancerIP === undefined) result.late.push(name)
+    } catch (error) {
+      result.failed.push(`${name}: ${String(error)}`)
+    } finally {
+      users -= 1
+    }
+  }
+  const over = new AbortController()
+  const creates: Promise<void>[] = []
+  const createSteadily = async () => {
+    while (!over.signal.aborted) {
+      if (users < maxUsers) creates.push(create(`${prefix}-${creates.length}`))
+      await sleep(1_000 / perSecond)
+    }
+  }
+  const done = createSteadily()
+  try {
+    await act()
+  } finally {
+    over.abort()
+    await done
+    await Promise.all(creates)
+  }
+  return result
+}
+
+/** Waits until every Service that was created has an address, and checks that each has its own. */
+export async function addressesOf(client: KubeClient, { created }: Pick<Creates, 'created'>): Promise<string[]> {
+  const addresses = await eventually(
+    'every Service has an address',
+    async (observe) => {
+      const stored = (await listAll(client, services)).filter(({ metadata }) => created.includes(metadata.name))
+      const without = observe(
+        stored.filter(({ spec }) => spec.loadBalancerIP === undefined).map((one) => one.metadata.name),
+      )
+      return without.length === 0 ? stored.map(({ spec }) => spec.loadBalancerIP ?? '') : undefined
+    },
+    // What a killed process had sent to the cloud counts as in flight for twice the cloud's time-out.
+    120_000,
+  )
+  assert.is(new Set(addresses).size, created.length, 'each Service has an address of its own')
+  return addresses
+}

@@ -1,0 +1,131 @@
+// The process is killed at each step by which a Service gets its managed balancer, changes it and loses it; the next process
+// finishes the work, and nothing is doubled or left.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  balanced,
+  balancerFinalizer,
+  balancerId,
+  balancerRequest,
+  balancerRoutes,
+  balancersOf,
+} from './balancer-view.ts'
+import { type Moment, ingressOf, onService, processKiller } from './kill-at.ts'
+import { loadBalancer } from './manifests.ts'
+import { ipOf, simulatedNodes } from './simulated-nodes.ts'
+import { openStage } from './test-stage.ts'
+import { type Write, interceptWrites } from './write-interceptor.ts'
+
+const stage = await openStage()
+// A lease would be one wait more; a noted request is waited for two time limits of the cloud.
+const running = { env: { METAL_LOAD_BALANCER: 'emlb:///da' }, flags: ['--cloud-timeout=1s', '--leader-elect=false'] }
+const product = await stage.start(running)
+const interceptor = await interceptWrites(stage)
+const killAt = processKiller({ stage, interceptor, running, product })
+const nodes = simulatedNodes(stage)
+const addresses = [ipOf(await nodes.startNode('worker-1'), 4, 'public')]
+const { balancers } = stage.cloud.control
+
+const annotationOf = ({ object }: Write, name: string) => object?.metadata.annotations?.[name]
+const hanging = (name: string, call: string): Moment[] => [
+  { name: `the cloud gets the request to ${name}`, call, done: false },
+  { name: `the cloud has done what was asked, to ${name}, and not answered`, call, done: true },
+]
+const atWrite = (name: string, write: (write: Write) => boolean): Moment => ({
+  name,
+  write: (one) => onService(one) && write(one),
+})
+
+const whileCreating: Moment[] = [
+  atWrite('the request is noted', (write) => annotationOf(write, balancerRequest) !== undefined),
+  ...hanging('create the balancer', balancerRoutes.create),
+  atWrite('the Service gets the id of its balancer', (write) => annotationOf(write, balancerId) !== undefined),
+  ...hanging('create a pool', balancerRoutes.addPool),
+  ...hanging('add an origin', balancerRoutes.addOrigin),
+  ...hanging('create a port', balancerRoutes.addPort),
+  atWrite('the Service shows the addresses', (write) => ingressOf(write).length > 0),
+]
+
+const whileDeleting: Moment[] = [
+  ...hanging('delete a pool', balancerRoutes.removePool),
+  ...hanging('delete the balancer', balancerRoutes.remove),
+  atWrite('the Service loses its finalizer', ({ object }) => !object?.metadata.finalizers?.includes(balancerFinalizer)),
+]
+
+const whileChanging: Moment[] = [
+  ...hanging('delete the pool of a port', balancerRoutes.removePool),
+  ...hanging('delete a port', balancerRoutes.removePort),
+  ...hanging('create the pool of the new port', balancerRoutes.addPool),
+  ...hanging('create the new port', balancerRoutes.addPort),
+]
+
+const twoPorts = {
+  ports: [
+    { name: 'http', port: 80 },
+    { name: 'https', port: 443 },
+  ],
+}
+const creating = (name: string) => () => stage.kubectl(['create', '-f', '-'], loadBalancer(name, { spec: twoPorts }))
+const counts = () => [balancersOf(stage).length, balancers.pools().length]
+const remove = async (name: string) => {
+  await stage.run('delete', 'service', name, '--wait=false')
+  await stage.gone(name)
+}
+
+for (const [n, moment] of whileCreating.entries()) {
+  test(`killed when ${moment.name}: the Service has exactly one balancer in the end`, async () => {
+    const name = `creating-${n}`
+    await killAt(moment, creating(name))
+    await balanced(stage, name, addresses)
+    assert.equal(counts(), [1, 2])
+    await remove(name)
+    assert.equal(counts(), [0, 0])
+  })
+}
+
+for (const [n, moment] of whileChanging.entries()) {
+  test(`killed when ${moment.name}: the ports are those of the Service in the end`, async () => {
+    const name = `changing-${n}`
+    await creating(name)()
+    await balanced(stage, name, addresses)
+    const ports = [
+      { name: 'http', port: 80 },
+      { name: 'alt', port: 8080 },
+    ]
+    const patch = ['patch', 'service', name, '--type=merge', '-p', JSON.stringify({ spec: { ports } })]
+    await killAt(moment, () => stage.kubectl(patch))
+    await balanced(stage, name, addresses)
+    assert.equal(counts(), [1, 2])
+    await remove(name)
+    assert.equal(counts(), [0, 0])
+  })
+}
+
+for (const [n, moment] of whileDeleting.entries()) {
+  test(`killed when ${moment.name}: the Service and its balancer are deleted`, async () => {
+    const name = `deleting-${n}`
+    await creating(name)()
+    await balanced(stage, name, addresses)
+    await killAt(moment, () => stage.kubectl(['delete', 'service', name, '--wait=false']))
+    await stage.gone(name)
+    assert.equal(counts(), [0, 0])
+  })
+}
+
+test('deleted while its request has no answer: the Service stays until nothing can be created any more', async () => {
+  const hang: Moment = { name: 'the cloud has created it and not answered', call: balancerRoutes.create, done: true }
+  await killAt(hang, async () => {
+    await creating('short')()
+    await stage.run('delete', 'service', 'short', '--wait=false')
+  })
+  await stage.gone('short')
+  assert.equal(counts(), [0, 0])
+})
+
+test.after(async () => {
+  await interceptor.close()
+  await stage.run('delete', 'validatingwebhookconfiguration', 'write-interceptor')
+  await stage.close()
+})
+
+test.run()

@@ -1,0 +1,85 @@
+// Clusters whose Services have IPv6 addresses, on real API servers: clouds have one IPv4 address for a Service, so a
+// Service that nothing would announce is refused before an address is reserved.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Facts, loadBalancer } from './manifests.ts'
+import { type TestStage, openStage, routes } from './test-stage.ts'
+
+const env = { METAL_METRO_NAME: 'da' }
+const metallb = { ...env, METAL_LOAD_BALANCER: 'metallb:///' }
+const [dual, six] = await Promise.all([
+  openStage({ serviceRanges: ['10.96.0.0/16', 'fd00:96::/112'] }),
+  openStage({ serviceRanges: ['fd00:96::/112'] }),
+])
+let product = await dual.start({ env: metallb })
+await six.start({ env, flags: ['--own-address-ranges=2001:db8:1::/64'] })
+
+/** Sends a Service that has to be refused, as a dry run and as it is, and returns why. Nothing may be reserved. */
+async function refusal(stage: TestStage, facts: Facts): Promise<string> {
+  const send = (...flags: string[]) => stage.kubectl(['create', '-f', '-', ...flags], loadBalancer('refused', facts))
+  stage.cloud.control.calls.clear()
+  const dry = await send('--dry-run=server')
+  const { code, stderr } = await send()
+  assert.equal([dry.code, code, stage.calls(routes.reserve)], [1, 1, 0])
+  assert.is(await stage.record('refused'), undefined)
+  assert.is(dry.stderr, stderr)
+  return stderr
+}
+
+const reserves = async (stage: TestStage, name: string, facts: Facts = {}) => {
+  const { spec } = await stage.create(loadBalancer(name, facts))
+  assert.ok(spec.loadBalancerIP)
+  return spec
+}
+const prefers = { ipFamilyPolicy: 'PreferDualStack' }
+
+test('in a cluster with two families MetalLB gets no Service with both', async () => {
+  assert.match(
+    await refusal(dual, { spec: prefers }),
+    '"PreferDualStack" with two families: MetalLB announces no single',
+  )
+  assert.match(
+    await refusal(dual, { spec: { ...prefers, ipFamilies: ['IPv4'] } }),
+    '"PreferDualStack" with two families',
+  )
+  assert.match(await refusal(dual, { spec: { ipFamilies: ['IPv4', 'IPv6'] } }), '"RequireDualStack" requests')
+  assert.match(await refusal(dual, { spec: { ipFamilies: ['IPv6'] } }), '"IPv6" requests an IPv6 address')
+})
+
+test('nor by an update', async () => {
+  await dual.create(loadBalancer('internal', { spec: { type: 'ClusterIP' } }))
+  dual.cloud.control.calls.clear()
+  const patch = JSON.stringify({ spec: { type: 'LoadBalancer', ...prefers } })
+  const { code, stderr } = await dual.kubectl(['patch', 'service', 'internal', '-p', patch])
+  assert.is(code, 1)
+  assert.match(stderr, '"PreferDualStack" with two families')
+  assert.is(dual.calls(routes.reserve), 0)
+})
+
+test('a Service of one family gets its address there', async () => {
+  assert.equal((await reserves(dual, 'plain')).ipFamilies, ['IPv4'])
+  await dual.create(loadBalancer('kept', { spec: { type: 'ClusterIP', ...prefers } }))
+  const single = { type: 'LoadBalancer', ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] }
+  await dual.run('patch', 'service', 'kept', '-p', JSON.stringify({ spec: single }))
+  assert.ok((await dual.service('kept'))?.spec.loadBalancerIP)
+})
+
+test('other software announces one address for both', async () => {
+  await product.stop()
+  product = await dual.start({ env })
+  assert.equal((await reserves(dual, 'both', { spec: prefers })).ipFamilies, ['IPv4', 'IPv6'])
+})
+
+test('in a cluster with IPv6 alone a Service that names no family is refused', async () => {
+  for (const spec of [{}, prefers, { ipFamilyPolicy: 'SingleStack' }])
+    assert.match(await refusal(six, { spec }), 'spec.ipFamilies: "IPv6" requests an IPv6 address')
+  const own = await six.create(loadBalancer('own', { spec: { loadBalancerIP: '2001:db8:1::7' } }))
+  assert.equal(own.spec.ipFamilies, ['IPv6'])
+})
+
+test.after(async () => {
+  await dual.close()
+  await six.close()
+})
+
+test.run()
