@@ -1,18 +1,30 @@
-// Writes the pages that are made from tables in the code; with --check it reports those that are out of date.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+// Writes the files that are made from the code: pages of the reference, the chart and the manifests. With --check it
+// reports those that are out of date.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { manifestFiles } from '../manifests/generate/files.ts'
+import manifest from '../package.json' with { type: 'json' }
+import { doctorReference } from '../server/doctor/reference.ts'
+import { metricsReference } from '../server/metrics/reference.ts'
 import { annotationsReference } from '../server/settings/annotations-reference.ts'
+import { dialectFacts } from '../server/settings/chart-facts.ts'
 import { settingsReference } from '../server/settings/reference.ts'
+import { webhookIdentities } from '../webhooks/identities.ts'
 
 const pages = [
   { file: 'docs/reference/settings.md', text: settingsReference() },
   { file: 'docs/reference/annotations.md', text: annotationsReference() },
+  { file: 'docs/reference/metrics.md', text: metricsReference() },
+  { file: 'docs/reference/doctor.md', text: doctorReference() },
+  ...manifestFiles({ version: manifest.version, webhooks: webhookIdentities, dialects: dialectFacts() }),
 ]
 
 for (const { file, text } of pages) {
   const path = join(import.meta.dirname, '..', file)
-  if (!process.argv.includes('--check')) writeFileSync(path, text)
-  else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+  if (!process.argv.includes('--check')) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  } else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
     console.error(`${file} is out of date: run make generate`)
     process.exitCode = 1
   }
