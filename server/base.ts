@@ -7,7 +7,7 @@ import type { Credentials } from '../kube/credentials.ts'
 import type { Discovery } from '../kube/discovery.ts'
 import type { Watcher } from '../kube/watch.ts'
 import { makeCloudProvider } from './cloud-providers.ts'
-import type { CloudProvider } from './clouds/cloud-provider.ts'
+import type { CloudProvider, CloudTools } from './clouds/cloud-provider.ts'
 import { credentialsOf } from './cluster.ts'
 import { type EventRecorders, eventRecorders } from './event-recorders.ts'
 import { makeLog } from './log.ts'
@@ -16,7 +16,12 @@ import { loggedCloud } from './logged-cloud.ts'
 import { clientObservers } from './metrics/clients.ts'
 import { type Metrics, makeMetrics } from './metrics/metrics.ts'
 import { readBuild, readProcess } from './metrics/process.ts'
+import { readReload } from './metrics/reload.ts'
 import { proxyOf } from './proxy.ts'
+import { ReplaceableSecret } from './reload/replaceable-secret.ts'
+import { withValues } from './reload/setting-changes.ts'
+import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
+import { type CloudSettings, dialects } from './settings/dialects.ts'
 import type { ServeSettings } from './settings/serve.ts'
 
 /** What `serve` needs of the process. */
@@ -39,6 +44,8 @@ export type Base = {
   userAgent: string
   events: EventRecorders
   vendor: CloudProvider
+  /** Absent without a configuration file. */
+  reload: SettingsReload | undefined
   /** The name of this replica. */
   identity: string
   endAtOnce: ServeDeps['endAtOnce']
@@ -52,7 +59,8 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
   const metrics = makeMetrics()
   const observers = clientObservers(metrics)
-  const provider = await makeCloudProvider(settings.cloud, {
+  const apiKey = new ReplaceableSecret(settings.cloud.settings.apiKey)
+  const tools: CloudTools = {
     userAgent,
     proxy: proxyOf(env),
     log,
@@ -63,7 +71,9 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
       observers.cloud(exchange)
       log.debug({ call, result: fault ?? String(status), ms: Math.round(ms) }, 'call to the cloud')
     },
-  })
+  }
+  const provider = await makeCloudProvider(withValues(settings.cloud, { apiKey }), tools)
+  const reload = makeReload(settings, { apiKey, policy: provider.policy, tools, log, metrics })
   const hasObjects = settings.process.verbosity >= 3
   const vendor = hasObjects ? { ...provider, cloud: loggedCloud(provider.cloud, log) } : provider
   readProcess(metrics)
@@ -81,5 +91,21 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const credentials = credentialsOf(settings.process, env)
   const client = connect(credentials, { userAgent, observe })
   const events = eventRecorders({ client, instance: identity, log })
-  return { settings, log, metrics, client, credentials, userAgent, events, vendor, identity, endAtOnce }
+  return { settings, log, metrics, client, credentials, userAgent, events, vendor, reload, identity, endAtOnce }
+}
+
+type ReloadParts = Pick<Base, 'log' | 'metrics'> & {
+  apiKey: ReplaceableSecret
+  policy: CloudProvider['policy']
+  tools: CloudTools
+}
+
+/** Without a configuration file there is nothing to follow. */
+function makeReload({ cloud, cloudFile: file }: ServeSettings, { tools, metrics, ...parts }: ReloadParts) {
+  const table = dialects.find(({ name }) => name === cloud.dialect)?.table
+  if (!file || !table) return undefined
+  const candidate = (settings: CloudSettings) => makeCloudProvider(settings, tools)
+  const reload = settingsReload({ file, table, started: cloud, candidate, ...parts })
+  readReload(metrics, reload)
+  return reload
 }

@@ -8,7 +8,7 @@ import type { ServeSettings } from './settings/serve.ts'
 export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps): Promise<void> {
   const { signal, version } = deps
   const base = await createBase(settings, deps)
-  const { log, metrics, events, vendor, identity } = base
+  const { log, metrics, events, vendor, identity, reload } = base
   const guard = controlPlaneGuard(base)
   if (guard === undefined)
     throw new Error('--only=control-plane: there is nothing to guard; set the tag of the control-plane address')
@@ -25,10 +25,14 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
       ready: [
         { name: 'synced-nodes', problem: () => (guard.hasSynced() ? undefined : 'the first list has not arrived yet') },
       ],
-      details: [{ name: 'control-plane-address', problem: guard.problem }],
+      details: [
+        { name: 'settings', problem: () => reload?.problem() },
+        { name: 'control-plane-address', problem: guard.problem },
+      ],
       metrics: () => metrics.text(),
     },
   )
+  reload?.start(signal)
   try {
     await guard.run(signal)
     await events.written()

@@ -21,6 +21,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     components.ownAddresses.start(running.signal)
     components.clients?.authorities.start(running.signal)
     components.paths.start(running.signal)
+    context.reload?.start(running.signal)
     if (components.webhooks) await components.ownUser.start(running.signal)
     await components.certs.start(signal)
     if (signal.aborted) return
@@ -84,6 +85,7 @@ async function open(context: Context, { webhooks, ...components }: Components): 
       live: liveness(components),
       ready: [{ name: 'certificates', problem: () => components.certs.notReady() }, ...readiness(components)],
       details: [
+        { name: 'settings', problem: () => context.reload?.problem() },
         { name: 'cluster-id', problem: () => foreignCluster(components) },
         { name: 'admission', problem: () => components.probe?.problem() },
         { name: 'control-plane-address', problem: () => components.guard?.problem() },

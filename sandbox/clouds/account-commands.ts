@@ -30,6 +30,7 @@ export function accountCommands(control: AccountControl): Command[] {
       fields: { reservationsMs: milliseconds, devicesMs: milliseconds },
       run: ({ body }) => control.setDeletion(body as Deletion),
     },
+    ...tokenCommands(control),
     { route: 'GET /devices', help: 'Lists the devices of every project.', run: () => devices.all() },
     {
       route: 'POST /devices/:id/power-off',
@@ -38,6 +39,24 @@ export function accountCommands(control: AccountControl): Command[] {
     },
     { route: 'POST /devices/:id/power-on', help: 'Switches a device on.', run: (call) => devices.powerOn(idOf(call)) },
     { route: 'DELETE /devices/:id', help: 'Removes a device.', run: (call) => devices.remove(idOf(call)) },
+  ]
+}
+
+function tokenCommands({ tokens }: AccountControl): Command[] {
+  return [
+    {
+      route: 'POST /tokens',
+      help: 'Adds a token with the rights of the first one.',
+      example: '{"token":"0123456789abcdef","label":"new"}',
+      fields: { token: { type: 'string', minLength: 1 }, label: { type: 'string', minLength: 1 } },
+      required: ['token', 'label'],
+      run: ({ body }) => tokens.add(body as { token: string; label: string }),
+    },
+    {
+      route: 'DELETE /tokens/:id',
+      help: 'Revokes the token with this label.',
+      run: (call) => tokens.revoke(idOf(call)),
+    },
   ]
 }
 

@@ -5,6 +5,7 @@ import type { Faults } from './faults.ts'
 import { parseEveryBody } from './json-bodies.ts'
 import type { Latency } from './latency.ts'
 import type { Quota } from './quota.ts'
+import type { TokenControl } from './tokens.ts'
 
 /** The controls that every simulated cloud has, for code in the same process and, as commands, over HTTP. */
 export type CloudControl = { latency: Latency; faults: Faults; calls: CallLog; quota: Quota }
@@ -32,6 +33,7 @@ export type AccountControl = CloudControl & {
     powerOn(id: string): Json
     remove(id: string): void
   }
+  tokens: TokenControl
   /** Sets how long the API still shows a deleted object. */
   setDeletion(deletion: Deletion): void
 }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { ControlError } from './control-error.ts'
 
 export type Token<ProjectId> = {
   token: string
@@ -17,6 +18,15 @@ export type Tokens<ProjectId> = {
   withText: (text: string) => Token<ProjectId> | undefined
   /** Returns the label of a request's token, never the token itself. */
   caller: (request: FastifyRequest) => string
+  control: TokenControl
+}
+
+/** The controls of the tokens, as a person has them in the vendor's console. */
+export type TokenControl = {
+  /** Adds a token with the rights and the projects of the first one. */
+  add(token: { token: string; label: string }): void
+  /** Revokes the token with this label. */
+  revoke(label: string): void
 }
 
 /** Makes the tokens; `readToken` reads the token text from a request as the vendor's clients send it. */
@@ -33,5 +43,13 @@ export function makeTokens<ProjectId>(
     find,
     withText: (text) => known.get(text),
     caller: (request) => find(request)?.label ?? (readToken(request) ? 'unknown' : 'none'),
+    control: {
+      add: ({ token, label }) => void known.set(token, { projects: [...(tokens[0]?.projects ?? [])], token, label }),
+      revoke(label) {
+        const found = known.values().find((one) => one.label === label)
+        if (!found) throw new ControlError(`no token has the label "${label}"`, 404)
+        known.delete(found.token)
+      },
+    },
   }
 }

@@ -175,6 +175,14 @@ export const catalogue = {
     type: 'counter',
     help: 'Time without a good answer at the control-plane address around its moves.',
   },
+  eip_admission_settings_last_reload_successful: {
+    type: 'gauge',
+    help: 'Whether the process took up the configuration file as it is now. Absent without such a file.',
+  },
+  eip_admission_settings_need_restart: {
+    type: 'gauge',
+    help: 'Settings of the configuration file that count after a restart. Absent without such a file.',
+  },
   process_cpu_seconds_total: { type: 'counter', help: 'CPU time of the process since its start.' },
   process_resident_memory_bytes: { type: 'gauge', help: 'Resident memory of the process.' },
   process_start_time_seconds: { type: 'gauge', help: 'When the process started, in seconds since 1970.' },

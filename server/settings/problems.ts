@@ -17,6 +17,7 @@ function formatProblems(problems: readonly Problem[]): string {
   return [`eip-admission: ${count}:`, ...problems.map((problem) => `  - ${formatProblem(problem)}`)].join('\n')
 }
 
-function formatProblem({ setting, source, wrong, right }: Problem): string {
+/** One problem in a line. */
+export function formatProblem({ setting, source, wrong, right }: Problem): string {
   return `${setting}: ${source === undefined ? wrong : `${source} ${wrong}`}; ${right}`
 }

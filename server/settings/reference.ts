@@ -108,10 +108,17 @@ function settingsTable(table: SettingsTable): string {
 }
 
 function settingRow(setting: Setting<unknown>): string[] {
-  const { title, flag, aliases = [], env, otherEnv = [], field, sentence } = setting
+  const { title, flag, aliases = [], env, otherEnv = [], field, sentence, isReloaded } = setting
   const flags = [flag, ...aliases].filter((name) => name !== undefined).map(code)
   const variables = [env, ...otherEnv].filter((name) => name !== undefined).map(code)
-  return [title, flags.join(', '), variables.join(', '), code(field), defaultCell(setting), sentence]
+  return [
+    title,
+    flags.join(', '),
+    variables.join(', '),
+    code(field),
+    defaultCell(setting),
+    isReloaded ? `${sentence} A change in the configuration file needs no restart.` : sentence,
+  ]
 }
 
 /** A default value as code, or in words what holds without a value. */

@@ -4,6 +4,7 @@ import { controlPlaneProblems } from './control-plane.ts'
 import { dialects } from './dialects.ts'
 import type { CloudSettings } from './dialects.ts'
 import { readSettingsFile } from './file.ts'
+import type { SettingsFile } from './file.ts'
 import { fixedFlags, ignoredFlags } from './ignored-flags.ts'
 import { leaderElectionProblems } from './leader-election.ts'
 import { SettingsError } from './problems.ts'
@@ -12,12 +13,19 @@ import { manifestProblems } from './manifest.ts'
 import { cloudChoice, processSections, processSettings } from './process.ts'
 import type { ProcessSettings } from './process.ts'
 import { readSettings } from './resolve.ts'
-import type { Sources } from './resolve.ts'
+import type { Resolution, Sources } from './resolve.ts'
 import type { Section, SettingsTable, ValuesOf } from './setting.ts'
 import { webhookClientProblems } from './webhook-client.ts'
 
 /** What the operator decided for the addresses of the whole cluster: the settings that all dialects share. */
 export type ClusterSettings = ValuesOf<typeof common>
+
+/** The configuration file of the cloud, which another program may write anew at any time. */
+export type CloudFile = {
+  path: string
+  /** The settings of the cloud with the file as it is now; throws a SettingsError with every mistake. */
+  read: () => CloudSettings
+}
 
 /** All settings of `serve`, each part for those who need it. */
 export type ServeSettings = {
@@ -26,6 +34,8 @@ export type ServeSettings = {
   cluster: ClusterSettings
   /** The dialect and all of its settings, for the client of its vendor alone. */
   cloud: CloudSettings
+  /** Absent without a configuration file. */
+  cloudFile: CloudFile | undefined
   /** What an operator should read in the log at start. */
   warnings: string[]
 }
@@ -63,7 +73,25 @@ export function serveSettings({ flags, env }: Pick<Sources, 'flags' | 'env'>): S
   ]
   if (!cloud?.values || !own.values || problems.length > 0) throw new SettingsError(problems)
   const warnings = [...place.warnings, ...cloud.warnings, ...own.warnings, ...ignoredFlagWarnings(flags)]
-  return { process: own.values, cluster: cloud.values.settings, cloud: cloud.values, warnings }
+  return {
+    process: own.values,
+    cluster: cloud.values.settings,
+    cloud: cloud.values,
+    cloudFile:
+      path === undefined || !dialect ? undefined : cloudFile(path, (now) => dialect.read({ flags, env, file: now })),
+    warnings,
+  }
+}
+
+function cloudFile(path: string, resolve: (file: SettingsFile) => Resolution<CloudSettings>): CloudFile {
+  return {
+    path,
+    read() {
+      const { values, problems } = resolve(readSettingsFile(path))
+      if (!values) throw new SettingsError(problems)
+      return values
+    },
+  }
 }
 
 function fixedFlagProblems(flags: Sources['flags']): Problem[] {

@@ -42,6 +42,8 @@ export type Setting<T> = Places &
     title: string
     format: Format<T>
     sentence: string
+    /** The process takes a changed value up while it runs. */
+    isReloaded?: true
     /** The annotation whose name the setting is. */
     annotation?: Omit<Annotation, 'name'>
   }

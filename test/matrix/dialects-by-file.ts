@@ -49,6 +49,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'pending-edits': { complete: ['equinix-metal'] },
   'rejected-later': { complete: ['packet'] },
   replicas: { complete: ['equinix-metal'] },
+  // The two clouds: their clients send the token in different ways.
+  reload: { complete: ['equinix-metal', 'cherry-servers'] },
   'request-annotations': { complete: ['cherry-servers'] },
   // What each predecessor wrote; packet's wrote a ConfigMap.
   'rig/adopted-objects': { complete: ['equinix-metal', 'cherry-servers'] },

@@ -14,9 +14,10 @@ export type Finders = {
 
 /** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
-  const { find, caller } = makeTokens(tokens, readToken)
+  const { find, caller, control } = makeTokens(tokens, readToken)
   return {
     caller,
+    control,
     authenticate(request: FastifyRequest): Token {
       const token = find(request)
       if (!token) throw unauthorized()

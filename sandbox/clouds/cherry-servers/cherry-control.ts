@@ -54,10 +54,11 @@ export type CherryServersControl = AccountControl & {
 export function makeCherryControl(
   state: State,
   shared: CloudControl,
-  setCallLimit: CherryServersControl['setCallLimit'],
+  parts: Pick<CherryServersControl, 'setCallLimit' | 'tokens'>,
 ): CherryServersControl {
   return {
     ...shared,
+    ...parts,
     reservations: {
       all() {
         state.runDue()
@@ -84,7 +85,6 @@ export function makeCherryControl(
     setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
     setListing: ({ afterMs }) => void (state.listedAfterMs = afterMs),
     setLocalAsn: ({ afterMs }) => void (state.localAsnMs = afterMs),
-    setCallLimit,
     unknowns: () => ({ ...state.behaviour }),
     setUnknowns: (given) => void (state.behaviour = chooseBehaviour({ ...state.behaviour, ...given })),
   }

@@ -47,7 +47,7 @@ export async function startCherryServers(options: CherryServersOptions): Promise
   const access = makeAccess(options.tokens)
   const callLimiter = makeCallLimiter(now)
   callLimiter.set(options.callLimit)
-  const control = makeCherryControl(state, shared, callLimiter.set)
+  const control = makeCherryControl(state, shared, { setCallLimit: callLimiter.set, tokens: access.control })
   for (const server of options.servers ?? []) control.devices.add(server)
   const vendor = {
     name: 'Cherry Servers',

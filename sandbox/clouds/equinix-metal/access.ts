@@ -16,9 +16,10 @@ export type Finders = {
 
 /** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
-  const { find, withText, caller } = makeTokens(tokens, readToken)
+  const { find, withText, caller, control } = makeTokens(tokens, readToken)
   return {
     caller,
+    control,
     withText,
     authenticate(request: FastifyRequest): Token {
       const token = find(request)

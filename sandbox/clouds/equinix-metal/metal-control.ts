@@ -47,10 +47,14 @@ export type EquinixMetalControl = AccountControl & {
 }
 
 /** Makes the controls of one account. */
-export function makeMetalControl(state: State, shared: CloudControl, balancers: BalancerControl): EquinixMetalControl {
+export function makeMetalControl(
+  state: State,
+  shared: CloudControl,
+  parts: Pick<EquinixMetalControl, 'balancers' | 'tokens'>,
+): EquinixMetalControl {
   return {
     ...shared,
-    balancers,
+    ...parts,
     reservations: reservationControl(state),
     devices: deviceControl(state),
     bgp: bgpControl(state),

@@ -55,7 +55,10 @@ export async function startEquinixMetal(options: EquinixMetalOptions): Promise<E
   const limit = { rate, isEnforced: options.rateLimit !== undefined }
   const balancers = makeBalancerState(state)
   const balancerAccess = makeBalancerAccess(balancers, access.withText)
-  const control = makeMetalControl(state, shared, makeBalancerControl(balancers, balancerAccess))
+  const control = makeMetalControl(state, shared, {
+    balancers: makeBalancerControl(balancers, balancerAccess),
+    tokens: access.control,
+  })
   for (const device of options.devices ?? []) control.devices.add(device)
   const vendor = {
     name: 'Equinix Metal',

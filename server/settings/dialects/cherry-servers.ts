@@ -33,6 +33,7 @@ const access = {
     format: token,
     required: true,
     sentence: 'Token for the API of Cherry Servers.',
+    isReloaded: true,
   },
   projectId: {
     title: 'project',
@@ -62,6 +63,7 @@ const addresses = {
     format: text('slug'),
     unset: "the Service's annotation",
     sentence: 'Region in which new addresses are reserved: its slug, full name, ISO-2 code or id.',
+    isReloaded: true,
   },
   loadBalancer: {
     title: 'load balancer',

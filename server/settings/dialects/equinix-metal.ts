@@ -14,6 +14,7 @@ const access = {
     format: token,
     required: true,
     sentence: 'Token for the API of Equinix Metal.',
+    isReloaded: true,
   },
   projectId: {
     title: 'project',
@@ -60,6 +61,7 @@ const addresses = {
     format: text('code'),
     unset: "the Service's annotations",
     sentence: 'Metro in which new addresses are reserved.',
+    isReloaded: true,
   },
   facility: {
     title: 'facility',
@@ -69,6 +71,7 @@ const addresses = {
     format: text('code'),
     unset: "the metro, then the Service's annotations",
     sentence: 'Facility in which new addresses are reserved. It takes precedence over the metro.',
+    isReloaded: true,
   },
   loadBalancer: {
     title: 'load balancer',

@@ -13,6 +13,7 @@ const access = {
     format: token,
     required: true,
     sentence: 'Token for the API of Equinix Metal, which was called Packet.',
+    isReloaded: true,
   },
   projectId: {
     title: 'project',
@@ -42,6 +43,7 @@ const addresses = {
     format: text('code'),
     unset: 'the facility that the metadata service of this host reports',
     sentence: 'Facility in which new addresses are reserved.',
+    isReloaded: true,
   },
   metadataUrl: {
     title: 'metadata URL',

@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Secret } from '../../clouds/secret.ts'
+import type { CloudSettings } from '../settings/dialects.ts'
+import type { SettingsTable } from '../settings/setting.ts'
+
+/** The settings whose values differ, by their names in the table. */
+export type SettingChanges = {
+  /** The process can take these up while it runs. */
+  reloaded: string[]
+  /** These count after a restart. */
+  restart: string[]
+}
+
+/** The settings of a table that have other values in `found`. */
+export function changesBetween(table: SettingsTable, running: CloudSettings, found: CloudSettings): SettingChanges {
+  const valueOf = (name: string, { settings }: CloudSettings) => (settings as Record<string, unknown>)[name]
+  const changed = Object.keys(table).filter((name) => !isSame(valueOf(name, running), valueOf(name, found)))
+  return {
+    reloaded: changed.filter((name) => table[name]?.isReloaded),
+    restart: changed.filter((name) => !table[name]?.isReloaded),
+  }
+}
+
+/** Settings whose values of these names are those of other settings of the same dialect. */
+export function withValuesOf(running: CloudSettings, found: CloudSettings, names: readonly string[]): CloudSettings {
+  const taken = Object.entries(found.settings).filter(([name]) => names.includes(name))
+  return withValues(running, Object.fromEntries(taken))
+}
+
+/** Settings with some of their values exchanged. */
+export function withValues(cloud: CloudSettings, values: Readonly<Record<string, unknown>>): CloudSettings {
+  // The values are of the same dialect, which TypeScript cannot see in a union.
+  return { ...cloud, settings: { ...cloud.settings, ...values } } as CloudSettings
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (one instanceof Secret && other instanceof Secret) return one.reveal() === other.reveal()
+  return isDeepStrictEqual(one, other)
+}

@@ -1,0 +1,193 @@
+import { CloudError } from '../../clouds/cloud.ts'
+import { type Clock, systemClock } from '../../kube/clock.ts'
+import type { Log } from '../../kube/log.ts'
+import { type LocationSource, locate } from '../../ledger/want/location.ts'
+import type { CloudProvider } from '../clouds/cloud-provider.ts'
+import type { CloudSettings } from '../settings/dialects.ts'
+import { SettingsError, formatProblem } from '../settings/problems.ts'
+import type { CloudFile } from '../settings/serve.ts'
+import type { SettingsTable } from '../settings/setting.ts'
+import type { ReplaceableSecret } from './replaceable-secret.ts'
+import { type SettingChanges, changesBetween, withValuesOf } from './setting-changes.ts'
+
+/** What a trial of settings needs: a read of the project, and the locations. */
+export type Candidate = {
+  cloud: Pick<CloudProvider['cloud'], 'reservations' | 'locations'>
+  policy: { locationSources: LocationSource[] }
+}
+
+export type SettingsReloadOptions = {
+  file: CloudFile
+  table: SettingsTable
+  /** The settings that the process started with. */
+  started: CloudSettings
+  /** What the parts of the process read: the token, and where an address is reserved. */
+  apiKey: ReplaceableSecret
+  policy: { locationSources: LocationSource[] }
+  /** Makes a client of its own, to try settings. */
+  candidate: (settings: CloudSettings) => Promise<Candidate>
+  log: Log
+  clock?: Clock
+}
+
+export type SettingsReload = {
+  /** Why this process does not do what the file says; undefined if it does. */
+  problem(): string | undefined
+  /** Whether the last version of the file was taken up. */
+  isTakenUp(): boolean
+  /** The titles of the settings that count after a restart. */
+  needRestart(): readonly string[]
+  /** Follows the file until the signal aborts. */
+  start(signal: AbortSignal): void
+}
+
+/** Files that are mounted from a Secret send no notification when they change. */
+const checkMs = 5_000
+
+/** A new token may work a moment later, and a cloud that is down comes back. */
+const retryMs = 30_000
+
+/**
+ * Takes up another token or location when the configuration file has one and the cloud accepts it. Until then, and with a
+ * file that is wrong, everything stays as it was.
+ */
+export function settingsReload(options: SettingsReloadOptions): SettingsReload {
+  return new FileReload(options)
+}
+
+class FileReload implements SettingsReload {
+  readonly #options: Required<SettingsReloadOptions>
+  #running: CloudSettings
+  #refused: string | undefined
+  #needRestart: readonly string[] = []
+  /** The settings that were refused last, and when. */
+  #tried: { settings: CloudSettings; atMs: number } | undefined
+
+  constructor(options: SettingsReloadOptions) {
+    this.#options = { clock: systemClock, ...options }
+    this.#running = options.started
+  }
+
+  problem(): string | undefined {
+    const { path } = this.#options.file
+    if (this.#refused !== undefined) return `${path} was not taken up: ${this.#refused}`
+    if (this.#needRestart.length === 0) return undefined
+    return `${path} has settings that need a restart: ${this.#needRestart.join(', ')}`
+  }
+
+  isTakenUp(): boolean {
+    return this.#refused === undefined
+  }
+
+  needRestart(): readonly string[] {
+    return this.#needRestart
+  }
+
+  start(signal: AbortSignal): void {
+    void this.#follow(signal)
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#options.clock.sleep(checkMs, signal)
+      if (signal.aborted) return
+      await this.#check(signal)
+    }
+  }
+
+  async #check(signal: AbortSignal): Promise<void> {
+    const found = this.#read()
+    if (!found) return
+    const changes = this.#changes(this.#running, found)
+    this.#noteRestart(this.#titles(changes.restart))
+    if (changes.reloaded.length === 0) {
+      this.#refused = undefined
+      return
+    }
+    if (!this.#isDue(found)) return
+    // The others count after a restart, and a token of another project with them.
+    const next = withValuesOf(this.#running, found, changes.reloaded)
+    const { wrong, candidate } = await this.#try(next, signal)
+    if (signal.aborted) return
+    if (candidate) return this.#takeUp(next, candidate, changes)
+    this.#tried = { settings: found, atMs: this.#options.clock.now() }
+    this.#refuse(wrong)
+  }
+
+  #read(): CloudSettings | undefined {
+    try {
+      return this.#options.file.read()
+    } catch (error) {
+      this.#refuse(reasonOf(error))
+      return undefined
+    }
+  }
+
+  #changes(running: CloudSettings, found: CloudSettings): SettingChanges {
+    return changesBetween(this.#options.table, running, found)
+  }
+
+  #titles(names: readonly string[]): string[] {
+    return names.map((name) => this.#options.table[name]?.title ?? name)
+  }
+
+  /** Settings that were refused are tried again after a while, others at once. */
+  #isDue(found: CloudSettings): boolean {
+    if (!this.#tried || this.#options.clock.now() - this.#tried.atMs >= retryMs) return true
+    return this.#changes(this.#tried.settings, found).reloaded.length > 0
+  }
+
+  /** Reads the project and the locations, which a token without rights in the project cannot. */
+  async #try(
+    settings: CloudSettings,
+    signal: AbortSignal,
+  ): Promise<{ candidate: Candidate; wrong?: never } | { candidate?: never; wrong: string }> {
+    try {
+      const candidate = await this.#options.candidate(settings)
+      await candidate.cloud.reservations({}, signal)
+      const wrong = locationProblem(candidate, await candidate.cloud.locations(signal))
+      return wrong === undefined ? { candidate } : { wrong }
+    } catch (error) {
+      return { wrong: reasonOf(error) }
+    }
+  }
+
+  #takeUp(next: CloudSettings, { policy }: Candidate, { reloaded }: SettingChanges): void {
+    const { apiKey, file, log } = this.#options
+    apiKey.replace(next.settings.apiKey)
+    this.#options.policy.locationSources = policy.locationSources
+    this.#running = next
+    this.#refused = undefined
+    this.#tried = undefined
+    log.info({ file: file.path, settings: this.#titles(reloaded) }, 'settings of the configuration file taken up')
+  }
+
+  #refuse(wrong: string): void {
+    if (wrong === this.#refused) return
+    this.#refused = wrong
+    const { log, file } = this.#options
+    log.warn({ file: file.path, wrong }, 'the configuration file was not taken up; the settings stay as they were')
+  }
+
+  #noteRestart(titles: readonly string[]): void {
+    const isNew = titles.some((title) => !this.#needRestart.includes(title))
+    this.#needRestart = titles
+    const { log, file } = this.#options
+    if (isNew) log.warn({ file: file.path, settings: titles }, 'settings of the configuration file need a restart')
+  }
+}
+
+/** A setting of the cluster that names no location of the cloud. Annotations are users' and do not count here. */
+function locationProblem({ policy }: Candidate, known: Awaited<ReturnType<Candidate['cloud']['locations']>>) {
+  const sources = policy.locationSources.filter((source) => source.kind === 'setting' && source.value !== undefined)
+  if (sources.length === 0) return undefined
+  const located = locate({}, sources, known)
+  return 'problem' in located ? located.problem : undefined
+}
+
+/** Errors of other kinds are mistakes of ours: their text might quote anything. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SettingsError) return error.problems.map(formatProblem).join('; ')
+  if (error instanceof CloudError) return error.message
+  return `unexpected ${error instanceof Error ? error.name : 'error'}`
+}

@@ -1,0 +1,97 @@
+// The configuration file changes as the kubelet changes a mounted Secret, and the process goes on with what it says.
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { eventually } from '../whole/eventually.ts'
+import { loadBalancer } from '../whole/manifests.ts'
+import { dialect, openStage } from './dialect.ts'
+
+const stage = await openStage()
+const { calls, tokens } = stage.cloud.control
+const placeField = { 'equinix-metal': 'metro', packet: 'facility', 'cherry-servers': 'region' }[dialect.name]
+const before = { apiKey: stage.token, projectID: stage.project, [placeField]: dialect.place }
+const folder = join(stage.dir, 'cloud')
+const file = join(folder, 'cloud-sa.json')
+let versions = 0
+
+/** Writes the file as the kubelet does: a new folder, then the exchange of a link. */
+function mount(content: string | Record<string, string>): void {
+  const version = `..version-${(versions += 1)}`
+  mkdirSync(join(folder, version), { recursive: true })
+  writeFileSync(join(folder, version, 'cloud-sa.json'), typeof content === 'string' ? content : JSON.stringify(content))
+  symlinkSync(version, join(folder, '..next'))
+  renameSync(join(folder, '..next'), join(folder, '..data'))
+}
+
+mount(before)
+symlinkSync(join('..data', 'cloud-sa.json'), file)
+const fromFile = { [dialect.apiKey]: '', [dialect.apiKey.replace('API_KEY', 'PROJECT_ID')]: '' }
+const product = await stage.startSwept({ env: fromFile, flags: [`--cloud-config=${file}`] })
+
+const addressOf = async (name: string) => (await stage.create(loadBalancer(name))).spec.loadBalancerIP
+const readyz = async () => (await product.health('/readyz')).text
+const metric = async (name: string) =>
+  new RegExp(`^eip_admission_settings_${name} (\\d+)$`, 'm').exec((await product.health('/metrics')).text)?.[1]
+const says = (reason: string) =>
+  eventually(`/readyz says: ${reason}`, async (observe) => observe(await readyz()).includes(reason) || undefined)
+const isTakenUp = () => eventually('the file is taken up', async () => !(await readyz()).includes(file) || undefined)
+
+test('a token that the cloud refuses is not taken up, and the process goes on with the old one', async () => {
+  mount({ ...before, apiKey: 'no-token-of-anybody' })
+  await says(`${file} was not taken up: `)
+  assert.is(await metric('last_reload_successful'), '0')
+  assert.ok(await addressOf('with-the-old-token'))
+})
+
+test('a file that is no JSON is refused without its content', async () => {
+  mount(`{ "apiKey": "${stage.token}",`)
+  await says('is not JSON')
+  assert.not.match(await readyz(), stage.token)
+  assert.ok(await addressOf('beside-a-broken-file'))
+})
+
+test('another token is taken up, and the old one may be revoked then', async () => {
+  const token = 'the-token-after-the-rotation'
+  tokens.add({ token, label: 'rotated' })
+  mount({ ...before, apiKey: token })
+  await eventually('a call with it', () => calls.all().some(({ caller }) => caller === 'rotated') || undefined)
+  await isTakenUp()
+  tokens.revoke('sandbox')
+  calls.clear()
+  assert.ok(await addressOf('with-the-new-token'))
+  assert.equal([...new Set(calls.all().map(({ caller }) => caller))], ['rotated'])
+  assert.is(await metric('last_reload_successful'), '1')
+  assert.not.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), token)
+})
+
+test('another location counts for new addresses, and those that are there stay', async () => {
+  const { apiKey } = JSON.parse(readFileSync(file, 'utf8')) as { apiKey: string }
+  const held = stage.reserved()
+  mount({ ...before, apiKey, [placeField]: dialect.placeSetting.other })
+  await eventually('it counts', async (observe) => {
+    const { stderr, stdout } = await stage.kubectl(
+      ['create', '--dry-run=server', '-f', '-', '-o', 'yaml'],
+      loadBalancer('asked'),
+    )
+    return observe(stderr + stdout).includes(dialect.placeSetting.other) || undefined
+  })
+  const address = await addressOf('elsewhere')
+  const place = stage.reserved().find((one) => one.address === address)?.place
+  assert.is(place, dialect.placeSetting.other)
+  for (const one of held) assert.ok(stage.reserved().some(({ id }) => id === one.id))
+})
+
+test('another project needs a restart: its token alone would see another ledger', async () => {
+  const now = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
+  mount({ ...now, projectID: dialect.name === 'cherry-servers' ? '7' : '5d0b2bb2-1f0f-4a3a-8a44-2f1f0a1b2c3d' })
+  await says(`${file} has settings that need a restart: project`)
+  assert.is(await metric('need_restart'), '1')
+  assert.ok(await addressOf('in-the-same-project'))
+  mount(now)
+  await isTakenUp()
+})
+
+test.after(() => stage.close())
+
+test.run()

@@ -1,0 +1,12 @@
+import { equinixMetal } from '../../../server/settings/dialects/equinix-metal.ts'
+import type { SettingsOf } from '../../../server/settings/dialects.ts'
+
+/** The settings of Equinix Metal that a configuration file with these fields gives. */
+export function settingsOf(fields: Record<string, string>): {
+  dialect: 'equinix-metal'
+  settings: SettingsOf<'equinix-metal'>
+} {
+  const { values } = equinixMetal.read({ flags: {}, env: {}, file: { path: 'cloud-sa.json', fields, problems: [] } })
+  if (!values) throw new Error('the fields are wrong')
+  return values
+}

@@ -1,0 +1,207 @@
+// Time is a fake clock's and the cloud is scripted: what is tested is what the reload decides.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CloudError, type Location } from '../../../clouds/cloud.ts'
+import { Secret } from '../../../clouds/secret.ts'
+import type { LocationSource } from '../../../ledger/want/location.ts'
+import { ReplaceableSecret } from '../../../server/reload/replaceable-secret.ts'
+import { type SettingsReload, settingsReload } from '../../../server/reload/settings-reload.ts'
+import { equinixMetal } from '../../../server/settings/dialects/equinix-metal.ts'
+import { SettingsError } from '../../../server/settings/problems.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
+import { type LogLine, recordedLog } from '../../kube/recorded-log.ts'
+import { settingsOf } from './cloud-settings.ts'
+
+const first = { apiKey: 'first-token', projectID: 'p', metro: 'da' }
+const locations: Location[] = ['da', 'ny'].map((code) => ({ code, name: code, kind: 'metro' }))
+
+type Scene = {
+  reload: SettingsReload
+  /** Writes the file: fields, or what is wrong with it. */
+  write: (fields: Record<string, string> | SettingsError) => void
+  /** How the cloud answers a token. */
+  cloud: { answer: (token: string) => void }
+  trials: string[]
+  token: () => string
+  metro: () => string | undefined
+  lines: LogLine[]
+  pass: (ms?: number) => Promise<void>
+}
+
+const sourcesOf = (metro: string | undefined): LocationSource[] => [
+  { kind: 'setting', word: 'metro', name: 'METAL_METRO_NAME', value: metro },
+  { kind: 'annotation', word: 'metro', name: 'metal.equinix.com/eip-metro' },
+]
+
+async function play(scene: (scene: Scene) => Promise<void>): Promise<void> {
+  let file: Record<string, string> | SettingsError = first
+  const clock = fakeClock()
+  const log = recordedLog()
+  const apiKey = new ReplaceableSecret(new Secret('first-token'))
+  const policy = { locationSources: sourcesOf('da') }
+  const cloud: Scene['cloud'] = { answer: () => {} }
+  const trials: string[] = []
+  const reload = settingsReload({
+    file: {
+      path: '/etc/cloud-sa.json',
+      read() {
+        if (file instanceof SettingsError) throw file
+        return settingsOf(file)
+      },
+    },
+    table: equinixMetal.table,
+    started: settingsOf(first),
+    apiKey,
+    policy,
+    async candidate({ settings }) {
+      const token = settings.apiKey.reveal()
+      return {
+        cloud: {
+          async reservations() {
+            trials.push(`${token} in ${settings.projectId}`)
+            cloud.answer(token)
+            return []
+          },
+          locations: async () => locations,
+        },
+        policy: { locationSources: sourcesOf('metro' in settings ? settings.metro : undefined) },
+      }
+    },
+    log,
+    clock,
+  })
+  const over = new AbortController()
+  reload.start(over.signal)
+  await scene({
+    reload,
+    write: (fields) => (file = fields),
+    cloud,
+    trials,
+    token: () => apiKey.reveal(),
+    metro: () => {
+      const [source] = policy.locationSources
+      return source?.kind === 'setting' ? source.value : undefined
+    },
+    lines: log.lines,
+    pass: (ms = 5_000) => clock.pass(ms),
+  }).finally(() => over.abort())
+}
+
+const refusal = new CloudError('Equinix Metal answered 401: Invalid authentication token', {
+  fault: 'auth',
+  outcome: 'nothing',
+})
+
+test('a file that does not change causes no call and no line', () =>
+  play(async ({ trials, lines, reload, pass }) => {
+    await pass(60_000)
+    assert.equal([trials, lines], [[], []])
+    assert.is(reload.problem(), undefined)
+  }))
+
+test('a token that the cloud accepts is taken up, and its line does not show it', () =>
+  play(async ({ write, token, trials, lines, pass }) => {
+    write({ ...first, apiKey: 'second-token' })
+    await pass()
+    assert.is(token(), 'second-token')
+    assert.equal(trials, ['second-token in p'])
+    assert.equal(lines, [
+      {
+        level: 'info',
+        fields: { file: '/etc/cloud-sa.json', settings: ['API key'] },
+        message: 'settings of the configuration file taken up',
+      },
+    ])
+    await pass(60_000)
+    assert.is(trials.length, 1)
+  }))
+
+test('a token that the cloud refuses is not taken up, and tried again every 30 s until the cloud accepts it', () =>
+  play(async ({ write, cloud, token, trials, lines, reload, pass }) => {
+    cloud.answer = () => {
+      throw refusal
+    }
+    write({ ...first, apiKey: 'second-token' })
+    await pass(60_000)
+    assert.is(token(), 'first-token')
+    assert.is(trials.length, 2)
+    assert.is(lines.length, 1, 'one line, however often')
+    assert.match(reload.problem() ?? '', '/etc/cloud-sa.json was not taken up: Equinix Metal answered 401')
+    assert.not(reload.isTakenUp())
+    cloud.answer = () => {}
+    await pass(30_000)
+    assert.is(token(), 'second-token')
+    assert.is(reload.problem(), undefined)
+  }))
+
+test('another token than the refused one is tried at once', () =>
+  play(async ({ write, cloud, token, pass }) => {
+    cloud.answer = (tried) => {
+      if (tried === 'wrong-token') throw refusal
+    }
+    write({ ...first, apiKey: 'wrong-token' })
+    await pass()
+    write({ ...first, apiKey: 'right-token' })
+    await pass()
+    assert.is(token(), 'right-token')
+  }))
+
+test('when the file is as before, a refused token is no problem any more', () =>
+  play(async ({ write, cloud, reload, trials, pass }) => {
+    cloud.answer = () => {
+      throw refusal
+    }
+    write({ ...first, apiKey: 'wrong-token' })
+    await pass()
+    write(first)
+    await pass(60_000)
+    assert.is(reload.problem(), undefined)
+    assert.is(trials.length, 1)
+  }))
+
+test('a location that the cloud has is taken up', () =>
+  play(async ({ write, metro, pass }) => {
+    write({ ...first, metro: 'ny' })
+    await pass()
+    assert.is(metro(), 'ny')
+    write({ apiKey: 'first-token', projectID: 'p' })
+    await pass()
+    assert.is(metro(), undefined)
+  }))
+
+test('a location that the cloud does not have is refused with those that it has', () =>
+  play(async ({ write, metro, reload, pass }) => {
+    write({ ...first, metro: 'nyc' })
+    await pass()
+    assert.is(metro(), 'da')
+    assert.match(reload.problem() ?? '', 'setting METAL_METRO_NAME: "nyc" is not a known metro')
+  }))
+
+test('a wrong file changes nothing, and the problem names every mistake', () =>
+  play(async ({ write, token, reload, lines, trials, pass }) => {
+    const right = 'it must be a readable file'
+    write(
+      new SettingsError([{ setting: 'configuration file', source: '/etc/cloud-sa.json', wrong: 'is not JSON', right }]),
+    )
+    await pass(60_000)
+    assert.is(token(), 'first-token')
+    assert.equal(trials, [])
+    assert.is(lines.length, 1)
+    assert.match(reload.problem() ?? '', 'is not JSON')
+    write(first)
+    await pass()
+    assert.is(reload.problem(), undefined)
+  }))
+
+test('a setting that needs a restart is named, and the token is tried in the project that the process uses', () =>
+  play(async ({ write, token, trials, reload, lines, pass }) => {
+    write({ ...first, apiKey: 'second-token', projectID: 'q' })
+    await pass(60_000)
+    assert.is(token(), 'second-token')
+    assert.equal(trials, ['second-token in p'])
+    assert.equal(reload.needRestart(), ['project'])
+    assert.is(reload.problem(), '/etc/cloud-sa.json has settings that need a restart: project')
+    assert.is(lines.filter(({ level }) => level === 'warn').length, 1)
+  }))
+
+test.run()
