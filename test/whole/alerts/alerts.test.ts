@@ -123,16 +123,20 @@ scenario('an hour of work, with a rolling update in it, fires nothing', { fired:
 })
 
 scenario(
-  'a cloud that is down',
+  'an orphan that only is reported, and a limit that is nearly reached',
   {
-    fired: ['EIPAdmissionAddressPending', 'EIPAdmissionCloudErrors', 'EIPAdmissionCloudSilent', 'EIPAdmissionSweepOld'],
-    possible: ['EIPAdmissionReconcilesFail', 'EIPAdmissionQueueStuck'],
+    fired: ['EIPAdmissionLimitNear', 'EIPAdmissionReservationsUnneeded'],
+    flags: ['--sweep=report', '--max-addresses=1'],
   },
   async (hours) => {
-    await hours.pass(10)
-    control.faults.add({ answer: 500 })
-    await hours.pass(60, { sweeps: false })
+    const cluster = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
+    await stage.order([dialectOf('equinix-metal').usage, `cluster=${cluster}`, 'service=unknown'])
+    await hours.pass(150, { load: false })
   },
+)
+
+scenario('no replica that leads', { fired: ['EIPAdmissionNoLeader'], flags: ['--only=webhooks'] }, (hours) =>
+  hours.pass(15, { load: false, sweeps: false }),
 )
 
 scenario('a quota that is used up', { fired: ['EIPAdmissionCloudRefuses'] }, async (hours) => {
@@ -161,23 +165,6 @@ scenario(
   },
 )
 
-scenario(
-  'an orphan that only is reported, and a limit that is nearly reached',
-  {
-    fired: ['EIPAdmissionLimitNear', 'EIPAdmissionReservationsUnneeded'],
-    flags: ['--sweep=report', '--max-addresses=1'],
-  },
-  async (hours) => {
-    const cluster = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
-    await stage.order([dialectOf('equinix-metal').usage, `cluster=${cluster}`, 'service=unknown'])
-    await hours.pass(150, { load: false })
-  },
-)
-
-scenario('no replica that leads', { fired: ['EIPAdmissionNoLeader'], flags: ['--only=webhooks'] }, (hours) =>
-  hours.pass(15, { load: false, sweeps: false }),
-)
-
 scenario('a process that is killed again and again', { fired: ['EIPAdmissionRestarts'] }, async (hours) => {
   for (let n = 0; n < 4; n += 1) {
     await hours.pass(5)
@@ -185,6 +172,19 @@ scenario('a process that is killed again and again', { fired: ['EIPAdmissionRest
   }
   await hours.pass(5)
 })
+
+scenario(
+  'a cloud that is down',
+  {
+    fired: ['EIPAdmissionAddressPending', 'EIPAdmissionCloudErrors', 'EIPAdmissionCloudSilent', 'EIPAdmissionSweepOld'],
+    possible: ['EIPAdmissionReconcilesFail', 'EIPAdmissionQueueStuck'],
+  },
+  async (hours) => {
+    await hours.pass(10)
+    control.faults.add({ answer: 500 })
+    await hours.pass(60, { sweeps: false })
+  },
+)
 
 test.after(() => stage.close())
 
