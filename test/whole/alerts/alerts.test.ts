@@ -54,8 +54,9 @@ async function startHours(flags: string[] = []): Promise<Hours> {
     clock.set(nowMs())
     recording.add({ [instance]: await metrics() })
   }
+  /** Waits for a sweep that ended after the last scrape: by then the clock has not been set again. */
   const sweep = () => {
-    const afterS = nowMs() / 1000
+    const afterS = (nowMs() - scrapeMs) / 1000
     return eventually('a sweep', async (observe) => {
       const [, timeS] = /^eip_admission_last_sweep_timestamp_seconds (\S+)$/m.exec(await metrics()) ?? []
       return Number(observe(timeS)) > afterS || undefined
