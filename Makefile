@@ -42,9 +42,10 @@ control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-mana
 rig: $(installed) ## builds several versions of MetalLB and gets BIRD, for the tests with real routers
 	@node sandbox/rig/prepare.ts
 
-chart-tools: $(installed) ## builds helm, kube-score and cert-manager, for the tests of the chart
+chart-tools: $(installed) ## builds helm, kube-score, promtool and cert-manager, for the tests of the chart
 	@node sandbox/helm/build.ts
 	@node sandbox/kube-score/build.ts
+	@node sandbox/promtool/build.ts
 	@node sandbox/cert-manager/build.ts
 
 $(installed): package.json package-lock.json

@@ -3,6 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { manifestFiles } from '../manifests/generate/files.ts'
+import { alertGroups } from '../manifests/alerts/alerts.ts'
+import { alertsReference } from '../manifests/alerts/reference.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { doctorReference } from '../server/doctor/reference.ts'
 import { metricsReference } from '../server/metrics/reference.ts'
@@ -15,6 +17,7 @@ const pages = [
   { file: 'docs/reference/settings.md', text: settingsReference() },
   { file: 'docs/reference/annotations.md', text: annotationsReference() },
   { file: 'docs/reference/metrics.md', text: metricsReference() },
+  { file: 'docs/reference/alerts.md', text: alertsReference(alertGroups) },
   { file: 'docs/reference/doctor.md', text: doctorReference() },
   ...manifestFiles({ version: manifest.version, webhooks: webhookIdentities, dialects: dialectFacts() }),
 ]

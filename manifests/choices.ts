@@ -34,6 +34,8 @@ export type Choices = {
   pathSecret: string
   /** A text as the data of a Secret. */
   base64: (text: string) => string
+  /** A text in which braces are not Helm's, but those of the program that reads the object. */
+  literal: (text: string) => string
 }
 
 export type Release = { namespace: string; name: string; manager: string; version: string }

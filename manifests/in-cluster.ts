@@ -4,7 +4,7 @@ import { cleanupJob } from './cleanup-job.ts'
 import { controlPlaneDaemonSet } from './control-plane-daemon-set.ts'
 import { elasticIPDefinition } from './elastic-ip-crd.ts'
 import { webhookSecret, webhookService } from './install.ts'
-import { dashboard, metricsService, networkPolicy, prometheusRule, serviceMonitor } from './monitoring.ts'
+import { dashboard, metricsService, networkPolicy, podMonitor, prometheusRule, serviceMonitor } from './monitoring.ts'
 import { names } from './names.ts'
 import { rbac } from './rbac.ts'
 import { type WebhookFacts, type WebhookPolicy, byService, webhookConfigurations } from './webhook-configurations.ts'
@@ -25,6 +25,7 @@ export function inClusterParts(choices: Choices, webhooks: WebhookFacts[]): Part
   const { namespace } = choices.release
   const on = (value: string, is?: string): Condition => ({ value, ...(is !== undefined && { is }) })
   const withCertManager = on('certManager.enabled')
+  const guarded = { value: 'settings.eip-tag', or: 'settings.fip-tag' }
   const part = (file: string, objects: object[], ...conditions: Condition[]): Part => ({
     file,
     conditions,
@@ -37,13 +38,14 @@ export function inClusterParts(choices: Choices, webhooks: WebhookFacts[]): Part
     part('service', [webhookService(namespace, 'webhook'), metricsService(choices)]),
     part('deployment', [deployment(choices)]),
     part('pod-disruption-budget', [podDisruptionBudget(choices)], on('podDisruptionBudget.enabled')),
-    part('control-plane', [controlPlaneDaemonSet(choices)], { value: 'settings.eip-tag', or: 'settings.fip-tag' }),
+    part('control-plane', [controlPlaneDaemonSet(choices)], guarded),
     part('network-policy', [networkPolicy(choices)], on('networkPolicy.enabled')),
     part('certificate', [servingCertificate(choices)], withCertManager),
     part('issuers', ownIssuers(choices), withCertManager, on('certManager.issuerRef.name', names.issuingAuthority)),
     part('service-monitor', [serviceMonitor(choices)], on('serviceMonitor.enabled')),
-    part('prometheus-rule', [prometheusRule(choices)], on('prometheusRule.enabled'), on('prometheusRule.groups')),
-    part('dashboard', [dashboard(choices)], on('dashboard.enabled'), on('dashboard.files')),
+    part('pod-monitor', [podMonitor(choices)], on('serviceMonitor.enabled'), guarded),
+    part('prometheus-rule', [prometheusRule(choices)], on('prometheusRule.enabled')),
+    part('dashboard', [dashboard(choices)], on('dashboard.enabled')),
     part('webhook-configurations', webhookConfigurations(webhookOptions(choices, webhooks))),
     { ...part('cleanup', cleanupJob(choices), on('cleanup.enabled')), helmOnly: true },
   ]

@@ -17,6 +17,7 @@ export function knownChoices(values: ValueTree, release: Release, pathSecret: st
     image: imageOf(values, release.version),
     pathSecret,
     base64: (text) => Buffer.from(text).toString('base64'),
+    literal: (text) => text,
   }
 }
 

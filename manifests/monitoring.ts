@@ -1,4 +1,7 @@
+import { alertGroups } from './alerts/alerts.ts'
+import { ruleGroup } from './alerts/rules.ts'
 import type { Choices } from './choices.ts'
+import { dashboardModel } from './dashboard/dashboard.ts'
 import { names } from './names.ts'
 
 const apiVersion = 'monitoring.coreos.com/v1'
@@ -39,23 +42,39 @@ export function serviceMonitor({ entries, release: { namespace }, text }: Choice
   }
 }
 
-/** The rules of the user for the Prometheus operator. */
-export function prometheusRule({ block, entries, release: { namespace } }: Choices): object {
+/** The same for the guardians, which no Service names. They have no certificate, so they answer in plain HTTP. */
+export function podMonitor({ entries, release: { namespace }, text }: Choices): object {
   return {
     apiVersion,
-    kind: 'PrometheusRule',
-    metadata: { name: 'eip-admission', namespace, labels: entries('prometheusRule.labels') },
-    spec: { groups: block('prometheusRule.groups') },
+    kind: 'PodMonitor',
+    metadata: { name: names.guardian, namespace, labels: entries('serviceMonitor.labels') },
+    spec: {
+      selector: { matchLabels: { 'app.kubernetes.io/name': names.guardian } },
+      podMetricsEndpoints: [{ port: 'health', scheme: 'http', interval: text('serviceMonitor.interval') }],
+    },
   }
 }
 
-/** Dashboards of the user, for the sidecar of Grafana that looks for labels. */
-export function dashboard({ block, entries, release: { namespace } }: Choices): object {
+/** Our alerts and the user's groups of rules, for the Prometheus operator. */
+export function prometheusRule(choices: Choices): object {
+  const { entries, items, literal, release, text, unless } = choices
+  const wanted = (alert: string, rule: object) => unless({ value: `prometheusRule.disabled.${alert}` }, rule)
+  const group = ruleGroup(alertGroups, { runbooks: text('prometheusRule.runbooks'), literal, wanted })
+  return {
+    apiVersion,
+    kind: 'PrometheusRule',
+    metadata: { name: 'eip-admission', namespace: release.namespace, labels: entries('prometheusRule.labels') },
+    spec: { groups: [group, ...items('prometheusRule.groups')] },
+  }
+}
+
+/** Our dashboard and the user's, for the sidecar of Grafana that looks for labels. */
+export function dashboard({ entries, literal, release: { namespace } }: Choices): object {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: 'eip-admission-dashboard', namespace, labels: entries('dashboard.labels') },
-    data: block('dashboard.files'),
+    data: { 'eip-admission.json': literal(JSON.stringify(dashboardModel())), ...entries('dashboard.files') },
   }
 }
 

@@ -7,9 +7,9 @@ export type GoOptions = { dir: string; signal?: AbortSignal | undefined }
 // Programs without C libraries, so that they run on every machine of this kind.
 const env = { ...process.env, CGO_ENABLED: '0' }
 
-/** Downloads the source of these packages, and returns how many packages they consist of. */
-export async function countPackages(packages: string[], { dir, signal }: GoOptions): Promise<number> {
-  const list = promisify(execFile)('go', ['list', '-deps', ...packages], { cwd: dir, env, signal, maxBuffer: 2 ** 24 })
+/** Downloads the source of what `go build` with these arguments compiles, and returns how many packages that are. */
+export async function countPackages(args: string[], { dir, signal }: GoOptions): Promise<number> {
+  const list = promisify(execFile)('go', ['list', '-deps', ...args], { cwd: dir, env, signal, maxBuffer: 2 ** 24 })
   const { stdout } = await list.catch((cause: NodeJS.ErrnoException) => {
     throw cause.code === 'ENOENT' ? noGoError(cause) : cause
   })

@@ -99,7 +99,7 @@ async function build(module: GoModule, folder: string, { signal, progress }: Bui
   const finish = (text: string) => (progress ? progress.update(text) : shown.done(text))
   try {
     shown.update('downloading the source')
-    const total = await countPackages(packages, { dir, signal })
+    const total = await countPackages([...flags, ...packages], { dir, signal })
     const onPackages = (count: number) => {
       compiled += count
       shown.update(`${name}: ${compiled} of ${total} packages compiled`, compiled / total)

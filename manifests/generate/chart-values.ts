@@ -1,3 +1,5 @@
+import { alertGroups } from '../alerts/alerts.ts'
+import { runbooks } from '../alerts/rules.ts'
 import type { ValueTree } from '../choices.ts'
 import { names } from '../names.ts'
 import { image, pods, resources } from './pod-values.ts'
@@ -5,6 +7,7 @@ import type { ValueRow } from './value-row.ts'
 
 const list = { type: 'array' }
 const map = { type: 'object' }
+const alertNames = alertGroups.flatMap(({ alerts }) => alerts.map(({ name }) => name))
 const duration = { type: 'string', pattern: '^([0-9]+(h|m|s|ms))+$' }
 
 const cloud: ValueRow[] = [
@@ -148,22 +151,40 @@ const others: ValueRow[] = [
     sentence: 'Peers that may read metrics. Empty: all.',
     schema: list,
   },
-  { path: 'serviceMonitor.enabled', default: false, sentence: 'A ServiceMonitor of the Prometheus operator.' },
+  {
+    path: 'serviceMonitor.enabled',
+    default: false,
+    sentence: 'A ServiceMonitor of the Prometheus operator, and a PodMonitor for the guardians if there are any.',
+  },
   { path: 'serviceMonitor.interval', default: '30s', sentence: 'How often Prometheus reads.', schema: duration },
   { path: 'serviceMonitor.labels', default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
-  { path: 'prometheusRule.enabled', default: false, sentence: 'A PrometheusRule with the groups below.' },
   {
-    path: 'prometheusRule.groups',
-    default: [],
-    sentence: 'Groups of rules. The chart has none of its own yet.',
-    schema: list,
+    path: 'prometheusRule.enabled',
+    default: false,
+    sentence: 'A PrometheusRule with our alerts (docs/reference/alerts.md).',
+  },
+  {
+    path: 'prometheusRule.disabled',
+    default: {},
+    sentence: 'Alerts that are left out, such as `EIPAdmissionSweepOld: true`.',
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: Object.fromEntries(alertNames.map((name) => [name, { type: 'boolean' }])),
+    },
+  },
+  { path: 'prometheusRule.groups', default: [], sentence: 'More groups of rules, of your own.', schema: list },
+  {
+    path: 'prometheusRule.runbooks',
+    default: runbooks,
+    sentence: 'The page to which `runbook_url` of each alert leads, without the heading.',
   },
   { path: 'prometheusRule.labels', default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
-  { path: 'dashboard.enabled', default: false, sentence: 'A ConfigMap with the dashboards below.' },
+  { path: 'dashboard.enabled', default: false, sentence: 'A ConfigMap with our dashboard.' },
   {
     path: 'dashboard.files',
     default: {},
-    sentence: 'Dashboards: file names and JSON texts. The chart has none of its own yet.',
+    sentence: 'More dashboards, of your own: file names and JSON texts.',
     schema: map,
   },
   {

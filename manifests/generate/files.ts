@@ -1,5 +1,8 @@
 import { stringify } from 'yaml'
-import { type ValueTree, isMet } from '../choices.ts'
+import { alertGroups } from '../alerts/alerts.ts'
+import { ruleGroup, runbooks } from '../alerts/rules.ts'
+import { type Release, type ValueTree, isMet } from '../choices.ts'
+import { dashboardModel } from '../dashboard/dashboard.ts'
 import { type Part, inClusterParts } from '../in-cluster.ts'
 import { knownChoices, withoutAbsent } from '../known-choices.ts'
 import type { WebhookFacts } from '../webhook-configurations.ts'
@@ -15,6 +18,11 @@ export type GeneratedFile = { file: string; text: string }
 
 export type ManifestFacts = { version: string; webhooks: WebhookFacts[]; dialects: DialectFact[] }
 
+const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' }
+
+/** The parts of the chart that the manifest of the monitoring has. */
+const monitoringParts = ['service-monitor', 'pod-monitor', 'prometheus-rule', 'dashboard']
+
 const made = '# Made from manifests/*.ts by `make generate`.\n'
 
 /** Manifests without Helm cannot hold a secret: the process makes one and writes it over this. */
@@ -22,7 +30,12 @@ const pendingPath = 'pending'
 
 /** The chart, the kustomizations and the plain manifests. */
 export function manifestFiles(facts: ManifestFacts): GeneratedFile[] {
-  return [...chartFiles(facts), ...kustomizeFiles(facts), ...facts.dialects.map((dialect) => plainFile(dialect, facts))]
+  return [
+    ...chartFiles(facts),
+    ...kustomizeFiles(facts),
+    ...monitoringFiles(facts),
+    ...facts.dialects.map((dialect) => plainFile(dialect, facts)),
+  ]
 }
 
 function chartFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFile[] {
@@ -59,10 +72,14 @@ function chartTemplate({ conditions, objects }: Part): string {
 
 /** The objects of a manifest with known values. `values` replaces defaults of the chart by their paths. */
 function plainObjects(webhooks: WebhookFacts[], version: string, values: ValueTree): object[] {
-  const release = { namespace: 'eip-admission', name: 'eip-admission', manager: 'kubectl', version }
+  const release = plainRelease(version)
   const all = withValues(values)
   const parts = inClusterParts(knownChoices(all, release, pendingPath), webhooks)
   return [namespaceOf(release.namespace), ...installedParts(parts, all, 'kubectl').flatMap(({ objects }) => objects)]
+}
+
+function plainRelease(version: string): Release {
+  return { namespace: 'eip-admission', name: 'eip-admission', manager: 'kubectl', version }
 }
 
 /** The parts whose conditions these values meet, by what applies them. */
@@ -92,7 +109,6 @@ function plainFile({ name, providers }: DialectFact, { version, webhooks }: Mani
 
 function kustomizeFiles({ version, webhooks, dialects }: ManifestFacts): GeneratedFile[] {
   const base = plainObjects(webhooks, version, { cloudProvider: '' })
-  const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' }
   const folder = 'manifests/kustomize'
   return [
     { file: `${folder}/base/eip-admission.yaml`, text: made + documents(base) },
@@ -104,6 +120,30 @@ function kustomizeFiles({ version, webhooks, dialects }: ManifestFacts): Generat
       file: `${folder}/overlays/${name}/kustomization.yaml`,
       text: made + stringify({ ...kustomization, resources: ['../../base'], patches: [choice(providers[0] ?? '')] }),
     })),
+  ]
+}
+
+/** What Prometheus and Grafana read: as files, and as objects for clusters with their operators. */
+function monitoringFiles({ version, webhooks }: ManifestFacts): GeneratedFile[] {
+  const folder = 'manifests/monitoring'
+  const groups = [ruleGroup(alertGroups, { runbooks, literal: (text) => text })]
+  const enabled = { enabled: true }
+  const defaults = defaultValues()
+  const withDefaults = (name: string) => ({ ...(defaults[name] as ValueTree), ...enabled })
+  const values = withValues({
+    serviceMonitor: withDefaults('serviceMonitor'),
+    prometheusRule: withDefaults('prometheusRule'),
+    dashboard: withDefaults('dashboard'),
+    settings: { ...(defaults['settings'] as ValueTree), 'eip-tag': 'any' },
+  })
+  const parts = inClusterParts(knownChoices(values, plainRelease(version), pendingPath), webhooks)
+  const isMonitoring = ({ file }: Part) => monitoringParts.includes(file)
+  const objects = installedParts(parts.filter(isMonitoring), values, 'kubectl').flatMap((part) => part.objects)
+  return [
+    { file: `${folder}/eip-admission.rules.yaml`, text: made + stringify({ groups }, { lineWidth: 0 }) },
+    { file: `${folder}/dashboard.json`, text: `${JSON.stringify(dashboardModel(), null, 2)}\n` },
+    { file: `${folder}/objects.yaml`, text: made + documents(objects) },
+    { file: `${folder}/kustomization.yaml`, text: made + stringify({ ...kustomization, resources: ['objects.yaml'] }) },
   ]
 }
 

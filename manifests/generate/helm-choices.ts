@@ -46,6 +46,7 @@ export const helmChoices: Choices = {
   image: '{{ include `eip-admission.image` . }}',
   pathSecret: '{{ include `eip-admission.pathSecret` . }}',
   base64: (text) => text.replace(/ }}$/, ' | b64enc }}'),
+  literal: (text) => text.replaceAll('{{', '{{ `{{` }}'),
 }
 
 /** The test of a condition, in Helm's words. */

@@ -42,6 +42,11 @@ export const catalogue = {
     help: 'The maximum of addresses, by what it applies to: cluster, namespace or unbound. Absent without a limit.',
     labels: ['scope'],
   },
+  eip_admission_addresses_counted: {
+    type: 'gauge',
+    help: 'Addresses that count for a maximum, by what it applies to; namespace has those of the namespace with the most.',
+    labels: ['scope'],
+  },
   eip_admission_oldest_pending_seconds: {
     type: 'gauge',
     help: 'How long the oldest ElasticIP has waited for its address; 0 if none waits.',

@@ -1,4 +1,5 @@
-import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { countedAddresses } from '../../ledger/claim/limits.ts'
+import { type ElasticIP, claimKey, isUnbound, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import type { Unneeded } from '../../ledger/sweep/sweep.ts'
 import type { Caches } from '../caches.ts'
 import type { Context } from '../context.ts'
@@ -25,7 +26,20 @@ export function readLedger({ caches, settings, metrics }: Watched): void {
       value === undefined ? [] : [{ labels: { scope }, value }],
     ),
   )
+  metrics.readEach('eip_admission_addresses_counted', () =>
+    Object.entries(countedIn(caches)).map(([scope, value]) => ({ labels: { scope }, value })),
+  )
   readWatches(metrics, caches)
+}
+
+/** What is counted against each limit. A Service that is stored waits for its controller, and needs no limit. */
+function countedIn({ records, services }: Caches): { cluster: number; namespace: number; unbound: number } {
+  const all = countedAddresses(records.list())
+  const claimed = all.filter(({ spec }) => spec.claimRef !== undefined)
+  const namespaces = Map.groupBy(claimed, ({ spec }) => spec.claimRef?.namespace)
+  const sizes = [...namespaces.values()].map(({ length }) => length)
+  const unbound = claimed.filter((record) => isUnbound(record) && services.get(claimKey(record) ?? '') === undefined)
+  return { cluster: all.length, namespace: Math.max(0, ...sizes), unbound: unbound.length }
 }
 
 /** Counts the reservations that the sweeps find unneeded, and remembers when the last sweep ended. */

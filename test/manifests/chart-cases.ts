@@ -76,8 +76,20 @@ export const cases: Record<string, ValueTree> = {
     ...cherry,
     dashboard: { enabled: true, files: { 'eip.json': '{"title": "{{ addresses }}"}' } },
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
-    prometheusRule: { enabled: true, groups: [{ name: 'eip', rules: [{ alert: 'A', expr: 'up{job="x"} == 0' }] }] },
+    settings: { 'fip-tag': 'api' },
+    prometheusRule: {
+      enabled: true,
+      disabled: { EIPAdmissionSweepOld: true, EIPAdmissionDown: false },
+      runbooks: 'https://wiki.example.com/eip',
+      groups: [{ name: 'eip', rules: [{ alert: 'A', expr: 'up{job="x"} == 0' }] }],
+    },
     networkPolicy: { enabled: true, webhookCallers: [{ ipBlock: { cidr: '10.0.0.0/8' } }] },
+  },
+  'monitoring as it is by default': {
+    ...cherry,
+    dashboard: { enabled: true },
+    serviceMonitor: { enabled: true },
+    prometheusRule: { enabled: true },
   },
   'neither definition, budget nor cleanup': {
     ...cherry,

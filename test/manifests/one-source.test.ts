@@ -107,6 +107,34 @@ for (const { name } of dialectFacts()) {
   })
 }
 
+test('kubectl apply -k has the monitoring of the chart', async () => {
+  const kubectl = join(await controlPlanePrograms(), 'kubectl')
+  const folder = join(root, 'manifests', 'monitoring')
+  const { stdout } = await promisify(execFile)(kubectl, ['kustomize', folder], { maxBuffer: 2 ** 24 })
+  const enabled = { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } }
+  const charted = byName(await renderChart({ ...cherry, ...enabled, settings: { 'fip-tag': 'api' } }))
+  const applied = byName(objectsIn(stdout))
+  assert.equal(Object.keys(applied), [
+    'ConfigMap eip-admission/eip-admission-dashboard',
+    'PodMonitor eip-admission/eip-admission-control-plane',
+    'PrometheusRule eip-admission/eip-admission',
+    'ServiceMonitor eip-admission/eip-admission',
+  ])
+  for (const [key, object] of Object.entries(applied))
+    assert.is(JSON.stringify(object), JSON.stringify(sameOrder(charted[key], object)).replaceAll('"Helm"', '"kubectl"'))
+})
+
+test('the rules file and the dashboard file are what the objects hold', () => {
+  const folder = join(root, 'manifests', 'monitoring')
+  const objects = objectsIn(readFileSync(join(folder, 'objects.yaml'), 'utf8'))
+  const rules = objectsIn(readFileSync(join(folder, 'eip-admission.rules.yaml'), 'utf8'))
+  const of = (kind: string) => objects.find((object) => object.kind === kind)
+  assert.equal(of('PrometheusRule')?.['spec'], rules[0])
+  const { data } = of('ConfigMap') as unknown as { data: Record<string, string> }
+  const file: unknown = JSON.parse(readFileSync(join(folder, 'dashboard.json'), 'utf8'))
+  assert.equal(JSON.parse(data['eip-admission.json'] ?? ''), file)
+})
+
 /** The same value with its entries in the order of another one. */
 function sameOrder(value: unknown, like: unknown): unknown {
   if (Array.isArray(value) && Array.isArray(like)) return value.map((item, n) => sameOrder(item, like[n]))
@@ -142,6 +170,7 @@ const refused: [string, ValueTree, RegExp][] = [
   ['a setting that nobody has', { ...cherry, settings: { regoin: 'LT' } }, /regoin/],
   ['a setting of another cloud', { ...cherry, settings: { metro: 'da' } }, /metro/],
   ['a value that the chart does not have', { ...cherry, replica: 3 }, /replica/],
+  ['an alert that does not exist', { ...cherry, prometheusRule: { disabled: { NoSuch: true } } }, /NoSuch/],
   ['a setting that the chart sets itself', { ...cherry, settings: { namespace: 'x' } }, /namespace/],
   ['a failure policy that does not exist', { ...cherry, webhooks: { failurePolicy: 'Warn' } }, /failurePolicy/],
 ]

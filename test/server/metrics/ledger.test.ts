@@ -17,7 +17,7 @@ type Watched = Parameters<typeof readLedger>[0]
 
 async function textOf(records: ElasticIP[], limits: object = {}): Promise<string> {
   const metrics = makeMetrics()
-  const cache = { list: () => records, hasSynced: () => true, silentForMs: () => 2_000 }
+  const cache = { list: () => records, get: () => undefined, hasSynced: () => true, silentForMs: () => 2_000 }
   const never = { ...cache, hasSynced: () => false }
   const caches = { records: cache, services: cache, nodes: never }
   readLedger({ caches, settings: { cluster: limits }, metrics } as unknown as Watched)
@@ -47,11 +47,32 @@ test('the oldest address that is missing counts, whatever has one', async () => 
   assert.match(await textOf([record('Bound', 'da', 9_000)]), /^eip_admission_oldest_pending_seconds 0$/m)
 })
 
+test('what counts for a limit is counted as the limit does', async () => {
+  const claimed = (name: string, namespace: string, facts: object = {}) =>
+    ({
+      ...record('Bound', 'da'),
+      metadata: { name: `${namespace}.${name}`, uid: name },
+      spec: { claimRef: { namespace, name, uid: name } },
+      ...facts,
+    }) as ElasticIP
+  const unbound = { spec: { claimRef: { namespace: 'b', name: 'new' } }, status: { phase: 'Reserved' } }
+  const text = await textOf([
+    claimed('web', 'a'),
+    claimed('api', 'b'),
+    claimed('new', 'b', unbound),
+    claimed('old', 'b', { status: { phase: 'Releasing', deletionRequestedAt: new Date().toISOString() } }),
+    record('Available', 'da'),
+  ])
+  assert.match(text, 'eip_admission_addresses_counted{scope="cluster"} 4')
+  assert.match(text, 'eip_admission_addresses_counted{scope="namespace"} 2')
+  assert.match(text, 'eip_admission_addresses_counted{scope="unbound"} 1')
+})
+
 test('a limit that is off is left out', async () => {
   const text = await textOf([], { maxAddresses: 100, maxAddressesPerNamespace: undefined, maxUnbound: 25 })
   assert.match(text, 'eip_admission_addresses_limit{scope="cluster"} 100')
   assert.match(text, 'eip_admission_addresses_limit{scope="unbound"} 25')
-  assert.not.match(text, 'scope="namespace"')
+  assert.not.match(text, 'eip_admission_addresses_limit{scope="namespace"}')
 })
 
 test('the watch of a cache that runs has an age', async () => {

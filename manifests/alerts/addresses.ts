@@ -1,0 +1,58 @@
+import { type AlertGroup, atLeader, per, perInstall } from './alert.ts'
+
+const where = 'in namespace {{ $labels.namespace }}'
+
+/** Addresses that users wait for, that nobody may have any more, or that nobody needs. */
+export const addressAlerts: AlertGroup = {
+  title: 'Addresses',
+  alerts: [
+    {
+      name: 'EIPAdmissionAddressPending',
+      severity: 'critical',
+      for: '5m',
+      expr: `max ${perInstall} (eip_admission_oldest_pending_seconds) > 600`,
+      summary: 'A Service has waited for its address for more than ten minutes.',
+      description: `The oldest ElasticIP without an address, of eip-admission ${where}, has waited for {{ $value | humanizeDuration }}.`,
+      symptom: 'Services stay at `<pending>`; what runs behind them has no public address.',
+      action: 'Run `kubectl get eip | grep Requested`, then `kubectl describe service` of the one that waits.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'A Service has no address' },
+    },
+    {
+      name: 'EIPAdmissionLimitNear',
+      severity: 'warning',
+      for: '15m',
+      expr:
+        `max ${per('scope')} (eip_admission_addresses_counted)\n` +
+        `/ max ${per('scope')} (eip_admission_addresses_limit) > 0.9`,
+      summary: 'More than nine tenths of the addresses are taken that the cluster or a namespace may have.',
+      description: `{{ $value | humanizePercentage }} of the maximum are taken (scope {{ $labels.scope }}), of eip-admission ${where}.`,
+      symptom:
+        'None yet. At the limit `kubectl create` refuses Services (cluster, namespace), or they wait for the ' +
+        'controller (unbound).',
+      action: 'Run `kubectl get eip --sort-by=.spec.claimRef.namespace`; delete what nobody needs, or raise the limit.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'A limit is reached' },
+    },
+    {
+      name: 'EIPAdmissionReservationsUnneeded',
+      severity: 'warning',
+      for: '2h',
+      expr: `max ${per('kind')} (${atLeader('eip_admission_unneeded_reservations')}) > 0`,
+      summary: 'Reservations that no Service needs are still there.',
+      description: `{{ $value }} reservations of the kind {{ $labels.kind }} cost money and are not released, of eip-admission ${where}.`,
+      symptom: 'None for users; the cloud bills them. Sweeps hold back what they are not sure of.',
+      action: 'Read the log of the leader for `orphan`, `surplus` or `untagged`; release by hand what nobody needs.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
+    },
+    {
+      name: 'EIPAdmissionClusterIdInUse',
+      severity: 'critical',
+      for: '5m',
+      expr: `max ${perInstall} (${atLeader('eip_admission_cluster_id_in_use')}) == 1`,
+      summary: 'Another cluster uses our cluster id.',
+      description: `Two clusters have one id, so eip-admission ${where} neither reserves nor releases addresses.`,
+      symptom: 'New Services get no address, and deleted ones stay in `Terminating`.',
+      action: 'Find the copy of this cluster, such as a restored backup, and stop eip-admission there.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
+    },
+  ],
+}

@@ -1,0 +1,65 @@
+/** One alert: the rules that Prometheus reads and the reference page are made of it. */
+export type Alert = {
+  name: string
+  /** `critical`: users are harmed now, so that a person is called. `warning`: they will be, or somebody pays for nothing. */
+  severity: 'critical' | 'warning'
+  /** How long the expression has to hold. It is longer than what a rolling update takes. */
+  for: string
+  expr: string
+  /** One sentence without values, for a list of alerts. */
+  summary: string
+  /** What happens, with the labels and the value in Prometheus' template words. */
+  description: string
+  /** What the users of the cluster notice. */
+  symptom: string
+  /** What to do first. */
+  action: string
+  /** The part of the guides that goes on from there: a file in docs, and a heading in it. */
+  guide: { file: string; heading: string }
+}
+
+/** Alerts about one part of the product. */
+export type AlertGroup = { title: string; alerts: Alert[] }
+
+/** The labels that tell one process from another. */
+const target = 'cluster, namespace, job, instance'
+
+/** One result for each cluster and namespace in which we run; `cluster` exists only where one Prometheus has several. */
+export const perInstall = 'by (cluster, namespace)'
+
+/** The same, kept apart by more labels. */
+export function per(...labels: string[]): string {
+  return `by (cluster, namespace, ${labels.join(', ')})`
+}
+
+/** Only what the leader says of this metric: a replica that led before still shows what it knew then. */
+export function atLeader(metric: string): string {
+  return `${metric} and on (${target}) eip_admission_leader == 1`
+}
+
+/** Only our own processes, of a metric that other programs have too. */
+export function ofOurs(metric: string): string {
+  return `${metric} and on (${target}) eip_admission_build_info`
+}
+
+/**
+ * How often a counter with labels rose. Such a counter appears with its first value, which `increase` takes for the
+ * beginning: one that was not there before counts from 0, if Prometheus knew the process then or it is young.
+ */
+export function rises(selector: string, { by, window }: { by: string; window: '15m' }): string {
+  const isKnown = `eip_admission_build_info offset ${window}`
+  const isYoung = 'time() - process_start_time_seconds < 15 * 60'
+  return (
+    `sum ${by} (increase(${selector}[${window}])) > 0\n` +
+    `or sum ${by} (\n  (${selector} unless ${selector} offset ${window})\n` +
+    `  and on (${target}) (${isKnown} or on (${target}) ${isYoung})\n) > 0`
+  )
+}
+
+/** How many seconds ago the leader last did what a time shows. A leader that never did it counts from its own start. */
+export function sinceLeader(timestamp: string): string {
+  return (
+    `time() - (\n  max ${perInstall} (${atLeader(timestamp)})\n` +
+    `  or max ${perInstall} (${atLeader('process_start_time_seconds')})\n)`
+  )
+}

@@ -1,0 +1,36 @@
+import { type AlertGroup, per, perInstall } from './alert.ts'
+
+const guide = { file: 'guides/troubleshooting.md', heading: 'Certificates and clocks' }
+const symptom =
+  'After that the API server does not call the webhooks: Services get their address later, or are refused.'
+
+/** Certificates that nobody renews. */
+export const certificateAlerts: AlertGroup = {
+  title: 'Certificates',
+  alerts: [
+    {
+      name: 'EIPAdmissionCertificateEndsSoon',
+      severity: 'critical',
+      for: '15m',
+      expr: `min ${per('instance')} (eip_admission_cert_not_after_seconds) - time() < 6 * 3600`,
+      summary: 'The serving certificate of the webhooks ends within six hours.',
+      description:
+        'The certificate of {{ $labels.instance }} in namespace {{ $labels.namespace }} ends in {{ $value | humanizeDuration }} and was not renewed.',
+      symptom,
+      action: 'The log of the leader says why it issues none; with cert-manager, describe the Certificate.',
+      guide,
+    },
+    {
+      name: 'EIPAdmissionAuthorityEndsSoon',
+      severity: 'warning',
+      for: '15m',
+      expr: `min ${perInstall} (eip_admission_ca_not_after_seconds) - time() < 7 * 86400`,
+      summary: 'The certificate authority of the webhooks ends within a week.',
+      description:
+        'The authority that the API server trusts eip-admission in namespace {{ $labels.namespace }} by ends in {{ $value | humanizeDuration }}.',
+      symptom,
+      action: 'Look at the Secret `eip-admission-ca` and at the log of the leader.',
+      guide,
+    },
+  ],
+}

@@ -1,0 +1,93 @@
+import { type AlertGroup, per, perInstall, rises } from './alert.ts'
+
+const where = 'in namespace {{ $labels.namespace }}'
+const guide = { file: 'guides/troubleshooting.md', heading: 'It does not move, or moves often' }
+const probes = (selector: string) =>
+  `sum ${per('node')} (increase(eip_admission_control_plane_probes_total${selector}[5m]))`
+
+/** The control-plane address: nobody guards it, it cannot move, or it moves too often. */
+export const controlPlaneAlerts: AlertGroup = {
+  title: 'The control-plane address',
+  alerts: [
+    {
+      name: 'EIPAdmissionControlPlaneUnguarded',
+      severity: 'critical',
+      for: '5m',
+      expr: `max ${perInstall} (eip_admission_control_plane_leader) == 0`,
+      summary: 'No guardian may move the control-plane address.',
+      description: `No guardian ${where} has held its lease for five minutes.`,
+      symptom: 'None yet. If the holder fails, nobody moves the address and the API server cannot be reached.',
+      action: 'Run `kubectl get lease -n kube-system eip-admission-control-plane`, and read the logs of the guardians.',
+      guide,
+    },
+    {
+      name: 'EIPAdmissionControlPlaneHolderSilent',
+      severity: 'critical',
+      for: '1m',
+      expr: `max ${perInstall} (eip_admission_control_plane_silent_seconds) > 60`,
+      summary: 'The API server that has the control-plane address does not answer, and the address stays there.',
+      description: `The holder has not answered the guardian ${where} for {{ $value | humanizeDuration }}.`,
+      symptom: '`kubectl` and kubelets do not reach the API server.',
+      action: 'Look at the API servers: the address moves as soon as another one answers well.',
+      guide,
+    },
+    {
+      name: 'EIPAdmissionControlPlaneProblem',
+      severity: 'critical',
+      for: '5m',
+      expr: `max ${perInstall} (eip_admission_control_plane_problem) == 1`,
+      summary: 'The control-plane address needs a person.',
+      description: `The guardian ${where} cannot go on alone: no candidate, no reservation with the tag, or no way to the cloud.`,
+      symptom: 'The address does not move when it has to.',
+      action: 'Read the line `[!] control-plane-address` of `/readyz` of the leading guardian.',
+      guide,
+    },
+    {
+      name: 'EIPAdmissionControlPlaneNoCandidate',
+      severity: 'warning',
+      for: '15m',
+      expr:
+        `count ${perInstall} (${probes('{result="ok"}')} > 0) < 2\n` +
+        `and count ${perInstall} (${probes('')} > 0) > 1`,
+      summary: 'The control-plane address has no second API server to go to.',
+      description: `Of all API servers that the guardians ${where} probe, {{ $value }} answers.`,
+      symptom: 'None yet. If the holder fails too, the API server cannot be reached.',
+      action:
+        'Repair the API servers of the other control-plane nodes: the guardians log `probe failed` with the reason.',
+      guide,
+    },
+    {
+      name: 'EIPAdmissionControlPlaneMovesOften',
+      severity: 'warning',
+      for: '0s',
+      expr: `sum ${perInstall} (increase(eip_admission_control_plane_moves_total{result="ok"}[1h])) > 5`,
+      summary: 'The control-plane address has moved more than five times within an hour.',
+      description: `It moved {{ $value | printf "%.0f" }} times within an hour, by the guardians ${where}.`,
+      symptom: 'Every move cuts all connections to the API server.',
+      action: 'The Events `ControlPlaneAddressMoved` have the reasons. Another program may move it too.',
+      guide,
+    },
+    {
+      name: 'EIPAdmissionControlPlaneMovesFail',
+      severity: 'critical',
+      for: '2m',
+      expr: rises('eip_admission_control_plane_moves_total{result="error"}', { by: perInstall, window: '15m' }),
+      summary: 'The cloud does not move the control-plane address.',
+      description: `{{ $value | printf "%.0f" }} moves failed within 15 minutes, by the guardians ${where}.`,
+      symptom: 'The API server cannot be reached at that address while its holder is bad.',
+      action: 'The log of the leading guardian has the answer of the cloud. Move the address in its console.',
+      guide,
+    },
+    {
+      name: 'EIPAdmissionControlPlaneCloudReadOld',
+      severity: 'warning',
+      for: '5m',
+      expr: `max ${perInstall} (eip_admission_control_plane_cloud_read_age_seconds) > 600`,
+      summary: 'The cloud was not read for the holder of the control-plane address for ten minutes.',
+      description: `The guardian ${where} read the cloud {{ $value | humanizeDuration }} ago.`,
+      symptom: 'None yet. What was assigned by hand since then is not noticed.',
+      action: 'Check the key of the guardians and their way to the API of the cloud.',
+      guide,
+    },
+  ],
+}

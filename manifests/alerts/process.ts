@@ -1,0 +1,119 @@
+import { type AlertGroup, atLeader, ofOurs, per, perInstall } from './alert.ts'
+
+const where = 'in namespace {{ $labels.namespace }}'
+const idle = { file: 'guides/troubleshooting.md', heading: 'Webhooks answer, but the controllers do nothing' }
+const notReady = { file: 'guides/troubleshooting.md', heading: 'The process does not start or is not ready' }
+const reconciles = (selector: string) =>
+  `sum ${per('controller')} (rate(eip_admission_reconcile_duration_seconds_count${selector}[15m]))`
+const apiCalls = (selector: string) =>
+  `sum ${perInstall} (rate(eip_admission_api_server_call_duration_seconds_count${selector}[10m]))`
+
+/** Reasons of the API server that no healthy cluster gives. The others, such as Conflict, are part of the work. */
+const failures =
+  'Unreachable|Timeout|ServerTimeout|Unreadable|Unauthorized|Forbidden|InternalError|ServiceUnavailable|TooManyRequests'
+
+/** Processes that do not run, do not lead, or do not get on. */
+export const processAlerts: AlertGroup = {
+  title: 'Controllers and the process',
+  alerts: [
+    {
+      name: 'EIPAdmissionDown',
+      severity: 'critical',
+      for: '10m',
+      expr: 'absent(eip_admission_leader)',
+      summary: 'Prometheus reads no process of eip-admission.',
+      description: 'No process has been read for ten minutes: none runs, or Prometheus does not find them.',
+      symptom: 'New Services get no address, and deleted ones stay in `Terminating`.',
+      action: 'Run `kubectl get pods -n eip-admission`; if they run, look at the targets of Prometheus.',
+      guide: notReady,
+    },
+    {
+      name: 'EIPAdmissionNoLeader',
+      severity: 'critical',
+      for: '5m',
+      expr: `max ${perInstall} (eip_admission_leader) == 0`,
+      summary: 'No replica runs the controllers.',
+      description: `No replica ${where} has held the lease for five minutes.`,
+      symptom: 'What admission could not finish stays `<pending>`, and deleted Services stay in `Terminating`.',
+      action: 'See who holds the lease: a predecessor that still runs, or nobody because of a missing right.',
+      guide: idle,
+    },
+    {
+      name: 'EIPAdmissionRestarts',
+      severity: 'warning',
+      for: '0s',
+      expr: ofOurs('changes(process_start_time_seconds[1h]) > 2'),
+      summary: 'A process has started three times or more within an hour.',
+      description: `{{ $labels.instance }} ${where} started {{ $value }} times within an hour.`,
+      symptom: 'Reviews that arrive meanwhile may be missed.',
+      action: 'Run `kubectl logs --previous`, and `kubectl describe pod` for `OOMKilled`.',
+      guide: notReady,
+    },
+    {
+      name: 'EIPAdmissionQueueStuck',
+      severity: 'warning',
+      for: '15m',
+      expr: `max ${per('name')} (${atLeader('min_over_time(workqueue_depth[15m])')}) > 10`,
+      summary: 'The queue of a controller has not come to rest for half an hour.',
+      description: `{{ $value }} keys or more have waited in {{ $labels.name }} ${where} all the time.`,
+      symptom: 'Changes of Services take effect late.',
+      action: 'Look at the duration of reconciles and of calls to the cloud, and for a program that undoes our work.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'Two controllers change the same Service' },
+    },
+    {
+      name: 'EIPAdmissionReconcilesFail',
+      severity: 'warning',
+      for: '15m',
+      expr: `${reconciles('{result=~"error|unsettled"}')}\n/ ${reconciles('{result!="aborted"}')} > 0.5`,
+      summary: 'More than half of the reconciles of a controller fail or do not settle.',
+      description: `{{ $value | humanizePercentage }} of the reconciles of {{ $labels.controller }} ${where} fail.`,
+      symptom: 'Services wait for their address or for their deletion.',
+      action: 'Read the Events: `kubectl get events -A --field-selector type=Warning`.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'Two controllers change the same Service' },
+    },
+    {
+      name: 'EIPAdmissionAPIServerErrors',
+      severity: 'warning',
+      for: '10m',
+      expr: `${apiCalls(`{result=~"${failures}"}`)}\n/ ${apiCalls('')} > 0.1`,
+      summary: 'More than a tenth of the calls to the API server fail.',
+      description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the API server fail.`,
+      symptom: 'Services are completed late.',
+      action: 'The log has each failure. `Forbidden` is a missing right: run `install` or upgrade the chart.',
+      guide: notReady,
+    },
+    {
+      name: 'EIPAdmissionWatchSilent',
+      severity: 'warning',
+      for: '2m',
+      expr: `max ${per('kind')} (eip_admission_watch_silent_seconds) > 420`,
+      summary: 'A watch has had no answer for seven minutes.',
+      description: `The watch of {{ $labels.kind }} ${where} has been silent for {{ $value | humanizeDuration }}.`,
+      symptom: 'Changes are not noticed. After ten minutes the kubelet restarts the process.',
+      action: 'Check the network between the process and the API server, and what cuts idle connections.',
+      guide: notReady,
+    },
+    {
+      name: 'EIPAdmissionAnnouncerRefuses',
+      severity: 'critical',
+      for: '1m',
+      expr: `sum ${perInstall} (increase(eip_admission_announcer_problems_total[30m])) > 0`,
+      summary: 'The announcing software refuses its configuration.',
+      description: `The announcing software reported {{ $value | printf "%.0f" }} problems to eip-admission ${where} within 30 minutes.`,
+      symptom: 'New addresses are not announced: they exist, but nobody reaches them.',
+      action: 'Run `kubectl get events -A --field-selector reason=PeeringFailed`, and read the Events of Services.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'Announcing' },
+    },
+    {
+      name: 'EIPAdmissionNodeRemovalHeld',
+      severity: 'warning',
+      for: '30m',
+      expr: `max ${perInstall} (${atLeader('eip_admission_nodes_without_machine')}) > 0`,
+      summary: 'Nodes have lost their machines and are not deleted.',
+      description: `{{ $value }} nodes have no machine, and eip-admission ${where} keeps them.`,
+      symptom: 'Pods of these nodes are not started elsewhere.',
+      action: 'The Event `NodeNotDeleted` says why: usually more nodes than `--max-node-removals` would go.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'A node of a deleted machine stays' },
+    },
+  ],
+}

@@ -1,0 +1,33 @@
+import type { Alert, AlertGroup } from './alert.ts'
+import { headingAnchor } from './heading-anchor.ts'
+
+const opening = `# Alerts
+
+The chart installs these rules with \`prometheusRule.enabled\`; \`manifests/monitoring/eip-admission.rules.yaml\` has them
+for a Prometheus without its operator. [The guide](../guides/monitoring.md) says how. \`critical\` calls a person: users
+are harmed now. \`warning\` can wait for the day. No alert fires in a rolling update, and each is tested.
+`
+
+/** The reference page of all alerts, in Markdown. Each heading is where the alert's \`runbook_url\` leads. */
+export function alertsReference(groups: AlertGroup[]): string {
+  return [opening, ...groups.map(section)].join('\n')
+}
+
+function section({ title, alerts }: AlertGroup): string {
+  return [`## ${title}\n`, ...alerts.map(part)].join('\n')
+}
+
+function part({ name, severity, for: duration, expr, summary, symptom, action, guide }: Alert): string {
+  const time = duration === '0s' ? 'at once' : `after ${duration}`
+  return `### ${name}
+
+**${severity}**, ${time}. ${summary}
+
+- What users notice: ${symptom}
+- What to do: ${action} See [${guide.heading}](../${guide.file}#${headingAnchor(guide.heading)}).
+
+\`\`\`promql
+${expr}
+\`\`\`
+`
+}

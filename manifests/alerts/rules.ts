@@ -1,0 +1,36 @@
+import type { Alert, AlertGroup } from './alert.ts'
+
+/** Where the reference of the alerts is published. */
+export const runbooks = 'https://github.com/eip-admission/eip-admission/blob/main/docs/reference/alerts.md'
+
+export type RuleOptions = {
+  /** The address of the reference page; each alert is a heading of it. */
+  runbooks: string
+  /** A text that no program but Prometheus may read as a template. */
+  literal: (text: string) => string
+  /** Whether an alert is wanted: the rule itself, or what stands for it. */
+  wanted?: (alert: string, rule: object) => unknown
+}
+
+/** The rules of these alerts as one group, which is not empty when somebody wants none about a part. */
+export function ruleGroup(groups: AlertGroup[], options: RuleOptions): object {
+  const { wanted = (_, rule) => rule } = options
+  const alerts = groups.flatMap((group) => group.alerts)
+  return { name: 'eip-admission', rules: alerts.map((alert) => wanted(alert.name, rule(alert, options))) }
+}
+
+function rule(alert: Alert, { runbooks: page, literal }: RuleOptions): object {
+  const { name, severity, for: duration, expr, summary, description } = alert
+  return {
+    alert: name,
+    // A template of Helm has one line for each text.
+    expr: expr.replaceAll(/\n\s*/g, ' '),
+    for: duration,
+    labels: { severity },
+    annotations: {
+      summary,
+      description: literal(description),
+      runbook_url: `${page}#${name.toLowerCase()}`,
+    },
+  }
+}

@@ -1,0 +1,45 @@
+/** A query of Prometheus, and what its series are called; `{{label}}` stands for the value of a label. */
+export type Query = { expr: string; legend: string }
+
+/** One panel. Its place follows from the order and from the widths. */
+export type Panel = {
+  kind: 'stat' | 'timeseries'
+  title: string
+  /** One sentence that says what is normal. */
+  description: string
+  /** Grafana's name of the unit. */
+  unit: 's' | 'short' | 'ops' | 'bytes' | 'percentunit' | 'bool_yes_no'
+  queries: Query[]
+  /** Columns out of 24. */
+  width: 4 | 6 | 8 | 12
+}
+
+/** Panels under one title, which can be folded. */
+export type Row = { title: string; panels: Panel[] }
+
+const chosen = 'namespace=~"$namespace", job=~"$job", instance=~"$instance"'
+
+/** The series of a metric that the variables of the dashboard choose; `more` are further conditions. */
+export function series(metric: string, more = ''): string {
+  return `${metric}{${chosen}${more && `, ${more}`}}`
+}
+
+/** The series of a metric of the replica that leads: the others show what they knew when they led. */
+export function seriesOfLeader(metric: string, more = ''): string {
+  return `${series(metric, more)} and on (namespace, job, instance) eip_admission_leader == 1`
+}
+
+/** The series of a metric that other programs have too. */
+export function seriesOfOurs(metric: string): string {
+  return `${series(metric)} and on (namespace, job, instance) eip_admission_build_info`
+}
+
+/** How fast a counter rises, by labels. */
+export function rateBy(labels: string, metric: string, more = ''): string {
+  return `sum by (${labels}) (rate(${series(metric, more)}[$__rate_interval]))`
+}
+
+/** A quantile of a histogram, by labels. */
+export function quantile(q: number, labels: string, metric: string): string {
+  return `histogram_quantile(${q}, sum by (${labels}, le) (rate(${series(`${metric}_bucket`)}[$__rate_interval])))`
+}

@@ -1,0 +1,83 @@
+// The alerts as data: their names, texts, metrics and where their links lead.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { alertGroups } from '../../manifests/alerts/alerts.ts'
+import { headingAnchor } from '../../manifests/alerts/heading-anchor.ts'
+import { ruleGroup, runbooks } from '../../manifests/alerts/rules.ts'
+import { alertsReference } from '../../manifests/alerts/reference.ts'
+import { unknownNames } from './catalogue-names.ts'
+import { namedIn } from './expressions.ts'
+
+const docs = join(import.meta.dirname, '..', '..', 'docs')
+const alerts = alertGroups.flatMap((group) => group.alerts)
+
+/** The anchors of a page. */
+function anchorsIn(page: string): string[] {
+  const headings = page.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)
+  return [...headings].map(([, heading = '']) => headingAnchor(heading))
+}
+
+test('names are unique and begin with ours', () => {
+  assert.is(new Set(alerts.map(({ name }) => name)).size, alerts.length)
+  for (const { name } of alerts) assert.match(name, /^EIPAdmission[A-Z]\w+$/)
+})
+
+test('each text is a sentence, and only the description has values', () => {
+  for (const { name, summary, symptom, action, description } of alerts) {
+    for (const text of [summary, symptom, action, description]) assert.match(text, /^(\S.*)[.]$/s, `${name}: ${text}`)
+    assert.not.match(summary + symptom + action, /\{\{/, name)
+  }
+})
+
+test('a description names only labels that the expression keeps', () => {
+  for (const { name, expr, description } of alerts) {
+    const used = [...description.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label)
+    // What is not aggregated keeps all labels of the target.
+    const kept = [...namedIn(expr).labels, ...(/\b(by|absent)\b/.test(expr) ? [] : ['namespace', 'instance'])]
+    assert.equal(
+      used.filter((label) => !kept.includes(label ?? '')),
+      [],
+      name,
+    )
+  }
+})
+
+test('each expression names only metrics and labels of the catalogue', () => {
+  for (const { name, expr } of alerts) assert.equal(unknownNames(expr), [], name)
+})
+
+test('what no process shows is noticed', () => {
+  assert.equal(unknownNames('sum(eip_admission_adresses{phase="Bound"})'), [
+    'no metric eip_admission_adresses',
+    'no label phase',
+  ])
+  assert.equal(unknownNames('eip_admission_leader{phase=~"a"} offset 5m > 0'), ['no label phase'])
+  assert.equal(unknownNames('rate(eip_admission_review_duration_seconds[5m])'), [
+    'no metric eip_admission_review_duration_seconds',
+  ])
+  assert.equal(unknownNames('vector(1)'), ['no metric at all'])
+})
+
+test('each runbook is a heading of the reference page, which the docs have', () => {
+  const page = readFileSync(join(docs, 'reference', 'alerts.md'), 'utf8')
+  assert.is(page, alertsReference(alertGroups))
+  const anchors = anchorsIn(page)
+  const text = JSON.stringify(ruleGroup(alertGroups, { runbooks, literal: (template) => template }))
+  const links = [...text.matchAll(/"runbook_url":"([^"#]+)#([^"]+)"/g)]
+  assert.is(links.length, alerts.length)
+  for (const [, address, anchor = ''] of links) {
+    assert.match(address ?? '', /\/docs\/reference\/alerts\.md$/)
+    assert.ok(anchors.includes(anchor), anchor)
+  }
+})
+
+test('each alert sends the reader to a heading that exists', () => {
+  for (const { name, guide } of alerts) {
+    const anchors = anchorsIn(readFileSync(join(docs, guide.file), 'utf8'))
+    assert.ok(anchors.includes(headingAnchor(guide.heading)), `${name}: ${guide.file} has no "${guide.heading}"`)
+  }
+})
+
+test.run()
