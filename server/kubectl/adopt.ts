@@ -50,7 +50,7 @@ export function newProvisioned(
   return provisionedRecord(name ?? `adopted-${hashForName(what, 8)}`, {
     reservationID: what,
     reclaimPolicy: 'Retain',
-    ...(claim && { claimRef: { namespace: claim.namespace ?? namespace, name: claim.name } }),
+    ...(claim && { claimRef: { namespace: claim.namespace, name: claim.name } }),
     ...(allowed.length > 0 && { allowedNamespaces: allowed }),
   })
 }
@@ -63,7 +63,7 @@ export function provisionedRecord(name: string, spec: ElasticIP['spec']): Elasti
 }
 
 /** Creates an ElasticIP; a Refusal if another one has its name. */
-export async function createRecord({ client }: Cluster, record: ElasticIP): Promise<void> {
+async function createRecord({ client }: Cluster, record: ElasticIP): Promise<void> {
   try {
     await forElasticIPs('create', client.create(elasticIPs, record))
   } catch (error) {

@@ -158,7 +158,8 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
         is: `${none} yet, and eip-admission would give it one.`,
         todo: `Wait some seconds. If it stays so, nobody leads: ${doctor}.`,
       }
-    default: {
+    case 'unknown':
+    case undefined: {
       const hidden = 'missing' in record ? `, and you may not ${record.missing}` : ''
       const refused = preview?.kind === 'unknown' ? `: the API server says ${preview.reason}` : ''
       return {

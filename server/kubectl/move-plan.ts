@@ -37,7 +37,7 @@ export function planMove(seen: MoveSeen): MovePlan {
   const refusal =
     targetProblem(seen) ?? (isSource(seen.record) ? sourceProblem(seen) : ownProblem(seen)) ?? useProblem(seen)
   if (refusal !== undefined) return { refusal }
-  const { namespace = '', name } = splitKey(seen.to)
+  const { namespace, name } = splitKey(seen.to)
   const claimRef = { namespace, name }
   if (isSource(seen.record)) return { do: 'set-claim', claimRef }
   const { location } = seen.record.spec

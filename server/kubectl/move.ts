@@ -20,7 +20,7 @@ export async function move(cluster: Cluster, options: MoveOptions, io: Io): Prom
   const to = keyOfService(options.to, cluster.namespace)
   const all = await readUsers(cluster)
   const record = findMoved(options.from, { records: all.records, namespace: cluster.namespace })
-  const { namespace = '', name } = splitKey(to)
+  const { namespace, name } = splitKey(to)
   const target = await cluster.client.get(services, { namespace, name })
   const plan = planMove({ record, to, target, all })
   if ('refusal' in plan) throw new Refusal(plan.refusal)

@@ -16,7 +16,7 @@ export async function release(
   const record = findRecord(of.name, all.records)
   const plan = planRelease(record, all)
   if ('refusal' in plan) throw new Refusal(plan.refusal)
-  await confirm(io, { text: `${plan.consequence}`, yes: of.yes, what: record.status?.address ?? record.metadata.name })
+  await confirm(io, { text: plan.consequence, yes: of.yes, what: record.status?.address ?? record.metadata.name })
   await removeRecord(cluster, record)
   const { name, uid } = record.metadata
   const left = await untilSettled(of.waitMs, async () => {

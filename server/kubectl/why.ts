@@ -28,7 +28,7 @@ export function keyOfService(text: string, namespace: string): string {
 }
 
 async function look({ client }: Cluster, key: string): Promise<WhySeen> {
-  const { namespace = '', name } = splitKey(key)
+  const { namespace, name } = splitKey(key)
   const [service, record, ofService, ofRecord] = await Promise.all([
     client.get(services, { namespace, name }),
     readable('get ElasticIPs', client.get(elasticIPs, { name: recordName(key) })),
