@@ -27,7 +27,14 @@ export type VendorHttpOptions = Sender &
     observe?: ((exchange: Exchange) => void) | undefined
   }
 
-export type Exchange = { call: string; ms: number; status: number | undefined; fault: Fault | undefined }
+export type Exchange = {
+  call: string
+  ms: number
+  status: number | undefined
+  fault: Fault | undefined
+  /** The vendor's own id of the exchange, which its support asks for. */
+  cloudRequest: string | undefined
+}
 
 export type VendorResponse = { status: number; headers: ResponseHeaders; body: unknown }
 
@@ -141,8 +148,15 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
     ms: performance.now() - startedAt,
     status: isLost ? undefined : arrived.status,
     fault: 'error' in result ? result.error.fault : undefined,
+    cloudRequest: isLost ? undefined : vendorRequestId(arrived.headers),
   })
   return result
+}
+
+/** It is shown to people, so it may only be what such ids are. */
+function vendorRequestId(headers: ResponseHeaders): string | undefined {
+  const id = headers.get('x-request-id')
+  return id !== null && /^[\w.:/+=-]{1,128}$/.test(id) ? id : undefined
 }
 
 async function receive(

@@ -2,6 +2,7 @@ import { isConflict } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import type { Key } from '../kube/objects.ts'
 import type { Process, Queue } from '../kube/queue.ts'
+import { forRequest } from '../lib/request-id.ts'
 import { errorText } from './error-text.ts'
 import { type Outcome, type Reconciler, Terminal, Unsettled } from './reconciler.ts'
 
@@ -25,7 +26,8 @@ export function reconcileKey(options: ReconcileOptions): Process {
   const { observe } = options
   return async (key, signal) => {
     const started = performance.now()
-    const result = await tryToReconcile(options, key, signal)
+    const request = options.reconciler.requestOf?.(key)
+    const result = await forRequest(request, () => tryToReconcile(options, key, signal))
     observe(result, performance.now() - started)
   }
 }

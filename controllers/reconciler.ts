@@ -7,6 +7,8 @@ export type Outcome = { againInMs?: number }
 export type Reconciler = {
   name: string
   reconcile(key: Key, signal: AbortSignal): Promise<Outcome>
+  /** The request that led to the object, for the log; by a cache. */
+  requestOf?(key: Key): string | undefined
 }
 
 /** A problem that no retry solves: it is reported once and waits until the object changes. */

@@ -21,6 +21,8 @@ export type EventRecorderOptions = {
   component: string
   instance: string
   log: Log
+  /** The annotations of each new Event. */
+  annotations?: () => Record<string, string> | undefined
   now?: () => Date
 }
 
@@ -82,13 +84,16 @@ function correlationKey(known: Map<string, Series>, object: KubeObject, { type, 
   return similar < maxSimilar ? key : aggregateKey
 }
 
-function newEvent(object: KubeObject, { component, instance }: { component: string; instance: string }): KubeEvent {
+type Source = Pick<EventRecorderOptions, 'component' | 'instance' | 'annotations'>
+
+function newEvent(object: KubeObject, { component, instance, annotations: annotationsNow }: Source): KubeEvent {
   const { name, namespace, uid, resourceVersion } = object.metadata
+  const annotations = annotationsNow?.()
   return {
     apiVersion: 'v1',
     kind: 'Event',
     // The Events of objects without a namespace live in `default`.
-    metadata: { name: eventName(name), namespace: namespace ?? 'default' },
+    metadata: { name: eventName(name), namespace: namespace ?? 'default', ...(annotations && { annotations }) },
     involvedObject: {
       apiVersion: object.apiVersion,
       kind: object.kind,

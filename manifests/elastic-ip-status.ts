@@ -21,6 +21,18 @@ const condition = {
   },
 }
 
+const step = {
+  type: 'object',
+  required: ['time', 'phase', 'writer'],
+  properties: {
+    time: { ...time, description: 'When it was written.' },
+    phase: { ...text, description: 'The phase from then on.' },
+    message: { ...text, description: 'What was done, or why nothing could be done.' },
+    writer: { ...text, description: 'The process that wrote it.' },
+    request: { ...text, description: 'The review for which it was written. The log has it in the field `request`.' },
+  },
+}
+
 /** The schema of `status`: what eip-admission knows of the address. */
 export const elasticIPStatus = {
   description: 'What eip-admission knows of the address. Nothing else writes it.',
@@ -63,5 +75,12 @@ export const elasticIPStatus = {
       'x-kubernetes-list-map-keys': ['type'],
     },
     message: { ...text, description: 'Why the address is not there yet, or what is wrong and what to do about it.' },
+    history: {
+      description: 'The last changes, the newest one last. `kubectl eip why` shows them.',
+      type: 'array',
+      maxItems: 10,
+      items: step,
+      'x-kubernetes-list-type': 'atomic',
+    },
   },
 }

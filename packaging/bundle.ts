@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Plugin, build } from 'esbuild'
 import { bundledPackages, licenceText } from './bundled-packages.ts'
-import { entryName } from './program.ts'
+import { entryName, pluginName } from './program.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -18,7 +18,10 @@ const banner = "import{createRequire as requireOf}from'node:module';const requir
 export async function bundle(into: string): Promise<void> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { [basename(entryName, '.mjs')]: 'server/main.ts' },
+    entryPoints: {
+      [basename(entryName, '.mjs')]: 'server/main.ts',
+      [basename(pluginName, '.mjs')]: 'server/kubectl/main.ts',
+    },
     bundle: true,
     // What only some commands or a kubeconfig need is loaded with them.
     splitting: true,

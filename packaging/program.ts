@@ -4,6 +4,9 @@ import process from 'node:process'
 /** The file of a bundle that Node runs; it loads the others. */
 export const entryName = 'eip-admission.mjs'
 
+/** The file of a bundle that is the plugin of kubectl. */
+export const pluginName = 'kubectl-eip.mjs'
+
 /** Where the image has the bundle, and Node. */
 export const appFolder = '/app'
 export const imageNode = '/usr/bin/node'

@@ -67,9 +67,11 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
     signal,
     reserves: settings.process.only !== 'control-plane',
     observe(exchange) {
-      const { call, ms, status, fault } = exchange
+      const { call, ms, status, fault, cloudRequest } = exchange
       observers.cloud(exchange)
-      log.debug({ call, result: fault ?? String(status), ms: Math.round(ms) }, 'call to the cloud')
+      const facts = { call, result: fault ?? String(status), status, ms: Math.round(ms), cloudRequest }
+      // Whoever asks the vendor about a failure needs the vendor's id of it.
+      log[fault === undefined ? 'debug' : 'info'](facts, 'call to the cloud')
     },
   }
   const provider = await makeCloudProvider(withValues(settings.cloud, { apiKey }), tools)

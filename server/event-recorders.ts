@@ -1,6 +1,8 @@
 import type { KubeClient } from '../kube/client.ts'
 import { type EventRecorder, eventRecorder } from '../kube/events.ts'
 import type { Log } from '../kube/log.ts'
+import { requestIdAnnotation } from '../ledger/record/names.ts'
+import { currentRequestId } from '../lib/request-id.ts'
 
 /** The components of upstream's cloud controller manager that Events name as their source, and ours. */
 export const components = [
@@ -21,12 +23,19 @@ export type EventRecorders = {
   written(): Promise<void>
 }
 
+/** An Event names the request that it is about in an annotation: in its message, equal Events would differ and not be counted. */
+function requestAnnotation(): Record<string, string> | undefined {
+  const request = currentRequestId()
+  return request === undefined ? undefined : { [requestIdAnnotation]: request }
+}
+
 /** One recorder for each component of this replica. */
 export function eventRecorders(options: { client: KubeClient; instance: string; log: Log }): EventRecorders {
   const recorders = new Map<Component, EventRecorder>()
   return {
     of(component) {
-      const recorder = recorders.get(component) ?? eventRecorder({ ...options, component })
+      const recorder =
+        recorders.get(component) ?? eventRecorder({ ...options, component, annotations: requestAnnotation })
       recorders.set(component, recorder)
       return recorder
     },

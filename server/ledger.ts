@@ -48,7 +48,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const timeoutMs = 2 * cloudTimeoutMs
   const requestAnnotations = allRequestAnnotations(vendor.policy.requestAnnotations)
   const deps = {
-    records: records(client),
+    records: records(client, { identity, now }),
     cloud: vendor.cloud,
     warmCandidates: warmCandidates(freeWarm(options, requestAnnotations)),
     scheme,

@@ -1,4 +1,5 @@
 import { type LevelWithSilent, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino'
+import { currentRequestId } from '../lib/request-id.ts'
 import { escapeMisleading } from './log-text.ts'
 import { originalStack } from './original-stack.ts'
 
@@ -11,6 +12,8 @@ export type LogOutput = { write(text: string): void; isTTY?: boolean }
 export async function makeLog(options: LogOptions, output: LogOutput = stdout()): Promise<Logger> {
   const settings: LoggerOptions = {
     base: null,
+    // A line that an address led to names the request for that address.
+    mixin: requestField,
     level: levelOf(options.verbosity),
     // Collectors know the words, not pino's numbers.
     formatters: { level: (level) => ({ level }) },
@@ -20,6 +23,11 @@ export async function makeLog(options: LogOptions, output: LogOutput = stdout())
   }
   const format = options.loggingFormat === 'json' ? (line: string) => line : await textFormat(output)
   return pino(settings, { write: (line) => output.write(escapeMisleading(format(line))) })
+}
+
+function requestField(): object {
+  const request = currentRequestId()
+  return request === undefined ? {} : { request }
 }
 
 function serialized(error: Error): object {

@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../kube/log.ts'
+import { forRequest, shortRequestId } from '../lib/request-id.ts'
 import { withTimeLimit } from '../lib/time-limit.ts'
 import { deadlineMs } from './deadline.ts'
 import type { Decision } from './decision.ts'
-import { type AdmissionReview, reviewSchema } from './review.ts'
+import { type AdmissionRequest, type AdmissionReview, reviewSchema } from './review.ts'
 import type { Webhook } from './webhook.ts'
 
 export type AdmissionOptions = {
@@ -48,14 +49,17 @@ async function review(
 ): Promise<object> {
   const { request } = call.body
   const started = performance.now()
-  const facts = { webhook: webhook.name, namespace: request.namespace, name: request.name, uid: request.uid }
+  const facts = { webhook: webhook.name, namespace: request.namespace, name: request.name, request: request.uid }
   try {
     const ms = deadlineMs(call.query.timeout)
     const timeoutError = () => new Error(`no decision within ${ms} ms`)
-    const decision = await withTimeLimit({ ms, timeoutError }, (signal) => webhook.decide(request, signal))
+    const decision = await forRequest(request.uid, () =>
+      withTimeLimit({ ms, timeoutError }, async (signal) => webhook.decide(request, signal)),
+    )
     observe?.(webhook.name, decision.verdict, performance.now() - started)
     if (decision.verdict === 'deny') log.info({ ...facts, reason: decision.reason }, 'denied')
-    return reviewResponse(request.uid, decision)
+    else log.debug({ ...facts, verdict: decision.verdict }, 'reviewed')
+    return reviewResponse(request, decision)
   } catch (error) {
     observe?.(webhook.name, 'error', performance.now() - started)
     log.error({ ...facts, error }, 'no decision')
@@ -63,11 +67,21 @@ async function review(
   }
 }
 
-function reviewResponse(uid: string, decision: Decision): object {
-  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, ...verdictOf(decision) } }
+function reviewResponse(request: AdmissionRequest, decision: Decision): object {
+  const response = { uid: request.uid, ...verdictOf(decision, request) }
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }
 }
 
-function verdictOf(decision: Decision): object {
+/**
+ * A person sees by which id the log has the request. Programs write a denial into a status, and a text that is another one
+ * at each try would have them try without a pause.
+ */
+function denialText(reason: string, { uid, userInfo }: AdmissionRequest): string {
+  const isProgram = userInfo?.username?.startsWith('system:serviceaccount:') ?? true
+  return isProgram ? reason : `${reason} (request ${shortRequestId(uid)})`
+}
+
+function verdictOf(decision: Decision, request: AdmissionRequest): object {
   switch (decision.verdict) {
     case 'allow':
       return { allowed: true, warnings: decision.warnings }
@@ -77,7 +91,7 @@ function verdictOf(decision: Decision): object {
     }
     case 'deny': {
       const [code, reason] = decision.because === 'invalid' ? [400, 'BadRequest'] : [403, 'Forbidden']
-      return { allowed: false, status: { code, reason, message: decision.reason } }
+      return { allowed: false, status: { code, reason, message: denialText(decision.reason, request) } }
     }
   }
 }

@@ -7,6 +7,7 @@ import type { UnboundClaim } from '../ledger/claim/unbound-limit.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { type ClusterFamilies, hasOpenFamilies, withStoredFamilies } from '../ledger/want/families.ts'
 import { type Policy, type Want, want } from '../ledger/want/want.ts'
+import { shortRequestId } from '../lib/request-id.ts'
 import { type Decision, allow, deny, patch } from './decision.ts'
 import { decideManaged } from './service-managed.ts'
 import { generateName } from './generate-name.ts'
@@ -113,7 +114,7 @@ async function setAddress(
     case 'pending': {
       if (deps.onCloudFailure === 'deny')
         return deny('forbidden', `Service ${keyOf(named)} gets no address now: ${claimed.reason}`)
-      const warning = `address pending, the controller assigns it later: ${claimed.reason}`
+      const warning = `address pending, the controller assigns it later (request ${shortRequestId(request.uid)}): ${claimed.reason}`
       return patch(addressPatch(service, { address: undefined, name }, deps.policy), [...wanted.warnings, warning])
     }
   }

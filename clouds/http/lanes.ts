@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import { boundToRequest } from '../../lib/request-id.ts'
 
 /** Moves go first, and wait for no other call: an address that points to a dead machine is an outage. */
 const priorities = { move: 2, write: 1, reserve: 1, read: 0 }
@@ -44,12 +45,13 @@ export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
     signal.addEventListener('abort', leave, { once: true })
 
     const pace: Pace = async (ends) => starts?.add(async () => {}, { priority: priorities[lane], signal: ends })
-    const begin = async () => {
+    // The queue starts work in whatever ended before it.
+    const begin = boundToRequest(async () => {
       await pace(waiting.signal)
       waiting.signal.throwIfAborted()
       stay()
       return work(pace)
-    }
+    })
     const turn = () => all.add(begin, { priority: priorities[lane], signal: waiting.signal })
     try {
       if (lane === 'move') return await begin()

@@ -3,6 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { type Key, type Service, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
+import { requestOfRecord } from '../../ledger/record/history.ts'
 import type { RequestAnnotations } from '../../ledger/want/own-address.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { Announcing } from '../announcing/announcing.ts'
@@ -38,6 +39,10 @@ const maxSteps = 20
 export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
   return {
     name: 'service-address',
+    requestOf(key) {
+      const record = deps.cached.record(key)
+      return record && requestOfRecord(record)
+    },
     async reconcile(key, signal) {
       const cached = { key, service: deps.cached.service(key), record: deps.cached.record(key) }
       const { step, ...outcome } = planService({ ...factsOf(deps, cached), announcement: undefined })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
+import { currentRequestId } from '../../lib/request-id.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { type UnderWay, underWay } from '../../lib/under-way.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
@@ -123,7 +124,8 @@ async function createRecord(
   signal: AbortSignal,
 ): Promise<ElasticIP | undefined> {
   try {
-    const record = newRecord(claim.key, recordSpecOf(claim, source), deps.identity)
+    const requester = { identity: deps.identity, request: currentRequestId() }
+    const record = newRecord(claim.key, recordSpecOf(claim, source), requester)
     return await deps.requestsInFlight.createRecord(record.metadata.name, () => deps.records.create(record, { signal }))
   } catch (error) {
     if (source) deps.warmCandidates.unpick(source)

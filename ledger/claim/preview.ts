@@ -17,7 +17,7 @@ export async function previewClaim(
 ): Promise<ClaimPreview> {
   const { key, elasticIP, location } = claim
   const overLimit = (source: ElasticIP | undefined) =>
-    deps.overLimit(newRecord(key, recordSpecOf(claim, source), ''), signal)
+    deps.overLimit(newRecord(key, recordSpecOf(claim, source), { identity: '' }), signal)
   if (elasticIP === undefined) {
     const source = deps.warmCandidates.pick(location)
     if (source) deps.warmCandidates.unpick(source)

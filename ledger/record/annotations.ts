@@ -9,6 +9,7 @@ import {
   elasticIPAnnotation,
   protectAnnotation,
   reclaimAnnotation,
+  requestIdAnnotation,
   serviceFinalizer,
   transferAnnotation,
   upstreamFinalizer,
@@ -84,6 +85,14 @@ export const recordAnnotations: readonly Annotation[] = [
     writers: ['eip-admission'],
     values: 'the name of a replica',
     sentence: 'The replica that created the record. Until the record has a status, this replica requests the address.',
+  },
+  {
+    name: requestIdAnnotation,
+    on: 'ElasticIP',
+    writers: ['eip-admission'],
+    values: 'the uid of an AdmissionReview',
+    sentence:
+      'The review for which the record was created. Lines of the log about it have the same id in the field `request`, and our Events have this annotation too.',
   },
   {
     name: droppedRequestAnnotation,

@@ -41,6 +41,9 @@ export type ElasticIP = KubeObject & {
   status?: ElasticIPStatus
 }
 
+/** One change of a record: what it came to, who wrote it, and for which request. */
+export type HistoryStep = { time: string; phase: string; message?: string; writer: string; request?: string }
+
 export type ElasticIPStatus = {
   phase?: Phase
   address?: string
@@ -51,6 +54,8 @@ export type ElasticIPStatus = {
   deletionRequestedAt?: string
   conditions?: Condition[]
   message?: string
+  /** The last changes, the newest one last. */
+  history?: HistoryStep[]
 }
 
 export const elasticIPs = defineResource<ElasticIP>({

@@ -2,7 +2,7 @@ import type { Marks, Reservation } from '../../clouds/cloud.ts'
 import { type ElasticIP, claimKey, releaseRecordName, reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { clusterMarks, isOfService, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
-import { isSource } from './source.ts'
+import { hasSource, isSource, isWarm } from './source.ts'
 
 type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme'>
 
@@ -16,10 +16,18 @@ export async function findReservation(
   const byId = id === undefined ? undefined : await deps.cloud.reservation(id, signal)
   if (byId) return byId
   const marked = await listMarked(deps, record, signal)
-  for (const reservation of oldestFirst(marked)) {
+  const free = marked.length === 0 ? marked : withoutProvisioned(marked, await deps.records.list({ signal }), record)
+  for (const reservation of oldestFirst(free)) {
     if (!(await isBeingReleased(deps, reservation.id, signal))) return reservation
   }
   return undefined
+}
+
+/** Without those of provisioned ElasticIPs: one that was moved from a Service keeps the marks of that Service. */
+function withoutProvisioned(marked: Reservation[], all: readonly ElasticIP[], record: ElasticIP): Reservation[] {
+  const provisioned = all.filter((other) => isSource(other) && !isWarm(other) && !hasSource(record, other))
+  const ids = new Set(provisioned.filter(({ metadata }) => metadata.name !== record.metadata.name).map(reservationIdOf))
+  return marked.filter(({ id }) => !ids.has(id))
 }
 
 /** The reservations that carry a record's marks, a Service's in every form. */

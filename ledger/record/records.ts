@@ -3,6 +3,8 @@ import { listAll } from '../../kube/list-all.ts'
 import type { Condition, Key } from '../../kube/objects.ts'
 import { splitKey } from '../../kube/objects.ts'
 import { type ElasticIP, type ElasticIPStatus, elasticIPs, recordFinalizer, recordName } from './elastic-ip.ts'
+import { type Writer, nextHistory } from './history.ts'
+import { requestIdAnnotation } from './names.ts'
 import { requestedByAnnotation } from './requests-in-flight.ts'
 
 /**
@@ -24,8 +26,8 @@ export type Records = {
 /** The fields of a status that change; undefined removes one. */
 export type StatusChange = { [Field in keyof ElasticIPStatus]?: ElasticIPStatus[Field] | undefined }
 
-/** The records of one API server. */
-export function records(client: KubeClient): Records {
+/** The records of one API server, as one process writes them. */
+export function records(client: KubeClient, writer: Writer): Records {
   return {
     get: (key, options) => client.get(elasticIPs, { name: recordName(key) }, options),
     list: (options) => listAll(client, elasticIPs, options),
@@ -34,7 +36,7 @@ export function records(client: KubeClient): Records {
     writeStatus: (record, change, options) =>
       client.replace(
         elasticIPs,
-        { ...record, status: mergeStatus(record.status, change) },
+        { ...record, status: mergeStatus(record.status, change, writer) },
         { ...options, subresource: 'status' },
       ),
     async remove(record, options) {
@@ -59,15 +61,25 @@ function withFinalizer(record: ElasticIP): ElasticIP {
   return { ...record, metadata: { ...record.metadata, finalizers: [...finalizers, recordFinalizer] } }
 }
 
+/** Who creates a record, and for which review, if it was one. */
+export type Requester = { identity: string; request?: string | undefined }
+
 /** A new record for a Service, not stored yet. */
-export function newRecord(key: Key, spec: Omit<ElasticIP['spec'], 'claimRef'>, requester: string): ElasticIP {
+export function newRecord(
+  key: Key,
+  spec: Omit<ElasticIP['spec'], 'claimRef'>,
+  { identity, request }: Requester,
+): ElasticIP {
   return {
     apiVersion: 'eip-admission.dev/v1alpha1',
     kind: 'ElasticIP',
     metadata: {
       name: recordName(key),
       finalizers: [recordFinalizer],
-      annotations: { [requestedByAnnotation]: requester },
+      annotations: {
+        [requestedByAnnotation]: identity,
+        ...(request === undefined ? {} : { [requestIdAnnotation]: request }),
+      },
     },
     spec: { claimRef: splitKey(key), ...spec },
   }
@@ -87,13 +99,14 @@ export function assigned(status: Condition['status'], facts: Omit<ConditionFacts
 }
 
 /** Merges conditions by type; one whose status stays keeps the time of its last transition. */
-function mergeStatus(before: ElasticIPStatus = {}, change: StatusChange): ElasticIPStatus {
+function mergeStatus(before: ElasticIPStatus = {}, change: StatusChange, writer: Writer): ElasticIPStatus {
   const conditions = new Map((before.conditions ?? []).map((known) => [known.type, known]))
   for (const next of change.conditions ?? []) {
     const known = conditions.get(next.type)
     const isSame = known?.status === next.status
     conditions.set(next.type, isSame ? { ...next, lastTransitionTime: known.lastTransitionTime } : next)
   }
-  const after = { ...before, ...change, conditions: [...conditions.values()] }
+  const history = nextHistory(before, change, writer)
+  const after = { ...before, ...change, conditions: [...conditions.values()], history }
   return Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined))
 }

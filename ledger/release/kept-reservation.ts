@@ -25,15 +25,25 @@ export async function whyKept(
   const foreign = foreignReason(deps, { marked, marks: found?.marks ?? {} })
   if (foreign !== undefined) return foreign
   const address = marked.status?.address ?? found?.address
-  const users = findUsers({ address, reservationID }, await deps.possibleUsers(signal), {
+  const all = await deps.possibleUsers(signal)
+  const users = findUsers({ address, reservationID }, all, {
     ...(isSource(marked) ? {} : { service: claimKey(marked), isRelease: true }),
     records: [marked.metadata.name],
   })
-  if (users.length === 0) return undefined
+  if (users.length === 0) return heirReason(all.records, { marked, reservationID })
   const [holder] = users
   // Two records of one reservation, from a backup for instance: the one that holds it releases it some day.
   if (users.every((user) => isIndependentRecord(user, { marked, reservationID }))) return `${holder?.key} holds it`
   return stayInUse(deps, { record: marked, error: new AddressInUse({ address, reservationID }, users) }, signal)
+}
+
+/** An operator has written a provisioned ElasticIP for the reservation, which waits until this record is gone. */
+function heirReason(records: readonly ElasticIP[], { marked, reservationID }: Kept): string | undefined {
+  const heir = records.find(
+    ({ metadata, spec }) => metadata.name !== marked.metadata.name && spec.reservationID === reservationID,
+  )
+  const isWaiting = heir !== undefined && isSource(heir) && heir.metadata.deletionTimestamp === undefined
+  return isWaiting ? `ElasticIP ${heir.metadata.name} names it` : undefined
 }
 
 function isIndependentRecord({ record }: AddressUser, { marked, reservationID }: Kept): boolean {

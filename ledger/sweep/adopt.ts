@@ -48,7 +48,7 @@ function isProvisionedFrom(record: ElasticIP, { id }: Reservation): boolean {
 
 function recordFor(deps: LedgerDeps, key: Key, { id, location }: Reservation): ElasticIP {
   const place = location ? { location } : {}
-  return newRecord(key, { reclaimPolicy: 'Delete', reservationID: id, ...place }, deps.identity)
+  return newRecord(key, { reclaimPolicy: 'Delete', reservationID: id, ...place }, deps)
 }
 
 function statusFrom(record: ElasticIP, { id, address, state }: Reservation): StatusChange {

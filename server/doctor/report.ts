@@ -1,4 +1,5 @@
 import { escapeMisleading } from '../log-text.ts'
+import { plainText } from '../plain-text.ts'
 import { type Result, sections } from './check.ts'
 
 /** What `doctor` prints. */
@@ -35,13 +36,8 @@ function asText(results: readonly Result[]): string {
   return [...parts, `${summaryText(results)}\n`].join('\n')
 }
 
-/** Users write names and annotations: nothing in them may look like a line of ours, or steer the terminal. */
-function clean(text: string): string {
-  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
-}
-
 function lines({ level, what: given, ...more }: Result): string {
-  const [what, why, fix] = [given, more.why, more.fix].map((text) => text && clean(text))
+  const [what, why, fix] = [given, more.why, more.fix].map((text) => text && plainText(text))
   const first = `  ${marks[level]}  ${what}\n`
   const margin = ' '.repeat(11)
   return (

@@ -179,7 +179,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   })
   guard.reset(0)
   const deps = {
-    records: records(client),
+    records: records(client, { identity, now: () => new Date(0) }),
     cloud,
     warmCandidates: warmCandidates(() =>
       api.stored(elasticIPs).filter((record) => isWarm(record) && isAvailable(record)),

@@ -23,7 +23,7 @@ async function createPending(name: string): Promise<string> {
   calls.clear()
   const { code, stdout, stderr } = await kubectl(['create', '-f', '-', '-o', 'json'], loadBalancer(name))
   assert.is(code, 0)
-  assert.match(stderr, /^Warning: address pending, the controller assigns it later: /)
+  assert.match(stderr, /^Warning: address pending, the controller assigns it later \(request [0-9a-f]{8}\): /)
   const { metadata, spec } = JSON.parse(stdout) as Service
   assert.equal([metadata.finalizers, metadata.annotations, spec.loadBalancerIP], [[finalizer], undefined, undefined])
   return stderr

@@ -21,7 +21,10 @@ test('the npm package has the bundle and no sources', () => {
   for (const path of [
     'dist/bundle/eip-admission.mjs',
     'dist/bundle/LICENSES.txt',
+    'dist/bundle/kubectl-eip.mjs',
     'packaging/bin.mjs',
+    'packaging/kubectl-eip.mjs',
+    'packaging/kubectl_complete-eip.mjs',
     'LICENSE',
     'README.md',
   ])
@@ -41,6 +44,9 @@ test('npx runs it from an empty folder, without a compiler and without other pac
     await run('npx', ['--offline', 'eip-admission', '--help'], user),
     'Runs the webhooks and the controllers.',
   )
+  const bin = join(user, 'node_modules', '.bin')
+  assert.match(await run(join(bin, 'kubectl-eip'), ['--help'], user), 'Usage: kubectl eip [options] [command]')
+  assert.is(await run(join(bin, 'kubectl_complete-eip'), ['sta'], user), 'status\n:4\n')
   const objects = await run(
     'npx',
     ['--offline', 'eip-admission', 'install', '--dry-run', '--webhook-url=https://192.0.2.1'],

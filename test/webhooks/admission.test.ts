@@ -2,6 +2,7 @@ import fastify from 'fastify'
 import supertest from 'supertest'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { currentRequestId } from '../../lib/request-id.ts'
 import { admission } from '../../webhooks/admission.ts'
 import { type Decision, allow, deny, patch } from '../../webhooks/decision.ts'
 import { deadlineMs } from '../../webhooks/deadline.ts'
@@ -68,6 +69,28 @@ for (const { name, decision, response } of answers) {
     assert.equal(body, { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
   })
 }
+
+for (const [username, text] of [
+  ['alice', 'no such metro (request 1b2c3d4e)'],
+  ['system:node:n1', 'no such metro (request 1b2c3d4e)'],
+  ['system:serviceaccount:argocd:controller', 'no such metro'],
+] as const)
+  test(`${username} is denied with the text "${text}"`, async () => {
+    const app = await serverOf(() => deny('invalid', 'no such metro'))
+    const sent = review({ uid: '1b2c3d4e-5f60-4711-8aaa-000000000000', userInfo: { username } })
+    const { body } = await app.post('/secret/w').send(sent).expect(200)
+    assert.is((body as { response: { status: { message: string } } }).response.status.message, text)
+  })
+
+test('what a webhook does runs for the request of the review', async () => {
+  const seen: unknown[] = []
+  const app = await serverOf(() => {
+    seen.push(currentRequestId())
+    return allow()
+  })
+  await app.post('/secret/w').send(review()).expect(200)
+  assert.equal([...seen, currentRequestId()], ['u-1', undefined])
+})
 
 test('a webhook without a decision answers 500, and the answer does not hold the error', async () => {
   const app = await serverOf(() => {

@@ -260,7 +260,7 @@ test('while the address is pending the Service is stored with the finalizer and 
   const { after, decision } = await mutate({}, { claimed: { kind: 'pending', reason: 'no answer yet' } })
   assert.equal(after, makeService({ finalizers }))
   assert.equal('warnings' in decision && decision.warnings, [
-    'address pending, the controller assigns it later: no answer yet',
+    'address pending, the controller assigns it later (request u): no answer yet',
   ])
 })
 

@@ -62,7 +62,7 @@ test('a reservation whose mark has a dot is found too, with and without a cluste
   assert.equal(await inherited({ marks: dotted }), { found: 'res-0', marked: ['res-0'], marks: ['cluster-1'] })
   const cloud = scriptedCloud()
   cloud.put(makeReservation({ marks: { ...dotted, cluster: 'cluster-1' } }))
-  const records = { get: () => Promise.resolve(undefined) } as unknown as Records
+  const records = { get: () => Promise.resolve(undefined), list: () => Promise.resolve([]) } as unknown as Records
   const found = await findReservation({ cloud: cloud.cloud, scheme, records }, makeRecord(), neverAborted)
   assert.is(found?.id, 'res-1')
 })

@@ -1,0 +1,52 @@
+// A kept address that an operator moves to another Service: a provisioned ElasticIP for its reservation, then no record.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { retain } from '../../../ledger/release/release.ts'
+import { makeHarness, neverAborted } from '../harness.ts'
+import { makeLot } from '../../builders.ts'
+
+const heir = (reservationID: string) =>
+  makeLot('heir', { reservationID, reclaimPolicy: 'Retain', claimRef: { namespace: 'shop', name: 'till' } })
+
+async function kept() {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a')
+  await process.claim()
+  await retain(process.deps, harness.record() as ElasticIP, neverAborted)
+  const { reservationID = '', address = '' } = harness.record()?.status ?? {}
+  return { harness, process, reservationID, address }
+}
+
+test('a reservation that an ElasticIP waits for outlives the record that is released', async () => {
+  const { harness, process, reservationID, address } = await kept()
+  harness.api.put(elasticIPs, heir(reservationID))
+  assert.is(await process.release(), 'released')
+  assert.is(harness.record(), undefined)
+  assert.is(harness.cloud.calls.release, 0)
+  await process.reconcileSource('heir')
+  const { status } = harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === 'heir') ?? {}
+  assert.equal([status?.phase, status?.address], ['Available', address])
+})
+
+test('one that is being deleted itself is no reason to keep it', async () => {
+  const { harness, process, reservationID } = await kept()
+  const going = heir(reservationID)
+  harness.api.put(elasticIPs, { ...going, metadata: { ...going.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' } })
+  assert.is(await process.release(), 'released')
+  assert.is(harness.cloud.calls.release, 1)
+})
+
+test('a new Service of the former name does not find the address by the marks that it keeps', async () => {
+  const { harness, process, reservationID, address } = await kept()
+  harness.api.put(elasticIPs, heir(reservationID))
+  await process.release()
+  await process.reconcileSource('heir')
+  // A Service that shows an address is looked for at the cloud, whatever the adoption mark says.
+  const claimed = await process.claim({ isShown: true })
+  assert.is(claimed.kind, 'held')
+  assert.is.not(claimed.kind === 'held' && claimed.address, address)
+})
+
+test.run()
