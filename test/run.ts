@@ -12,8 +12,9 @@ import { commandVariable, productCommand } from '../sandbox/product-command.ts'
 import { prepareRig } from '../sandbox/rig/prepare.ts'
 import type { FileReport } from './run-file.ts'
 import { runAgain } from './run-again.ts'
+import { longestFirst, runQueue } from './run-order.ts'
 import { type Verdict, failuresOf, runInProcess } from './run-process.ts'
-import { type Run, isRigged, longestFirst, selectRuns, sortArguments, titleOf } from './selection.ts'
+import { type Run, isRigged, selectRuns, sortArguments, titleOf } from './selection.ts'
 
 // In CI a test that this machine cannot run is a failure; at home the other results are still useful.
 const isInCi = process.env.CI !== undefined
@@ -21,7 +22,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     dir: { type: 'string', default: import.meta.dirname },
-    'file-timeout': { type: 'string', default: '600' },
+    'file-timeout': { type: 'string', default: '800' },
     // How many files that fail may run once more.
     again: { type: 'string', default: isInCi ? '3' : '0' },
     test: { type: 'string', multiple: true, default: [] },
@@ -48,12 +49,18 @@ const runFile = (run: Run, env: NodeJS.ProcessEnv): Promise<Verdict> =>
 const runs = longestFirst(selectRuns(globSync('**/*.test.ts', { cwd: values.dir }), words))
 const rigProblem = runs.some(isRigged) ? await prepareRig() : undefined
 const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
-const queue = runs.filter((run) => !notRun.includes(run)).values()
+const workers = Number(values.workers)
+// One worker at least is left for runs that time does not matter to.
+const queue = runQueue(
+  runs.filter((run) => !notRun.includes(run)),
+  Math.max(1, workers - 1),
+)
 const verdicts: Verdict[] = []
 
 async function work(env: NodeJS.ProcessEnv): Promise<void> {
-  for (const run of queue) {
+  for (let run = queue.next(); run; run = queue.next()) {
     const verdict = await runFile(run, env)
+    queue.done(run)
     verdicts.push(verdict)
     if (testNames.length === 0 || verdict.report.passed + failuresOf(verdict) > 0) show(verdict)
   }
@@ -68,7 +75,6 @@ function show(verdict: Verdict): void {
   if (shownOutput) console.log(shownOutput.replace(/^/gm, '     '))
 }
 
-const workers = Number(values.workers)
 const ports = Math.floor(20_000 / workers)
 const envs = Array.from({ length: workers }, (_, n) => {
   const first = 10_000 + n * ports

@@ -1,16 +1,12 @@
 // Which test files run, in which dialects, and which of their tests.
 import { type DialectName, dialects } from '../sandbox/dialects.ts'
 import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.ts'
-import secondsFile from './seconds.json' with { type: 'json' }
 
 /**
  * One process: a file, and for a file in a folder `matrix` the dialect that it tests. `cloudOnly` leaves out the tests in
  * which the cloud has no part.
  */
 export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }
-
-/** How long the long runs took the last time that `node test/run.ts --write-seconds` measured them. */
-const seconds: Record<string, number> = secondsFile
 
 const dialectNames = Object.keys(dialects) as DialectName[]
 
@@ -33,11 +29,6 @@ export function selectRuns(files: string[], words: string[]): Run[] {
     .filter((run) => words.every((word) => titleOf(run).includes(word)))
 }
 
-/** The runs in the order in which they start: the longest first, so that none of them runs alone at the end. */
-export function longestFirst(runs: Run[]): Run[] {
-  return runs.toSorted((one, other) => secondsOf(other) - secondsOf(one) || titleOf(other).localeCompare(titleOf(one)))
-}
-
 /** An argument with a space in it is a phrase from the name of a test; any other is a word that selects files. */
 export function sortArguments(args: string[]): { words: string[]; phrases: string[] } {
   const { words = [], phrases = [] } = Object.groupBy(args, (arg) => (/\s/.test(arg) ? 'phrases' : 'words'))
@@ -54,16 +45,12 @@ export function isRigged({ file }: Run): boolean {
   return isIn('rig', file)
 }
 
-/** A file that is not in the table: those with an API server take a while. */
-function secondsOf(run: Run): number {
-  return seconds[titleOf(run)] ?? (['whole', 'matrix', 'rig'].some((folder) => isIn(folder, run.file)) ? 30 : 1)
-}
-
 function rowOf(file: string): DialectsOfFile {
   const name = file.slice(file.indexOf('matrix/') + 'matrix/'.length).replace('.test.ts', '')
   return dialectsByFile[name] ?? { complete: dialectNames }
 }
 
-function isIn(folder: string, file: string): boolean {
+/** Whether a file is in a folder of this name. */
+export function isIn(folder: string, file: string): boolean {
   return file.split('/').includes(folder)
 }

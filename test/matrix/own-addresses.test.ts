@@ -237,7 +237,7 @@ test('a thief’s Service holds nothing up: the owner is deleted, and the thief 
   await stage.create(own('robber', address))
   product = await stage.startSwept({ env: { ...dialect.here, ...metallbSetting } })
   await hasWarning('robber', /is held by Service owner\/robbed, which is in another namespace/)
-  await stage.run('delete', 'service', 'robbed', '-n', 'owner', '--timeout=30s')
+  await stage.run('delete', 'service', 'robbed', '-n', 'owner', '--timeout=120s')
   await stage.gone('robbed', 'owner')
   assert.not(stage.reserved().some((one) => one.address === address))
   await eventually('it is announced no more', async () => !(await hasPool()) || undefined)
