@@ -66,9 +66,9 @@ export function productOf(child: Child, ports: ProductOptions['ports'], scheme: 
   return { ...child, ports, health: (path) => get(`${scheme}://127.0.0.1:${ports.health}${path}`) }
 }
 
-/** Waits until the process is ready. Throws, and names its log, when it ends or is not ready after a minute. */
+/** Waits until the process is ready. Throws, and names its log, when it ends or is not ready after three minutes. */
 export async function waitUntilReady(product: Product, logFile: string): Promise<void> {
-  const deadlineMs = Date.now() + 60_000
+  const deadlineMs = Date.now() + 180_000
   let last = 'no answer'
   while (Date.now() < deadlineMs) {
     if (!product.isRunning()) throw new Error(`eip-admission ended while it started; read its log: ${logFile}`)
@@ -79,7 +79,7 @@ export async function waitUntilReady(product: Product, logFile: string): Promise
     last = text
     await sleep(25)
   }
-  throw new Error(`eip-admission is not ready after 60 s (${last}); read its log: ${logFile}`)
+  throw new Error(`eip-admission is not ready after 180 s (${last}); read its log: ${logFile}`)
 }
 
 /** Runs a command of eip-admission and returns what it printed; throws with that when it fails. */

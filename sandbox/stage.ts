@@ -37,7 +37,7 @@ const namespace = 'eip-admission'
 export const rootfsVariable = 'EIP_ADMISSION_ROOTFS'
 
 /** How long the product may take to finish its work when it stops. */
-const graceMs = 15_000
+const graceMs = 60_000
 
 const user = serviceAccountUser(namespace)
 const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']

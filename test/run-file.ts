@@ -1,10 +1,17 @@
 // Runs one test file, all of its tests or those whose names contain the given phrases, and reports what ran. uvu counts
 // only what it ran, so we compare that with what the file declared.
+import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
+import { doAfterFailure } from './after-failure.ts'
 
-export type FileReport = { passed: number; failed: number }
+export type FileReport = {
+  passed: number
+  failed: number
+  /** What the file and the programs that it started used of the processors. */
+  cpuSeconds: number
+}
 
 type Body = (context: unknown) => unknown
 type Declare = (name: string, body: Body) => void
@@ -12,7 +19,7 @@ type Uvu = Declare & { run: () => void }
 type RunSuite = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>
 
 const [file, ...phrases] = process.argv.slice(2)
-const testTimeoutMs = 200_000
+const testTimeoutMs = 400_000
 const group: RunSuite[] = []
 /** Tests that are to run, closings among them, and tests that the phrases leave out. */
 const declared = { tests: 0, closings: 0, leftOut: 0 }
@@ -23,9 +30,23 @@ async function guarded(body: Body, context: unknown): Promise<void> {
   try {
     await Promise.race([body(context), late.promise])
   } catch (error) {
+    await doAfterFailure()
     throw error instanceof Error ? error : new Error(`threw ${inspect(error)}, not an Error`)
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Its own time and that of the programs that have ended, which Linux alone tells: in hundredths of a second. */
+function usedCpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  const own = (user + system) / 1_000_000
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return own + (Number(fields[13]) + Number(fields[14])) / 100
+  } catch {
+    return own
   }
 }
 
@@ -76,7 +97,7 @@ registerHooks({
 })
 
 if (file === undefined) throw new Error('usage: run-file.ts FILE [PHRASE...]')
-const report: FileReport = { passed: 0, failed: 0 }
+const report: FileReport = { passed: 0, failed: 0, cpuSeconds: 0 }
 let ran = 0
 await import(pathToFileURL(file).href)
 for (const run of group) {
@@ -94,4 +115,5 @@ if (missing !== 0 || declared.tests + declared.leftOut === 0) {
 // A closing alone shows nothing.
 if (declared.tests === 0) report.passed = 0
 process.exitCode = report.failed > 0 ? 1 : 0
+report.cpuSeconds = usedCpuSeconds()
 process.send?.(report)

@@ -103,6 +103,54 @@ test('a phrase that is in the name of no test fails the run', () => {
   assert.equal([status, verdict], [1, '0 passed, 0 failed'])
 })
 
+// Fails the first time that it runs: then a file lies beside it.
+const flaky = (name: string) => `${head}import { existsSync, writeFileSync } from 'node:fs'
+const seen = import.meta.dirname + '/${name}.seen'
+const isFirst = !existsSync(seen)
+writeFileSync(seen, '')
+test('late', () => { if (isFirst) throw new Error('the reason of ${name}') })
+test('steady', () => {})
+test.run()`
+const flakyFiles = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`flaky-${n}.test.ts`, flaky(`flaky-${n}`)]))
+const { CI: _given, ...atHome } = process.env
+const inCi = { ...atHome, CI: 'true' }
+
+test('in CI a file that fails and then passes alone is called flaky, with the reason, and its tests passed', () => {
+  const { status, verdict, stdout } = run({ ...flakyFiles(1), 'b.test.ts': `${head}${good}test.run()` }, { env: inCi })
+  assert.equal([status, verdict], [0, '3 passed, 0 failed'], stdout)
+  assert.match(stdout, /^FAIL flaky-0\.test\.ts/m)
+  assert.match(stdout, /^FLAKY flaky-0\.test\.ts [^]*the reason of flaky-0/m)
+})
+
+test('in CI a file that ends before its report runs once more, too', () => {
+  const dies = flaky('dies').replace("throw new Error('the reason of dies')", 'process.exit(3)')
+  const { status, verdict, stdout } = run({ 'dies.test.ts': dies }, { env: inCi })
+  assert.equal([status, verdict], [0, '2 passed, 0 failed'], stdout)
+  assert.match(stdout, /^FLAKY dies\.test\.ts [^]*exit 3 before its report/m)
+})
+
+test('in CI a file that fails twice fails the run, and its name is at the end', () => {
+  const { status, verdict, stdout } = run(
+    { ...flakyFiles(1), 'trap.test.ts': `${head}test('bad', () => { throw new Error('no') })\ntest.run()` },
+    { env: inCi },
+  )
+  assert.equal([status, verdict], [1, '2 passed, 1 failed'], stdout)
+  assert.match(stdout, /^FAILED trap\.test\.ts\n\n2 passed/m)
+})
+
+test('in CI three files may be flaky; when more fail, none runs once more', () => {
+  assert.equal([run(flakyFiles(3), { env: inCi }).verdict], ['6 passed, 0 failed'])
+  const { status, verdict, stdout } = run(flakyFiles(4), { env: inCi })
+  assert.equal([status, verdict], [1, '4 passed, 4 failed'])
+  assert.match(stdout, '4 files failed, more than 3: none runs once more')
+})
+
+test('at home a file that fails does not run again', () => {
+  const { status, verdict } = run(flakyFiles(1), { env: atHome })
+  assert.equal([status, verdict], [1, '1 passed, 1 failed'])
+})
+
 test('good files pass', () => {
   const { status, verdict } = run({ 'a.test.ts': `${head}${good}test.run()`, 'b.test.ts': `${head}${good}test.run()` })
   assert.is(status, 0)

@@ -2,112 +2,96 @@
 // them wait for others most of the time. A word selects files by path. A phrase in quotes, or --test, selects tests by name.
 // Files in a folder `matrix` run in the dialects of matrix/dialects-by-file.ts; a word may name another dialect.
 // Files in a folder `rig` run in namespaces of their own, where they have root and a network with routers in it.
+// In CI a file that fails runs once more at the end, alone: see run-again.ts.
 // uvu alone exits 0 when a hook throws, a non-Error is thrown or a file forgets test.run(); here such a file fails.
-import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { globSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { namespaced } from '../sandbox/rig/namespace.ts'
 import { commandVariable, productCommand } from '../sandbox/product-command.ts'
 import { prepareRig } from '../sandbox/rig/prepare.ts'
 import type { FileReport } from './run-file.ts'
+import { runAgain } from './run-again.ts'
+import { longestFirst, runQueue } from './run-order.ts'
+import { type Verdict, failuresOf, runInProcess } from './run-process.ts'
 import { type Run, isRigged, selectRuns, sortArguments, titleOf } from './selection.ts'
 
+// In CI a test that this machine cannot run is a failure; at home the other results are still useful.
+const isInCi = process.env.CI !== undefined
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     dir: { type: 'string', default: import.meta.dirname },
-    'file-timeout': { type: 'string', default: '400' },
+    'file-timeout': { type: 'string', default: '800' },
+    // How many files that fail may run once more.
+    again: { type: 'string', default: isInCi ? '3' : '0' },
     test: { type: 'string', multiple: true, default: [] },
+    // Whether the durations of the long files are kept in seconds.json, for the order of the next runs.
+    'write-seconds': { type: 'boolean', default: false },
     workers: { type: 'string', default: String(Math.min(4, 1 + availableParallelism())) },
   },
 })
 const { words, phrases } = sortArguments(positionals)
 const testNames = [...phrases, ...values.test]
 
-type Verdict = Run & { report: FileReport; problem: string | undefined; output: string; seconds: number }
-
 // All these processes load much the same modules; programs in Go end before their garbage matters.
 const savings = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
 const product = { [commandVariable]: JSON.stringify(await productCommand()) }
 
-function runFile(run: Run, env: NodeJS.ProcessEnv): Promise<Verdict> {
-  const started = performance.now()
-  const command = [process.execPath, `${import.meta.dirname}/run-file.ts`, resolve(values.dir, run.file), ...testNames]
-  const [program = '', ...args] = isRigged(run) ? namespaced(command) : command
-  const child = spawn(program, args, {
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: {
-      ...savings,
-      ...product,
-      ...process.env,
-      ...env,
-      ...(run.dialect && { DIALECT: run.dialect }),
-      ...(run.cloudOnly && { CLOUD_ONLY: 'true' }),
-    },
+const runFile = (run: Run, env: NodeJS.ProcessEnv): Promise<Verdict> =>
+  runInProcess(run, {
+    dir: values.dir,
+    testNames,
+    timeoutSeconds: Number(values['file-timeout']),
+    env: { ...savings, ...product, ...process.env, ...env },
   })
-  let output = ''
-  let problem: string | undefined
-  let report: FileReport | undefined
-  const kill = (reason: string) => {
-    problem = reason
-    child.kill('SIGKILL')
-  }
-  let timer = setTimeout(kill, Number(values['file-timeout']) * 1000, `not done after ${values['file-timeout']} s`)
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
-  child.on('message', (sent: FileReport) => {
-    report = sent
-    clearTimeout(timer)
-    timer = setTimeout(kill, 10_000, 'left something open')
-  })
-  return new Promise((done) => {
-    child.on('close', (code) => {
-      clearTimeout(timer)
-      if (!report) problem ??= `exit ${code} before its report`
-      else if (code && report.failed === 0) problem ??= `exit ${code} after its tests`
-      const seconds = (performance.now() - started) / 1000
-      done({ ...run, report: report ?? { passed: 0, failed: 0 }, problem, output, seconds })
-    })
-  })
-}
 
-// In reverse order the long ones come first, so that none of them runs alone at the end.
-const files = globSync('**/*.test.ts', { cwd: values.dir }).toSorted().toReversed()
-const runs = selectRuns(files, words)
-const sum: FileReport = { passed: 0, failed: 0 }
+const runs = longestFirst(selectRuns(globSync('**/*.test.ts', { cwd: values.dir }), words))
 const rigProblem = runs.some(isRigged) ? await prepareRig() : undefined
 const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
-const queue = runs.filter((run) => !notRun.includes(run)).values()
+const workers = Number(values.workers)
+// One worker at least is left for runs that time does not matter to.
+const queue = runQueue(
+  runs.filter((run) => !notRun.includes(run)),
+  Math.max(1, workers - 1),
+)
+const verdicts: Verdict[] = []
 
 async function work(env: NodeJS.ProcessEnv): Promise<void> {
-  for (const run of queue) {
-    const { report, problem, output, seconds } = await runFile(run, env)
-    const failed = report.failed + (problem === undefined ? 0 : 1)
-    sum.passed += report.passed
-    sum.failed += failed
-    if (testNames.length > 0 && report.passed + failed === 0) continue
-    console.log(
-      `${failed ? 'FAIL' : 'ok  '} ${titleOf(run)}  ${report.passed} passed, ${seconds.toFixed(1)} s  ${problem ?? ''}`.trimEnd(),
-    )
-    const shownOutput = failed ? output : (output.match(/^NOT RUN .*/gm) ?? []).join('\n')
-    if (shownOutput) console.log(shownOutput.replace(/^/gm, '     '))
+  for (let run = queue.next(); run; run = queue.next()) {
+    const verdict = await runFile(run, env)
+    queue.done(run)
+    verdicts.push(verdict)
+    if (testNames.length === 0 || verdict.report.passed + failuresOf(verdict) > 0) show(verdict)
   }
 }
 
-const workers = Number(values.workers)
+function show(verdict: Verdict): void {
+  const { run, report, problem, output, seconds } = verdict
+  const hasFailed = failuresOf(verdict) > 0
+  const used = `${report.passed} passed, ${seconds.toFixed(1)} s, ${report.cpuSeconds.toFixed(1)} s of CPU`
+  console.log(`${hasFailed ? 'FAIL' : 'ok  '} ${titleOf(run)}  ${used}  ${problem ?? ''}`.trimEnd())
+  const shownOutput = hasFailed ? output : (output.match(/^NOT RUN .*/gm) ?? []).join('\n')
+  if (shownOutput) console.log(shownOutput.replace(/^/gm, '     '))
+}
+
 const ports = Math.floor(20_000 / workers)
 const envs = Array.from({ length: workers }, (_, n) => {
   const first = 10_000 + n * ports
   return { SANDBOX_PORTS: `${first}-${first + ports}` }
 })
 await Promise.all(envs.map(work))
+if (values['write-seconds']) {
+  const long = verdicts.filter(({ seconds }) => seconds >= 5).toSorted((one, other) => other.seconds - one.seconds)
+  const rows = long.map(({ run, seconds }) => [titleOf(run), Math.round(seconds)])
+  writeFileSync(`${import.meta.dirname}/seconds.json`, `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`)
+}
+const final = await runAgain(verdicts, { max: Number(values.again), run: (run) => runFile(run, {}), show })
 for (const run of notRun) console.log(`NOT RUN ${titleOf(run)}  ${rigProblem}`)
-// At home the other results are still useful; CI has to run everything.
-if (process.env.CI !== undefined) sum.failed += notRun.length
+for (const verdict of final) if (failuresOf(verdict) > 0) console.log(`FAILED ${titleOf(verdict.run)}`)
+const sum: Pick<FileReport, 'passed' | 'failed'> = {
+  passed: final.reduce((all, { report }) => all + report.passed, 0),
+  failed: final.reduce((all, verdict) => all + failuresOf(verdict), isInCi ? notRun.length : 0),
+}
 console.log(`\n${sum.passed} passed, ${sum.failed} failed`)
 process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0

@@ -50,6 +50,7 @@ function rowOf(file: string): DialectsOfFile {
   return dialectsByFile[name] ?? { complete: dialectNames }
 }
 
-function isIn(folder: string, file: string): boolean {
+/** Whether a file is in a folder of this name. */
+export function isIn(folder: string, file: string): boolean {
   return file.split('/').includes(folder)
 }

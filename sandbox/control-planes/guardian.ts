@@ -99,7 +99,7 @@ export async function leaderOf(machines: Machine[]): Promise<Machine | undefined
 }
 
 /** Waits until one guardian leads, which it returns, and all that run are ready. */
-export async function untilGuarded(machines: Machine[], withinMs = 30_000): Promise<Machine> {
+export async function untilGuarded(machines: Machine[], withinMs = 120_000): Promise<Machine> {
   const deadlineMs = Date.now() + withinMs
   for (;;) {
     const running = machines.filter(({ programs }) => programs.get('guardian')?.isRunning())

@@ -128,11 +128,11 @@ function makePart(logFile: string, { program, args, host, port, env }: Program):
 type Listener = { child: Child; host: string; port: number; logFile: string }
 
 async function waitUntilListening({ child, host, port, logFile }: Listener): Promise<void> {
-  const deadlineMs = Date.now() + 60_000
+  const deadlineMs = Date.now() + 180_000
   while (!(await isOpen(host, port))) {
     if (!child.isRunning()) throw new Error(`MetalLB ended while it started; read its log: ${logFile}`)
     if (Date.now() > deadlineMs)
-      throw new Error(`${host}:${port} is not open after 60 s; read MetalLB's log: ${logFile}`)
+      throw new Error(`${host}:${port} is not open after 180 s; read MetalLB's log: ${logFile}`)
     await sleep(50)
   }
 }

@@ -58,7 +58,7 @@ async function startRouter(router: string, bird: Bird, options: RouterOptions): 
 }
 
 async function waitUntilAnswering(child: Child, socket: string): Promise<void> {
-  const deadlineMs = Date.now() + 20_000
+  const deadlineMs = Date.now() + 90_000
   for (;;) {
     const answer = await queryBird(socket, 'show status').catch((error: Error) => error)
     if (!(answer instanceof Error)) return

@@ -221,10 +221,10 @@ test('a read waits as long as the cloud asks', async () => {
 })
 
 test('a read gets no more than its time for all its tries', async () => {
-  const startedAt = performance.now()
-  const { error } = await outcomeOf({ status: 500, json: {}, afterMs: 80 }, { ...read, timeoutMs: 200 })
+  const reply = { status: 500, json: {}, afterMs: 80 }
+  const { error, requests } = await outcomeOf(reply, { ...read, timeoutMs: 200 })
   assert.is(error.outcome, 'nothing')
-  assert.ok(performance.now() - startedAt < 600)
+  assert.ok(requests <= 3, `${requests} tries of 80 ms in 200 ms`)
 })
 
 test('a port where nobody listens did nothing', async () => {
@@ -262,9 +262,9 @@ test('a caller who gives up in the queue knows that nothing was done', async () 
 test('a caller who gives up between two tries of a read is let go at once', async () => {
   await using server = await startScript(() => json(500))
   const startedAt = performance.now()
-  const http = callerOf(server.url, { retryDelayMs: 2000 })
+  const http = callerOf(server.url, { retryDelayMs: 60_000 })
   assert.match((await cloudErrorOf(http.call(read, AbortSignal.timeout(100)))).message, 'canceled')
-  assert.ok(performance.now() - startedAt < 900)
+  assert.ok(performance.now() - startedAt < 20_000)
 })
 
 test('what to do is said behind what went wrong', async () => {

@@ -57,7 +57,7 @@ test('it goes on with a new token when the API server no longer accepts the old 
 })
 
 test('as the first process it ends by itself at SIGTERM', async () => {
-  assert.is(await pod.stop('SIGTERM', 10_000), 0)
+  assert.is(await pod.stop('SIGTERM', 60_000), 0)
 })
 
 test('a start without a writable folder takes less than 1.5 s of CPU', async () => {

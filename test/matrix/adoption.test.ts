@@ -94,7 +94,7 @@ test("after the adoption mark a new Service costs one call, and its reservation 
 
 test('an adopted Service that is deleted releases its address and loses both finalizers', async () => {
   await stage.settled('served')
-  await stage.run('delete', 'service', 'served', '--timeout=20s')
+  await stage.run('delete', 'service', 'served', '--timeout=120s')
   await stage.gone('served')
   assert.not(found(served.id))
 })

@@ -155,7 +155,7 @@ test('a leader that is cut off loses its lease, and writes nothing when it is co
   assert.not(await leads(product))
   calls.clear()
   await stage.kubectl(['create', '-f', '-'], loadBalancer('meanwhile'))
-  await stage.run('delete', 'service', 'released-once', '--timeout=20s')
+  await stage.run('delete', 'service', 'released-once', '--timeout=120s')
   await converged()
   assert.is(stage.calls(routes.release), 1)
   proxy.resume()

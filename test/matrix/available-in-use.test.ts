@@ -206,7 +206,7 @@ test('a Service whose provisioned address vanished at the cloud gets a warning E
   await says('fleeting', /has no reservation|no longer has/)
   await says('default.loses', /no longer has|has no reservation/)
   await stage.run('delete', 'service', 'loses')
-  await stage.run('delete', 'eip', 'fleeting', '--timeout=10s')
+  await stage.run('delete', 'eip', 'fleeting', '--timeout=120s')
 })
 
 test("another cluster's reservation is refused with its marks, and is transferred if an operator says so", async () => {
@@ -228,7 +228,7 @@ test("another cluster's reservation is refused with its marks, and is transferre
   await available('foreign')
   const tags = stage.reserved().find(({ id }) => id === ordered.id)?.tags ?? []
   assert.not(tags.some((tag) => tag.includes('another-cluster') || tag.startsWith('service')))
-  await stage.run('delete', 'eip', 'foreign', '--timeout=10s')
+  await stage.run('delete', 'eip', 'foreign', '--timeout=120s')
   assert.ok(isReserved(ordered.address), 'the reservation stays the operator’s')
 })
 
@@ -251,7 +251,7 @@ test('a claimRef that an operator wrote says which Service may claim the address
     })
     assert.equal(left, claimRef)
   }
-  await stage.run('delete', 'eip', 'kept', '--timeout=10s')
+  await stage.run('delete', 'eip', 'kept', '--timeout=120s')
 })
 
 test('only Services of the allowed namespaces may claim a provisioned address', async () => {
@@ -264,7 +264,7 @@ test('only Services of the allowed namespaces may claim a provisioned address', 
   await stage.create(loadBalancer('x', { namespace: 'team-a', annotations: { [chosen]: 'team' } }))
   assert.is(await stage.settled('x', 'team-a'), ordered.address)
   await stage.run('delete', 'service', 'x', '-n', 'team-a')
-  await stage.run('delete', 'eip', 'team', '--timeout=20s')
+  await stage.run('delete', 'eip', 'team', '--timeout=120s')
 })
 
 test.after(() => stage.close())

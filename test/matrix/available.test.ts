@@ -179,7 +179,7 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
   )
   const why = `ElasticIP wrong is not Available: ${dialect.cloudName} has no reservation`
   assert.match(await refused(named('x', 'wrong')), why)
-  await stage.run('delete', 'eip', 'wrong', '--timeout=10s')
+  await stage.run('delete', 'eip', 'wrong', '--timeout=120s')
   await stage.run('delete', 'service', 'web', '--ignore-not-found')
   const both = [provisioned('office', own.id), named('together', 'office')]
   const output = await apply({ apiVersion: 'v1', kind: 'List', items: both })
@@ -189,7 +189,7 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
   await available('office')
   await apply(provisioned('double', own.id))
   await message('double', /belongs to ElasticIP office already/)
-  await stage.run('delete', 'eip', 'double', '--timeout=10s')
+  await stage.run('delete', 'eip', 'double', '--timeout=120s')
   const { stderr } = await apply(provisioned('default.web', own.id))
   assert.match(stderr, 'a name of two parts, <namespace>.<service>, is the record of that Service')
   assert.ok(reserved(own.address))
@@ -233,7 +233,7 @@ test('a Service stops showing a provisioned address whose reservation vanished',
       observe((await stage.service('loses'))?.status?.loadBalancer?.ingress) === undefined || undefined,
   )
   await stage.run('delete', 'service', 'loses')
-  await stage.run('delete', 'eip', 'fleeting', '--timeout=10s')
+  await stage.run('delete', 'eip', 'fleeting', '--timeout=120s')
 })
 
 test('the warm pool is filled, and a create takes an address from it without a call to the cloud', createQuick)
@@ -286,7 +286,7 @@ test('at the quota the product limits its calls for the warm pool and for Servic
   assert.ok(asked > 1 && asked <= 18, `it was called ${asked} times in five seconds`)
   stage.cloud.control.quota.set(1000)
   await stage.run('delete', 'service', 'waits', 'waits-too')
-  await stage.run('delete', 'eip', ...ofThree, '--timeout=20s')
+  await stage.run('delete', 'eip', ...ofThree, '--timeout=120s')
   await filled(3)
 })
 
@@ -313,7 +313,7 @@ test('a deleted Service takes its warm address with it, and the administrator ke
   await provisionOffice()
   await stage.run('delete', 'service', 'quick')
   await stage.gone('quick')
-  await stage.run('delete', 'eip', 'office', '--timeout=10s')
+  await stage.run('delete', 'eip', 'office', '--timeout=120s')
   assert.equal(
     stage.reserved().map(({ address }) => address),
     [own.address],

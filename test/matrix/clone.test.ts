@@ -88,7 +88,7 @@ test('the original goes on meanwhile', async () => {
   await disturb()
   assert.not.match((await product.health('/readyz')).text, 'another cluster')
   const more = await create('more')
-  await original.run('delete', 'service', 'more', '--timeout=20s')
+  await original.run('delete', 'service', 'more', '--timeout=120s')
   await original.gone('more')
   await eventually('its reservation is released', () => !addresses().includes(more) || undefined)
   for (const name of ['web', 'db', 'later']) assert.ok(addresses().includes(await original.settled(name)))

@@ -34,7 +34,7 @@ async function endWithOne(...names: string[]): Promise<void> {
   const addresses = await Promise.all(names.map((name) => stage.settled(name)))
   assert.equal(new Set(stage.reserved().map(({ address }) => address)), new Set(addresses))
   assert.is(stage.reserved().length, names.length)
-  await stage.run('delete', 'service', ...names, '--timeout=30s')
+  await stage.run('delete', 'service', ...names, '--timeout=120s')
   for (const name of names) await stage.gone(name)
   assert.equal(stage.reserved(), [])
 }
@@ -226,7 +226,7 @@ test('a Service that is deleted during its reserve call leaves no reservation', 
   await shortenWebhookTimeout()
   latency.set({ on: routes.reserve, ms: 3000 })
   await createPending('impatient')
-  await stage.run('delete', 'service', 'impatient', '--timeout=20s')
+  await stage.run('delete', 'service', 'impatient', '--timeout=120s')
   await stage.gone('impatient')
   latency.clear()
   // The answer comes after the Service went.

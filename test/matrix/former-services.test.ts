@@ -31,7 +31,7 @@ await leave('own', theirs)
 await stage.start({ env: dialect.here, flags: ['--sweep-interval=1s', '--unbound-grace=1s'] })
 
 test("a Service that is no LoadBalancer loses the predecessor's finalizer, and can be deleted", async () => {
-  await stage.run('delete', 'service', 'deleted', '--timeout=20s')
+  await stage.run('delete', 'service', 'deleted', '--timeout=120s')
   await eventually('the finalizer is off', async (observe) => {
     return !observe(await stage.service('former'))?.metadata.finalizers?.length || undefined
   })

@@ -128,7 +128,7 @@ export async function openGuardedStage() {
     },
     async close() {
       for (const one of guardians) one.signal('SIGCONT')
-      for (const one of guardians) if (one.isRunning()) await one.stop('SIGTERM', 10_000)
+      for (const one of guardians) if (one.isRunning()) await one.stop('SIGTERM', 60_000)
       for (const { gate, proxy } of nodes) await Promise.all([gate.close(), proxy.close()])
       await stage.stop()
       for (const { logFile } of guardians) checkLog(readFileSync(logFile, 'utf8'), stage.token)

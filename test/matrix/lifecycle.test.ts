@@ -15,7 +15,7 @@ const holds = (address: string | undefined) => stage.reserved().some((one) => on
 const retained = { annotations: { [reclaim]: 'Retain' } }
 
 async function deleted(name: string, namespace = 'default'): Promise<void> {
-  await stage.run('delete', 'service', name, '-n', namespace, '--timeout=20s')
+  await stage.run('delete', 'service', name, '-n', namespace, '--timeout=120s')
   await stage.gone(name, namespace)
 }
 
@@ -49,7 +49,7 @@ test('a deleted namespace takes the addresses of its Services with it', async ()
   await stage.run('create', 'namespace', 'project')
   const names = ['a', 'b', 'c']
   for (const name of names) await stage.create(loadBalancer(name, { namespace: 'project' }))
-  await stage.run('delete', 'namespace', 'project', '--timeout=30s')
+  await stage.run('delete', 'namespace', 'project', '--timeout=120s')
   for (const name of names) await stage.gone(name, 'project')
   assert.equal(stage.reserved(), [])
 })
@@ -139,7 +139,7 @@ test('with Retain the address outlives its Service, and the next one of the same
     async () => (await stage.record('keeps'))?.status?.phase === 'Released' || undefined,
   )
   // A person gives it back by deleting its record, as a PersistentVolume.
-  await stage.run('delete', 'eip', 'default.keeps', '--timeout=10s')
+  await stage.run('delete', 'eip', 'default.keeps', '--timeout=120s')
   assert.not(holds(spec.loadBalancerIP))
 })
 
@@ -151,7 +151,7 @@ test('an annotation Retain on a stored Service keeps its address after the delet
   await eventually('the Service is gone', async () => ((await stage.service('later')) ? undefined : true))
   assert.ok(holds(spec.loadBalancerIP), 'the address is still ours')
   assert.is((await stage.record('later'))?.status?.phase, 'Released')
-  await stage.run('delete', 'eip', 'default.later', '--timeout=10s')
+  await stage.run('delete', 'eip', 'default.later', '--timeout=120s')
 })
 
 test('an annotation Delete on a stored Service has its address deleted with it', async () => {

@@ -43,7 +43,7 @@ test("the sweeps of two clusters leave each other's addresses alone", async () =
 test('a sweep leaves the addresses of the other cluster alone after a Service of one name was deleted there', async () => {
   await createWeb()
   const before = addresses()
-  await theirs.run('delete', 'service', 'web', '--timeout=20s')
+  await theirs.run('delete', 'service', 'web', '--timeout=120s')
   await theirs.gone('web')
   const [left] = addresses()
   assert.equal(addresses(), [left])
@@ -55,7 +55,7 @@ test('a sweep leaves the addresses of the other cluster alone after a Service of
 test("a lost answer in one cluster is not answered with the other's address", async () => {
   const { faults } = ours.cloud.control
   await createWeb()
-  await theirs.run('delete', 'service', 'web', '--timeout=20s')
+  await theirs.run('delete', 'service', 'web', '--timeout=120s')
   await theirs.gone('web')
   faults.add({ on: routes.reserve, answer: 'reset', done: true, times: 1 })
   await theirs.create(loadBalancer('web'))

@@ -66,7 +66,7 @@ for (const annotation of [annotationName, olderName]) {
     assert.equal(metadata.annotations, { [annotation]: theirs })
     await eventually('MetalLB may give it', async () => (await hasPool(theirs)) || undefined)
     assert.is(await stage.record('own'), undefined)
-    await stage.run('delete', 'service', 'own', '--timeout=20s')
+    await stage.run('delete', 'service', 'own', '--timeout=120s')
     await eventually('MetalLB may give it no more', async () => !(await hasPool(theirs)) || undefined)
     assert.equal([stage.calls(routes.reserve), stage.calls(routes.release)], [0, 0])
   })

@@ -26,7 +26,7 @@ const create = async (name: string, annotations = {}) => {
 // In the backup.
 const stays = await create('stays')
 const kept = await create('kept', { [reclaim]: 'Retain' })
-await stage.run('delete', 'service', 'kept', '--timeout=20s')
+await stage.run('delete', 'service', 'kept', '--timeout=120s')
 const goes = await create('goes')
 const halfway = await create('halfway')
 await product.stop()
@@ -37,7 +37,7 @@ product = await stage.startSwept({ env, flags: quick })
 
 // Not in the backup.
 await stage.gone('halfway')
-await stage.run('delete', 'service', 'goes', '--timeout=20s')
+await stage.run('delete', 'service', 'goes', '--timeout=120s')
 await stage.gone('goes')
 await eventually('their addresses are free', () => cloud.control.reservations.deleting().length === 0 || undefined)
 const comes = await create('comes')

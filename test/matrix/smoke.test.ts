@@ -66,7 +66,7 @@ test('a Service keeps an own address, and the cloud is not called for it', async
   const { spec, metadata } = await stage.create(loadBalancer('own', { spec: { loadBalancerIP: own } }))
   assert.equal([spec.loadBalancerIP, metadata.finalizers], [own, [finalizer]])
   assert.is(await eventually('its status shows it', async () => shownIn(await stage.service('own'))), own)
-  await stage.run('delete', 'service', 'own', '--timeout=20s')
+  await stage.run('delete', 'service', 'own', '--timeout=120s')
   assert.equal([stage.calls(routes.reserve), stage.calls(routes.release)], [0, 0])
 })
 
@@ -83,7 +83,7 @@ test('the Service that mirrors the control plane, and one of another class, are 
     await stage.create(loadBalancer('after-others'))
     await stage.settled('after-others')
     assert.is((await stage.service(name, namespace))?.metadata.resourceVersion, created.metadata.resourceVersion)
-    await stage.run('delete', 'service', 'after-others', '--timeout=20s')
+    await stage.run('delete', 'service', 'after-others', '--timeout=120s')
   }
 })
 
@@ -117,7 +117,7 @@ test('a deleted Service releases its address, and the cloud loses the reservatio
   await runWith(here)
   const { spec } = await stage.create(loadBalancer('short'))
   await stage.settled('short')
-  await stage.run('delete', 'service', 'short', '--timeout=20s')
+  await stage.run('delete', 'service', 'short', '--timeout=120s')
   await stage.gone('short')
   assert.not(isReserved(spec.loadBalancerIP))
 })
@@ -127,7 +127,7 @@ test('with reclaimPolicy Retain the next Service of the same name has the same a
   const manifest = loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } })
   await stage.create(manifest)
   const address = await stage.settled('kept')
-  await stage.run('delete', 'service', 'kept', '--timeout=20s')
+  await stage.run('delete', 'service', 'kept', '--timeout=120s')
   await eventually(
     'it is Released',
     async () => (await stage.record('kept'))?.status?.phase === 'Released' || undefined,
@@ -144,7 +144,7 @@ test('a Service does not wait for a cloud that is slow to delete, and the next o
   control.setDeletion({ reservationsMs: 600_000 })
   await stage.create(loadBalancer('slow'))
   const address = await stage.settled('slow')
-  await stage.run('delete', 'service', 'slow', '--timeout=20s')
+  await stage.run('delete', 'service', 'slow', '--timeout=120s')
   await stage.gone('slow')
   assert.match(await stage.run('get', 'eip'), new RegExp(`releasing-\\S+ +${address}.* Releasing`))
   await stage.create(loadBalancer('slow'))
@@ -173,7 +173,7 @@ test('a node shows its peers, and MetalLB gets the sessions and the pool of a Se
   await eventually('MetalLB has the sessions', async (observe) => {
     return observe(await metallb.sessions()).join() === sessions.toSorted().join() || undefined
   })
-  await stage.run('delete', 'service', 'announced', '--timeout=20s')
+  await stage.run('delete', 'service', 'announced', '--timeout=120s')
   await stage.gone('announced')
   assert.not((await metallb.pools()).includes(`${spec.loadBalancerIP}/32`))
 })

@@ -64,7 +64,7 @@ test('the copy does not release what a person deletes in it, before and after a 
 
 test('the original, restarted, releases at once', async () => {
   product = await original.startSwept(running)
-  await original.run('delete', 'service', 'db', '--timeout=20s')
+  await original.run('delete', 'service', 'db', '--timeout=120s')
   await original.gone('db')
   assert.not(isReserved(db))
 })

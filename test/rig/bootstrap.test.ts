@@ -26,7 +26,7 @@ const options: ChartOptions<'equinix-metal'> = {
 }
 
 /** Long before the time-out of a webhook, which is what a request costs that waits for us. */
-const soonMs = 4_000
+const soonMs = 8_000
 
 async function install({ controlPlane, helm, values }: Metal, failurePolicy: 'Ignore' | 'Fail'): Promise<void> {
   const settings = {

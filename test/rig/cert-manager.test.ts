@@ -49,7 +49,7 @@ function reads({ logText }: ChartStage): number {
 async function install(stage: ChartStage): Promise<void> {
   const { client, helm, values } = stage
   const more = { certManager: { enabled: true }, webhooks: { failurePolicy: 'Fail' } }
-  await helm(['install', 'eip-admission', chartFolder, '--wait', '--timeout=90s'], { ...values, ...more })
+  await helm(['install', 'eip-admission', chartFolder, '--wait', '--timeout=240s'], { ...values, ...more })
   await isPublished(stage)
   const created = await client.create(services, loadBalancer('web', { namespace: 'default' }) as Service)
   assert.match(created.spec.loadBalancerIP ?? '', /^\d+\./)
@@ -100,7 +100,7 @@ test('cert-manager issues and renews the certificate; no review fails, and a bro
       await renew(stage)
       await breakAndRepair(stage, certManager)
       assert.not.match(stage.logText(), /PRIVATE KEY|TypeError|caBundle written/)
-      await stage.helm(['uninstall', 'eip-admission', '--wait', '--timeout=90s'])
+      await stage.helm(['uninstall', 'eip-admission', '--wait', '--timeout=240s'])
     } finally {
       await certManager.stop('SIGKILL')
     }
@@ -120,7 +120,7 @@ test('before cert-manager runs, the controllers work and the pods are not ready;
     assert.match(await stage.run(['get', 'deployment', '-n', namespace]), / 0\/2 /)
     const certManager = await startCertManager(stage)
     try {
-      await stage.run(['rollout', 'status', 'deployment/eip-admission', '-n', namespace, '--timeout=60s'])
+      await stage.run(['rollout', 'status', 'deployment/eip-admission', '-n', namespace, '--timeout=240s'])
       await isPublished(stage)
       const late = await client.create(services, loadBalancer('late', { namespace: 'default' }) as Service)
       assert.match(late.spec.loadBalancerIP ?? '', /^\d+\./)

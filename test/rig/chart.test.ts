@@ -30,7 +30,7 @@ function olderChart(dir: string): string {
 
 const service = (name: string) => loadBalancer(name, { namespace: 'default' }) as Service
 
-const wait = ['--wait', '--timeout=90s']
+const wait = ['--wait', '--timeout=240s']
 const failing = { webhooks: { failurePolicy: 'Fail' } }
 const configuration = { name: 'zz-eip-admission' }
 
@@ -109,7 +109,7 @@ async function uninstall(stage: ChartStage): Promise<void> {
     (await client.list(elasticIPs)).items.map(({ metadata }) => metadata.name),
     ['default.web'],
   )
-  await run(['delete', 'service', 'web', '--timeout=10s'])
+  await run(['delete', 'service', 'web', '--timeout=120s'])
   assert.is(await client.get(services, at), undefined)
   assert.is(reserved(cloud), 1)
   await client.create(services, service('other'))

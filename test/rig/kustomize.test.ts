@@ -52,7 +52,7 @@ test('kubectl apply -k installs the product, twice; the process makes the secret
     await stage.apply({ apiVersion: 'v1', kind: 'Secret', ...config })
     await judgePlainManifests(stage)
     await apply(stage)
-    await run(['rollout', 'status', 'deployment/eip-admission', '-n', namespace, '--timeout=90s'])
+    await run(['rollout', 'status', 'deployment/eip-admission', '-n', namespace, '--timeout=240s'])
     await segmentIsSecret(stage)
     const first = await client.create(services, service('first'))
     assert.match(first.spec.loadBalancerIP ?? '', /^\d+\./)

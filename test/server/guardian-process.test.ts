@@ -59,7 +59,7 @@ test('it waits for its API server, is alive but not ready meanwhile, and stops a
   assert.is(alive.status, 200)
   assert.is((await guardian.health('/readyz')).status, 503)
   assert.match((await guardian.health('/metrics')).text, 'eip_admission_control_plane_leader 0')
-  assert.is(await guardian.stop('SIGTERM', 5_000), 0)
+  assert.is(await guardian.stop('SIGTERM', 60_000), 0)
   assert.not.match(guardian.log(), '5ecret')
 })
 

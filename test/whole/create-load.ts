@@ -5,14 +5,17 @@ import type { KubeClient } from '../../kube/client.ts'
 import { listAll } from '../../kube/list-all.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
+import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { eventually } from './eventually.ts'
 import { loadBalancer } from './manifests.ts'
 
 export type Creates = {
   /** The names of the Services that were created. */
   created: string[]
-  /** Those of them that had no address when they were created. */
+  /** Those of them that had no address when they were created: the review was slow, or there was none. */
   late: string[]
+  /** Those of them that no review has seen. */
+  missed: string[]
   /** Why the others were not created. */
   failed: string[]
 }
@@ -24,14 +27,15 @@ const maxUsers = 40
 
 /** Creates up to twenty Services a second while `act` goes on, and waits for the answer to each. */
 export async function createWhile(client: KubeClient, prefix: string, act: () => Promise<unknown>): Promise<Creates> {
-  const result: Creates = { created: [], late: [], failed: [] }
+  const result: Creates = { created: [], late: [], missed: [], failed: [] }
   let users = 0
   const create = async (name: string) => {
     users += 1
     try {
-      const { spec } = await client.create(services, loadBalancer(name, { namespace }) as Service)
+      const { metadata, spec } = await client.create(services, loadBalancer(name, { namespace }) as Service)
       result.created.push(name)
       if (spec.loadBalancerIP === undefined) result.late.push(name)
+      if (!metadata.finalizers?.includes(serviceFinalizer)) result.missed.push(name)
     } catch (error) {
       result.failed.push(`${name}: ${String(error)}`)
     } finally {

@@ -101,7 +101,7 @@ test('deleting a protected Service or changing its type is refused until its own
   }
   assert.is(await stage.settled('precious'), address)
   await stage.run('annotate', '--overwrite', 'service', 'precious', `${protect}=false`)
-  await stage.run('delete', 'service', 'precious', '--timeout=20s')
+  await stage.run('delete', 'service', 'precious', '--timeout=120s')
   await stage.gone('precious')
 })
 
@@ -139,15 +139,15 @@ test('after cleanup --yes nothing blocks the cluster while the product is down',
   assert.is(code, 0)
   assert.match(stdout, 'removed the finalizer eip-admission.dev/address-cleanup from Service default/counted')
   assert.match(stdout, reservation?.id ?? 'no reservation')
-  await stage.run('delete', 'service', 'counted', '--timeout=10s')
+  await stage.run('delete', 'service', 'counted', '--timeout=120s')
   await eventually('the other one goes as well', async () =>
     (await stage.service('after-install')) ? undefined : true,
   )
-  await stage.run('delete', 'eip', '--all', '--timeout=10s')
+  await stage.run('delete', 'eip', '--all', '--timeout=120s')
   for (const kind of configurations) assert.is((await stage.kubectl(['get', kind, 'zz-eip-admission'])).code, 1)
   await stage.run('create', 'service', 'loadbalancer', 'plain', '--tcp=80:80')
-  await stage.run('delete', 'service', 'plain', '--timeout=10s')
-  await stage.run('delete', 'namespace', 'eip-admission', '--timeout=30s')
+  await stage.run('delete', 'service', 'plain', '--timeout=120s')
+  await stage.run('delete', 'namespace', 'eip-admission', '--timeout=120s')
 })
 
 test('a second cleanup finds nothing to do', async () => {

@@ -9,10 +9,12 @@ import { kubeconfig } from '../../kube/kubeconfig.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
 import type { Product, ProductOptions } from '../../sandbox/product.ts'
 import { type Stage, type StageOptions, setStage, unlimited } from '../../sandbox/stage.ts'
+import { afterFailure } from '../after-failure.ts'
 import { type Reservation, dialectOf, reservationsIn } from './dialects.ts'
 import { eventually } from './eventually.ts'
 import { type Stored, stored } from './stored.ts'
 import { type CheckedKubectl, checkedKubectl } from './checked-kubectl.ts'
+import { recordedKubectl } from './last-commands.ts'
 
 export type Running = Pick<ProductOptions, 'env' | 'flags'>
 
@@ -58,9 +60,17 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
   const stage = await setStage<D>({ dir, env: unlimited, ...options })
   const { cloud, project, token, controlPlane } = stage
   const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test', timeoutMs: 30_000 })
+  const { kubectl, lastCommands } = recordedKubectl(stage.kubectl)
+  afterFailure(() => {
+    console.error(`the last commands before the failure:\n${lastCommands()}`)
+    // The next test did not add these.
+    cloud.control.faults.clear()
+    cloud.control.latency.clear()
+  })
   return {
     ...stage,
-    ...checkedKubectl(stage.kubectl),
+    kubectl,
+    ...checkedKubectl(kubectl),
     ...stored(client),
     ...starts(stage),
     dir,

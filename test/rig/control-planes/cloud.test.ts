@@ -36,7 +36,7 @@ planes.test('a cloud that takes 2 s for a call moves the address once', async ()
   await planes.rest()
   // The work is done at once, and the answer takes longer than a guardian may wait for a write.
   faults.add({ answer: 'slow', done: true, ms: 2000 })
-  const { holders } = await failOver(30_000)
+  const { holders } = await failOver(60_000)
   faults.clear()
   assert.is(holders.length, 1)
 })
@@ -44,7 +44,7 @@ planes.test('a cloud that takes 2 s for a call moves the address once', async ()
 planes.test('a cloud that fails for 10 s moves the address when it answers again', async () => {
   await planes.rest()
   faults.add({ answer: 503 })
-  const { holders } = await failOver(40_000, async () => {
+  const { holders } = await failOver(90_000, async () => {
     await sleep(10_000)
     faults.clear()
   })
@@ -56,7 +56,7 @@ for (const write of [detach, assign]) {
     await planes.rest()
     calls.clear()
     faults.add({ on: write, answer: 'reset', done: true, times: 1 })
-    const { holders } = await failOver(20_000)
+    const { holders } = await failOver(60_000)
     assert.is(holders.length, 1)
     assert.is(calls.count(assign), 1)
   })

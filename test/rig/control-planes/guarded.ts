@@ -61,11 +61,11 @@ export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'di
       return leader
     },
     async rest() {
-      await client.untilAnswered(5, 20_000)
+      await client.untilAnswered(5, 60_000)
       await untilGuarded(machines)
       await sleep(Math.max(0, atRestMs - Date.now()))
     },
-    async after(deed, { withinMs = 20_000, quietMs = 0, answering } = {}) {
+    async after(deed, { withinMs = 60_000, quietMs = 0, answering } = {}) {
       const before = assignment.history().length
       const fromMs = Date.now()
       await deed()
@@ -103,7 +103,7 @@ export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'di
         'two machines had the address at once',
       )
       // On a busy machine the rig itself is late; what tests measure includes it.
-      assert.ok(assignment.lagMs() < 2_000, `the network followed the cloud after ${assignment.lagMs()} ms`)
+      assert.ok(assignment.lagMs() < 10_000, `the network followed the cloud after ${assignment.lagMs()} ms`)
       if (!hasFailed) rmSync(dir, { recursive: true, force: true })
     },
   }

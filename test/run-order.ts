@@ -1,0 +1,62 @@
+// Which run starts next, and which of those that run at the same time gets the processors first.
+import secondsFile from './seconds.json' with { type: 'json' }
+import { type Run, isIn, titleOf } from './selection.ts'
+
+/** How long the long runs took the last time that `node test/run.ts --write-seconds` measured them. */
+const seconds: Record<string, number> = secondsFile
+
+/** Files in which the product has to act within seconds of real time: leases, probes, time-outs of users. */
+const timely = [
+  'rig/control-planes/',
+  'rig/high-availability',
+  'rig/bootstrap',
+  'matrix/control-plane',
+  'whole/hanging',
+  'whole/rolling',
+]
+
+/** Whether a run fails where its processes have to wait for the processors. */
+export function isTimely({ file }: Run): boolean {
+  return timely.some((part) => file.includes(part))
+}
+
+/** The nice value of its processes: API servers of other runs may wait. */
+export function niceOf(run: Run): number {
+  return hasApiServer(run) && !isTimely(run) ? 10 : 0
+}
+
+/** The runs in the order in which they start: the longest first, so that none of them runs alone at the end. */
+export function longestFirst(runs: Run[]): Run[] {
+  return runs.toSorted((one, other) => secondsOf(other) - secondsOf(one) || titleOf(other).localeCompare(titleOf(one)))
+}
+
+export type RunQueue = {
+  /** The run that starts now; undefined when there is none for this worker. */
+  next(): Run | undefined
+  done(run: Run): void
+}
+
+/** Gives out the runs in their order, but at most so many timely ones at a time while there are others. */
+export function runQueue(runs: Run[], maxTimely: number): RunQueue {
+  const waiting = [...runs]
+  const timelyNow = new Set<Run>()
+  return {
+    next() {
+      const isFull = timelyNow.size >= maxTimely
+      const at = isFull ? waiting.findIndex((run) => !isTimely(run)) : 0
+      const [run] = waiting.splice(Math.max(0, at), 1)
+      if (run && isTimely(run)) timelyNow.add(run)
+      return run
+    },
+    done: (run) => void timelyNow.delete(run),
+  }
+}
+
+/** A file that is not in the table: those with an API server take a while. */
+function secondsOf(run: Run): number {
+  return seconds[titleOf(run)] ?? (hasApiServer(run) ? 30 : 1)
+}
+
+function hasApiServer({ file }: Run): boolean {
+  return ['whole', 'matrix', 'rig'].some((folder) => isIn(folder, file))
+}
