@@ -17,6 +17,7 @@ import { clientObservers } from './metrics/clients.ts'
 import { type Metrics, makeMetrics } from './metrics/metrics.ts'
 import { readBuild, readProcess } from './metrics/process.ts'
 import { proxyOf } from './proxy.ts'
+import { type Activity, makeActivity } from './status-page/activity.ts'
 import type { ServeSettings } from './settings/serve.ts'
 
 /** What `serve` needs of the process. */
@@ -34,6 +35,10 @@ export type Base = {
   settings: ServeSettings
   log: Logger
   metrics: Metrics
+  /** What it has done since its start, for the status page. */
+  activity: Activity
+  /** The version of the program. */
+  version: string
   client: KubeClient & Watcher & Discovery
   credentials: Credentials
   userAgent: string
@@ -52,6 +57,7 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
   const metrics = makeMetrics()
   const observers = clientObservers(metrics)
+  const activity = makeActivity()
   const provider = await makeCloudProvider(settings.cloud, {
     userAgent,
     proxy: proxyOf(env),
@@ -61,6 +67,7 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
     observe(exchange) {
       const { call, ms, status, fault } = exchange
       observers.cloud(exchange)
+      activity.exchanged(exchange)
       log.debug({ call, result: fault ?? String(status), ms: Math.round(ms) }, 'call to the cloud')
     },
   })
@@ -81,5 +88,6 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const credentials = credentialsOf(settings.process, env)
   const client = connect(credentials, { userAgent, observe })
   const events = eventRecorders({ client, instance: identity, log })
-  return { settings, log, metrics, client, credentials, userAgent, events, vendor, identity, endAtOnce }
+  const clients = { client, credentials, userAgent, events, vendor }
+  return { settings, log, metrics, activity, version, ...clients, identity, endAtOnce }
 }
