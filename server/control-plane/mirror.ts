@@ -14,7 +14,14 @@ export type Mirror = {
 
 /** The mirror of this process: it is kept by whoever may move the address. */
 export function mirrorBeside(
-  { client, events, vendor, log, metrics, activity }: Pick<Base, 'client' | 'events' | 'vendor' | 'log' | 'metrics' | 'activity'>,
+  {
+    client,
+    events,
+    vendor,
+    log,
+    metrics,
+    activity,
+  }: Pick<Base, 'client' | 'events' | 'vendor' | 'log' | 'metrics' | 'activity'>,
   { known, controlPlane }: { known: Pick<KnownFront, 'current'>; controlPlane: { port?: number } },
 ): Mirror {
   const listeners: (() => void)[] = []

@@ -20,6 +20,10 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
+// Whole, because a blank more inside of them would be another hash.
+const style = new Html(`<style>${styleSheet}</style>`)
+const script = new Html(`<script>${liveScript}</script>`)
+
 /** Without scripts the page is loaded anew this often. */
 const reloadS = 15
 
@@ -35,9 +39,7 @@ export function renderPage(sections: readonly Section[], nowMs: number): string 
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         <noscript><meta http-equiv="refresh" content="${reloadS}" /></noscript>
-        <style>
-          ${new Html(styleSheet)}
-        </style>
+        ${style}
       </head>
       <body>
         <header>
@@ -46,9 +48,7 @@ export function renderPage(sections: readonly Section[], nowMs: number): string 
           <nav aria-label="Sections">${links}</nav>
         </header>
         <main>${sections.map((section) => new Html(`${renderSection(section, nowMs)}\n`))}</main>
-        <script>
-          ${new Html(liveScript)}
-        </script>
+        ${script}
       </body>
     </html> `.text
 }
