@@ -79,6 +79,8 @@ export const cases: Record<string, ValueTree> = {
     prometheusRule: { enabled: true, groups: [{ name: 'eip', rules: [{ alert: 'A', expr: 'up{job="x"} == 0' }] }] },
     networkPolicy: { enabled: true, webhookCallers: [{ ipBlock: { cidr: '10.0.0.0/8' } }] },
   },
+  'a status page with a token': { ...cherry, statusPage: { enabled: true, port: 10_300, tokenSecretName: 'page' } },
+  'a status page without a token': { ...cherry, statusPage: { enabled: true } },
   'neither definition, budget nor cleanup': {
     ...cherry,
     crds: { enabled: false },
