@@ -36,6 +36,8 @@ export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity'
 export type Election = {
   /** Whether we lead now. Correct by the clocks even after the process was frozen and before any timer ran. */
   isLeader(): boolean
+  /** Who held the lease when we last saw it; empty if nobody did, undefined before the first look. */
+  holder(): string | undefined
   /**
    * Claims the lease until the signal aborts and `lead` has returned. Ends earlier if `lead` returns by itself, and
    * rejects if `lead` rejects while we hold the lease.
@@ -58,6 +60,7 @@ export function election(options: ElectionOptions): Election {
 
   return {
     isLeader: () => heldLease?.isHeld() ?? false,
+    holder: () => record.holder(),
     async run(signal) {
       while (!signal.aborted) {
         const sentAt = readClocks(clock)

@@ -22,6 +22,8 @@ export type LeaseRecord = {
   claim(): Promise<boolean>
   /** How long the lease had not been renewed, by its date, when we claimed it; undefined if there was none. */
   silentMs(): number | undefined
+  /** Who held the lease when we last saw it; empty if nobody did, undefined before the first look. */
+  holder(): string | undefined
   /** Releases the lease if it is ours, so that no other contender has to wait until it expires. */
   release(): Promise<void>
 }
@@ -39,6 +41,7 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
   /** The lease as we last wrote it; undefined if the outcome of the last write is unknown. */
   let ours: Lease | undefined
   let silentMs: number | undefined
+  let holder: string | undefined
 
   const writeClaim = async (stored: Lease) => {
     ours = undefined
@@ -49,13 +52,16 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
     async claim() {
       if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
       const stored = await client.get(leases, lease, call)
+      holder = stored?.spec?.holderIdentity ?? ''
       if (stored !== undefined && isLeftToOthers(stored)) return false
       if (stored?.spec?.holderIdentity !== identity) silentMs = ageMs(stored, clock.date())
       if (stored !== undefined) await writeClaim(stored)
       else ours = await client.create(leases, { ...newLease, metadata: lease, spec: claimedSpec({}, options) }, call)
+      holder = identity
       return true
     },
     silentMs: () => silentMs,
+    holder: () => holder,
     async release() {
       ours = undefined
       const stored = await client.get(leases, lease, call)

@@ -2,7 +2,11 @@ import type { Choices } from './choices.ts'
 import { names } from './names.ts'
 
 /** Where the pod finds what other programs provide. */
-const folders = { cloud: '/etc/eip-admission/cloud', certificate: '/etc/eip-admission/certificate' }
+const folders = {
+  cloud: '/etc/eip-admission/cloud',
+  certificate: '/etc/eip-admission/certificate',
+  statusPage: '/etc/eip-admission/status-page',
+}
 
 /** The flag by which the process takes its serving certificate from files. */
 const certificateFlag = '--webhook-cert-dir'
@@ -53,7 +57,7 @@ export function sharedSpec({ block }: Choices, serviceAccountName: string): obje
 }
 
 function serveContainer(choices: Choices): object {
-  const { block, flags, items, scalar, when } = choices
+  const { block, flags, items, scalar, text, when } = choices
   return {
     name: 'eip-admission',
     ...imageOf(choices),
@@ -61,6 +65,8 @@ function serveContainer(choices: Choices): object {
       'serve',
       ...cloudArgs(choices),
       when(certManager, `${certificateFlag}=${folders.certificate}`),
+      when(statusPage, `--status-page-address=127.0.0.1:${text('statusPage.port')}`),
+      when(statusToken, `--status-page-token-file=${folders.statusPage}/token`),
       ...flags('settings'),
       ...items('extraArgs'),
     ],
@@ -79,6 +85,8 @@ function serveContainer(choices: Choices): object {
 
 const certManager = { value: 'certManager.enabled' }
 const cloudConfig = { value: 'cloudConfig.secretName' }
+const statusPage = { value: 'statusPage.enabled' }
+const statusToken = { value: 'statusPage.tokenSecretName' }
 
 /** The flags that choose the cloud and its configuration file. */
 export function cloudArgs({ text, when }: Choices): unknown[] {
@@ -116,11 +124,17 @@ export function cloudVolume({ text, when }: Choices): unknown {
 
 function mounts(choices: Choices): unknown[] {
   const mount = { name: 'certificate', mountPath: folders.certificate, readOnly: true }
-  return [cloudMount(choices), choices.when(certManager, mount)]
+  const token = { name: 'status-page', mountPath: folders.statusPage, readOnly: true }
+  return [cloudMount(choices), choices.when(certManager, mount), choices.when(statusToken, token)]
 }
 
 /** The certificate may come later: cert-manager may wait for a node that we have to prepare. */
 function volumes(choices: Choices): unknown[] {
   const secret = { secretName: names.certificateSecret, optional: true }
-  return [cloudVolume(choices), choices.when(certManager, { name: 'certificate', secret })]
+  const token = { secretName: choices.text('statusPage.tokenSecretName') }
+  return [
+    cloudVolume(choices),
+    choices.when(certManager, { name: 'certificate', secret }),
+    choices.when(statusToken, { name: 'status-page', secret: token }),
+  ]
 }

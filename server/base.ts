@@ -6,22 +6,16 @@ import { type ObservedCall, connect } from '../kube/connect.ts'
 import type { Credentials } from '../kube/credentials.ts'
 import type { Discovery } from '../kube/discovery.ts'
 import type { Watcher } from '../kube/watch.ts'
-import { makeCloudProvider } from './cloud-providers.ts'
-import type { CloudProvider, CloudTools } from './clouds/cloud-provider.ts'
+import { type CloudConnection, connectCloud } from './cloud-connection.ts'
 import { credentialsOf } from './cluster.ts'
 import { type EventRecorders, eventRecorders } from './event-recorders.ts'
 import { makeLog } from './log.ts'
 import { objectText } from './log-object.ts'
-import { loggedCloud } from './logged-cloud.ts'
 import { clientObservers } from './metrics/clients.ts'
 import { type Metrics, makeMetrics } from './metrics/metrics.ts'
 import { readBuild, readProcess } from './metrics/process.ts'
-import { readReload } from './metrics/reload.ts'
 import { proxyOf } from './proxy.ts'
-import { ReplaceableSecret } from './reload/replaceable-secret.ts'
-import { withValues } from './reload/setting-changes.ts'
-import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
-import { type CloudSettings, dialects } from './settings/dialects.ts'
+import { type Activity, makeActivity } from './status-page/activity.ts'
 import type { ServeSettings } from './settings/serve.ts'
 
 /** What `serve` needs of the process. */
@@ -35,17 +29,18 @@ export type ServeDeps = {
 }
 
 /** What every process that serves has: its settings, and its ways to the cluster and the cloud. */
-export type Base = {
+export type Base = CloudConnection & {
   settings: ServeSettings
   log: Logger
   metrics: Metrics
+  /** What it has done since its start, for the status page. */
+  activity: Activity
+  /** The version of the program. */
+  version: string
   client: KubeClient & Watcher & Discovery
   credentials: Credentials
   userAgent: string
   events: EventRecorders
-  vendor: CloudProvider
-  /** Absent without a configuration file. */
-  reload: SettingsReload | undefined
   /** The name of this replica. */
   identity: string
   endAtOnce: ServeDeps['endAtOnce']
@@ -59,28 +54,22 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const identity = `${hostname()}_${randomBytes(6).toString('hex')}`
   const metrics = makeMetrics()
   const observers = clientObservers(metrics)
-  const apiKey = new ReplaceableSecret(settings.cloud.settings.apiKey)
-  const tools: CloudTools = {
+  const activity = makeActivity()
+  const { vendor, reload } = await connectCloud(settings, {
     userAgent,
     proxy: proxyOf(env),
     log,
+    metrics,
     signal,
-    reserves: settings.process.only !== 'control-plane',
     observe(exchange) {
-      const { call, ms, status, fault, cloudRequest } = exchange
       observers.cloud(exchange)
-      const facts = { call, result: fault ?? String(status), status, ms: Math.round(ms), cloudRequest }
-      // Whoever asks the vendor about a failure needs the vendor's id of it.
-      log[fault === undefined ? 'debug' : 'info'](facts, 'call to the cloud')
+      activity.exchanged(exchange)
     },
-  }
-  const provider = await makeCloudProvider(withValues(settings.cloud, { apiKey }), tools)
-  const reload = makeReload(settings, { apiKey, policy: provider.policy, tools, log, metrics })
-  const hasObjects = settings.process.verbosity >= 3
-  const vendor = hasObjects ? { ...provider, cloud: loggedCloud(provider.cloud, log) } : provider
+  })
   readProcess(metrics)
   readBuild(metrics, { version, cloud: vendor.cloud.name })
   for (const warning of [...settings.warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
+  const hasObjects = settings.process.verbosity >= 3
   // Reads are many: each renewal of a lease begins with one.
   const observe = (observed: ObservedCall) => {
     const { method, answer, ...call } = observed
@@ -93,21 +82,6 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const credentials = credentialsOf(settings.process, env)
   const client = connect(credentials, { userAgent, observe })
   const events = eventRecorders({ client, instance: identity, log })
-  return { settings, log, metrics, client, credentials, userAgent, events, vendor, reload, identity, endAtOnce }
-}
-
-type ReloadParts = Pick<Base, 'log' | 'metrics'> & {
-  apiKey: ReplaceableSecret
-  policy: CloudProvider['policy']
-  tools: CloudTools
-}
-
-/** Without a configuration file there is nothing to follow. */
-function makeReload({ cloud, cloudFile: file }: ServeSettings, { tools, metrics, ...parts }: ReloadParts) {
-  const table = dialects.find(({ name }) => name === cloud.dialect)?.table
-  if (!file || !table) return undefined
-  const candidate = (settings: CloudSettings) => makeCloudProvider(settings, tools)
-  const reload = settingsReload({ file, table, started: cloud, candidate, ...parts })
-  readReload(metrics, reload)
-  return reload
+  const clients = { client, credentials, userAgent, events, vendor, reload }
+  return { settings, log, metrics, activity, version, ...clients, identity, endAtOnce }
 }

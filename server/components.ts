@@ -4,7 +4,7 @@ import { mountedCertificate } from '../certs/mounted.ts'
 import { selfSigned } from '../certs/self-signed.ts'
 import { names } from '../manifests/names.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
-import { makeControllers } from './controllers.ts'
+import { type Controllers, makeControllers } from './controllers.ts'
 import { type Guard, controlPlaneGuard } from './control-plane/guard.ts'
 import { clientAuthorities } from './listeners/client-authorities.ts'
 import type { KnownClients } from './listeners/client-certificates.ts'
@@ -17,7 +17,11 @@ import { type WebhookPaths, webhookPaths } from './webhook-paths/webhook-paths.t
 import { type Dependencies, makeDependencies } from './dependencies.ts'
 
 /** Everything that `serve` starts, watches and stops. */
-export type Components = Pick<Dependencies, 'caches' | 'locations' | 'ownAddresses' | 'ledger'> & {
+export type Components = Pick<
+  Dependencies,
+  'caches' | 'locations' | 'ownAddresses' | 'ledger' | 'machines' | 'peerFacts'
+> & {
+  queues: Controllers['queues']
   /** Absent with --only=controllers. */
   webhooks: Webhook[] | undefined
   /** Absent with --only=controllers and where the operator turned it off. */
@@ -51,6 +55,9 @@ export function makeComponents(context: Context): Components {
     locations: deps.locations,
     ownAddresses: deps.ownAddresses,
     ledger: deps.ledger,
+    machines: deps.machines,
+    peerFacts: deps.peerFacts,
+    queues: () => controllers.queues(),
     webhooks: only === 'controllers' ? undefined : makeWebhooks(deps, self.isSelf),
     ownUser: self,
     probe: makeProbe(context, () => only === 'webhooks' || leader.isLeader()),

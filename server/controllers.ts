@@ -18,12 +18,14 @@ import { controllerObserver } from './metrics/controllers.ts'
 export type Controllers = {
   /** Runs every controller until the signal aborts and all has ended that only the leader may do. */
   run(signal: AbortSignal): Promise<void>
+  /** The keys that wait, by controller. */
+  queues(): { name: string; length: number }[]
 }
 
 /** Every controller of the process; they act only while they run. */
 export function makeControllers(deps: Dependencies): Controllers {
-  const { log, metrics } = deps
-  const observer = controllerObserver(metrics)
+  const { log, metrics, activity } = deps
+  const observer = controllerObserver(metrics, activity)
   const controllers = declarations(deps).map((declaration) => defineController(declaration, { log, observer }))
   const ofServices = controllers.filter(({ name }) => name.startsWith('service-'))
   const queueLength = () => ofServices.reduce((sum, controller) => sum + controller.queueLength, 0)
@@ -35,6 +37,7 @@ export function makeControllers(deps: Dependencies): Controllers {
     async run(signal) {
       await Promise.all(controllers.map((controller) => controller.run(signal)))
     },
+    queues: () => controllers.map((controller) => ({ name: controller.name, length: controller.queueLength })),
   }
 }
 

@@ -3,6 +3,7 @@ import { type EventRecorder, eventRecorder } from '../kube/events.ts'
 import type { Log } from '../kube/log.ts'
 import { requestIdAnnotation } from '../ledger/record/names.ts'
 import { currentRequestId } from '../lib/request-id.ts'
+import { type RecentEvents, recentEvents } from './recent-events.ts'
 
 /** The components of upstream's cloud controller manager that Events name as their source, and ours. */
 export const components = [
@@ -19,6 +20,8 @@ export type Component = (typeof components)[number]
 export type EventRecorders = {
   /** The recorder of a component. */
   of(component: Component): EventRecorder
+  /** The last Events of all of them. */
+  recent(): ReturnType<RecentEvents['list']>
   /** Resolves when every Event so far is written or given up. */
   written(): Promise<void>
 }
@@ -32,13 +35,16 @@ function requestAnnotation(): Record<string, string> | undefined {
 /** One recorder for each component of this replica. */
 export function eventRecorders(options: { client: KubeClient; instance: string; log: Log }): EventRecorders {
   const recorders = new Map<Component, EventRecorder>()
+  const recent = recentEvents()
   return {
     of(component) {
       const recorder =
-        recorders.get(component) ?? eventRecorder({ ...options, component, annotations: requestAnnotation })
+        recorders.get(component) ??
+        recent.observe(eventRecorder({ ...options, component, annotations: requestAnnotation }))
       recorders.set(component, recorder)
       return recorder
     },
+    recent: () => recent.list(),
     async written() {
       await Promise.all([...recorders.values()].map((recorder) => recorder.written()))
     },

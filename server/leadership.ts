@@ -3,6 +3,8 @@ import type { Context } from './context.ts'
 
 export type Leadership = {
   isLeader(): boolean
+  /** Which replica leads, as we last saw it; undefined before. */
+  holder(): string | undefined
   /** Leads whenever this replica holds the lease, until the signal aborts and all work has ended. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -21,7 +23,7 @@ export function leadership(context: Context, lead: Lead): Leadership {
       if (!signal.aborted) throw error
     }
   }
-  if (!leaderElect) return { isLeader: () => true, run: (signal) => leadSafely(signal, 0) }
+  if (!leaderElect) return { isLeader: () => true, holder: () => identity, run: (signal) => leadSafely(signal, 0) }
   const lease = { namespace: leaseNamespace, name: leaseName }
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs }
   return election({

@@ -3,6 +3,8 @@ import { controlPlaneGuard } from './control-plane/guard.ts'
 import { maxSilenceMs } from './listeners/health.ts'
 import { openPlainHealth } from './listeners/plain-health.ts'
 import type { ServeSettings } from './settings/serve.ts'
+import { guardianFacts } from './status-page/facts.ts'
+import { makeStatusPage, showOnLoopback } from './status-page/shown-page.ts'
 
 /** Runs the guardian of the control-plane address alone, until the signal aborts and all work has ended. */
 export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps): Promise<void> {
@@ -18,20 +20,20 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
   )
   const { bindAddress: host, securePort: port } = settings.process
   const silence = () => (guard.silentForMs() > maxSilenceMs ? 'no word from the API server for 10 minutes' : undefined)
-  const health = await openPlainHealth(
-    { host, port },
-    {
-      live: [{ name: 'watch-nodes', problem: silence }],
-      ready: [
-        { name: 'synced-nodes', problem: () => (guard.hasSynced() ? undefined : 'the first list has not arrived yet') },
-      ],
-      details: [
-        { name: 'settings', problem: () => reload?.problem() },
-        { name: 'control-plane-address', problem: guard.problem },
-      ],
-      metrics: () => metrics.text(),
-    },
-  )
+  const checks = {
+    live: [{ name: 'watch-nodes', problem: silence }],
+    ready: [
+      { name: 'synced-nodes', problem: () => (guard.hasSynced() ? undefined : 'the first list has not arrived yet') },
+    ],
+    details: [
+      { name: 'settings', problem: () => reload?.problem() },
+      { name: 'control-plane-address', problem: guard.problem },
+    ],
+  }
+  const health = await openPlainHealth({ host, port }, { ...checks, metrics: () => metrics.text() })
+  // The health port has no TLS here, and a token would be read on its way.
+  const page = makeStatusPage(base, () => guardianFacts(base, guard, checks))
+  showOnLoopback(base, page, signal)
   reload?.start(signal)
   try {
     await guard.run(signal)

@@ -7,6 +7,9 @@ import { type Components, makeComponents } from './components.ts'
 import { readCertificates } from './metrics/certificates.ts'
 import type { ServeSettings } from './settings/serve.ts'
 import { tlsOptions } from './settings/tls.ts'
+import { type Checks, serveFacts } from './status-page/facts.ts'
+import { makeStatusPage, showOnLoopback } from './status-page/shown-page.ts'
+import type { StatusPage } from './status-page/status-page.ts'
 
 /** Runs webhooks and controllers until the signal aborts and all work has ended. */
 export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<void> {
@@ -25,8 +28,11 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     if (components.webhooks) await components.ownUser.start(running.signal)
     await components.certs.start(signal)
     if (signal.aborted) return
-    const listeners = await open(context, components)
+    const checks = checksOf(context, components)
+    const page = makeStatusPage(context, () => serveFacts(context, components, checks))
+    const listeners = await open(context, { components, page, checks })
     components.probe?.start(signal)
+    showOnLoopback(context, page, running.signal)
     await runUntilAborted(listeners, { components, settings, signal })
     // Another replica may lead by now; a request for an address is bound to its record, not to the lease.
     await components.ledger.claims.idle()
@@ -36,6 +42,8 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     running.abort()
   }
 }
+
+type Served = { components: Components; page: StatusPage; checks: Checks }
 
 /** Only the controllers need nodes. */
 function cachesToStart({ caches, leadership }: Components) {
@@ -64,37 +72,46 @@ async function closeAfter(signal: AbortSignal, listeners: Listeners, delayMs: nu
   await listeners.close(delayMs)
 }
 
-async function open(context: Context, { webhooks, ...components }: Components): Promise<Listeners> {
+async function open(context: Context, { components, page, checks }: Served): Promise<Listeners> {
   const { settings, metrics, log, identity } = context
-  const { webhookBindAddress, webhookSecurePort, bindAddress, securePort } = settings.process
-  readCertificates(metrics, components.certs)
+  const { webhookBindAddress, webhookSecurePort, bindAddress, securePort, statusPageTokenFile } = settings.process
+  const { webhooks, certs, clients, paths } = components
+  readCertificates(metrics, certs)
   const listeners = await openListeners({
-    certs: components.certs,
+    certs,
     tls: tlsOptions(settings.process),
     webhooks: webhooks && {
       at: { host: webhookBindAddress, port: webhookSecurePort },
-      clients: components.clients,
+      clients,
       webhooks,
-      pathSecrets: () => components.paths.accepted(),
+      pathSecrets: () => paths.accepted(),
       log,
       observe: (webhook, verdict, ms) =>
         metrics.observe('eip_admission_review_duration_seconds', { webhook, verdict }, ms),
     },
     health: {
       at: { host: bindAddress, port: securePort },
-      live: liveness(components),
-      ready: [{ name: 'certificates', problem: () => components.certs.notReady() }, ...readiness(components)],
-      details: [
-        { name: 'settings', problem: () => context.reload?.problem() },
-        { name: 'cluster-id', problem: () => foreignCluster(components) },
-        { name: 'admission', problem: () => components.probe?.problem() },
-        { name: 'control-plane-address', problem: () => components.guard?.problem() },
-      ],
+      // Others than the host's own users reach this port.
+      page: statusPageTokenFile === undefined ? undefined : page,
+      ...checks,
       metrics: () => metrics.text(),
     },
   })
   log.info({ identity }, 'serving')
   return listeners
+}
+
+function checksOf({ reload }: Context, components: Components): Checks {
+  return {
+    live: liveness(components),
+    ready: [{ name: 'certificates', problem: () => components.certs.notReady() }, ...readiness(components)],
+    details: [
+      { name: 'settings', problem: () => reload?.problem() },
+      { name: 'cluster-id', problem: () => foreignCluster(components) },
+      { name: 'admission', problem: () => components.probe?.problem() },
+      { name: 'control-plane-address', problem: () => components.guard?.problem() },
+    ],
+  }
 }
 
 function foreignCluster({ ledger }: Pick<Components, 'ledger'>): string | undefined {

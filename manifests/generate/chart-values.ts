@@ -138,6 +138,26 @@ const others: ValueRow[] = [
     sentence: 'Requests and limits of the DaemonSet.',
     schema: map,
   },
+  {
+    path: 'statusPage.enabled',
+    default: false,
+    sentence:
+      'Shows the status page on a loopback address of the pod, for `kubectl port-forward`. On the host network every ' +
+      'user of the host reaches it: set a token there.',
+  },
+  {
+    path: 'statusPage.port',
+    default: 10_261,
+    sentence: 'Its port.',
+    schema: { type: 'integer', minimum: 1, maximum: 65_535 },
+  },
+  {
+    path: 'statusPage.tokenSecretName',
+    default: '',
+    sentence:
+      'A Secret with the token of the status page under the key `token`. With it the page needs that token, and is ' +
+      'also at /status of the health port.',
+  },
   { path: 'networkPolicy.enabled', default: false, sentence: 'Allows traffic to the two ports alone.' },
   {
     path: 'networkPolicy.webhookCallers',

@@ -14,6 +14,7 @@ import { guardMetrics } from './guard-metrics.ts'
 import { mirrorBeside } from './mirror.ts'
 import { controlPlaneCaches } from './node-caches.ts'
 import type { Parts } from './parts.ts'
+import type { ControlPlaneFacts } from '../status-page/sections/control-plane.ts'
 import { runGuard, runUntilAborted } from './run-guard.ts'
 import { type ProbeOptions, type Targets, probeTargets } from './targets.ts'
 
@@ -25,6 +26,8 @@ export type Guard = {
   silentForMs(): number
   /** What an operator should know; undefined if all is well, and while another guardian leads. */
   problem: () => string | undefined
+  /** What the status page shows. */
+  facts(): ControlPlaneFacts
 }
 
 /** The guardian of this process; undefined if the operator named no control-plane address. */
@@ -85,6 +88,28 @@ function makeGuard(base: Base, controlPlane: ProbeOptions, { port, guardian: mak
     hasSynced: () => caches.hasSynced(),
     silentForMs: () => caches.silentForMs(),
     problem: () => (elected.isLeader() ? guards.problem() : undefined),
+    facts: () => factsOf(parts, { name: port.name, elected, guards }),
+  }
+}
+
+type Deciding = { name: string; elected: Election; guards: Guardian }
+
+function factsOf({ known, targets }: Parts, { name, elected, guards }: Deciding): ControlPlaneFacts {
+  const front = known.current()
+  const isLeader = elected.isLeader()
+  const dateOf = (clockMs: number) => Date.now() - (clock.now() - clockMs)
+  const ageMs = known.ageMs()
+  return {
+    name,
+    address: front?.address,
+    machines: front?.machines ?? [],
+    readAtMs: ageMs === Infinity ? undefined : Date.now() - ageMs,
+    isLeader,
+    leader: elected.holder() || undefined,
+    nodes: targets.nodes(),
+    probes: targets.address(),
+    problem: isLeader ? guards.problem() : undefined,
+    dateOf,
   }
 }
 

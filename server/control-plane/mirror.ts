@@ -14,7 +14,14 @@ export type Mirror = {
 
 /** The mirror of this process: it is kept by whoever may move the address. */
 export function mirrorBeside(
-  { client, events, vendor, log, metrics }: Pick<Base, 'client' | 'events' | 'vendor' | 'log' | 'metrics'>,
+  {
+    client,
+    events,
+    vendor,
+    log,
+    metrics,
+    activity,
+  }: Pick<Base, 'client' | 'events' | 'vendor' | 'log' | 'metrics' | 'activity'>,
   { known, controlPlane }: { known: Pick<KnownFront, 'current'>; controlPlane: { port?: number } },
 ): Mirror {
   const listeners: (() => void)[] = []
@@ -29,7 +36,7 @@ export function mirrorBeside(
     },
     port: controlPlane.port,
   })
-  const controller = defineController(declaration, { log, observer: controllerObserver(metrics) })
+  const controller = defineController(declaration, { log, observer: controllerObserver(metrics, activity) })
   return {
     addressChanged: () => listeners.forEach((listener) => listener()),
     async during(work, signal) {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { type StatusPage, paths } from '../status-page/status-page.ts'
 
 /** A named check of the process; `problem` returns undefined if all is well. */
 export type Check = { name: string; problem: () => string | undefined }
@@ -58,4 +59,14 @@ function answerChecks(checks: Check[], details: Check[]): HealthAnswer {
 
 function detailLine(name: string, reason: string | undefined): string[] {
   return reason === undefined ? [] : [`[!] ${name}: ${reason}`]
+}
+
+/** Serves the status page beside them. */
+export function addStatusPage(app: FastifyInstance, page: StatusPage): void {
+  for (const url of Object.values(paths)) {
+    app.get(url, (request, reply) => {
+      reply.hijack()
+      page.answer(request.raw, reply.raw)
+    })
+  }
 }

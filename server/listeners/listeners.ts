@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type AdmissionOptions, admission } from '../../webhooks/admission.ts'
 import type { KnownClients } from './client-certificates.ts'
-import { type HealthOptions, addHealth } from './health.ts'
+import type { StatusPage } from '../status-page/status-page.ts'
+import { type HealthOptions, addHealth, addStatusPage } from './health.ts'
 import { type Connections, limitConnections } from './connections.ts'
 import { type TlsOptions, tlsApp } from './tls-app.ts'
 
@@ -12,7 +13,8 @@ export type ListenersOptions = {
   tls: TlsOptions
   /** Absent where this process answers no webhooks. */
   webhooks: ({ at: Address; clients: KnownClients | undefined } & AdmissionOptions) | undefined
-  health: { at: Address } & HealthOptions
+  /** `page`: the status page, where this port shows it. */
+  health: { at: Address; page: StatusPage | undefined } & HealthOptions
 }
 
 export type Address = { host: string; port: number }
@@ -52,11 +54,13 @@ export async function openListeners({ certs, tls, webhooks, health }: ListenersO
   }
   const app = tlsApp(certs, tls)
   addHealth(app, { ...health, ready: [...health.ready, shutdown] })
+  if (health.page) addStatusPage(app, health.page)
   await open(app, health.at, maxConnections.health)
   return {
     async close(delayMs) {
       isClosing = true
       await sleep(delayMs)
+      health.page?.stop()
       for (const open of connections) open.closeUnused()
       await Promise.all(apps.map((running) => running.close()))
     },

@@ -5,7 +5,7 @@ import { processSettings } from './process.ts'
 import type { Setting } from './setting.ts'
 
 /** Flags that the chart sets from values of its own. */
-const ofTheChart = ['--kubeconfig', '--namespace', '--only', '--webhook-cert-dir']
+const ofTheChart = ['--kubeconfig', '--namespace', '--only', '--webhook-cert-dir', '--status-page-token-file']
 
 /** What each dialect accepts among the `settings` of the chart: the flags of its tables. */
 export function dialectFacts(): DialectFact[] {

@@ -5,6 +5,7 @@ import { bindAddress, choice, duration, namespace, number, port, text, url } fro
 import { leaderElection } from './leader-election.ts'
 import { nodeSettings } from './nodes.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
+import { statusPageSettings } from './status-page.ts'
 import { tlsSettings } from './tls.ts'
 import { webhookClient } from './webhook-client.ts'
 
@@ -154,6 +155,7 @@ export const processSettings = {
   ...listeners,
   ...tlsSettings,
   ...webhookClient,
+  ...statusPageSettings,
   ...certificates,
   ...leaderElection,
   ...logging,
@@ -169,6 +171,7 @@ export const processSections = [
   { heading: 'Control-plane address', table: controlPlaneSettings },
   { heading: 'Listeners', table: { ...listeners, ...tlsSettings } },
   { heading: 'Client certificates of webhook callers', table: webhookClient },
+  { heading: 'Status page', table: statusPageSettings },
   { heading: 'Certificates', table: certificates },
   { heading: 'Leader election', table: leaderElection },
   { heading: 'Logging', table: logging },

@@ -15,6 +15,7 @@ import type { ProcessSettings } from './process.ts'
 import { readSettings } from './resolve.ts'
 import type { Resolution, Sources } from './resolve.ts'
 import type { Section, SettingsTable, ValuesOf } from './setting.ts'
+import { statusPageProblems } from './status-page.ts'
 import { webhookClientProblems } from './webhook-client.ts'
 
 /** What the operator decided for the addresses of the whole cluster: the settings that all dialects share. */
@@ -66,6 +67,7 @@ export function serveSettings({ flags, env }: Pick<Sources, 'flags' | 'env'>): S
     ...leaderElectionProblems({ flags, env }),
     ...controlPlaneProblems({ flags, env }),
     ...webhookClientProblems({ flags, env }),
+    ...statusPageProblems({ flags, env }),
     ...certificatesProblems({ flags, env }),
     ...manifestProblems({ flags, env }),
     ...fixedFlagProblems(flags),

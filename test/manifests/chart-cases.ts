@@ -91,6 +91,8 @@ export const cases: Record<string, ValueTree> = {
     serviceMonitor: { enabled: true },
     prometheusRule: { enabled: true },
   },
+  'a status page with a token': { ...cherry, statusPage: { enabled: true, port: 10_300, tokenSecretName: 'page' } },
+  'a status page without a token': { ...cherry, statusPage: { enabled: true } },
   'neither definition, budget nor cleanup': {
     ...cherry,
     crds: { enabled: false },

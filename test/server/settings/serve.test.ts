@@ -44,6 +44,8 @@ test('what is not said has upstream’s defaults, or ours', () => {
     securePort: 10_258,
     webhookClientCaFile: undefined,
     webhookClientNames: [],
+    statusPageAddress: undefined,
+    statusPageTokenFile: undefined,
     caLifetimeMs: 31_536_000_000,
     certLifetimeMs: 604_800_000,
     leaderElect: true,

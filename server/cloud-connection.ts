@@ -1,0 +1,58 @@
+import type { Logger } from 'pino'
+import { makeCloudProvider } from './cloud-providers.ts'
+import type { CloudProvider, CloudTools } from './clouds/cloud-provider.ts'
+import { loggedCloud } from './logged-cloud.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import { readReload } from './metrics/reload.ts'
+import { ReplaceableSecret } from './reload/replaceable-secret.ts'
+import { withValues } from './reload/setting-changes.ts'
+import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
+import { type CloudSettings, dialects } from './settings/dialects.ts'
+import type { ServeSettings } from './settings/serve.ts'
+
+export type CloudConnection = {
+  vendor: CloudProvider
+  /** Absent without a configuration file. */
+  reload: SettingsReload | undefined
+}
+
+type Needs = Omit<CloudTools, 'reserves' | 'log'> & { log: Logger; metrics: Metrics }
+
+/** Makes the client of the cloud, with what exchanges its token. It calls the cloud only where a location is missing. */
+export async function connectCloud(
+  settings: ServeSettings,
+  { metrics, observe, ...needs }: Needs,
+): Promise<CloudConnection> {
+  const { log } = needs
+  const { only, verbosity } = settings.process
+  const tools: CloudTools = {
+    ...needs,
+    reserves: only !== 'control-plane',
+    observe(exchange) {
+      const { call, ms, status, fault, cloudRequest } = exchange
+      observe(exchange)
+      const facts = { call, result: fault ?? String(status), status, ms: Math.round(ms), cloudRequest }
+      // Whoever asks the vendor about a failure needs the vendor's id of it.
+      log[fault === undefined ? 'debug' : 'info'](facts, 'call to the cloud')
+    },
+  }
+  const apiKey = new ReplaceableSecret(settings.cloud.settings.apiKey)
+  const provider = await makeCloudProvider(withValues(settings.cloud, { apiKey }), tools)
+  const reload = makeReload(settings, { apiKey, policy: provider.policy, tools, log })
+  if (reload) readReload(metrics, reload)
+  return { vendor: verbosity >= 3 ? { ...provider, cloud: loggedCloud(provider.cloud, log) } : provider, reload }
+}
+
+type ReloadParts = {
+  apiKey: ReplaceableSecret
+  policy: CloudProvider['policy']
+  tools: CloudTools
+  log: Logger
+}
+
+function makeReload({ cloud, cloudFile: file }: ServeSettings, { tools, ...parts }: ReloadParts) {
+  const table = dialects.find(({ name }) => name === cloud.dialect)?.table
+  if (!file || !table) return undefined
+  const candidate = (settings: CloudSettings) => makeCloudProvider(settings, tools)
+  return settingsReload({ file, table, started: cloud, candidate, ...parts })
+}

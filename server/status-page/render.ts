@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import { ageText } from './age-text.ts'
+import { Html, html } from './html.ts'
+import { liveScript } from './live-script.ts'
+import type { Block, Cell, Section, Tone } from './section.ts'
+import { styleSheet } from './style-sheet.ts'
+
+/** What the browser may load and run: our style, our script and our updates, and nothing else. */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src ${hashOf(styleSheet)}`,
+  `script-src ${hashOf(liveScript)}`,
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}
+
+// Whole, because a blank more inside of them would be another hash.
+const style = new Html(`<style>${styleSheet}</style>`)
+const script = new Html(`<script>${liveScript}</script>`)
+
+/** Without scripts the page is loaded anew this often. */
+const reloadS = 15
+
+/** The whole page. */
+export function renderPage(sections: readonly Section[], nowMs: number): string {
+  const links = sections.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>eip-admission</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <noscript><meta http-equiv="refresh" content="${reloadS}" /></noscript>
+        ${style}
+      </head>
+      <body>
+        <header>
+          <h1>eip-admission</h1>
+          <p id="live">as of <time datetime="${isoText(nowMs)}">${isoText(nowMs).slice(11, 19)} UTC</time></p>
+          <nav aria-label="Sections">${links}</nav>
+        </header>
+        <main>${sections.map((section) => new Html(`${renderSection(section, nowMs)}\n`))}</main>
+        ${script}
+      </body>
+    </html> `.text
+}
+
+/** One section, as the page has it and as an update replaces it. */
+export function renderSection({ id, title, blocks }: Section, nowMs: number): string {
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+    <h2 id="${id}-title">${title}</h2>
+    ${blocks.map((block) => renderBlock(block, nowMs))}
+  </section>`.text
+}
+
+function renderBlock(block: Block, nowMs: number): Html {
+  switch (block.kind) {
+    case 'tiles':
+      return html`<dl class="tiles">
+        ${block.tiles.map(
+          ({ label, value }) =>
+            html`<div>
+              <dt>${label}</dt>
+              <dd>${renderCell(value, nowMs)}</dd>
+            </div>`,
+        )}
+      </dl>`
+    case 'shares':
+      return renderShares(block.parts)
+    case 'notes':
+      return html`<ul class="notes">
+        ${block.notes.map(({ tone, text }) => html`<li class="${tone}">${mark(tone)}<span>${text}</span></li>`)}
+      </ul>`
+    case 'table':
+      return renderTable(block, nowMs)
+  }
+}
+
+function renderTable({ columns, rows, empty, rest }: Extract<Block, { kind: 'table' }>, nowMs: number): Html {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`
+  const cells = (row: Cell[]) =>
+    row.map((cell, n) => html`<td data-label="${columns[n] ?? ''}">${renderCell(cell, nowMs)}</td>`)
+  const body = rows.map(
+    (row) =>
+      html`<tr>
+        ${cells(row)}
+      </tr>`,
+  )
+  const head = columns.map((column) => html`<th scope="col">${column}</th>`)
+  return html`<table>
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        ${body}
+      </tbody>
+    </table>
+    ${rest === undefined ? undefined : html`<p class="rest">${rest}</p>`}`
+}
+
+function renderCell({ text = '', tone, atMs, detail, code }: Cell, nowMs: number): Html {
+  const isTime = atMs !== undefined && Number.isFinite(atMs)
+  const value = isTime
+    ? html`<time datetime="${isoText(atMs)}" title="${isoText(atMs)}">${ageText(atMs - nowMs)}</time>`
+    : code
+      ? html`<code>${text}</code>`
+      : html`${text}`
+  const toned =
+    tone === undefined ? html`<span>${value}</span>` : html`<span class="tone ${tone}">${mark(tone)}${value}</span>`
+  return detail === undefined ? toned : html`${toned}<small>${detail}</small>`
+}
+
+/** A colour alone tells nothing to people who do not see it. */
+const marks: Record<Tone, string> = { good: '●', busy: '◐', warn: '▲', bad: '■', quiet: '' }
+
+function mark(tone: Tone): Html | undefined {
+  return marks[tone] === '' ? undefined : html`<i aria-hidden="true">${marks[tone]}</i>`
+}
+
+/** A bar with a piece for each part, and its legend. */
+function renderShares(parts: { label: string; value: number; tone: Tone }[]): Html {
+  const total = parts.reduce((sum, { value }) => sum + value, 0)
+  const present = parts.filter(({ value }) => value > 0)
+  const width = (value: number) => (100 * value) / total
+  const pieces = present.map(({ label, value, tone }, n) => {
+    const before = present.slice(0, n).reduce((sum, part) => sum + part.value, 0)
+    return html`<rect
+      class="${tone}"
+      x="${width(before).toFixed(3)}"
+      y="0"
+      width="${width(value).toFixed(3)}"
+      height="4"
+      ><title>${label}: ${value}</title></rect
+    >`
+  })
+  const legend = present.map(
+    ({ label, value, tone }) =>
+      html`<li>
+        <span class="tone ${tone}"><i aria-hidden="true">${marks[tone] || '○'}</i>${label}</span> <b>${value}</b>
+      </li>`,
+  )
+  const sentence = present.map(({ label, value }) => `${value} ${label}`).join(', ')
+  return html`<svg class="shares" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${sentence}">
+      ${pieces}
+    </svg>
+    <ul class="legend">
+      ${legend}
+    </ul>`
+}
+
+function isoText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}

@@ -1,0 +1,33 @@
+/** How a value is to be taken: it is well, it is on its way, somebody should look, somebody must act, or it says nothing. */
+export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'quiet'
+
+/** One value. `atMs` shows how long ago a time was, or how far it is. `detail` stands below it. */
+export type Cell = { text?: string; tone?: Tone; atMs?: number | undefined; detail?: string | undefined; code?: true }
+
+export type Tile = { label: string; value: Cell }
+
+export type Block =
+  /** A few values that matter most. */
+  | { kind: 'tiles'; tiles: Tile[] }
+  /** How a whole is divided. */
+  | { kind: 'shares'; parts: { label: string; value: number; tone: Tone }[] }
+  /** `rest` says what the table leaves out. */
+  | { kind: 'table'; columns: string[]; rows: Cell[][]; empty: string; rest?: string | undefined }
+  | { kind: 'notes'; notes: { tone: Tone; text: string }[] }
+
+/** A part of the page that is sent again when it changes. */
+export type Section = { id: string; title: string; blocks: Block[] }
+
+/** The page never has more rows: it is for a person, and is built anew for each change. */
+export const maxRows = 500
+
+/** The first rows of a table, and what to say about the others. */
+export function firstRows<T>(all: readonly T[], how: string): { shown: readonly T[]; rest: string | undefined } {
+  const rest = all.length > maxRows ? `${all.length - maxRows} more are not shown here: ${how}` : undefined
+  return { shown: all.slice(0, maxRows), rest }
+}
+
+/** A text that is not longer than people read at a glance. */
+export function cut(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text
+}
