@@ -88,6 +88,6 @@ export type Context = {
   settings: Pick<ServeSettings, 'process' | 'cluster' | 'warnings'>
   vendor: Pick<
     CloudProvider,
-    'marks' | 'policy' | 'providerIds' | 'loadBalancer' | 'bgp' | 'controlPlane' | 'unsupported'
+    'marks' | 'announcerMarks' | 'policy' | 'providerIds' | 'loadBalancer' | 'bgp' | 'controlPlane' | 'unsupported'
   > & { cloud: { readonly name: string } }
 }

@@ -1,4 +1,6 @@
 import { upstreamFinalizer } from '../../ledger/record/names.ts'
+import type { AnnouncerMarks } from '../announcers.ts'
+import { dialectNames } from '../clouds/dialect-names.ts'
 import type { CloudSettings } from '../settings/dialects.ts'
 
 /**
@@ -24,6 +26,8 @@ export type Predecessor = {
   secret: { namespace: string; name: string; key: string }
   /** Its finalizers on Services. */
   finalizers: readonly string[]
+  /** How MetalLB's objects of it are recognized. */
+  metallb: AnnouncerMarks
 }
 
 const shared = {
@@ -35,6 +39,7 @@ const equinixMetal = {
   ...shared,
   dialect: 'equinix-metal',
   versions: [3],
+  metallb: dialectNames['equinix-metal'].announcerMarks,
   provider: 'equinixmetal',
   workload: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' },
   secret: { namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' },
@@ -61,6 +66,7 @@ export const predecessors: readonly Predecessor[] = [
     dialect: 'packet',
     image: /(^|\/)packet-ccm(?=[:@]|$)/,
     versions: [1],
+    metallb: dialectNames.packet.announcerMarks,
     provider: 'packet',
     workload: { namespace: 'kube-system', name: 'packet-cloud-controller-manager' },
     secret: { namespace: 'kube-system', name: 'packet-cloud-config', key: 'cloud-sa.json' },
@@ -72,6 +78,7 @@ export const predecessors: readonly Predecessor[] = [
     dialect: 'cherry-servers',
     image: /(^|\/)cloud-provider-cherry(?=[:@]|$)/,
     versions: [1],
+    metallb: dialectNames['cherry-servers'].announcerMarks,
     provider: 'cherryservers',
     workload: { namespace: 'kube-system', name: 'cloud-provider-cherry' },
     secret: { namespace: 'kube-system', name: 'cherry-cloud-config', key: 'cloud-sa.json' },
