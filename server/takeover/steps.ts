@@ -56,7 +56,8 @@ async function runStep(step: Step, deps: RunDeps): Promise<void> {
     const missing = await step.missing()
     if (!missing) return
     if (missing.text !== last?.text) {
-      tell(`      ${missing.text}${missing.hint === undefined ? '' : `\n      -> ${missing.hint}`}`)
+      tell(`      ${missing.text}`)
+      if (missing.hint !== undefined) tell(`      -> ${missing.hint}`)
       last = missing
       progressAtMs = clock.now()
     }
