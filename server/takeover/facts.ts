@@ -1,5 +1,5 @@
 import type { ConfigMap, KubeObject, Lease, Secret } from '../../kube/objects.ts'
-import type { Context, Facts } from '../doctor/facts.ts'
+import type { Facts } from '../doctor/facts.ts'
 import type { Fact } from '../doctor/fact.ts'
 import type { ProgramObject } from './pod-template.ts'
 
@@ -31,8 +31,8 @@ export type TakeoverFacts = Pick<
   /** The Secret with the password of MetalLB's sessions, which we may have written. */
   bgpSecret: Fact<Secret | undefined>
   autoscalers: Fact<Autoscaler[]>
+  /** What a takeover that was begun has written down. */
+  progress: Fact<ConfigMap | undefined>
 }
 
 export type Autoscaler = KubeObject & { spec?: { scaleTargetRef?: { kind: string; name: string } } }
-
-export type TakeoverContext = Context

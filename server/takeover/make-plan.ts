@@ -56,7 +56,9 @@ const checks: readonly Check[] = [
 export function makePlan(input: PlanInput): TakeoverPlan {
   const { found, predecessor, translation, facts, context } = input
   const { namespace, leaseNamespace, leaseName } = context.settings.process
+  const isBegun = valueOf(facts.progress) !== undefined
   const programs = planPredecessor({
+    isBegun,
     found,
     predecessor,
     programs: valueOf(facts.programs) ?? [],
@@ -64,6 +66,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   })
   const leases = planLease({
     ...leaseOf(input),
+    isBegun,
     ours: { namespace: leaseNamespace, name: leaseName },
     leases: valueOf(facts.leases) ?? [],
     now: context.now,

@@ -1,6 +1,6 @@
 import { keyOf } from '../../kube/objects.ts'
 import type { KubeObject, Lease } from '../../kube/objects.ts'
-import { isHeld, ourIdentity } from '../doctor/checks/other-programs.ts'
+import { isHeld, isOwnIdentity } from '../lease-holder.ts'
 import type { Autoscaler } from './facts.ts'
 import { type FoundPredecessors, type FoundWorkload, describeWorkload, isRunning } from './find-predecessor.ts'
 import type { Finding, PlannedLease, PredecessorWorkload } from './plan.ts'
@@ -10,12 +10,14 @@ import type { Predecessor } from './predecessors.ts'
 type Seen = {
   found: FoundPredecessors
   predecessor: Predecessor
+  /** Whether a takeover was begun: then our program may run already. */
+  isBegun: boolean
   programs: readonly ProgramObject[]
   autoscalers: readonly Autoscaler[]
 }
 
 /** The workloads of the predecessor, and what of them stands in the way. Pure. */
-export function planPredecessor({ found, predecessor, programs, autoscalers }: Seen): {
+export function planPredecessor({ found, predecessor, isBegun, programs, autoscalers }: Seen): {
   workloads: PredecessorWorkload[]
   blockers: Finding[]
   warnings: Finding[]
@@ -30,15 +32,23 @@ export function planPredecessor({ found, predecessor, programs, autoscalers }: S
       ...found.pods.map(loosePod),
       ...running.flatMap(majorFinding),
       ...running.flatMap(({ object }) => managerFinding(object)),
-      ...programs.filter(isOurs).map(ownProgram),
+      ...(isBegun ? [] : programs.filter(isOurs).map(ownProgram)),
     ],
     warnings: [
-      ...(running.length === 0 ? [notRunning(own)] : []),
+      ...(isBegun ? [begun] : []),
+      ...(running.length === 0 && !isBegun ? [notRunning(own)] : []),
       ...running.flatMap(unnamedVersion),
       ...running.flatMap(({ object }) => helmFinding(object)),
       ...autoscalers.flatMap((one) => autoscalerFinding(one, running)),
     ],
   }
+}
+
+const begun: Finding = {
+  reason: 'takeover-begun',
+  where: 'the cluster',
+  what: 'a takeover was begun: the plan shows what is left of it',
+  remedy: 'eip-admission takeover apply continues it, eip-admission takeover undo goes back',
 }
 
 function otherPredecessor({ object, image }: FoundWorkload): Finding {
@@ -197,29 +207,31 @@ function ownProgram({ kind, metadata }: ProgramObject): Finding {
 export function planLease(of: {
   at: { namespace: string; name: string }
   isUsed: boolean
+  isBegun: boolean
   ours: { namespace: string; name: string }
   leases: readonly Lease[]
   now: Date
 }): { lease: PlannedLease; blockers: Finding[]; warnings: Finding[] } {
-  const { at, isUsed, ours, leases, now } = of
+  const { at, isUsed, isBegun, ours, leases, now } = of
   const find = ({ namespace, name }: typeof at) => leases.find((one) => keyOf(one) === `${namespace}/${name}`)
   const spec = find(at)?.spec
   const { holderIdentity: holder, renewTime } = spec ?? {}
   const own = find(ours)
   const where = `Lease ${ours.namespace}/${ours.name}`
-  const isOwn = own !== undefined && isHeld(own, now) && ourIdentity.test(own.spec?.holderIdentity ?? '')
+  const isOwn = own !== undefined && isHeld(own, now) && isOwnIdentity(own.spec?.holderIdentity ?? '')
   return {
     lease: { ...at, isUsed, holder: holder === '' ? undefined : holder, ...(renewTime !== undefined && { renewTime }) },
-    blockers: isOwn
-      ? [
-          {
-            reason: 'already-running',
-            where,
-            what: `a \`serve\` of eip-admission holds it (${own.spec?.holderIdentity})`,
-            remedy: 'stop it, or continue the takeover that was begun: eip-admission takeover apply',
-          },
-        ]
-      : [],
+    blockers:
+      isOwn && !isBegun
+        ? [
+            {
+              reason: 'already-running',
+              where,
+              what: `a \`serve\` of eip-admission holds it (${own.spec?.holderIdentity})`,
+              remedy: 'stop it, or continue the takeover that was begun: eip-admission takeover apply',
+            },
+          ]
+        : [],
     warnings:
       isUsed && (at.namespace !== ours.namespace || at.name !== ours.name)
         ? [

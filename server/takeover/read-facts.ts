@@ -91,6 +91,9 @@ export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
       const found = await Promise.all(leasesAt.map((at) => reader.get(leases, at)))
       return found.filter((lease) => lease !== undefined)
     }),
+    progress: readFact(async () =>
+      reader.get(configMaps, { namespace: context.settings.process.namespace, name: names.takeoverConfigMap }),
+    ),
     document: readFact(async () =>
       loadBalancer.kind === 'metallb-configmap' || loadBalancer.kind === 'metallb'
         ? reader.get(configMaps, { namespace: loadBalancer.namespace, name: loadBalancer.name })

@@ -1,5 +1,6 @@
-import { type Lease, keyOf } from '../../../kube/objects.ts'
+import { keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../manifests/names.ts'
+import { isHeld, isOwnIdentity } from '../../lease-holder.ts'
 import { predecessorOf } from '../../takeover/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Workload } from '../facts.ts'
@@ -34,15 +35,6 @@ function predecessorFinding(workload: Workload): Finding[] {
   ]
 }
 
-/** Our processes end their identity with 12 hexadecimal digits; client-go, in which the predecessors are written, with a UUID. */
-export const ourIdentity = /_[0-9a-f]{12}$/
-
-/** Whether somebody holds a lease now. Clocks may differ, so twice its length is allowed. */
-export function isHeld({ spec = {} }: Lease, now: Date): boolean {
-  const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 15 } = spec
-  return holderIdentity !== '' && now.getTime() - Date.parse(renewTime) < 2_000 * leaseDurationSeconds + 60_000
-}
-
 export const leader = defineCheck({
   id: 'leader',
   section: 'Other programs',
@@ -64,7 +56,7 @@ export const leader = defineCheck({
         },
       ]
     const { holderIdentity = '' } = lease.spec ?? {}
-    if (ourIdentity.test(holderIdentity)) return []
+    if (isOwnIdentity(holderIdentity)) return []
     return [
       {
         level: 'error',
