@@ -1,3 +1,4 @@
+import { splitKey } from '../../kube/objects.ts'
 import { upstreamFinalizer } from '../../ledger/record/names.ts'
 import type { AnnouncerMarks } from '../announcers.ts'
 import { dialectNames } from '../clouds/dialect-names.ts'
@@ -28,6 +29,14 @@ export type Predecessor = {
   finalizers: readonly string[]
   /** How MetalLB's objects of it are recognized. */
   metallb: AnnouncerMarks
+  /** The Service that shows the control-plane address. */
+  mirrorService: { namespace: string; name: string }
+}
+
+/** The names that a predecessor shares with its dialect. */
+function namesOf(dialect: Predecessor['dialect']): Pick<Predecessor, 'dialect' | 'metallb' | 'mirrorService'> {
+  const { announcerMarks, controlPlaneService } = dialectNames[dialect]
+  return { dialect, metallb: announcerMarks, mirrorService: splitKey(controlPlaneService) }
 }
 
 const shared = {
@@ -37,9 +46,8 @@ const shared = {
 
 const equinixMetal = {
   ...shared,
-  dialect: 'equinix-metal',
+  ...namesOf('equinix-metal'),
   versions: [3],
-  metallb: dialectNames['equinix-metal'].announcerMarks,
   provider: 'equinixmetal',
   workload: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' },
   secret: { namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' },
@@ -63,10 +71,9 @@ export const predecessors: readonly Predecessor[] = [
     ...shared,
     id: 'packet',
     title: "Packet's cloud controller manager",
-    dialect: 'packet',
+    ...namesOf('packet'),
     image: /(^|\/)packet-ccm(?=[:@]|$)/,
     versions: [1],
-    metallb: dialectNames.packet.announcerMarks,
     provider: 'packet',
     workload: { namespace: 'kube-system', name: 'packet-cloud-controller-manager' },
     secret: { namespace: 'kube-system', name: 'packet-cloud-config', key: 'cloud-sa.json' },
@@ -75,10 +82,9 @@ export const predecessors: readonly Predecessor[] = [
     ...shared,
     id: 'cherry-servers',
     title: "Cherry Servers' cloud provider",
-    dialect: 'cherry-servers',
+    ...namesOf('cherry-servers'),
     image: /(^|\/)cloud-provider-cherry(?=[:@]|$)/,
     versions: [1],
-    metallb: dialectNames['cherry-servers'].announcerMarks,
     provider: 'cherryservers',
     workload: { namespace: 'kube-system', name: 'cloud-provider-cherry' },
     secret: { namespace: 'kube-system', name: 'cherry-cloud-config', key: 'cloud-sa.json' },
