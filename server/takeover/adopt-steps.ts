@@ -45,7 +45,9 @@ export function verifyStep(deps: Deps): Step & { results(): Promise<ServiceResul
       if (ofServices) return ofServices
       const left = leftToTakeOver(metallb, theirs)
       if (left.length === 0) return undefined
-      return { text: `${theirs.size - left.length} of ${theirs.size} objects of MetalLB are taken over; next ${left[0]}` }
+      return {
+        text: `${theirs.size - left.length} of ${theirs.size} objects of MetalLB are taken over; next ${left[0]}`,
+      }
     },
     async results() {
       const { seen } = await look(deps)

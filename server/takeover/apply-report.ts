@@ -34,7 +34,9 @@ function serviceLine({ service, address, problems }: ServiceResult): string {
 /** What `takeover undo` says at its end. */
 export function undoReport({ steps, reservations }: UndoResult, title: string, format: Format): string {
   if (format === 'json') return json({ state: 'undone', steps, reservations })
-  const left = reservations.map(({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${clean(reason)}`)
+  const left = reservations.map(
+    ({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${clean(reason)}`,
+  )
   const lines =
     left.length === 0
       ? []

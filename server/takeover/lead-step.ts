@@ -28,7 +28,8 @@ export function leaderMissing(
   const place = `lease ${namespace}/${target.lease.name}`
   const holder = lease?.spec?.holderIdentity ?? ''
   if (lease && isOwnIdentity(holder) && isHeld(lease, now)) return undefined
-  const text = holder === '' ? `nobody holds the ${place}` : `the ${place} is held by ${holder}, which does not act for us`
+  const text =
+    holder === '' ? `nobody holds the ${place}` : `the ${place} is held by ${holder}, which does not act for us`
   const deployment = own.find(({ kind }) => kind === 'Deployment')
   if (!deployment)
     return {
@@ -48,10 +49,7 @@ export function leadStep(client: KubeClient, target: Target): Step {
     name: 'lead',
     title: 'Let eip-admission lead',
     async missing() {
-      const [lease, own] = await Promise.all([
-        client.get(leases, target.lease),
-        ownWorkloads(client, target.namespace),
-      ])
+      const [lease, own] = await Promise.all([client.get(leases, target.lease), ownWorkloads(client, target.namespace)])
       const stopped = own.find(isStopped)
       if (stopped) return { text: `starting ${stopped.kind} ${target.namespace}/${stopped.metadata.name}` }
       return leaderMissing(lease, { own, now: new Date(), target })

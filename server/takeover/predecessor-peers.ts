@@ -103,7 +103,9 @@ function indexOf({ spec }: BGPPeer, place: string, { found, nodes }: PeerFacts):
   const [first] = numbers
   if (first !== undefined) return Number(first)
   const router = textOf(spec.peerAddress)
-  const node = nodes.find(({ metadata, ...one }) => metadata.name === place || hostnameOf({ metadata, ...one }) === place)
+  const node = nodes.find(
+    ({ metadata, ...one }) => metadata.name === place || hostnameOf({ metadata, ...one }) === place,
+  )
   const annotations = Object.entries(node?.metadata.annotations ?? {})
   const annotated = annotations.find(([name, value]) => /bgp-peers-\d+-peer-ip$/.test(name) && textOf(value) === router)
   return Number(/bgp-peers-(\d+)-/.exec(annotated?.[0] ?? '')?.[1] ?? 0)

@@ -32,7 +32,12 @@ export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFact
   const taken = new Set([...kept, ...facts.foreign].map(({ metadata }) => metadata.name))
   const others = ours.filter((pool) => !kept.includes(pool))
   const renamed = others.flatMap((pool) => {
-    return toWanted(usersOf(pool.spec.addresses), { facts, taken, addresses: pool.spec.addresses, replaces: pool.metadata.name })
+    return toWanted(usersOf(pool.spec.addresses), {
+      facts,
+      taken,
+      addresses: pool.spec.addresses,
+      replaces: pool.metadata.name,
+    })
   })
   const served = new Set([...ours, ...facts.foreign].flatMap(({ spec }) => usersOf(spec.addresses)))
   const lacking = facts.services.filter((service) => !served.has(service))

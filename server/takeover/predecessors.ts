@@ -1,34 +1,42 @@
+import { splitKey } from '../../kube/objects.ts'
 import { upstreamFinalizer } from '../../ledger/record/names.ts'
+import type { AnnouncerMarks } from '../announcers.ts'
+import { dialectNames } from '../clouds/dialect-names.ts'
 import type { CloudSettings } from '../settings/dialects.ts'
 
-/** What the programs that we replace leave in a cluster, as their own manifests and charts install them. */
+/**
+ * A program that we replace, as its own manifests and charts install it. What it writes into the cluster and the cloud is
+ * in the names of its dialect, which we share with it.
+ */
 export type Predecessor = {
   id: 'equinix-metal' | 'equinix-metal-sidero' | 'packet' | 'cherry-servers'
   /** Its name for people. */
   title: string
   dialect: CloudSettings['dialect']
-  /** The last part of its image's name, under whatever registry. */
+  /** The end of its image's name, under whatever registry. */
   image: RegExp
-  /** The major versions that we know. A tag without a number, such as `main`, is unknown. */
+  /** The major versions that we know. A tag without a number, such as `main`, says none. */
   versions: readonly number[]
-  /** Its workload in its manifests. A chart gives it the name of the release. */
-  workload: { namespace: string; name: string }
   /** The value of --cloud-provider in its manifests. */
   provider: string
-  /** Whether it elects a leader without a flag: cloud controller managers do, but their manifests turn it off. */
+  /** Its workload in its manifests. A chart gives it the name of the release. */
+  workload: { namespace: string; name: string }
+  /** Its lease, if it elects a leader. Its manifests say --leader-elect=false, and its newer chart does not. */
   lease: { namespace: string; name: string }
   /** The Secret of its manifests with its settings, and the key in it. A chart gives the Secret another name. */
   secret: { namespace: string; name: string; key: string }
-  /** The mark `usage` of its reservations. */
-  usage: string
-  /** Whether its reservations name the cluster. */
-  marksCluster: boolean
   /** Its finalizers on Services. */
   finalizers: readonly string[]
+  /** How MetalLB's objects of it are recognized. */
+  metallb: AnnouncerMarks
   /** The Service that shows the control-plane address. */
   mirrorService: { namespace: string; name: string }
-  /** How MetalLB's objects of it are recognized: see the announcer's marks of the dialect, which say the same. */
-  metallb: { label: { name: string; value: string }; advertisement: string; counting: string }
+}
+
+/** The names that a predecessor shares with its dialect. */
+function namesOf(dialect: Predecessor['dialect']): Pick<Predecessor, 'dialect' | 'metallb' | 'mirrorService'> {
+  const { announcerMarks, controlPlaneService } = dialectNames[dialect]
+  return { dialect, metallb: announcerMarks, mirrorService: splitKey(controlPlaneService) }
 }
 
 const shared = {
@@ -38,19 +46,11 @@ const shared = {
 
 const equinixMetal = {
   ...shared,
-  dialect: 'equinix-metal',
+  ...namesOf('equinix-metal'),
   versions: [3],
-  workload: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' },
   provider: 'equinixmetal',
+  workload: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' },
   secret: { namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' },
-  usage: 'cloud-provider-equinix-metal-auto',
-  marksCluster: true,
-  mirrorService: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal-kubernetes-external' },
-  metallb: {
-    label: { name: 'cloud-provider', value: 'equinix-metal' },
-    advertisement: 'equinix-metal-bgp-adv',
-    counting: 'nomatch.metal.equinix.com',
-  },
 } as const
 
 /** Every predecessor. The first whose image fits counts. */
@@ -71,43 +71,32 @@ export const predecessors: readonly Predecessor[] = [
     ...shared,
     id: 'packet',
     title: "Packet's cloud controller manager",
-    dialect: 'packet',
+    ...namesOf('packet'),
     image: /(^|\/)packet-ccm(?=[:@]|$)/,
     versions: [1],
-    workload: { namespace: 'kube-system', name: 'packet-cloud-controller-manager' },
     provider: 'packet',
+    workload: { namespace: 'kube-system', name: 'packet-cloud-controller-manager' },
     secret: { namespace: 'kube-system', name: 'packet-cloud-config', key: 'cloud-sa.json' },
-    usage: 'packet-ccm-auto',
-    marksCluster: false,
-    mirrorService: { namespace: 'kube-system', name: 'packet-ccm-kubernetes-external' },
-    metallb: {
-      label: { name: 'cloud-provider', value: 'packet' },
-      advertisement: 'packet-bgp-adv',
-      counting: 'nomatch.packet.com',
-    },
   },
   {
     ...shared,
     id: 'cherry-servers',
     title: "Cherry Servers' cloud provider",
-    dialect: 'cherry-servers',
+    ...namesOf('cherry-servers'),
     image: /(^|\/)cloud-provider-cherry(?=[:@]|$)/,
     versions: [1],
-    workload: { namespace: 'kube-system', name: 'cloud-provider-cherry' },
     provider: 'cherryservers',
+    workload: { namespace: 'kube-system', name: 'cloud-provider-cherry' },
     secret: { namespace: 'kube-system', name: 'cherry-cloud-config', key: 'cloud-sa.json' },
-    usage: 'cloud-provider-cherry-auto',
-    marksCluster: true,
-    mirrorService: { namespace: 'kube-system', name: 'cloud-provider-cherry-kubernetes-external' },
-    metallb: {
-      label: { name: 'cloud-provider', value: 'equinix-metal' },
-      advertisement: 'equinix-metal-bgp-adv',
-      counting: 'nomatch.cherryservers.com',
-    },
   },
 ]
 
 /** The predecessor whose image this is; undefined for any other program. */
 export function predecessorOf(image: string): Predecessor | undefined {
   return predecessors.find((one) => one.image.test(image))
+}
+
+/** The version in the tag of an image, such as `3.8.1`; undefined for `main`, a commit or a digest alone. */
+export function versionOf(image: string): string | undefined {
+  return /:v?(\d+\.\d+(\.\d+)?(-[\w.]+)?)(@|$)/.exec(image)?.[1]
 }

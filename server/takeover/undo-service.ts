@@ -16,7 +16,8 @@ const ourAnnotations = [addressAnnotation, withdrawingAnnotation, balancerReques
 export function isMarked({ metadata }: Service): boolean {
   const { finalizers = [], annotations = {} } = metadata
   return (
-    ourFinalizers.some((one) => finalizers.includes(one)) || ourAnnotations.some((one) => annotations[one] !== undefined)
+    ourFinalizers.some((one) => finalizers.includes(one)) ||
+    ourAnnotations.some((one) => annotations[one] !== undefined)
   )
 }
 

@@ -70,7 +70,7 @@ export function metallbStep(deps: Deps): Step {
       await writePools(client, facts)
       // One runner for all waves: it leaves sessions time to come up between them.
       const configurator = configureObjects({ client, configuration: predecessorConfiguration(facts) })
-      for (let isUnfinished = true; isUnfinished && !signal.aborted; ) {
+      for (let isUnfinished = true; isUnfinished && !signal.aborted;) {
         check()
         const result = await configurator.carryOut(nothingToAnnounce, signal)
         const [refused] = result.problems

@@ -68,7 +68,12 @@ function addressProblems({ before, shownIn }: PlannedService, service: Service, 
 
 function finalizerProblems({ held, finalizers }: PlannedService, { metadata }: Service): string[] {
   const there = metadata.finalizers ?? []
-  const ours = { reserved: serviceFinalizer, record: serviceFinalizer, own: serviceFinalizer, balancer: balancerFinalizer }
+  const ours = {
+    reserved: serviceFinalizer,
+    record: serviceFinalizer,
+    own: serviceFinalizer,
+    balancer: balancerFinalizer,
+  }
   const own = held in ours ? [ours[held as keyof typeof ours]] : []
   return [...own, ...finalizers].filter((one) => !there.includes(one)).map((one) => `it lacks the finalizer ${one}`)
 }

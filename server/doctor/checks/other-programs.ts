@@ -1,11 +1,9 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../manifests/names.ts'
 import { isHeld, isOwnIdentity } from '../../lease-holder.ts'
+import { predecessorOf } from '../../takeover/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Workload } from '../facts.ts'
-
-/** The images of the programs that we replace, under whatever registry. */
-const predecessors = /(^|\/)(cloud-provider-equinix-metal|cloud-provider-cherry|packet-ccm)(?=[:@]|$)/
 
 export const runningPredecessor = defineCheck({
   id: 'predecessor',
@@ -20,7 +18,7 @@ export const runningPredecessor = defineCheck({
 function predecessorFinding(workload: Workload): Finding[] {
   const { kind, metadata, spec, status } = workload
   const images = (spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image)
-  const image = images.find((one) => predecessors.test(one))
+  const image = images.find((one) => predecessorOf(one) !== undefined)
   const isStopped = kind === 'Deployment' ? spec?.replicas === 0 : status?.desiredNumberScheduled === 0
   if (image === undefined || isStopped) return []
   const at = `-n ${metadata.namespace}`
