@@ -17,7 +17,7 @@ type Project = { name: string; bgp: { enabled: boolean; local_asn: number } }
 export function cherryServers(settings: SettingsFile): PredecessorCloud {
   const { projectID, region } = settings
   const send = senderOf(settings, { authorization: `Bearer ${settings.apiKey}` })
-  const project = async () => bodyOf<Project>(await send('GET', `/projects/${projectID}`))
+  const project = async () => bodyOf(await send('GET', `/projects/${projectID}`)) as Project
   const server = async (providerID: string) => send('GET', `/servers/${idOf(providerID)}`)
   let localAsn = 0
   return {
@@ -25,20 +25,20 @@ export function cherryServers(settings: SettingsFile): PredecessorCloud {
       const { name, bgp } = await project()
       localAsn = bgp.local_asn
       if (bgp.enabled) return
-      const changed = bodyOf<Project>(await send('PUT', `/projects/${projectID}`, { name, bgp: true }))
+      const changed = bodyOf(await send('PUT', `/projects/${projectID}`, { name, bgp: true })) as Project
       localAsn = changed.bgp.local_asn
     },
     async machineNamed(hostname) {
-      const all = bodyOf<Server[]>(await send('GET', `/projects/${projectID}/servers`))
+      const all = bodyOf(await send('GET', `/projects/${projectID}/servers`)) as Server[]
       const found = all.find((one) => one.hostname === hostname)
       return found && machineFrom(found)
     },
     async machineOf(providerID) {
       const answer = await server(providerID)
-      return answer.status === 404 ? undefined : machineFrom(bodyOf<Server>(answer))
+      return answer.status === 404 ? undefined : machineFrom(bodyOf(answer) as Server)
     },
     async session(providerID) {
-      const { bgp, tags, region: place, ip_addresses: ips = [] } = bodyOf<Server>(await server(providerID))
+      const { bgp, tags, region: place, ip_addresses: ips = [] } = bodyOf(await server(providerID)) as Server
       if (!bgp.enabled) bodyOf(await send('PUT', `/servers/${idOf(providerID)}`, { tags, bgp: true }))
       // The real one reads it once, at the start: a project without BGP has none until its first server does.
       if (localAsn === 0) ({ local_asn: localAsn } = (await project()).bgp)
@@ -47,11 +47,11 @@ export function cherryServers(settings: SettingsFile): PredecessorCloud {
       return { localAsn, peerAsn: place.bgp.asn, peers: place.bgp.hosts.toSorted(), sourceAddress }
     },
     async reservations() {
-      return bodyOf<Ip[]>(await send('GET', `/projects/${projectID}/ips`)).map(reservationFrom)
+      return (bodyOf(await send('GET', `/projects/${projectID}/ips`)) as Ip[]).map(reservationFrom)
     },
     async reserve(tags) {
       const map = Object.fromEntries(tags.map((tag) => tag.split(/=(.*)/s)))
-      return reservationFrom(bodyOf<Ip>(await send('POST', `/projects/${projectID}/ips`, { region, tags: map })))
+      return reservationFrom(bodyOf(await send('POST', `/projects/${projectID}/ips`, { region, tags: map })) as Ip)
     },
     remove: async (id) => void bodyOf(await send('DELETE', `/ips/${id}`)),
   }

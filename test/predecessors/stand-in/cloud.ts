@@ -43,6 +43,7 @@ export type SettingsFile = {
   'base-url': string
   metro?: string
   region?: string
+  bgpPass?: string
   loadbalancer: string
 }
 
@@ -65,7 +66,7 @@ export function senderOf({ 'base-url': base }: SettingsFile, headers: Record<str
 }
 
 /** The body of an answer; throws for any that is no success. */
-export function bodyOf<T>({ status, body }: { status: number; body: unknown }): T {
+export function bodyOf({ status, body }: { status: number; body: unknown }): unknown {
   if (status >= 300) throw new Error(`the cloud answered ${status}: ${JSON.stringify(body)}`)
-  return body as T
+  return body
 }

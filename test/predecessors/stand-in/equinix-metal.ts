@@ -33,29 +33,30 @@ export function equinixMetal(settings: SettingsFile): PredecessorCloud {
   const send = senderOf(settings, { 'x-auth-token': settings.apiKey })
   return {
     async enableProject() {
-      const config = bodyOf<{ id?: string; status?: string }>(await send('GET', `/projects/${projectID}/bgp-config`))
+      const config = bodyOf(await send('GET', `/projects/${projectID}/bgp-config`)) as { id?: string; status?: string }
       if (config.id !== undefined && config.status !== 'disabled') return
-      const request = { asn: 65_000, deployment_type: 'local', use_case: 'kubernetes-load-balancer' }
+      const given = { asn: 65_000, ...(settings.bgpPass !== undefined && { md5: settings.bgpPass }) }
+      const request = { ...given, deployment_type: 'local', use_case: 'kubernetes-load-balancer' }
       bodyOf(await send('POST', `/projects/${projectID}/bgp-configs`, request))
     },
     async machineNamed(hostname) {
-      const { devices } = bodyOf<{ devices: Device[] }>(await send('GET', `/projects/${projectID}/devices`))
+      const { devices } = bodyOf(await send('GET', `/projects/${projectID}/devices`)) as { devices: Device[] }
       const device = devices.find((one) => one.hostname === hostname)
       return device && machineFrom(device)
     },
     async machineOf(providerID) {
       const include = 'include=ip_addresses.parent_block,parent_block,facility,metro,plan'
       const answer = await send('GET', `/devices/${idOf(providerID)}?${include}`)
-      return answer.status === 404 ? undefined : machineFrom(bodyOf<Device>(answer))
+      return answer.status === 404 ? undefined : machineFrom(bodyOf(answer) as Device)
     },
     async session(providerID) {
       const device = idOf(providerID)
       const answer = await send('POST', `/devices/${device}/bgp/sessions`, { address_family: 'ipv4' })
       const isThere = answer.status === 422 && JSON.stringify(answer.body).includes('already has session')
       if (!isThere) bodyOf(answer)
-      const { bgp_neighbors: neighbors } = bodyOf<{ bgp_neighbors: Neighbor[] }>(
-        await send('GET', `/devices/${device}/bgp/neighbors`),
-      )
+      const { bgp_neighbors: neighbors } = bodyOf(await send('GET', `/devices/${device}/bgp/neighbors`)) as {
+        bgp_neighbors: Neighbor[]
+      }
       const neighbor = neighbors.find(({ address_family }) => address_family === 4)
       if (!neighbor) throw new Error(`device ${device} has no IPv4 neighbour`)
       return {
@@ -67,13 +68,13 @@ export function equinixMetal(settings: SettingsFile): PredecessorCloud {
       }
     },
     async reservations() {
-      const { ip_addresses: ips } = bodyOf<{ ip_addresses: Ip[] }>(await send('GET', `/projects/${projectID}/ips`))
+      const { ip_addresses: ips } = bodyOf(await send('GET', `/projects/${projectID}/ips`)) as { ip_addresses: Ip[] }
       return ips.map(reservationFrom)
     },
     async reserve(tags) {
       const details = 'Equinix Metal Kubernetes CCM auto-generated for Load Balancer'
       const place = { type: 'public_ipv4', quantity: 1, metro, details, tags, fail_on_approval_required: true }
-      return reservationFrom(bodyOf<Ip>(await send('POST', `/projects/${projectID}/ips`, place)))
+      return reservationFrom(bodyOf(await send('POST', `/projects/${projectID}/ips`, place)) as Ip)
     },
     remove: async (id) => void bodyOf(await send('DELETE', `/ips/${id}`)),
   }

@@ -114,8 +114,8 @@ async function run(): Promise<void> {
   let served = ''
   const followNodes = () => {
     const now = serving(seenNodes.list())
-      .map(({ metadata }) => metadata.uid)
-      .toSorted()
+      .map(({ metadata }) => metadata.name)
+      .toSorted((one, other) => (one < other ? -1 : 1))
       .join()
     if (now === served) return
     served = now

@@ -57,7 +57,7 @@ export function predecessorMetallb(client: KubeClient, predecessor: Predecessor)
     else await client.remove(oldPeers, at(peer))
   }
 
-  const without = ({ nodeSelectors = [] }: Spec, service: Counted) => {
+  const without = ({ nodeSelectors }: Spec, service: Counted) => {
     const own = JSON.stringify(sorted(countOf(predecessor, service)))
     const kept = nodeSelectors.filter((one) => JSON.stringify(sorted(one)) !== own)
     const others = kept.filter((one) => isCount(one)).length
@@ -136,7 +136,7 @@ export function predecessorMetallb(client: KubeClient, predecessor: Predecessor)
     },
   }
 
-  function withCount({ nodeSelectors = [] }: Spec, service: Counted): LabelSelector[] {
+  function withCount({ nodeSelectors }: Spec, service: Counted): LabelSelector[] {
     const counts = [...nodeSelectors.filter((one) => isCount(one)), countOf(predecessor, service)]
     const inOrder = counts.toSorted((one, other) => (nameIn(one) < nameIn(other) ? -1 : 1))
     return [...nodeSelectors.filter((one) => !isCount(one)), ...inOrder]
