@@ -37,6 +37,7 @@ try {
     install: async (settings) => (await import('./commands/install.ts')).install(settings, host),
     cleanup: async (settings) => (await import('./commands/cleanup.ts')).cleanup(settings, host),
     doctor: async (settings) => (await import('./doctor/doctor.ts')).doctor(settings, host),
+    takeoverPlan: async (settings) => (await import('./takeover/takeover-plan.ts')).takeoverPlan(settings, host),
   })
 } catch (error) {
   // A signal before the process was ready is no failure.

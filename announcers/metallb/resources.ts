@@ -24,7 +24,7 @@ export type BGPPeer = KubeObject & {
     keepaliveTime?: string | null
     ebgpMultiHop?: boolean
     password?: string | null
-    passwordSecret?: { name: string }
+    passwordSecret?: { name: string } | null
     nodeSelectors?: LabelSelector[]
   }
 }

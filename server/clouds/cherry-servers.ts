@@ -4,9 +4,12 @@ import type { SettingsOf } from '../settings/dialects.ts'
 import { serviceAnnotationNames } from '../settings/dialects/annotations.ts'
 import { cherryServers as dialect, managedAnnotation } from '../settings/dialects/cherry-servers.ts'
 import { type CloudProvider, type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from './cloud-provider.ts'
+import { dialectNames } from './dialect-names.ts'
 import { makePolicy } from './policy.ts'
 
 type Settings = SettingsOf<'cherry-servers'>
+
+const { marks, announcerMarks, controlPlaneService } = dialectNames['cherry-servers']
 
 /** Cherry Servers in the dialect of its cloud controller managers. */
 export function cherryServersProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
@@ -16,14 +19,9 @@ export function cherryServersProvider(settings: Settings, { userAgent, proxy, ob
     providerIds: { scheme: 'cherryservers', older: [], id: /^[1-9][0-9]*$/ },
     bgp: dialectBgp(settings),
     project: projectId,
-    marks: { usage: 'cloud-provider-cherry-auto', separator: '/' },
+    marks,
     loadBalancer,
-    // The predecessor copied these two names from Equinix Metal's program, and its clusters have objects with them.
-    announcerMarks: {
-      label: { name: 'cloud-provider', value: 'equinix-metal' },
-      advertisement: 'equinix-metal-bgp-adv',
-      counting: 'nomatch.cherryservers.com',
-    },
+    announcerMarks,
     controlPlane: controlPlaneOf({
       tag: settings.fipTag,
       port: settings.apiServerPort,
@@ -32,7 +30,7 @@ export function cherryServersProvider(settings: Settings, { userAgent, proxy, ob
     unsupported: [],
     policy: makePolicy(settings, {
       loadBalancer,
-      controlPlaneService: 'kube-system/cloud-provider-cherry-kubernetes-external',
+      controlPlaneService,
       annotations: serviceAnnotationNames(dialect, settings),
       annotationPrefix: dialect.annotationPrefix,
       managedAnnotation: managedAnnotation.name,

@@ -16,11 +16,11 @@ import {
   cloudTimeouts,
   controlPlaneOf,
 } from './cloud-provider.ts'
+import { dialectNames } from './dialect-names.ts'
 import { machineId, maxPrefixes } from './metal.ts'
 import { type DialectPolicy, makePolicy } from './policy.ts'
 
-/** The marks of a Service's reservation; the predecessor named load balancers by them, too. */
-const marksOf = { usage: 'cloud-provider-equinix-metal-auto', separator: '/' } as const
+const { marks, announcerMarks, controlPlaneService } = dialectNames['equinix-metal']
 
 type Settings = SettingsOf<'equinix-metal'>
 
@@ -32,14 +32,10 @@ export function equinixMetalProvider(settings: Settings, { userAgent, proxy, obs
     providerIds: { scheme: 'equinixmetal', older: ['packet'], id: machineId },
     bgp: dialectBgp(settings),
     project: projectId,
-    marks: marksOf,
+    marks,
     managedBalancers: managedBalancers(settings, { userAgent, proxy, observe }),
     loadBalancer,
-    announcerMarks: {
-      label: { name: 'cloud-provider', value: 'equinix-metal' },
-      advertisement: 'equinix-metal-bgp-adv',
-      counting: 'nomatch.metal.equinix.com',
-    },
+    announcerMarks,
     controlPlane: controlPlaneOf({
       tag: settings.eipTag,
       port: settings.apiServerPort,
@@ -49,7 +45,7 @@ export function equinixMetalProvider(settings: Settings, { userAgent, proxy, obs
     unsupported: ignoredBalancer(settings),
     policy: makePolicy(settings, {
       loadBalancer,
-      controlPlaneService: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',
+      controlPlaneService,
       managed: managedPolicy(loadBalancer),
       annotations: serviceAnnotationNames(dialect, settings),
       annotationPrefix: dialect.annotationPrefix,
@@ -97,7 +93,7 @@ function managedBalancers(
     }),
     annotations: balancerAnnotations,
     formerName: (key, cluster) => {
-      const { usage, service, cluster: id } = serviceMarks({ ...marksOf, cluster }, key)
+      const { usage, service, cluster: id } = serviceMarks({ ...marks, cluster }, key)
       return `usage=${usage}:service=${service}:cluster=${id}`
     },
     // Nodes of an older setup may have a facility as their region, which says nothing against its metro.

@@ -8,10 +8,13 @@ import { SettingsError } from '../settings/problems.ts'
 import { placesOf } from '../settings/setting.ts'
 import { oneOf } from '../settings/words.ts'
 import { type CloudProvider, type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from './cloud-provider.ts'
+import { dialectNames } from './dialect-names.ts'
 import { machineId, maxPrefixes } from './metal.ts'
 import { makePolicy } from './policy.ts'
 
 type Settings = SettingsOf<'packet'>
+
+const { marks, announcerMarks, controlPlaneService } = dialectNames.packet
 
 /** The ASN of Packet's routers, if neither the settings nor the API say it. */
 const otherPeerAsn = 65_530
@@ -31,19 +34,14 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
     // The predecessor went on with BGP and node annotations when it disabled load balancing: kube-vip may need them.
     bgp: dialectBgp(settings, settings.loadBalancer),
     project: projectId,
-    // Its README says `namespace.name`, which we wrote too at first; the program itself hashes `namespace/name`.
-    marks: { usage: 'packet-ccm-auto', separator: '/', otherSeparator: '.', adoptsUnmarked: true },
+    marks,
     loadBalancer,
-    announcerMarks: {
-      label: { name: 'cloud-provider', value: 'packet' },
-      advertisement: 'packet-bgp-adv',
-      counting: 'nomatch.packet.com',
-    },
+    announcerMarks,
     controlPlane: controlPlaneOf({ tag: settings.eipTag }),
     unsupported: [],
     policy: makePolicy(settings, {
       loadBalancer,
-      controlPlaneService: 'kube-system/packet-ccm-kubernetes-external',
+      controlPlaneService,
       annotations: serviceAnnotationNames(packet, settings),
       locationSettings: [{ kind: 'setting', word: 'facility', name: 'PACKET_FACILITY_NAME', value: facility }],
       locationAnnotations: [],

@@ -6,6 +6,7 @@ import { listAll } from '../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import {
   type Resource,
+  configMaps,
   mutatingWebhookConfigurations,
   nodes,
   services,
@@ -39,6 +40,7 @@ export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: 
   const records = (await emptyIfUnknown(listAll(client, elasticIPs))).filter((record) =>
     hasFinalizer(record, recordFinalizer),
   )
+  print(await takeoverWarning(client))
   const changes = [
     ...webhookDeletions(client),
     ...held.map((object) => finalizerRemoval(client, services, { object, finalizers: serviceFinalizers })),
@@ -52,6 +54,25 @@ export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: 
   print(balancersLeft(held))
   print(await leftBehind(client, all))
   print(yes ? afterwards : instructions)
+}
+
+/** After a takeover `undo` is the way back: it also gives the predecessor what it needs. */
+async function takeoverWarning(client: KubeClient): Promise<string> {
+  const field = `metadata.name=${names.takeoverConfigMap}`
+  try {
+    const [map] = await listAll(client, configMaps, { fieldSelector: field })
+    if (!map) return ''
+    const { namespace } = map.metadata
+    return (
+      `This cluster was taken over: ConfigMap ${namespace}/${names.takeoverConfigMap} records it. To go back to the program ` +
+      'before eip-admission, run `eip-admission takeover undo` instead: cleanup leaves objects that this program would ' +
+      'double or never remove.\n'
+    )
+  } catch (error) {
+    // Whoever may only remove what blocks does not see it.
+    if (isForbidden(error)) return ''
+    throw error
+  }
 }
 
 /** Whoever may only remove what blocks, as the chart's Job, does not see what else stays. */

@@ -1,6 +1,12 @@
 import { Command, Option } from 'commander'
-import { cleanupSettings, doctorSettings, installSettings, readInstallSettings } from '../settings/commands.ts'
-import type { CleanupSettings, InstallSettings } from '../settings/commands.ts'
+import {
+  cleanupSettings,
+  doctorSettings,
+  installSettings,
+  readInstallSettings,
+  takeoverPlanSettings,
+} from '../settings/commands.ts'
+import type { CleanupSettings, InstallSettings, TakeoverPlanSettings } from '../settings/commands.ts'
 import type { DoctorSettings } from '../doctor/doctor.ts'
 import { resolveSettings } from '../settings/resolve.ts'
 import type { Sources } from '../settings/resolve.ts'
@@ -14,6 +20,7 @@ export type ProgramDeps = {
   install: (settings: InstallSettings) => Promise<void>
   cleanup: (settings: CleanupSettings) => Promise<void>
   doctor: (settings: DoctorSettings) => Promise<void>
+  takeoverPlan: (settings: TakeoverPlanSettings) => Promise<void>
   version: string
   env: Sources['env']
   print: (text: string) => void
@@ -37,6 +44,7 @@ export function program(deps: ProgramDeps): Command {
   addInstall(root, deps)
   addCleanup(root, deps)
   addDoctor(root, deps)
+  addTakeover(root, deps)
   root
     .command('version')
     .description('Prints the version.')
@@ -95,4 +103,34 @@ function addDoctor(root: Command, { doctor, env }: ProgramDeps): void {
       return doctor({ ...serveSettings({ flags, env }), ...own })
     })
   addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: doctorSettings }, ...serveSections]))
+}
+
+function addTakeover(root: Command, deps: ProgramDeps): void {
+  const takeover = addCommand(root, 'takeover')
+    .summary('Takes over a cluster from the program that runs it today.')
+    .description(
+      "Takes over a cluster from Equinix Metal's, Sidero Labs', Packet's or Cherry Servers' cloud controller manager. " +
+        'Every Service keeps its address. Nothing is reserved or deleted at the cloud.',
+    )
+  addTakeoverPlan(takeover, deps)
+}
+
+function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps): void {
+  const command = takeover
+    .command('plan')
+    .showHelpAfterError('eip-admission takeover plan --help lists the flags.')
+    .summary('Says what a takeover would do, and changes nothing.')
+    .description(
+      'Reads the cluster and the cloud, and says what a takeover would do: the settings of the predecessor in our ' +
+        'words, the address of each Service before and after, and what stands in the way. It changes nothing. It ' +
+        'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. It exits with 0 if ' +
+        '`takeover apply` may begin, else with 1.',
+    )
+    .action(() => {
+      const given = givenFlags(command)
+      const { '--output': output = '', '--write-values': values = '', '--write-secret': secret = '', ...flags } = given
+      const own = { '--output': output, '--write-values': values, '--write-secret': secret }
+      return takeoverPlan({ ...resolveSettings(takeoverPlanSettings, { flags: own, env }).values, flags })
+    })
+  addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]))
 }

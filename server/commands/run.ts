@@ -1,12 +1,16 @@
 import { CommanderError } from 'commander'
 import type { Command } from 'commander'
 import type { DoctorSettings } from '../doctor/doctor.ts'
+import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import { SettingsError } from '../settings/problems.ts'
 import { program } from './program.ts'
 import type { ProgramDeps } from './program.ts'
 
-/** `doctor` returns an exit code of its own. */
-type RunDeps = Omit<ProgramDeps, 'doctor'> & { doctor: (settings: DoctorSettings) => Promise<number> }
+/** These commands return an exit code of their own. */
+type RunDeps = Omit<ProgramDeps, 'doctor' | 'takeoverPlan'> & {
+  doctor: (settings: DoctorSettings) => Promise<number>
+  takeoverPlan: (settings: TakeoverPlanSettings) => Promise<number>
+}
 
 /**
  * Runs a command line, without the path of the program, and returns the exit code. Problems of the command line and of
@@ -15,7 +19,11 @@ type RunDeps = Omit<ProgramDeps, 'doctor'> & { doctor: (settings: DoctorSettings
 export async function run(args: readonly string[], deps: RunDeps): Promise<number> {
   let exitCode = 0
   try {
-    const root = program({ ...deps, doctor: async (settings) => void (exitCode = await deps.doctor(settings)) })
+    const root = program({
+      ...deps,
+      doctor: async (settings) => void (exitCode = await deps.doctor(settings)),
+      takeoverPlan: async (settings) => void (exitCode = await deps.takeoverPlan(settings)),
+    })
     await root.parseAsync(withoutUnknownValues(root, withCommand(args)), { from: 'user' })
     return exitCode
   } catch (error) {
@@ -35,7 +43,8 @@ function withCommand(args: readonly string[]): string[] {
 
 /** Commander quotes all of an unknown `--flag=value`, which may print a secret, and then suggests no similar flag. */
 function withoutUnknownValues(root: Command, args: string[]): string[] {
-  const command = root.commands.find((known) => known.name() === args[0]) ?? root
+  const first = root.commands.find((known) => known.name() === args[0]) ?? root
+  const command = first.commands.find((known) => first !== root && known.name() === args[1]) ?? first
   const flags = command.options.map(({ long }) => long)
   return args.map((arg) => {
     const [flag = '', ...value] = arg.split('=')

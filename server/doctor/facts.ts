@@ -1,6 +1,7 @@
 import type { AssignedAddress } from '../../clouds/assignments.ts'
 import type { Fault, Reservation } from '../../clouds/cloud.ts'
 import type { Machine } from '../../clouds/machines.ts'
+import type { Peer } from '../../clouds/peering.ts'
 import type { ConfigMap, KubeEvent, KubeObject, Lease, Node, Service } from '../../kube/objects.ts'
 import type { ServerFacts } from '../../kube/server-facts.ts'
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
@@ -68,8 +69,8 @@ export type Values = {
   cloudPace: { calls: number; limited: number }
   reservations: Reservation[]
   machines: Machine[]
-  /** How many BGP peers the cloud has for a machine, by its id. */
-  peers: Map<string, number>
+  /** The BGP peers that the cloud has for a machine, by its id. */
+  peers: Map<string, Peer[]>
   /** The reservations with the tag of the control-plane address. */
   controlPlane: AssignedAddress[]
   mirror: Service | undefined
@@ -87,6 +88,6 @@ export type Context = {
   settings: Pick<ServeSettings, 'process' | 'cluster' | 'warnings'>
   vendor: Pick<
     CloudProvider,
-    'marks' | 'policy' | 'providerIds' | 'loadBalancer' | 'bgp' | 'controlPlane' | 'unsupported'
+    'marks' | 'announcerMarks' | 'policy' | 'providerIds' | 'loadBalancer' | 'bgp' | 'controlPlane' | 'unsupported'
   > & { cloud: { readonly name: string } }
 }

@@ -1,4 +1,4 @@
-import { boolean, choice, objectName, url } from './formats.ts'
+import { boolean, choice, objectName, text, url } from './formats.ts'
 import { common } from './common.ts'
 import { readSettingsFile } from './file.ts'
 import { leaderElection } from './leader-election.ts'
@@ -81,6 +81,26 @@ export const doctorSettings = {
   },
 } as const satisfies SettingsTable
 
+/** The settings of `takeover plan`, besides those of `serve`. */
+export const takeoverPlanSettings = {
+  output: { ...doctorSettings.output, sentence: 'Format of the plan.' },
+  writeValues: {
+    title: 'values file',
+    flag: '--write-values',
+    format: text('file'),
+    unset: 'none',
+    sentence: 'Writes the values file of the chart with the translated settings. It holds no secret.',
+  },
+  writeSecret: {
+    title: 'Secret file',
+    flag: '--write-secret',
+    format: text('file'),
+    unset: 'none',
+    sentence:
+      'Writes the Secret that the chart reads as a manifest. It holds the token: nobody else can read the file, and you should delete it after `kubectl create -f`.',
+  },
+} as const satisfies SettingsTable
+
 /** The settings of `install` from flags, environment and the configuration file of `serve`. */
 export function readInstallSettings(sources: Pick<Sources, 'flags' | 'env'>): InstallSettings {
   const { path } = resolveSettings({ path: installSettings.cloudConfig }, sources).values
@@ -99,4 +119,6 @@ export function metallbConfigMapOf({
 }
 
 export type InstallSettings = ValuesOf<typeof installSettings>
+/** Flags of `serve` take precedence over what the predecessor's settings say. */
+export type TakeoverPlanSettings = ValuesOf<typeof takeoverPlanSettings> & { flags: Record<string, string> }
 export type CleanupSettings = ValuesOf<typeof cleanupSettings>

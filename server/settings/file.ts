@@ -8,7 +8,16 @@ export type SettingsFile = { path: string; fields: Readonly<Record<string, unkno
 /** Reads the JSON object that a cloud configuration file holds. */
 export function readSettingsFile(path: string): SettingsFile {
   try {
-    const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return parseSettingsFile(path, readFileSync(path, 'utf8'))
+  } catch (error) {
+    return unreadableFile(path, reasonOf(error))
+  }
+}
+
+/** The configuration file with this text. `path` says in messages where it is. */
+export function parseSettingsFile(path: string, text: string): SettingsFile {
+  try {
+    const content: unknown = JSON.parse(text)
     if (isObject(content)) return { path, fields: content, problems: [] }
     return unreadableFile(path, `holds ${kindOf(content)}, not an object`)
   } catch (error) {

@@ -38,14 +38,17 @@ export const serveSections: readonly Section[] = [
   ...processSections,
 ]
 
-/** The settings of `serve` from flags, environment and file; throws one SettingsError with every mistake. */
-export function serveSettings({ flags, env }: Pick<Sources, 'flags' | 'env'>): ServeSettings {
+/**
+ * The settings of `serve` from flags, environment and file; throws one SettingsError with every mistake. A file that was
+ * read already takes the place of the one that a flag names.
+ */
+export function serveSettings({ flags, env, file: given }: Sources): ServeSettings {
   // Each table is read by itself: a mistake in one then hides no mistake in another that depends on it.
   const place = readSettings({ path: cloudChoice.cloudConfig }, { flags, env })
   const choice = readSettings({ dialect: cloudChoice.dialect }, { flags, env })
   const own = readSettings(processSettings, { flags, env })
   const path = place.values?.path
-  const file = path === undefined ? undefined : readSettingsFile(path)
+  const file = given ?? (path === undefined ? undefined : readSettingsFile(path))
   const dialect = choice.values?.dialect
   const cloud = dialect?.read({ flags, env, file })
   const problems = [

@@ -53,5 +53,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   // What each predecessor wrote; packet's wrote a ConfigMap.
   'rig/adopted-objects': { complete: ['equinix-metal', 'cherry-servers'] },
   'restored-backup': { complete: ['cherry-servers'] },
+  // What each predecessor writes for MetalLB is a table of test/server/takeover.
+  'takeover-apply': { complete: ['equinix-metal'] },
   untouched: { complete: ['packet'] },
 }

@@ -93,7 +93,7 @@ export const bgpPeers = defineCheck({
   judge({ nodes, peers, sessions }, { vendor }) {
     const few = nodes.flatMap(({ metadata: { name }, spec }): Finding[] => {
       const read = readProviderId(spec.providerID, vendor.providerIds)
-      const count = read.kind === 'machine' ? peers.get(read.id) : undefined
+      const count = read.kind === 'machine' ? peers.get(read.id)?.length : undefined
       if (count === undefined || count >= enoughPeers) return []
       return [
         {

@@ -1,10 +1,9 @@
-import { type Lease, keyOf } from '../../../kube/objects.ts'
+import { keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../manifests/names.ts'
+import { isHeld, isOwnIdentity } from '../../lease-holder.ts'
+import { predecessorOf } from '../../takeover/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Workload } from '../facts.ts'
-
-/** The images of the programs that we replace, under whatever registry. */
-const predecessors = /(^|\/)(cloud-provider-equinix-metal|cloud-provider-cherry|packet-ccm)(?=[:@]|$)/
 
 export const runningPredecessor = defineCheck({
   id: 'predecessor',
@@ -19,7 +18,7 @@ export const runningPredecessor = defineCheck({
 function predecessorFinding(workload: Workload): Finding[] {
   const { kind, metadata, spec, status } = workload
   const images = (spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image)
-  const image = images.find((one) => predecessors.test(one))
+  const image = images.find((one) => predecessorOf(one) !== undefined)
   const isStopped = kind === 'Deployment' ? spec?.replicas === 0 : status?.desiredNumberScheduled === 0
   if (image === undefined || isStopped) return []
   const at = `-n ${metadata.namespace}`
@@ -34,15 +33,6 @@ function predecessorFinding(workload: Workload): Finding[] {
           : `kubectl delete daemonset ${at} ${metadata.name}`,
     },
   ]
-}
-
-/** Our processes end their identity with 12 hexadecimal digits; client-go, in which the predecessors are written, with a UUID. */
-const ourIdentity = /_[0-9a-f]{12}$/
-
-/** Whether somebody holds a lease now. Clocks may differ, so twice its length is allowed. */
-function isHeld({ spec = {} }: Lease, now: Date): boolean {
-  const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 15 } = spec
-  return holderIdentity !== '' && now.getTime() - Date.parse(renewTime) < 2_000 * leaseDurationSeconds + 60_000
 }
 
 export const leader = defineCheck({
@@ -66,7 +56,7 @@ export const leader = defineCheck({
         },
       ]
     const { holderIdentity = '' } = lease.spec ?? {}
-    if (ourIdentity.test(holderIdentity)) return []
+    if (isOwnIdentity(holderIdentity)) return []
     return [
       {
         level: 'error',

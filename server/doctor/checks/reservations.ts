@@ -17,7 +17,7 @@ export const leakedReservations = defineCheck({
   good: 'every reservation of this cluster is needed',
   needs: ['cluster', 'services', 'records', 'reservations'],
   judge(seen, context) {
-    const plan = compare(seen, context)
+    const plan = compareReservations(seen, context)
     const orphans = seen.reservations.filter(({ id }) => plan.suspects.has(id))
     return [
       ...orphans.map((one) => orphanFinding(one, context)),
@@ -29,7 +29,7 @@ export const leakedReservations = defineCheck({
 })
 
 /** What a sweep would do now. */
-function compare({ cluster, services, records, reservations }: Seen, context: Context): SweepPlan {
+export function compareReservations({ cluster, services, records, reservations }: Seen, context: Context): SweepPlan {
   const scheme = schemeOf(cluster, context)
   const { unboundGraceMs: graceMs, sweepUntagged: sweepsUntagged } = context.settings.cluster
   return planSweep({

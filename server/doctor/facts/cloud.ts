@@ -1,4 +1,5 @@
 import type { Machine } from '../../../clouds/machines.ts'
+import type { Peer } from '../../../clouds/peering.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { type Fact, readFact } from '../fact.ts'
 import type { CloudRead, Context, Facts, Values } from '../facts.ts'
@@ -23,7 +24,7 @@ export async function cloudFacts(
   ])
   const usesBgp = vendor.bgp.isOn && reader.peering !== undefined
   const project = await readFact(async () => (usesBgp ? reader.peering?.project(signal) : undefined))
-  const peers = await readFact(async () => (usesBgp ? peersOf(reader, machines, signal) : new Map<string, number>()))
+  const peers = await readFact(async () => (usesBgp ? peersOf(reader, machines, signal) : new Map<string, Peer[]>()))
   const controlPlane = await readFact(async () => {
     const { tag } = vendor.controlPlane ?? {}
     return tag === undefined ? [] : ((await reader.assignments?.assignedAddresses(tag, signal)) ?? [])
@@ -45,19 +46,19 @@ export async function cloudFacts(
   }
 }
 
-/** How many peers each machine of the project has for which BGP is on; none for the others. */
+/** The peers of each machine of the project for which BGP is on; none for the others. */
 async function peersOf(
   reader: CloudReader,
   machines: Fact<Machine[]>,
   signal: AbortSignal,
-): Promise<Map<string, number>> {
+): Promise<Map<string, Peer[]>> {
   if ('unread' in machines) throw new Error(machines.unread)
   const on = await reader.peering?.machines(signal)
   const counts = await mapAll(
     machines.value,
-    async ({ id }): Promise<[string, number]> => [
+    async ({ id }): Promise<[string, Peer[]]> => [
       id,
-      on?.has(id) ? ((await reader.peering?.peers(id, signal))?.length ?? 0) : 0,
+      on?.has(id) ? ((await reader.peering?.peers(id, signal)) ?? []) : [],
     ],
     concurrency,
   )

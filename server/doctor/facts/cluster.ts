@@ -34,6 +34,9 @@ import { servingCertificate } from './serving-certificate.ts'
 
 export type ClusterSource = { reader: ClusterReader; credentials: Credentials; userAgent: string; context: Context }
 
+/** The part of a client that changes nothing. */
+type Reader = Pick<ClusterReader, 'get' | 'list'>
+
 type ClusterFacts = Omit<Facts, 'cloudReads' | 'cloudPace' | 'reservations' | 'machines' | 'peers' | 'controlPlane'>
 
 /** Reads everything that the checks need of the API server, each fact by itself: a read that fails hides no other. */
@@ -51,7 +54,7 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
     servingCertificate: webhooks.then((fact) =>
       'value' in fact ? readFact(() => servingCertificate(fact.value.mutating)) : fact,
     ),
-    cluster: readFact(() => cluster(reader, context)),
+    cluster: readFact(() => readCluster(reader, context)),
     services: all(services),
     records: all(elasticIPs),
     nodes: all(nodes),
@@ -69,7 +72,7 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
 }
 
 /** Waits for all reads, which run at the same time. */
-async function settled<T extends Record<string, Fact<unknown>>>(reads: {
+export async function settled<T extends Record<string, Fact<unknown>>>(reads: {
   [Name in keyof T]: Promise<T[Name]>
 }): Promise<T> {
   const entries = Object.entries<Promise<Fact<unknown>>>(reads)
@@ -93,7 +96,8 @@ async function probed(reader: ClusterReader, namespace: string): Promise<Values[
   return result
 }
 
-async function cluster(reader: ClusterReader, { settings }: Context): Promise<Values['cluster']> {
+/** The id of the cluster, its UID and its ledger. */
+export async function readCluster(reader: Reader, { settings }: Pick<Context, 'settings'>): Promise<Values['cluster']> {
   const [system, ledger] = await Promise.all([
     reader.get(namespaces, { name: 'kube-system' }),
     reader.get(configMaps, { namespace: settings.process.namespace, name: names.ledgerConfigMap }),
@@ -111,12 +115,13 @@ async function recentEvents(reader: ClusterReader, now: Date): Promise<Values['e
   return all.filter(({ lastTimestamp }) => now.getTime() - Date.parse(lastTimestamp) < hourMs)
 }
 
-async function metallbObjects(reader: ClusterReader): Promise<KubeObject[]> {
+/** MetalLB's objects in every namespace; none where the cluster does not know their kinds. */
+export async function metallbObjects(reader: Reader): Promise<KubeObject[]> {
   const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements, configurationStates]
   return (await Promise.all(kinds.map((kind) => listKnown(reader, kind)))).flat()
 }
 
 /** All objects of a kind; none if the cluster does not know it. */
-function listKnown<T extends KubeObject>(reader: ClusterReader, resource: Resource<T>): Promise<T[]> {
+export function listKnown<T extends KubeObject>(reader: Reader, resource: Resource<T>): Promise<T[]> {
   return ifKnown([], () => listAll(reader, resource))
 }

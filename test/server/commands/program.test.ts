@@ -5,7 +5,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { run } from '../../../server/commands/run.ts'
 import type { DoctorSettings } from '../../../server/doctor/doctor.ts'
-import type { CleanupSettings, InstallSettings } from '../../../server/settings/commands.ts'
+import type { CleanupSettings, InstallSettings, TakeoverPlanSettings } from '../../../server/settings/commands.ts'
 import { cleanupSettings, installSettings, metallbConfigMapOf } from '../../../server/settings/commands.ts'
 import { serveSections } from '../../../server/settings/serve.ts'
 import type { ServeSettings } from '../../../server/settings/serve.ts'
@@ -15,8 +15,13 @@ const env = { METAL_API_KEY: 'hidden', METAL_PROJECT_ID: 'p' }
 
 /** A command line carried out without a process: what it printed, what it called, how it ended. */
 async function typed(line: string | string[], changes: Partial<Parameters<typeof run>[1]> = {}) {
-  const seen: { serve?: ServeSettings; install?: InstallSettings; cleanup?: CleanupSettings; doctor?: DoctorSettings } =
-    {}
+  const seen: {
+    serve?: ServeSettings
+    install?: InstallSettings
+    cleanup?: CleanupSettings
+    doctor?: DoctorSettings
+    plan?: TakeoverPlanSettings
+  } = {}
   let out = ''
   let err = ''
   const code = await run(typeof line === 'string' ? line.split(' ').filter(Boolean) : line, {
@@ -26,6 +31,10 @@ async function typed(line: string | string[], changes: Partial<Parameters<typeof
     doctor: async (settings) => {
       seen.doctor = settings
       return 2
+    },
+    takeoverPlan: async (settings) => {
+      seen.plan = settings
+      return 1
     },
     version: '1.2.3',
     env,
@@ -50,6 +59,21 @@ test("a predecessor's arguments start serve as they are", async () => {
     serve?.warnings.map((warning) => warning.split(' ')[0]),
     ['--allow-untagged-cloud', '--authentication-skip-lookup', '--cluster-cidr', '--configure-cloud-routes'],
   )
+})
+
+test('takeover plan needs no setting, takes those of serve as flags, and its exit code is kept', async () => {
+  const { code, err, plan } = await typed('takeover plan --max-addresses=500 --write-values=v.yaml -o json')
+  assert.equal([code, err], [1, ''])
+  assert.equal(plan, {
+    output: 'json',
+    writeValues: 'v.yaml',
+    writeSecret: undefined,
+    flags: { '--max-addresses': '500' },
+  })
+  assert.is((await typed('takeover plan')).plan?.output, 'text')
+  const secret = await typed('takeover plan --api-key=very-secret')
+  assert.is(secret.code, 1)
+  assert.not.match(secret.err, 'very-secret')
 })
 
 test('doctor takes the settings of serve and the format of its report, and its exit code is kept', async () => {

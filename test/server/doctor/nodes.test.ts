@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Lease, Node } from '../../../kube/objects.ts'
 import type { Machine } from '../../../clouds/machines.ts'
+import type { Peer } from '../../../clouds/peering.ts'
 import type { SessionState, Workload } from '../../../server/doctor/facts.ts'
 import { bgpPeers, nodeMachines, providerIds, uninitializedNodes } from '../../../server/doctor/checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from '../../../server/doctor/checks/other-programs.ts'
@@ -49,11 +50,20 @@ test('a node that waits, and one whose machine is gone', () => {
   assert.is(of([]), `warning: node a: machine ${id} is not in the project`)
 })
 
+const peer: Peer = {
+  localAsn: 65_000,
+  peerAsn: 65_530,
+  peerAddress: '169.254.255.1',
+  sourceAddress: '10.0.0.2',
+  isMultihop: true,
+  password: undefined,
+}
+
 test('two peers are enough, one is a warning, none an error; without BGP nobody asks', () => {
   const env = { METAL_LOAD_BALANCER: 'empty://' }
   const nodes = [node(`equinixmetal://${id}`)]
-  const of = (count: number) =>
-    judge(bgpPeers, { nodes, peers: new Map([[id, count]]), sessions: [] }, { env })[0]?.level
+  const peers = (count: number) => new Map([[id, Array.from({ length: count }, () => peer)]])
+  const of = (count: number) => judge(bgpPeers, { nodes, peers: peers(count), sessions: [] }, { env })[0]?.level
   assert.equal([of(2), of(1), of(0)], ['ok', 'warning', 'error'])
   assert.equal(judge(bgpPeers, { nodes, peers: new Map(), sessions: [] }), [])
   const session = (bgpStatus: string): SessionState => ({
@@ -63,7 +73,7 @@ test('two peers are enough, one is a warning, none an error; without BGP nobody 
     status: { node: 'a', peer: '169.254.255.1', bgpStatus },
   })
   const sessions = [session('Established'), session('Active')]
-  assert.equal(lines(bgpPeers, { nodes, peers: new Map([[id, 2]]), sessions }, { env }), [
+  assert.equal(lines(bgpPeers, { nodes, peers: peers(2), sessions }, { env }), [
     'warning: node a: the BGP session with 169.254.255.1 is Active',
   ])
 })

@@ -1,0 +1,74 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { type Clock, systemClock } from '../../kube/clock.ts'
+import { leases } from '../../kube/resource.ts'
+import { claimed, claimedLease } from './free-lease.ts'
+import type { ObjectRef } from './plan.ts'
+import type { Step } from './steps.ts'
+
+const renewMs = 3_000
+
+export type LeaseHold = {
+  /** Claims the lease as soon as it is free, and keeps it until `release`. */
+  step: Step
+  /** Throws if the lease is another's by now: then somebody else acts. */
+  check(): void
+  release(): Promise<void>
+}
+
+/**
+ * Holds the lease while `undo` works, so that no `serve` acts meanwhile, and no predecessor. It is ours only once its
+ * holder has released it, or has not renewed it for its whole length.
+ */
+export function holdLease(client: KubeClient, lease: ObjectRef, clock: Clock = systemClock): LeaseHold {
+  const record = claimedLease(client, lease, clock)
+  const place = `lease ${lease.namespace}/${lease.name}`
+  const over = new AbortController()
+  let state: 'free' | 'held' | 'lost' = 'free'
+  let renewal: Promise<void> = Promise.resolve()
+
+  const renew = async () => {
+    for (;;) {
+      await clock.sleep(renewMs, over.signal)
+      if (over.signal.aborted) return
+      // A call that fails is repeated: the lease is ours for several renewals more.
+      const isOurs = await claimed(record).catch(() => undefined)
+      if (isOurs === false) {
+        state = 'lost'
+        return
+      }
+    }
+  }
+  return {
+    step: {
+      name: 'hold-lease',
+      title: `Keep every eip-admission from acting, by the ${place}`,
+      async missing() {
+        if (state === 'held') return undefined
+        const holder = (await client.get(leases, lease))?.spec?.holderIdentity ?? ''
+        return {
+          text: holder === '' ? `claiming the ${place}` : `${holder} holds the ${place}`,
+          ...(holder !== '' && {
+            hint: 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires by itself',
+          }),
+        }
+      },
+      async act() {
+        if (!(await claimed(record))) return
+        state = 'held'
+        renewal = renew()
+      },
+    },
+    check() {
+      if (state === 'lost')
+        throw new Error(
+          `another process took the ${place}; stop every \`eip-admission serve\`, then run \`eip-admission takeover undo\` again`,
+        )
+    },
+    async release() {
+      over.abort()
+      await renewal
+      if (state === 'held') await record.release()
+      state = 'free'
+    },
+  }
+}

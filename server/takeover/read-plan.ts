@@ -1,0 +1,170 @@
+import type { Credentials } from '../../kube/credentials.ts'
+import { makeCloudProvider } from '../cloud-providers.ts'
+import type { CloudProvider } from '../clouds/cloud-provider.ts'
+import { readFact } from '../doctor/fact.ts'
+import type { Context } from '../doctor/facts.ts'
+import { proxyOf } from '../proxy.ts'
+import { readSettingsFile } from '../settings/file.ts'
+import { type Problem, SettingsError } from '../settings/problems.ts'
+import { type ServeSettings, serveSettings } from '../settings/serve.ts'
+import { findPredecessors } from './find-predecessor.ts'
+import type { FoundPredecessors } from './find-predecessor.ts'
+import { type GivenSettings, readGivenSettings } from './given-settings.ts'
+import { type PlanInput, makePlan } from './make-plan.ts'
+import type { Finding, TakeoverPlan } from './plan.ts'
+import { type Predecessor, predecessors } from './predecessors.ts'
+import { type Reader, dataReader, readFacts, readPods, readPrograms } from './read-facts.ts'
+import { type Translation, translate } from './translate.ts'
+
+export type PlanSource = {
+  reader: Reader
+  credentials: Credentials
+  userAgent: string
+  env: Readonly<Record<string, string | undefined>>
+  /** Flags of `serve` that the person gave: they take precedence over the predecessor's settings. */
+  flags: Record<string, string>
+  signal: AbortSignal
+}
+
+/** A plan, and what `apply` needs besides: the settings and the cloud, with their secrets. */
+export type ReadPlan = {
+  plan: TakeoverPlan
+  settings: ServeSettings
+  vendor: CloudProvider
+  /** The configuration file of our Secret, as JSON. It holds the token. */
+  secretFile: string
+}
+
+/** Why there is no plan: no predecessor was found, or its settings are wrong. */
+export class NoPlan extends Error {
+  override readonly name = 'NoPlan'
+  readonly findings: readonly Finding[]
+
+  constructor(message: string, findings: readonly Finding[]) {
+    super(message)
+    this.findings = findings
+  }
+}
+
+/** Reads the cluster and the cloud, changes neither, and makes the plan. Throws NoPlan if it cannot know the settings. */
+export async function readPlan(source: PlanSource): Promise<ReadPlan> {
+  const { reader, credentials, userAgent, env, signal } = source
+  const programs = await readPrograms(reader)
+  const namespaces = ['kube-system', ...findPredecessors(programs, []).workloads.map(({ object }) => object.metadata)]
+  const pods = await readPods(
+    reader,
+    namespaces.map((one) => (typeof one === 'string' ? one : (one.namespace ?? ''))),
+  )
+  const found = findPredecessors(programs, pods)
+  const { predecessor, given } = await chosen(found, source)
+  const translation = withGivenFile(translate(predecessor, given), source.flags)
+  const flags = { ...translation.flags, ...withoutPlace(source.flags) }
+  const settings = resolved({ predecessor, flags: { ...translation.flags, ...source.flags }, translation, env })
+  const pace = { calls: 0, limited: 0 }
+  const vendor = await makeCloudProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    log: silent,
+    signal,
+    reserves: false,
+    observe({ fault }) {
+      pace.calls += 1
+      if (fault === 'rate-limit') pace.limited += 1
+    },
+  })
+  const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
+  const { leaseNamespace, leaseName } = settings.process
+  const leasesAt = [
+    { namespace: leaseNamespace, name: leaseName },
+    {
+      namespace: given.flags['--leader-elect-resource-namespace'] ?? predecessor.lease.namespace,
+      name: given.flags['--leader-elect-resource-name'] ?? predecessor.lease.name,
+    },
+  ]
+  const facts = await readFacts({
+    reader,
+    credentials,
+    userAgent,
+    context,
+    vendor,
+    programs: await readFact(() => Promise.resolve(programs)),
+    pace,
+    leasesAt,
+  })
+  const input: PlanInput = { found, predecessor, given, translation, flags, facts, context }
+  const secretFile = `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n`
+  return { plan: makePlan(input), settings, vendor, secretFile }
+}
+
+/** Flags that say where `takeover` itself finds the cluster. */
+function withoutPlace(flags: Record<string, string>): Record<string, string> {
+  const { '--kubeconfig': _file, '--api-server': _server, '--cloud-provider': _cloud, ...others } = flags
+  const { '--cloud-config': _config, '--provider-config': _provider, ...left } = others
+  return left
+}
+
+/** The predecessor whose settings count, and how it is set; the person may name one that runs outside of the cluster. */
+async function chosen(
+  found: FoundPredecessors,
+  { reader, flags, env }: PlanSource,
+): Promise<{ predecessor: Predecessor; given: GivenSettings }> {
+  const [first] = found.workloads
+  const named = flags['--cloud-provider']?.toLowerCase()
+  if (first) return { predecessor: first.predecessor, given: await readGivenSettings(first, dataReader(reader)) }
+  const predecessor = predecessors.find(
+    ({ provider, dialect, id }) => id === dialect && (provider === named || dialect === named),
+  )
+  if (!predecessor)
+    throw new NoPlan('no predecessor was found', [
+      {
+        reason: 'no-predecessor',
+        where: 'Deployments and DaemonSets of all namespaces',
+        what: 'none runs cloud-provider-equinix-metal, packet-ccm or cloud-provider-cherry',
+        remedy:
+          'if it runs outside of the cluster, say which with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
+      },
+    ])
+  const own = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value, isSecret: false }],
+  )
+  return { predecessor, given: { flags: {}, env: own, file: undefined, unread: [] } }
+}
+
+/** With the configuration file that the person gave, in place of the predecessor's. */
+function withGivenFile(translation: Translation, flags: Record<string, string>): Translation {
+  const path = flags['--cloud-config'] ?? flags['--provider-config']
+  if (path === undefined) return translation
+  const file = readSettingsFile(path)
+  return { ...translation, file: { ...file, fields: { ...file.fields, ...translation.merged } }, blockers: [] }
+}
+
+type Resolving = {
+  predecessor: Predecessor
+  flags: Record<string, string>
+  translation: Translation
+  env: PlanSource['env']
+}
+
+/** The translated settings, as `serve` reads them. */
+function resolved({ predecessor, flags, translation, env }: Resolving): ServeSettings {
+  const { KUBECONFIG } = env
+  try {
+    return serveSettings({
+      flags: { ...flags, '--cloud-provider': predecessor.provider },
+      env: KUBECONFIG === undefined ? {} : { KUBECONFIG },
+      file: translation.file,
+    })
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    throw new NoPlan("the predecessor's settings cannot be used as they are", [
+      ...translation.blockers,
+      ...error.problems.map(problemFinding),
+    ])
+  }
+}
+
+function problemFinding({ setting, source, wrong, right }: Problem): Finding {
+  return { reason: 'setting', where: setting, what: source === undefined ? wrong : `${source} ${wrong}`, remedy: right }
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,0 +1,79 @@
+import type { Clock } from '../../kube/clock.ts'
+
+/** What a step waits for: a text for people, whose change is progress. */
+export type Missing = { text: string; hint?: string }
+
+/** One step of a takeover. Everything is read from the cluster, so a step may be repeated after any end of an earlier run. */
+export type Step = {
+  name: string
+  /** What the step does, as people read it. */
+  title: string
+  /** What is left to do; undefined if the step is done. */
+  missing(): Promise<Missing | undefined>
+  /** Does what can be done now. Absent where another program acts, and the step only waits. */
+  act?(): Promise<void>
+}
+
+export type StepResult = { name: string; title: string; ms: number }
+
+export type RunDeps = {
+  /** Records which step begins, before it does anything. */
+  record(step: Step): Promise<void>
+  tell(line: string): void
+  signal: AbortSignal
+  clock: Clock
+  /** How long a step may wait without any progress. */
+  patienceMs: number
+}
+
+/** The signal to stop came. What is done stays done. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
+const lookMs = 500
+
+/** Carries out steps one after the other, until each sees that it is done. Throws when one makes no progress for too long. */
+export async function runSteps(steps: readonly Step[], deps: RunDeps): Promise<StepResult[]> {
+  const results: StepResult[] = []
+  for (const [at, step] of steps.entries()) {
+    const startedMs = deps.clock.now()
+    deps.tell(`[${at + 1}/${steps.length}] ${step.title}`)
+    await runStep(step, deps)
+    results.push({ name: step.name, title: step.title, ms: Math.round(deps.clock.now() - startedMs) })
+  }
+  return results
+}
+
+async function runStep(step: Step, deps: RunDeps): Promise<void> {
+  const { clock, signal, tell } = deps
+  stopIfAborted(signal)
+  await deps.record(step)
+  let last: Missing | undefined
+  let progressAtMs = clock.now()
+  for (;;) {
+    stopIfAborted(signal)
+    const missing = await step.missing()
+    if (!missing) return
+    if (missing.text !== last?.text) {
+      tell(`      ${missing.text}`)
+      if (missing.hint !== undefined) tell(`      -> ${missing.hint}`)
+      last = missing
+      progressAtMs = clock.now()
+    }
+    if (clock.now() - progressAtMs > deps.patienceMs) throw stuck(step, missing, deps.patienceMs)
+    stopIfAborted(signal)
+    await step.act?.()
+    if (step.act && !(await step.missing())) return
+    await clock.sleep(lookMs, signal)
+  }
+}
+
+function stopIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new Interrupted('stopped')
+}
+
+function stuck({ title }: Step, { text, hint }: Missing, patienceMs: number): Error {
+  const fix = hint === undefined ? '' : `; ${hint}`
+  return new Error(`"${title}" made no progress for ${Math.round(patienceMs / 60_000)} minutes: ${text}${fix}`)
+}

@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs'
+import { stringify } from 'yaml'
+import { connect } from '../../kube/connect.ts'
+import type { ServeDeps } from '../base.ts'
+import { credentialsOf } from '../cluster.ts'
+import type { CommandDeps } from '../commands/command-deps.ts'
+import { fileFault } from '../file-fault.ts'
+import type { TakeoverPlanSettings } from '../settings/commands.ts'
+import { type TakeoverPlan, canApply } from './plan.ts'
+import { NoPlan, readPlan } from './read-plan.ts'
+import { formatNoPlan, formatPlan } from './report.ts'
+
+/** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
+type Deps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
+
+/** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
+export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Deps): Promise<number> {
+  deps.signal.addEventListener('abort', () => deps.endAtOnce('stopped before the plan was made'), { once: true })
+  const { env, version, print, signal } = deps
+  const { flags, output, writeValues, writeSecret } = settings
+  const userAgent = `eip-admission/${version} takeover`
+  const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
+  const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
+  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
+  // Only these two of the client's methods: the plan cannot write.
+  const reader = {
+    get: (...of: Parameters<typeof client.get>) => client.get(...of),
+    list: (...of: Parameters<typeof client.list>) => client.list(...of),
+  } as Pick<typeof client, 'get' | 'list'>
+  try {
+    const { plan, secretFile } = await readPlan({ reader, credentials, userAgent, env, flags, signal })
+    if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
+    if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
+    print(formatPlan(plan, output, typedFlags(flags)))
+    return canApply(plan) ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof NoPlan)) throw error
+    print(formatNoPlan(error.message, error.findings, output))
+    return 1
+  }
+}
+
+/** The manifest of our Secret. */
+function secretManifest({ settings: { secret } }: TakeoverPlan, file: string): object {
+  const { namespace, name, key } = secret
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, stringData: { [key]: file } }
+}
+
+/** Writes a new file that only its owner can read. An old one might be readable, or a link to another place. */
+function writeSecretFile(path: string, manifest: object): void {
+  try {
+    writeFileSync(path, stringify(manifest), { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new Error(`--write-secret=${path}: ${fileFault(error)}; name a file that does not exist yet`, {
+      cause: error,
+    })
+  }
+}
+
+/** The flags that were typed, as the next command needs them. */
+function typedFlags(flags: Record<string, string>): string {
+  return Object.entries(flags)
+    .map(
+      ([flag, value]) =>
+        ` ${/^[\w.,:/@-]+$/.test(value) ? `${flag}=${value}` : `'${flag}=${value.replaceAll("'", `'\\''`)}'`}`,
+    )
+    .join('')
+}
