@@ -42,6 +42,13 @@ export function titleOf(program: PredecessorProgram): string {
   return isReal ? `the real ${program.writes}` : `what writes as ${program.writes} does`
 }
 
+/** The predecessor's settings in the environment of ours. */
+export function settingsOf({ dialect, settings }: PredecessorProgram): Record<string, string> {
+  const { here, loadBalancer, bgp } = dialectOf(dialect)
+  const secret = bgp.password && { [bgp.password.setting]: bgp.password.value }
+  return { ...here, ...secret, [loadBalancer]: settings['loadbalancer'] ?? '' }
+}
+
 /** Opens such a cluster, in which nothing of ours is installed yet, and closes it after the test. */
 export async function onScene(options: SceneOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
   const { program } = options
