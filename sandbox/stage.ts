@@ -25,8 +25,8 @@ export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
   kubectl: Kubectl
   /** The files by which the API server knows the product in a container. */
   accountFiles(): Promise<ServiceAccountFiles>
-  /** Installs the product by its command, where `install` is `later`. */
-  install(): Promise<void>
+  /** Where each product serves its webhooks. */
+  webhookUrl: string
   /** Starts the product with the rights of its ServiceAccount only, and waits until it is ready. */
   serve(options?: Pick<ProductOptions, 'env' | 'flags'>): Promise<Product>
   logOf(name: string): string
@@ -69,9 +69,9 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
   const controlPlane = await startControlPlane({ ...wanted, users: { [user]: groups, ...wanted.users } })
   const logOf = (name: string) => join(wanted.dir, 'logs', `${name}.log`)
   const [webhook = 0] = await freePorts(1)
-  const target = [`--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${webhook}`]
-  const installProduct = async () => void (await runProduct(['install', ...target]))
-  if (install === 'command') await installProduct()
+  const webhookUrl = `https://127.0.0.1:${webhook}`
+  const target = [`--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=${webhookUrl}`]
+  if (install === 'command') await runProduct(['install', ...target])
   const products: Product[] = []
   const { launch, accountFiles } = launcher(controlPlane, rootfs ?? process.env[rootfsVariable])
   return {
@@ -83,7 +83,7 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
     kubectl: kubectlOf(controlPlane),
     accountFiles,
     logOf,
-    install: installProduct,
+    webhookUrl,
     async serve(more = {}) {
       const [health = 0] = await freePorts(1)
       const running = { dialect, cloud: { url: cloud.url, project, token }, ports: { webhook, health } }

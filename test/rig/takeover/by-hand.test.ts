@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { bgpPeers } from '../../../announcers/metallb/resources.ts'
 import { listAll } from '../../../kube/list-all.ts'
+import { runProduct } from '../../../sandbox/product.ts'
 import { type PredecessorProgram, programs } from '../../predecessors/programs.ts'
 import { typed } from '../../whole/command-line.ts'
 import { eventually } from '../../whole/eventually.ts'
@@ -11,9 +12,13 @@ import { type Way, walk } from './walk.ts'
 
 function byHand(program: PredecessorProgram): Way {
   return {
-    async there(scene) {
+    there: async (scene) => {
       await scene.predecessor.scale(0)
-      await scene.install()
+      await runProduct([
+        'install',
+        `--kubeconfig=${scene.controlPlane.kubeconfig}`,
+        `--webhook-url=${scene.webhookUrl}`,
+      ])
       const product = await scene.startSwept({ env: settingsOf(program) })
       await eventually('every peer is taken over', async (observe) => {
         const peers = observe(await listAll(scene.client, bgpPeers, { namespace }))
@@ -27,7 +32,7 @@ function byHand(program: PredecessorProgram): Way {
       for (const name of scene.addresses.keys()) await scene.settled(name)
       return product
     },
-    async back({ predecessor, controlPlane }, product) {
+    back: async ({ predecessor, controlPlane }, product) => {
       await product.stop()
       const { code, stdout, stderr } = await typed(['cleanup', `--kubeconfig=${controlPlane.kubeconfig}`, '--yes'])
       assert.is(code, 0, stdout + stderr)

@@ -8,9 +8,9 @@ import { type Scene, checkQuiet, isAnnounced, objectNames, seen } from './scene.
 
 export type Way = {
   /** From theirs to ours. */
-  there(scene: Scene): Promise<Product>
+  there: (scene: Scene) => Promise<Product>
   /** From ours, which the walk has not stopped, to theirs. */
-  back(scene: Scene, product: Product): Promise<void>
+  back: (scene: Scene, product: Product) => Promise<void>
 }
 
 /** Goes there and back twice, with Services that come and go under both. */
@@ -48,8 +48,8 @@ async function quietly<T>(scene: Scene, act: () => Promise<T>): Promise<T> {
   return result
 }
 
-/** The predecessor is back when it has looked at every Service once more. */
-async function backAgain(scene: Scene, act: () => Promise<void>): Promise<void> {
+/** Returns when the predecessor has looked at every Service since `act` began. */
+export async function backAgain(scene: Scene, act: () => Promise<void>): Promise<void> {
   const { logFile } = scene.predecessor
   const before = syncs(logFile)
   await act()
@@ -59,7 +59,5 @@ async function backAgain(scene: Scene, act: () => Promise<void>): Promise<void> 
 
 /** How many Services it has looked at: in the words of the stand-in, and of the real one. */
 function syncs(log: string): number {
-  return (
-    readFileSync(log, 'utf8').match(/synced service |Ensured load balancer|EnsureLoadBalancer\(\): add/g)?.length ?? 0
-  )
+  return readFileSync(log, 'utf8').match(/synced service |EnsureLoadBalancer\(\): add/g)?.length ?? 0
 }
