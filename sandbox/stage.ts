@@ -25,6 +25,8 @@ export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
   kubectl: Kubectl
   /** The files by which the API server knows the product in a container. */
   accountFiles(): Promise<ServiceAccountFiles>
+  /** Where each product serves its webhooks. */
+  webhookUrl: string
   /** Starts the product with the rights of its ServiceAccount only, and waits until it is ready. */
   serve(options?: Pick<ProductOptions, 'env' | 'flags'>): Promise<Product>
   logOf(name: string): string
@@ -48,8 +50,8 @@ export type StageOptions<D extends DialectName = 'equinix-metal'> = ControlPlane
   dialect?: D
   /** An account in a running cloud, for clusters that share one; the caller closes that cloud. */
   account?: Account<D>
-  /** What installs the product: the command `install`, or helm, when each product is started. */
-  install?: 'command' | 'helm'
+  /** What installs the product: the command `install`, helm, when each product is started, or a test that does so later. */
+  install?: 'command' | 'helm' | 'later'
   /** Settings of every product on the stage, unless it gets others. */
   env?: Record<string, string>
   /** The files of the image: products run from them, as pods do. */
@@ -67,7 +69,8 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
   const controlPlane = await startControlPlane({ ...wanted, users: { [user]: groups, ...wanted.users } })
   const logOf = (name: string) => join(wanted.dir, 'logs', `${name}.log`)
   const [webhook = 0] = await freePorts(1)
-  const target = [`--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${webhook}`]
+  const webhookUrl = `https://127.0.0.1:${webhook}`
+  const target = [`--kubeconfig=${controlPlane.kubeconfig}`, `--webhook-url=${webhookUrl}`]
   if (install === 'command') await runProduct(['install', ...target])
   const products: Product[] = []
   const { launch, accountFiles } = launcher(controlPlane, rootfs ?? process.env[rootfsVariable])
@@ -80,6 +83,7 @@ export async function setStage<D extends DialectName = 'equinix-metal'>(options:
     kubectl: kubectlOf(controlPlane),
     accountFiles,
     logOf,
+    webhookUrl,
     async serve(more = {}) {
       const [health = 0] = await freePorts(1)
       const running = { dialect, cloud: { url: cloud.url, project, token }, ports: { webhook, health } }

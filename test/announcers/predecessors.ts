@@ -1,5 +1,6 @@
 // What each predecessor writes for MetalLB, field by field, as the API server shows it in v1beta2.
 import type { KubeObject } from '../../kube/objects.ts'
+import type { LabelSelector } from '../../lib/label-selector.ts'
 import { marks } from './cluster.ts'
 
 const label = { [marks.label.name]: marks.label.value }
@@ -22,25 +23,40 @@ export type PredecessorFacts = {
 
 /** The objects in the version that predecessors write, which holds the two times even where they are zero. */
 export function objectsOf(predecessor: Predecessor, facts: PredecessorFacts): KubeObject[] {
-  const pools = facts.services.map(({ name, address }) => ({
-    ...made('IPAddressPool', `default.${name}`, { [`service-${name}`]: 'namespace-default' }),
-    spec: { addresses: [`${address}/32`], autoAssign: false },
-  }))
-  const advertisement = {
-    ...made('BGPAdvertisement', marks.advertisement),
-    spec: { ipAddressPools: pools.map(({ metadata }) => metadata.name) },
-  }
-  return [...pools, advertisement, ...peersOf(predecessor, facts)]
+  const pools = facts.services.map(({ name, address }) => poolOf({ namespace: 'default', name }, address))
+  const counts = facts.services.map(({ name }) => countOf(predecessor, { namespace: 'default', name }))
+  return [...pools, advertisementOf(pools.map(({ metadata }) => metadata.name)), ...peersOf(predecessor, facts, counts)]
 }
 
-function peersOf(predecessor: Predecessor, facts: PredecessorFacts): KubeObject[] {
-  const { nodes, routers, localAsn, peerAsn, password, services, region = 'LT-Siauliai' } = facts
-  const isCherry = predecessor.startsWith('Cherry')
-  const domain = isCherry ? 'nomatch.cherryservers.com' : 'nomatch.metal.equinix.com'
-  const counts = services.map(({ name }) => ({
-    matchLabels: { [`${domain}/service-namespace`]: 'default', [`${domain}/service-name`]: name },
-  }))
-  const peer = (name: string, selector: object, more: object) => ({
+export type Counted = { namespace: string; name: string }
+
+/** The pool of a Service. */
+export function poolOf({ namespace, name }: Counted, address: string) {
+  return {
+    ...made('IPAddressPool', `${namespace}.${name}`, { [`service-${name}`]: `namespace-${namespace}` }),
+    spec: { addresses: [`${address}/32`], autoAssign: false },
+  }
+}
+
+/** The advertisement, which names every pool. */
+export function advertisementOf(pools: string[]) {
+  return { ...made('BGPAdvertisement', marks.advertisement), spec: { ipAddressPools: pools } }
+}
+
+/** The selector that fits no node and counts a Service. */
+export function countOf(predecessor: Predecessor, { namespace, name }: Counted): LabelSelector {
+  const domain = predecessor.startsWith('Cherry') ? 'nomatch.cherryservers.com' : 'nomatch.metal.equinix.com'
+  return { matchLabels: { [`${domain}/service-namespace`]: namespace, [`${domain}/service-name`]: name } }
+}
+
+/** The peers of all nodes, with these counts. */
+export function peersOf(
+  predecessor: Predecessor,
+  facts: Omit<PredecessorFacts, 'services'>,
+  counts: LabelSelector[] = [],
+): PeerObject[] {
+  const { nodes, routers, localAsn, peerAsn, password, region = 'LT-Siauliai' } = facts
+  const peer = (name: string, selector: LabelSelector, more: PeerFields): PeerObject => ({
     ...made('BGPPeer', name),
     spec: { myASN: localAsn, peerASN: peerAsn, keepaliveTime: '0s', nodeSelectors: [selector, ...counts], ...more },
   })
@@ -66,7 +82,7 @@ function peersOf(predecessor: Predecessor, facts: PredecessorFacts): KubeObject[
 }
 
 /** In which the programs differ: Cherry wrote no source before March 2026, and Equinix Metal's never a hold time. */
-function ownFields(predecessor: Predecessor, sourceAddress: string): object {
+function ownFields(predecessor: Predecessor, sourceAddress: string): PeerFields {
   switch (predecessor) {
     case 'Cherry main':
       return { peerPort: 179, sourceAddress, holdTime: '30s' }
@@ -76,8 +92,25 @@ function ownFields(predecessor: Predecessor, sourceAddress: string): object {
       return { peerPort: 179, holdTime: '30s', ebgpMultiHop: true }
     case 'CPEM 3.7':
     case 'CPEM 3.8':
-      return { sourceAddress, holdTime: '0s' }
+      return { peerPort: 179, sourceAddress, holdTime: '0s' }
   }
+}
+
+/** The fields of a peer as v1beta1 has them. */
+export type PeerFields = {
+  peerAddress?: string
+  peerPort?: number
+  sourceAddress?: string
+  password?: string
+  holdTime?: string
+  keepaliveTime?: string
+  routerID?: string
+  bfdProfile?: string
+  ebgpMultiHop?: boolean
+}
+
+export type PeerObject = KubeObject & {
+  spec: PeerFields & { myASN: number; peerASN: number; nodeSelectors: LabelSelector[] }
 }
 
 function made(kind: string, name: string, labels: Record<string, string> = {}): KubeObject {

@@ -23,3 +23,20 @@ export function typed(args: string[], env: Record<string, string> = {}, stopAt?:
     child.on('close', (code) => resolve({ code: code ?? -1, ...output }))
   })
 }
+
+/** Runs a command of the product without a limit of time, calls `onText` with each part of its output, and returns all. */
+export async function followed(
+  args: string[],
+  onText: (text: string) => void = () => {},
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn(program, [...first, ...args], { env: {}, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      onText(text)
+    })
+  }
+  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
+  return { code, output }
+}

@@ -8,6 +8,7 @@ import { type Resource, nodes } from '../../../kube/resource.ts'
 import type { Product } from '../../../sandbox/product.ts'
 import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
 import { type Predecessor, objectsOf } from '../../announcers/predecessors.ts'
+import { allLead, waysSince } from '../../rig/ways.ts'
 import { typed } from '../../whole/command-line.ts'
 import { serviceTag } from '../../whole/dialects.ts'
 import { eventually } from '../../whole/eventually.ts'
@@ -45,6 +46,7 @@ const cases: Partial<Record<string, Case[]>> = {
 
 type Scene = TestStage & {
   rig: Rig
+  provider: typeof provider
   machines: { name: string; address: string }[]
   addresses: Map<string, string>
   takeOver: () => Promise<Product>
@@ -64,7 +66,7 @@ async function onScene(of: Case, play: (scene: Scene) => Promise<void>): Promise
     const addresses = await served(stage)
     await configured(stage, { of, machines, addresses })
     const takeOver = () => stage.startSwept({ env: { ...settings, [dialect.loadBalancer]: of.setting } })
-    await play({ ...stage, rig, machines, addresses, takeOver })
+    await play({ ...stage, rig, provider, machines, addresses, takeOver })
   } finally {
     await rig.stop()
     await stage.close()
@@ -126,50 +128,6 @@ async function configured(
     items: objects,
   })
   if (code !== 0) throw new Error(stderr)
-}
-
-/** Every router sends packets for every address to every machine. */
-function allLead({ rig, machines }: Scene, addresses: string[]): Promise<true> {
-  const wanted = addresses
-    .flatMap((address) =>
-      provider.routers.flatMap((router) => machines.map((machine) => `${router} ${address}/32 ${machine.address}`)),
-    )
-    .toSorted()
-  return eventually(`${addresses.length} addresses lead to ${machines.length} machines`, async (observe) => {
-    const ways = observe(await rig.routers.routes()).map(({ router, prefix, via }) => `${router} ${prefix} ${via}`)
-    return ways.toSorted().join() === wanted.join() || undefined
-  })
-}
-
-/**
- * The fewest ways that each address had at each router since a moment, and how many were lost. The log of the routers
- * tells every change; it is complete if it leads to the routes that are there.
- */
-async function waysSince({ rig, machines, addresses }: Scene, sinceMs: number) {
-  const rows = new Map<string, { now: number; fewest: number; lost: number }>()
-  for (const router of provider.routers) {
-    for (const address of addresses.values()) {
-      rows.set(`${router} ${address}/32`, { now: machines.length, fewest: machines.length, lost: 0 })
-    }
-  }
-  const both = new Map([...addresses.values()].map((address) => [`${address}/32`, Infinity]))
-  for (const { atMs, what, router, prefix } of rig.routers.changes()) {
-    const row = rows.get(`${router} ${prefix}`)
-    if (!row || atMs < sinceMs) continue
-    row.now += what === 'learned' ? 1 : -1
-    row.fewest = Math.min(row.fewest, row.now)
-    if (what === 'lost') row.lost += 1
-    const sum = provider.routers.reduce((all, one) => all + (rows.get(`${one} ${prefix}`)?.now ?? 0), 0)
-    both.set(prefix, Math.min(both.get(prefix) ?? Infinity, sum))
-  }
-  const there = Map.groupBy(await rig.routers.routes(), ({ router, prefix }) => `${router} ${prefix}`)
-  for (const [place, { now }] of rows) assert.is(there.get(place)?.length ?? 0, now, `the log of ${place} is complete`)
-  const all = [...rows.values()]
-  return {
-    fewestAtARouter: Math.min(...all.map(({ fewest }) => fewest)),
-    fewestAnywhere: Math.min(...both.values()),
-    lost: [...new Set(all.map(({ lost }) => lost))],
-  }
 }
 
 /** What we took over is labelled, and has a hold time. */

@@ -1,0 +1,51 @@
+// What happens below the command takeover: theirs is stopped, ours is installed and serves; then the other way round.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { bgpPeers } from '../../../announcers/metallb/resources.ts'
+import { listAll } from '../../../kube/list-all.ts'
+import { runProduct } from '../../../sandbox/product.ts'
+import { type PredecessorProgram, programs } from '../../predecessors/programs.ts'
+import { typed } from '../../whole/command-line.ts'
+import { eventually } from '../../whole/eventually.ts'
+import { namespace, onScene, settingsOf, titleOf } from './scene.ts'
+import { type Way, walk } from './walk.ts'
+
+function byHand(program: PredecessorProgram): Way {
+  return {
+    there: async (scene) => {
+      await scene.predecessor.scale(0)
+      await runProduct([
+        'install',
+        `--kubeconfig=${scene.controlPlane.kubeconfig}`,
+        `--webhook-url=${scene.webhookUrl}`,
+      ])
+      const product = await scene.startSwept({ env: settingsOf(program) })
+      await eventually('every peer is taken over', async (observe) => {
+        const peers = observe(await listAll(scene.client, bgpPeers, { namespace }))
+        return peers.every(
+          ({ metadata, spec }) =>
+            metadata.labels?.['app.kubernetes.io/managed-by'] === 'eip-admission' && spec.holdTime === '30s',
+        )
+          ? true
+          : undefined
+      })
+      for (const name of scene.addresses.keys()) await scene.settled(name)
+      return product
+    },
+    back: async ({ predecessor, controlPlane }, product) => {
+      await product.stop()
+      const { code, stdout, stderr } = await typed(['cleanup', `--kubeconfig=${controlPlane.kubeconfig}`, '--yes'])
+      assert.is(code, 0, stdout + stderr)
+      await predecessor.scale(1)
+    },
+  }
+}
+
+for (const program of [programs['CPEM 3.8'], programs['Cherry main']]) {
+  test(`${titleOf(program)} hands over and takes over again, twice: nothing is bought, dropped or without a way`, () =>
+    onScene({ program, machines: ['node-a', 'node-b'], services: ['web', 'api', 'shop'] }, (scene) =>
+      walk(scene, byHand(program)),
+    ))
+}
+
+test.run()

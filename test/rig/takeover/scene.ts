@@ -1,0 +1,184 @@
+// A cluster that a predecessor runs: nodes, Services with addresses, MetalLB, and routers with ways to them.
+import * as assert from 'uvu/assert'
+import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../../announcers/metallb/resources.ts'
+import { listAll } from '../../../kube/list-all.ts'
+import type { KubeObject, Node } from '../../../kube/objects.ts'
+import { type Resource, nodes } from '../../../kube/resource.ts'
+import type { Provider } from '../../../sandbox/rig/providers.ts'
+import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
+import { type PredecessorProgram, commandOf } from '../../predecessors/programs.ts'
+import { type Workload, installPredecessor, predecessorUser, workloadControllers } from '../../predecessors/workload.ts'
+import { dialectOf } from '../../whole/dialects.ts'
+import { eventually } from '../../whole/eventually.ts'
+import { loadBalancer } from '../../whole/manifests.ts'
+import { cloudTaints, ipOf, simulatedNodes } from '../../whole/simulated-nodes.ts'
+import { type TestStage, openStage, routes } from '../../whole/test-stage.ts'
+import { shownIn } from '../../whole/stored.ts'
+import { allLead, waysSince } from '../ways.ts'
+
+export const namespace = 'metallb-system'
+
+export type Scene = TestStage & {
+  rig: Rig
+  provider: Provider
+  machines: { name: string; address: string }[]
+  /** The addresses that Services have, by name. */
+  addresses: Map<string, string>
+  predecessor: Workload
+  /** Adds a machine with its node, and a speaker on it. */
+  addMachine(name: string): Promise<void>
+  /** Creates a Service, and waits until it shows its address. */
+  addService(name: string): Promise<void>
+  /** Deletes a Service, and waits until nothing of it is left. */
+  deleteService(name: string): Promise<void>
+}
+
+export type SceneOptions = { program: PredecessorProgram; machines: string[]; services: string[] }
+
+/** Says which program runs; a stand-in is told loudly. */
+export function titleOf(program: PredecessorProgram): string {
+  const { isReal } = commandOf(program)
+  if (!isReal) console.log(`NOT RUN the real ${program.writes}  ${program.variable} names no program`)
+  return isReal ? `the real ${program.writes}` : `what writes as ${program.writes} does`
+}
+
+/** The predecessor's settings in the environment of ours. */
+export function settingsOf({ dialect, settings }: PredecessorProgram): Record<string, string> {
+  const { here, loadBalancer, bgp } = dialectOf(dialect)
+  const secret = bgp.password && { [bgp.password.setting]: bgp.password.value }
+  return { ...here, ...secret, [loadBalancer]: settings['loadbalancer'] ?? '' }
+}
+
+/** Opens such a cluster, in which nothing of ours is installed yet, and closes it after the test. */
+export async function onScene(options: SceneOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
+  const { program } = options
+  const { bgp } = dialectOf(program.dialect)
+  const stage: TestStage = await openStage<PredecessorProgram['dialect']>({
+    dialect: program.dialect,
+    install: 'later',
+    users: predecessorUser,
+    controllers: [...workloadControllers, 'endpoints-controller'],
+  })
+  const rig = await setRig({
+    controlPlane: stage.controlPlane,
+    metallb: { version: '0.16.1', webhooks: true },
+    provider: bgp.provider,
+    password: bgp.password?.value,
+  })
+  const [first = 'node-a', ...others] = options.machines
+  const { cloud, project, token, controlPlane, client } = stage
+  const settings = bgp.password && { bgpPass: bgp.password.value }
+  const access = { url: cloud.url, project, token }
+  const predecessor = await installPredecessor(
+    { program, controlPlane, client, cloud: access, ...(settings && { settings }) },
+    first,
+  )
+  try {
+    const scene = sceneOf({ stage, rig, provider: bgp.provider, source: bgp.source, predecessor })
+    for (const name of [first, ...others]) await scene.addMachine(name)
+    for (const name of options.services) await scene.addService(name)
+    await isAnnounced(scene)
+    await play(scene)
+  } finally {
+    await predecessor.stop()
+    await rig.stop()
+    await stage.close()
+  }
+}
+
+type Parts = { stage: TestStage; rig: Rig; provider: Provider; source: 'public' | 'private'; predecessor: Workload }
+
+function sceneOf({ stage, rig, provider, source, predecessor }: Parts): Scene {
+  const { startNode } = simulatedNodes(stage)
+  const machines: Scene['machines'] = []
+  const addresses: Scene['addresses'] = new Map()
+  return {
+    ...stage,
+    rig,
+    provider,
+    machines,
+    addresses,
+    predecessor,
+    async addMachine(name) {
+      const address = ipOf(await startNode(name), 4, source)
+      await rig.node({ name, address })
+      machines.push({ name, address })
+    },
+    async addService(name) {
+      await stage.create(loadBalancer(name, { spec: { selector: { app: 'web' } } }))
+      const address = await eventually(`${name} shows its address`, async (observe) => {
+        const service = observe(await stage.service(name))
+        return shownIn(service) === service?.spec.loadBalancerIP ? shownIn(service) : undefined
+      })
+      addresses.set(name, address)
+    },
+    async deleteService(name) {
+      const address = addresses.get(name)
+      await stage.run('delete', 'service', name, '--wait=false')
+      await eventually(`${name} is gone, its reservation and its pool too`, async (observe) => {
+        const seen = observe([
+          await stage.service(name),
+          await poolsWith(stage, address),
+          reservationsOf(stage, address),
+        ])
+        return JSON.stringify(seen) === '[null,[],[]]' || undefined
+      })
+      addresses.delete(name)
+    },
+  }
+}
+
+async function poolsWith({ client }: TestStage, address = ''): Promise<string[]> {
+  const all = await listAll(client, ipAddressPools, { namespace })
+  return all.filter(({ spec }) => spec.addresses.includes(`${address}/32`)).map(({ metadata }) => metadata.name)
+}
+
+function reservationsOf(stage: TestStage, of = ''): string[] {
+  return stage.reserved().flatMap(({ id, address }) => (address === of ? id : []))
+}
+
+/** Every router has ways to every address that a Service has, and to no other. */
+export function isAnnounced(scene: Scene): Promise<true> {
+  return allLead(scene, [...scene.addresses.values()])
+}
+
+/** What must be the same before and after, whoever runs. */
+export async function seen(scene: Scene) {
+  const { client, addresses } = scene
+  const all = await listAll(client, nodes)
+  return {
+    nodes: all.map(stateOf).toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    reservations: scene.reserved().map(({ id, address }) => `${id} ${address}`),
+    services: await Promise.all(
+      [...addresses.keys()].map(async (name) => {
+        const service = await scene.service(name)
+        return { name, uid: service?.metadata.uid, asked: service?.spec.loadBalancerIP, shown: shownIn(service) }
+      }),
+    ),
+  }
+}
+
+function stateOf(node: Node) {
+  const { name, uid } = node.metadata
+  return { name, uid, machine: node.spec.providerID, taints: cloudTaints(node) }
+}
+
+/** The objects of MetalLB, as kind and name. */
+export async function objectNames({ client }: Scene): Promise<string[]> {
+  const kinds: Resource<KubeObject>[] = [bgpPeers, ipAddressPools, bgpAdvertisements]
+  const lists = await Promise.all(kinds.map((kind) => listAll(client, kind, { namespace })))
+  return lists.flatMap((list, n) => list.map(({ metadata }) => `${kinds[n]?.kind} ${metadata.name}`)).toSorted()
+}
+
+/** Checks what happened since: nothing bought, nothing given back, and always a way to every address. */
+export async function checkQuiet(
+  scene: Scene,
+  before: Awaited<ReturnType<typeof seen>>,
+  sinceMs: number,
+): Promise<void> {
+  assert.equal(await seen(scene), before)
+  assert.equal([scene.calls(routes.reserve), scene.calls(routes.release)], [0, 0])
+  const ways = await waysSince(scene, sinceMs)
+  assert.ok(ways.fewestAnywhere > 0, JSON.stringify(ways))
+  if (scene.machines.length > 1) assert.ok(ways.fewestAtARouter > 0, JSON.stringify(ways))
+}

@@ -1,0 +1,63 @@
+// What has to hold whoever carries out a takeover and its way back: a person, or the commands.
+import { readFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import type { Product } from '../../../sandbox/product.ts'
+import { eventually } from '../../whole/eventually.ts'
+import { routes } from '../../whole/test-stage.ts'
+import { type Scene, checkQuiet, isAnnounced, objectNames, seen } from './scene.ts'
+
+export type Way = {
+  /** From theirs to ours. */
+  there: (scene: Scene) => Promise<Product>
+  /** From ours, which the walk has not stopped, to theirs. */
+  back: (scene: Scene, product: Product) => Promise<void>
+}
+
+/** Goes there and back twice, with Services that come and go under both. */
+export async function walk(scene: Scene, { there, back }: Way): Promise<void> {
+  for (const round of [1, 2]) {
+    const objects = await objectNames(scene)
+    const product = await quietly(scene, () => there(scene))
+    assert.equal(await objectNames(scene), objects)
+
+    await scene.addService(`new-${round}`)
+    await isAnnounced(scene)
+    await scene.deleteService(round === 1 ? 'api' : 'new-1')
+    await isAnnounced(scene)
+
+    await quietly(scene, () => backAgain(scene, () => back(scene, product)))
+
+    const [first = ''] = scene.addresses.keys()
+    scene.cloud.control.calls.clear()
+    await scene.deleteService(first)
+    assert.is(scene.calls(routes.release), 1)
+    await isAnnounced(scene)
+    await scene.addService(first)
+    await isAnnounced(scene)
+  }
+}
+
+/** Nothing is bought, given back, deleted or without a way while this happens. */
+async function quietly<T>(scene: Scene, act: () => Promise<T>): Promise<T> {
+  const before = await seen(scene)
+  scene.cloud.control.calls.clear()
+  const sinceMs = Date.now()
+  const result = await act()
+  await isAnnounced(scene)
+  await checkQuiet(scene, before, sinceMs)
+  return result
+}
+
+/** Returns when the predecessor has looked at every Service since `act` began. */
+export async function backAgain(scene: Scene, act: () => Promise<void>): Promise<void> {
+  const { logFile } = scene.predecessor
+  const before = syncs(logFile)
+  await act()
+  const wanted = before + scene.addresses.size
+  await eventually('it has looked at every Service', () => syncs(logFile) >= wanted || undefined, 90_000)
+}
+
+/** How many Services it has looked at: in the words of the stand-in, and of the real one. */
+function syncs(log: string): number {
+  return readFileSync(log, 'utf8').match(/synced service |EnsureLoadBalancer\(\): add/g)?.length ?? 0
+}
