@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { type EventRecorder, eventRecorder } from '../kube/events.ts'
 import type { Log } from '../kube/log.ts'
+import type { EventReason } from './events/catalogue.ts'
 
 /** The components of upstream's cloud controller manager that Events name as their source, and ours. */
 export const components = [
@@ -14,9 +15,12 @@ export const components = [
 
 export type Component = (typeof components)[number]
 
+/** A recorder of the Events that the catalogue has. */
+export type Recorder = EventRecorder<EventReason>
+
 export type EventRecorders = {
   /** The recorder of a component. */
-  of(component: Component): EventRecorder
+  of(component: Component): Recorder
   /** Resolves when every Event so far is written or given up. */
   written(): Promise<void>
 }
