@@ -89,6 +89,7 @@ async function shell({ dir, file, kubectl, access }: Shell): Promise<Pick<Ground
       ...dialects[dialect].defaultLocation,
       PATH: folders.join(delimiter),
       HOME: home,
+      CLOUD_URL: access.url,
       KUBECONFIG: file,
       EDITOR: 'false',
     },

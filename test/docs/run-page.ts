@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Ground, openCluster, openSandbox } from './ground.ts'
@@ -42,6 +42,13 @@ async function follow(block: Block, ground: Ground): Promise<void> {
   }
 }
 
+/** Names that the preparation of the page found out: a file with the name in the page and the one here, in each line. */
+function namesOf(dir: string): [string, string][] {
+  const file = join(dir, 'names')
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+  return lines.map((line) => line.split('\t') as [string, string])
+}
+
 type Typing = { commands: string; place: string; mustFail?: boolean }
 
 /** Types commands and returns what they print. Throws if they fail, or if they do not although they must. */
@@ -49,7 +56,7 @@ async function type(
   { commands, place, mustFail = false }: Typing,
   { dir, env, readersNames }: Ground,
 ): Promise<string> {
-  const typed = readersNames.reduce((text, [shown, own]) => text.replaceAll(shown, own), commands)
+  const typed = [...readersNames, ...namesOf(dir)].reduce((text, [shown, own]) => text.replaceAll(shown, own), commands)
   const child = spawn('bash', ['-eu', '-o', 'pipefail', '-c', typed], {
     cwd: dir,
     env,
