@@ -46,7 +46,11 @@ export const catalogue = {
     meaning: 'A provisioned or warm address cannot be made available, for the reason in the text.',
     todo: 'Correct the field that the text names.',
   },
-  Synced: { about: 'Node', types: ['Normal'], meaning: 'The machine of the node was found, and its facts are written.' },
+  Synced: {
+    about: 'Node',
+    types: ['Normal'],
+    meaning: 'The machine of the node was found, and its facts are written.',
+  },
   SyncNodeFailed: {
     about: 'Node',
     types: ['Warning'],
