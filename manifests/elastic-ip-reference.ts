@@ -6,7 +6,7 @@ type Schema = {
   format?: string
   description?: string
   enum?: readonly string[]
-  default?: unknown
+  default?: string
   required?: readonly string[]
   properties?: Record<string, Schema>
   items?: Schema
@@ -57,7 +57,7 @@ function fieldRows({ properties = {}, required = [] }: Schema, path: string): st
     const place = `${path}.${name}${isList ? '[]' : ''}`
     const facts = [
       ...(field.enum ? [`One of ${field.enum.map((value) => `\`${value}\``).join(', ')}.`] : []),
-      ...(field.default === undefined ? [] : [`Default: \`${String(field.default)}\`.`]),
+      ...(field.default === undefined ? [] : [`Default: \`${field.default}\`.`]),
       ...(required.includes(name) ? ['Required.'] : []),
     ]
     const cells = [`\`${place}\``, typeName(field), [field.description ?? '', ...facts].join(' ').trim()]

@@ -138,7 +138,7 @@ test('YAML parses, and names annotations and labels that exist', () => {
           errors.map((error) => `${block.place}: ${error.message}`),
         ),
       ),
-    ...[...text.matchAll(/\beip-admission\.dev\/([a-z][\w-]*)/g)]
+    ...[...text.matchAll(/(?<!\.)\beip-admission\.dev\/([a-z][\w-]*)/g)]
       .map(([name]) => name.replace(/-$/, ''))
       .filter((name) => !otherNames.includes(name) && !annotations.includes(`\`${name}\``)),
   ])

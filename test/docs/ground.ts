@@ -51,7 +51,7 @@ export async function openCluster(): Promise<Ground> {
   const access = { url: cloud.url, project, token }
   const { kubeconfig: file, kubectl } = controlPlane
   return {
-    ...(await shell({ dir, file, kubectl, access })),
+    ...(await shell({ dir, file, kubectl, access, tools: [dirname(await helmProgram())] })),
     readersNames: accountOf(access),
     async close() {
       await kubelet.stop()
@@ -68,10 +68,11 @@ function accountOf({ url, project, token }: Access): [string, string][] {
   return [['"apiKey": "...", "projectID": "..."', own]]
 }
 
-type Shell = { dir: string; file: string; kubectl: string; access: Access }
+/** `tools` are folders of more programs. */
+type Shell = { dir: string; file: string; kubectl: string; access: Access; tools?: string[] }
 
 /** A folder with the manifests, as in a clone, and an environment with the programs that pages call. */
-async function shell({ dir, file, kubectl, access }: Shell): Promise<Pick<Ground, 'dir' | 'env'>> {
+async function shell({ dir, file, kubectl, access, tools = [] }: Shell): Promise<Pick<Ground, 'dir' | 'env'>> {
   const home = join(dir, 'home')
   const bin = join(home, 'node_modules', '.bin')
   mkdirSync(bin, { recursive: true })
@@ -81,7 +82,7 @@ async function shell({ dir, file, kubectl, access }: Shell): Promise<Pick<Ground
   const program = join(bin, 'eip-admission')
   writeFileSync(program, `#!/bin/sh\ncase "$1" in ${place} ;; esac\nexec ${command} "$@"\n`)
   chmodSync(program, 0o755)
-  const folders = [bin, dirname(kubectl), dirname(await helmProgram()), process.env.PATH ?? '']
+  const folders = [bin, dirname(kubectl), ...tools, process.env.PATH ?? '']
   return {
     dir: home,
     env: {
