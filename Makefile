@@ -36,6 +36,10 @@ bench: $(installed) ## measures, and prints the figures beside their goals
 generate: $(installed) ## writes the generated files
 	@npm run --silent generate
 
+site: $(installed) docs/site/node_modules/.package-lock.json ## checks the spelling of the documentation and builds it as a web site into dist/site
+	@npm --prefix docs/site run --silent spell
+	@npm --prefix docs/site run --silent build
+
 control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-manager and kubectl, and prints where they are
 	@npm run --silent control-plane
 
@@ -52,4 +56,8 @@ $(installed): package.json package-lock.json
 	@npm ci
 	@touch $@
 
-.PHONY: help demo sandbox test check bundle chaos bench generate control-plane rig chart-tools
+docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/package-lock.json
+	@npm --prefix docs/site ci
+	@touch $@
+
+.PHONY: help demo sandbox test check bundle chaos bench generate site control-plane rig chart-tools

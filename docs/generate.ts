@@ -2,11 +2,14 @@
 // reports those that are out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { elasticIPReference } from '../manifests/elastic-ip-reference.ts'
 import { manifestFiles } from '../manifests/generate/files.ts'
 import { alertGroups } from '../manifests/alerts/alerts.ts'
 import { alertsReference } from '../manifests/alerts/reference.ts'
 import manifest from '../package.json' with { type: 'json' }
+import { commandsReference } from '../server/commands/reference.ts'
 import { doctorReference } from '../server/doctor/reference.ts'
+import { eventsReference } from '../server/events/reference.ts'
 import { metricsReference } from '../server/metrics/reference.ts'
 import { annotationsReference } from '../server/settings/annotations-reference.ts'
 import { dialectFacts } from '../server/settings/chart-facts.ts'
@@ -19,6 +22,9 @@ const pages = [
   { file: 'docs/reference/metrics.md', text: metricsReference() },
   { file: 'docs/reference/alerts.md', text: alertsReference(alertGroups) },
   { file: 'docs/reference/doctor.md', text: doctorReference() },
+  { file: 'docs/reference/elastic-ip.md', text: elasticIPReference() },
+  { file: 'docs/reference/events.md', text: eventsReference() },
+  { file: 'docs/reference/commands.md', text: commandsReference() },
   ...manifestFiles({ version: manifest.version, webhooks: webhookIdentities, dialects: dialectFacts() }),
 ]
 

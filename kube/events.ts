@@ -6,11 +6,12 @@ import { type KubeEvent, type KubeObject, keyOf } from './objects.ts'
 import { events } from './resource.ts'
 
 /** One occurrence of an event. */
-export type Occurrence = { type: KubeEvent['type']; reason: string; message: string }
+export type Occurrence<Reason extends string = string> = { type: KubeEvent['type']; reason: Reason; message: string }
 
-export type EventRecorder = {
+/** A recorder that knows its reasons refuses every other one when the types are checked. */
+export type EventRecorder<Reason extends string = string> = {
   /** Records an event about an object. Returns at once and never throws; a failed write is logged. */
-  record: (object: KubeObject, occurrence: Occurrence) => void
+  record: (object: KubeObject, occurrence: Occurrence<Reason>) => void
   /** Resolves when all events recorded so far are written or dropped. */
   written: () => Promise<void>
 }

@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { type EventRecorder, eventRecorder } from '../kube/events.ts'
 import type { Log } from '../kube/log.ts'
+import type { EventReason } from './events/catalogue.ts'
 import { requestIdAnnotation } from '../ledger/record/names.ts'
 import { currentRequestId } from '../lib/request-id.ts'
 import { type RecentEvents, recentEvents } from './recent-events.ts'
@@ -17,9 +18,12 @@ export const components = [
 
 export type Component = (typeof components)[number]
 
+/** A recorder of the Events that the catalogue has. */
+export type Recorder = EventRecorder<EventReason>
+
 export type EventRecorders = {
   /** The recorder of a component. */
-  of(component: Component): EventRecorder
+  of(component: Component): Recorder
   /** The last Events of all of them. */
   recent(): ReturnType<RecentEvents['list']>
   /** Resolves when every Event so far is written or given up. */

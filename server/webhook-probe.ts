@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
-import type { EventRecorder } from '../kube/events.ts'
+import type { Recorder } from './event-recorders.ts'
 import type { Log } from '../kube/log.ts'
 import type { KubeObject } from '../kube/objects.ts'
 import { configMaps, mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../kube/resource.ts'
@@ -13,7 +13,7 @@ export type WebhookProbeOptions = {
   client: Pick<KubeClient, 'get' | 'create'>
   namespace: string
   intervalMs: number
-  events: Pick<EventRecorder, 'record'>
+  events: Pick<Recorder, 'record'>
   /** Whether this replica writes the Events: one of all replicas is enough. */
   mayReport: () => boolean
   log: Log

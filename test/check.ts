@@ -6,6 +6,7 @@ const checks = [
   ['lint', 'oxlint --type-aware'],
   ['format', 'prettier --check --log-level warn .'],
   ['import law', 'node test/run.ts import-law'],
+  ['documentation', 'node test/run.ts docs/'],
   ['dead code', 'knip'],
   ['generated files', 'node docs/generate.ts --check'],
 ]

@@ -17,7 +17,7 @@ export type MirrorServiceOptions = {
   address: () => string | undefined
   /** The port at the address, if it is not the API servers' own. */
   port: number | undefined
-  event: (service: Service, occurrence: Occurrence) => void
+  event: (service: Service, occurrence: Occurrence<'MirrorServiceContested'>) => void
   now: () => number
   log: Log
 }

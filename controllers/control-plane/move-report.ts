@@ -7,6 +7,11 @@ import type { TriedMove } from './mover.ts'
 /** What an Event is about: a node, or the mirror Service. */
 export type Subject = { node: string } | 'mirror-service'
 
+/** What an Event says about a move. */
+export type MoveOccurrence = Occurrence<
+  'ControlPlaneAddressMoved' | 'ControlPlaneAddressAnswers' | 'ControlPlaneAddressSilent'
+>
+
 export type MoveReportOptions = {
   /** The name of a machine's node, if it has one. */
   nodeOf: (machine: string) => string | undefined
@@ -14,7 +19,7 @@ export type MoveReportOptions = {
   isAnswering: () => Promise<boolean> | undefined
   /** When the last good answer of the former holder arrived. */
   answeredAtMs: (machine: string) => number | undefined
-  event: (subject: Subject, occurrence: Occurrence) => void
+  event: (subject: Subject, occurrence: MoveOccurrence) => void
   onAnswer: (outageMs: number) => void
   clock: Clock
   log: Log
@@ -38,14 +43,14 @@ export async function reportMove(move: TriedMove, options: MoveReportOptions, si
     const node = nodeOf(machine)
     if (node !== undefined && node !== move.to.name) subjects.push({ node })
   }
-  const tell = (occurrence: Occurrence) => subjects.forEach((subject) => event(subject, occurrence))
+  const tell = (occurrence: MoveOccurrence) => subjects.forEach((subject) => event(subject, occurrence))
   const text = `The control-plane address ${address} moved from ${formerNames} to ${move.to.name}: ${move.why}.`
   tell({ type: move.reason === 'leaving' ? 'Normal' : 'Warning', reason: 'ControlPlaneAddressMoved', message: text })
   const lastAnswers = machines.flatMap((machine) => options.answeredAtMs(machine) ?? [])
   await tellAnswer({ address, name: move.to.name, lastAnswerMs: Math.max(...lastAnswers), tell }, options, signal)
 }
 
-type Moved = { address: string; name: string; lastAnswerMs: number; tell: (occurrence: Occurrence) => void }
+type Moved = { address: string; name: string; lastAnswerMs: number; tell: (occurrence: MoveOccurrence) => void }
 
 async function tellAnswer(moved: Moved, options: MoveReportOptions, signal: AbortSignal): Promise<void> {
   const { address, name, lastAnswerMs, tell } = moved

@@ -8,11 +8,13 @@ import { type SignEntries, type SignPlan, makeSign, signMark } from './sign-plan
 /** What the ledger's ConfigMap says, and the map as it was read. */
 export type Known = { entries: SignEntries; stored: ConfigMap | undefined }
 
+type SignEvent = { type: 'Normal' | 'Warning'; reason: 'ClusterIdInUse' | 'ClusterTakenOver'; message: string }
+
 export type WriteSignDeps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'log'> & {
   map: LedgerMap
   intervalMs: number
   /** Reports on the ledger's ConfigMap. */
-  event: (map: ConfigMap, event: { type: 'Normal' | 'Warning'; reason: string; message: string }) => void
+  event: (map: ConfigMap, event: SignEvent) => void
 }
 
 type Writing = { plan: Extract<SignPlan, { kind: 'ours' | 'take-over' }>; shown: string[] }

@@ -5,7 +5,7 @@ const opening = `# eip-admission
 
 Public addresses for Services of type LoadBalancer on bare metal, reserved at admission.
 
-\`\`\`sh
+\`\`\`sh no-run=is-a-test
 kubectl create namespace eip-admission
 kubectl -n eip-admission create secret generic eip-admission-cloud \\
   --from-literal=cloud-sa.json='{"apiKey": "...", "projectID": "..."}'

@@ -1,5 +1,4 @@
-import type { Subject } from '../../controllers/control-plane/move-report.ts'
-import type { Occurrence } from '../../kube/events.ts'
+import type { MoveOccurrence, Subject } from '../../controllers/control-plane/move-report.ts'
 import { splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import type { Base } from '../base.ts'
@@ -9,9 +8,9 @@ import type { ControlPlaneCaches } from './node-caches.ts'
 export function subjectEvents(
   { client, events, vendor, log }: Pick<Base, 'client' | 'events' | 'vendor' | 'log'>,
   caches: Pick<ControlPlaneCaches, 'nodes'>,
-): (subject: Subject, occurrence: Occurrence) => void {
+): (subject: Subject, occurrence: MoveOccurrence) => void {
   const recorder = events.of('control-plane')
-  const onService = async (occurrence: Occurrence) => {
+  const onService = async (occurrence: MoveOccurrence) => {
     try {
       const service = await client.get(services, splitKey(vendor.policy.controlPlaneService))
       if (service) recorder.record(service, occurrence)

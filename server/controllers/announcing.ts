@@ -86,8 +86,8 @@ function reporter({ announcer, events, caches, metrics, log }: Deps): (problem: 
     log.warn({ ...subject, announcer: announcer.name, error: message }, 'not announced')
     const [object, reason] =
       'service' in subject
-        ? [caches.services.get(subject.service), 'SyncLoadBalancerFailed']
-        : [caches.nodes.get(subject.node), 'PeeringFailed']
+        ? [caches.services.get(subject.service), 'SyncLoadBalancerFailed' as const]
+        : [caches.nodes.get(subject.node), 'PeeringFailed' as const]
     if (!object) return
     const event = { type: 'Warning', reason, message: `${announcer.name}: ${message}` } as const
     events.of('service-controller').record(object, event)

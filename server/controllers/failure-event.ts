@@ -1,13 +1,14 @@
 import type { Report } from '../../controllers/reconcile-key.ts'
-import type { EventRecorder } from '../../kube/events.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import { AddressInUse } from '../../ledger/record/address-use.ts'
+import type { Recorder } from '../event-recorders.ts'
+import type { EventReason } from '../events/catalogue.ts'
 
 export type FailureEventOptions = {
-  events: EventRecorder
+  events: Recorder
   /** The object of a key; undefined if it no longer exists. */
   find: (key: Key) => KubeObject | undefined
-  reason: string
+  reason: EventReason
   /** What the message begins with. */
   prefix?: string
 }

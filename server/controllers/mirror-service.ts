@@ -3,7 +3,7 @@ import { slicesOf } from '../../controllers/control-plane/mirror-objects.ts'
 import type { ControllerDeclaration } from '../../controllers/controller.ts'
 import type { Reconciler } from '../../controllers/reconciler.ts'
 import { type Watch, watch } from '../../controllers/watch.ts'
-import type { EventRecorder } from '../../kube/events.ts'
+import type { Recorder } from '../event-recorders.ts'
 import { type Key, splitKey } from '../../kube/objects.ts'
 import { reflector } from '../../kube/reflector.ts'
 import { endpointSlices, endpoints, services } from '../../kube/resource.ts'
@@ -15,7 +15,7 @@ import type { Dependencies } from '../dependencies.ts'
 type Deps = {
   client: KubeClient & Watcher
   log: Log
-  events: EventRecorder
+  events: Recorder
   /** The key of the Service. */
   service: Key
   /** The control-plane address, which the guardian of it reads from the cloud. */

@@ -8,7 +8,7 @@ const opening = `# doctor
 \`eip-admission doctor\` checks a live cluster and its cloud. It changes nothing: it reads, and asks the API server by a dry
 run whether it calls the webhooks. Give it the settings of \`serve\` and a kubeconfig:
 
-\`\`\`sh
+\`\`\`sh no-run=placeholder
 METAL_API_KEY=... METAL_PROJECT_ID=... eip-admission doctor --cloud-provider=equinixmetal
 \`\`\`
 

@@ -1,0 +1,131 @@
+/** One reason of the Events that the process records. */
+export type EventRow = {
+  /** The kinds of the objects that the Events are about. */
+  about: string
+  types: readonly ('Normal' | 'Warning')[]
+  meaning: string
+  /** What a person does about it; nothing where there is nothing to do. */
+  todo?: string
+}
+
+/** Every reason, by its name. A recorder takes no other one, and docs/reference/events.md is made of it. */
+export const catalogue = {
+  EnsuringLoadBalancer: {
+    about: 'Service',
+    types: ['Normal'],
+    meaning: 'The controller reserves the address, or requests a managed load balancer.',
+  },
+  EnsuredLoadBalancer: { about: 'Service', types: ['Normal'], meaning: 'The Service has its address.' },
+  SyncLoadBalancerFailed: {
+    about: 'Service',
+    types: ['Warning'],
+    meaning: 'A step for the Service failed, for the reason in the text. It is retried.',
+    todo: 'Correct what the text names. If that is the cloud, wait.',
+  },
+  DeletingLoadBalancer: {
+    about: 'Service',
+    types: ['Normal', 'Warning'],
+    meaning: 'The controller withdraws and releases the address. A Warning says what the release waits for.',
+  },
+  DeletedLoadBalancer: { about: 'Service', types: ['Normal'], meaning: 'The address is withdrawn and released.' },
+  AddressInUse: {
+    about: 'Service',
+    types: ['Warning'],
+    meaning: 'A claim or a deletion waits, because this Service still shows the address.',
+    todo: 'Delete the Service, or give it another address.',
+  },
+  SurplusReservation: {
+    about: 'Service',
+    types: ['Warning'],
+    meaning: 'Another reservation has the marks of the Service too. It is kept.',
+    todo: 'Decide which one is needed, and delete the other one at the cloud.',
+  },
+  NotAvailable: {
+    about: 'ElasticIP',
+    types: ['Warning'],
+    meaning: 'A provisioned or warm address cannot be made available, for the reason in the text.',
+    todo: 'Correct the field that the text names.',
+  },
+  Synced: {
+    about: 'Node',
+    types: ['Normal'],
+    meaning: 'The machine of the node was found, and its facts are written.',
+  },
+  SyncNodeFailed: {
+    about: 'Node',
+    types: ['Warning'],
+    meaning: 'The machine of the node was not found, or its facts could not be written.',
+    todo: 'Correct the name or the providerID that the text names.',
+  },
+  DeletingNode: { about: 'Node', types: ['Normal'], meaning: 'The controller deletes the node: its machine is gone.' },
+  DeletingNodeFailed: {
+    about: 'Node',
+    types: ['Warning'],
+    meaning: 'The API server refused to delete the node.',
+    todo: 'Give the right that the text names.',
+  },
+  NodeNotDeleted: {
+    about: 'Node',
+    types: ['Warning'],
+    meaning: 'The machine of the node is gone, and the node is kept, for the reason in the text.',
+    todo: 'Delete the node if you are sure that its machine is gone.',
+  },
+  PeeringFailed: {
+    about: 'Node',
+    types: ['Warning'],
+    meaning: 'BGP could not be set up for the node, or MetalLB refused one of its peers.',
+    todo: 'Correct what the text names.',
+  },
+  TooManyAddresses: {
+    about: 'Node',
+    types: ['Warning'],
+    meaning: 'More addresses are announced than the routers accept from one node.',
+    todo: 'Ask the cloud for a higher limit, or delete Services.',
+  },
+  AdmissionNotWorking: {
+    about: 'MutatingWebhookConfiguration',
+    types: ['Warning'],
+    meaning: 'The API server does not use the webhooks, for the reason in the text.',
+    todo: 'Run `eip-admission doctor`, and do what it says about the webhooks.',
+  },
+  AdmissionWorking: {
+    about: 'MutatingWebhookConfiguration',
+    types: ['Normal'],
+    meaning: 'The API server uses the webhooks again.',
+  },
+  ClusterIdInUse: {
+    about: 'ConfigMap',
+    types: ['Warning'],
+    meaning: 'Another cluster uses the same cluster id. Neither of the two reserves or releases anything.',
+    todo: 'Decide which cluster owns the addresses: see the guide on backup and restore.',
+  },
+  ClusterTakenOver: {
+    about: 'ConfigMap',
+    types: ['Normal'],
+    meaning: 'The other cluster with this id is gone, or an operator overruled it.',
+  },
+  MirrorServiceContested: {
+    about: 'Service',
+    types: ['Warning'],
+    meaning: 'Another program undoes the mirror Service of the control-plane address.',
+    todo: 'Stop the program that the text names.',
+  },
+  ControlPlaneAddressMoved: {
+    about: 'Node, Service',
+    types: ['Normal', 'Warning'],
+    meaning: 'The control-plane address moved, with the reason. Normal where its holder was going to leave.',
+  },
+  ControlPlaneAddressAnswers: {
+    about: 'Node, Service',
+    types: ['Normal'],
+    meaning: 'After the move, the control-plane address answers. The text says how long it did not.',
+  },
+  ControlPlaneAddressSilent: {
+    about: 'Node, Service',
+    types: ['Warning'],
+    meaning: 'After the move, the control-plane address does not answer.',
+    todo: 'See whether an interface of the new holder has the address.',
+  },
+} as const satisfies Record<string, EventRow>
+
+export type EventReason = keyof typeof catalogue

@@ -1,0 +1,169 @@
+// What pages say to type exists: commands and flags, values of the chart, annotations, make targets, and YAML that parses.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { parseAllDocuments } from 'yaml'
+import { type ProgramDeps, program } from '../../server/commands/program.ts'
+import { catalogue as events } from '../../server/events/catalogue.ts'
+import { catalogue as metrics } from '../../server/metrics/catalogue.ts'
+import { isCommands } from './marks.ts'
+import { type Page, allPages, root } from './pages.ts'
+
+const generated = [
+  'docs/reference/settings.md',
+  'docs/reference/commands.md',
+  'docs/reference/annotations.md',
+  'CHANGELOG.md',
+]
+/** Decisions name flags of other programs, and those of that time. */
+const pages = allPages().filter(({ file }) => !generated.includes(file) && !file.startsWith('docs/adr/'))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+const commands = new Map(
+  program({ version: '', env: {} } as ProgramDeps).commands.map((command) => [
+    command.name(),
+    command.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null)),
+  ]),
+)
+const anyFlag = new Set([...commands.values()].flat())
+
+/** Flags of other programs that pages name beside ours. */
+const flagsOfOthers = [
+  '--admission-control-config-file',
+  '--cloud-provider',
+  '--help',
+  '--version',
+  '--leader-elect',
+  '--no-hooks',
+  '--node-ip',
+  '--provider-id',
+  '--server-side',
+  '--take-ownership',
+  '--wait',
+]
+
+/** Names under our prefix that are no annotations: the API version and a loadBalancerClass. */
+const otherNames = ['eip-admission.dev/v1alpha1', 'eip-admission.dev/control-plane']
+
+type Schema = { properties?: Record<string, Schema>; additionalProperties?: boolean; type?: string | string[] }
+
+const chartValues = JSON.parse(read('manifests/chart/values.schema.json')) as Schema
+const annotations = read('docs/reference/annotations.md')
+const targets = [...read('Makefile').matchAll(/^([a-z-]+):/gm)].map(([, target]) => target)
+
+/** The commands of a page, each in one line. */
+function commandsOf({ blocks }: Page): { place: string; line: string }[] {
+  return blocks.filter(isCommands).flatMap(({ place, text }) =>
+    text
+      .replaceAll(/\\\n\s*/g, ' ')
+      .split('\n')
+      .map((line) => ({ place, line })),
+  )
+}
+
+/** What is wrong with the flags of our own commands in a line. */
+function problemsOfLine(line: string): string[] {
+  return [...line.matchAll(/(?:^|[\s$])eip-admission ([a-z-][^|;&>)#]*)/g)].flatMap(([, rest = '']) => {
+    const [first = '', ...words] = rest.trim().split(/\s+/)
+    const name = first.startsWith('--') ? 'serve' : first
+    const flags = commands.get(name)
+    if (['--version', '--help', 'help'].includes(first)) return []
+    // The name of a release or of a namespace, after another program.
+    if (/\b(helm|kubectl|create)\b/.test(line.slice(0, line.indexOf('eip-admission')))) return []
+    if (!flags) return [`there is no command ${first}`]
+    const given = [first, ...words].filter((word) => word.startsWith('-')).map((word) => word.split('=')[0] ?? '')
+    return given.filter((flag) => !['--help', ...flags].includes(flag)).map((flag) => `${name} has no flag ${flag}`)
+  })
+}
+
+/** The values that a line gives to helm and that the chart does not have. */
+function unknownValues(line: string): string[] {
+  const given = [...line.matchAll(/--set(?:-string|-json|-file)?[ =]'?([\w.[\]-]+)=/g)].map(([, path = '']) => path)
+  return given.filter((path) => !hasValue(chartValues, path.replaceAll(/\[\d+\]/g, '').split('.')))
+}
+
+function hasValue({ properties, additionalProperties }: Schema, [first, ...rest]: string[]): boolean {
+  if (first === undefined) return true
+  const below = properties?.[first]
+  return below ? hasValue(below, rest) : properties === undefined && additionalProperties !== false
+}
+
+function findAll(look: (page: Page) => string[]): string[] {
+  return pages.flatMap((page) => look(page).map((problem) => `${page.file}: ${problem}`))
+}
+
+test('commands and flags of eip-admission exist', () => {
+  assert.equal(
+    findAll((page) => commandsOf(page).flatMap(({ line }) => problemsOfLine(line))),
+    [],
+  )
+})
+
+test('flags in the text exist', () => {
+  const known = [...anyFlag, ...flagsOfOthers]
+  const unknown = findAll(({ text }) =>
+    [...text.matchAll(/`(--[a-z][a-z-]+)(?:[=\s][^`]*)?`/g)]
+      .map(([, flag = '']) => flag)
+      .filter((flag) => !known.includes(flag) && !flag.endsWith('-')),
+  )
+  assert.equal([...new Set(unknown)], [])
+})
+
+test('values of the chart exist', () => {
+  assert.equal(
+    findAll((page) => commandsOf(page).flatMap(({ line }) => unknownValues(line))),
+    [],
+  )
+})
+
+test('targets of make exist', () => {
+  const named = findAll(({ text, blocks }) =>
+    [
+      ...[...text.matchAll(/`make ([a-z-]+)[^`]*`/g)].map(([, target = '']) => target),
+      ...blocks
+        .filter(isCommands)
+        .flatMap((block) => [...block.text.matchAll(/^make ([a-z-]+)/gm)].map(([, target = '']) => target)),
+    ].filter((target) => !targets.includes(target)),
+  )
+  assert.equal(named, [])
+})
+
+test('YAML parses, and names annotations and labels that exist', () => {
+  const problems = findAll(({ blocks, text }) => [
+    ...blocks
+      .filter(({ lang }) => lang === 'yaml')
+      .flatMap((block) =>
+        parseAllDocuments(block.text).flatMap(({ errors }) =>
+          errors.map((error) => `${block.place}: ${error.message}`),
+        ),
+      ),
+    ...[...text.matchAll(/(?<!\.)\beip-admission\.dev\/([a-z][\w-]*)/g)]
+      .map(([name]) => name.replace(/-$/, ''))
+      .filter((name) => !otherNames.includes(name) && !annotations.includes(`\`${name}\``)),
+  ])
+  assert.equal([...new Set(problems)], [])
+})
+
+test('Events and metrics that a command selects exist', () => {
+  const problems = findAll(({ text }) => [
+    ...[...text.matchAll(/reason=([A-Z]\w+)/g)]
+      .map(([, reason = '']) => reason)
+      .filter((reason) => !Object.hasOwn(events, reason)),
+    ...[...text.matchAll(/`(eip_admission_\w+?)(?:_bucket|_sum|_count)?`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !Object.hasOwn(metrics, name)),
+  ])
+  assert.equal(problems, [])
+})
+
+test('each kind of mistake is found', () => {
+  assert.equal(problemsOfLine('npx eip-admission instal --dry-run'), ['there is no command instal'])
+  assert.equal(problemsOfLine('eip-admission cleanup --yess'), ['cleanup has no flag --yess'])
+  assert.equal(problemsOfLine('METAL_METRO_NAME=da eip-admission serve --cloud-provider=equinixmetal'), [])
+  assert.equal(unknownValues('helm install x y --set settings.regio=a --set settings.region=b --set webhooks.url=c'), [
+    'settings.regio',
+  ])
+})
+
+test.run()

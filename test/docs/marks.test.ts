@@ -1,0 +1,43 @@
+// Every block of commands is run, or says why not.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { isCommands, markOf, reasons, stepsOf, withoutChance } from './marks.ts'
+import { type Block, allPages } from './pages.ts'
+
+const blocks = allPages()
+  .flatMap((page) => page.blocks)
+  .filter(isCommands)
+
+test('every block of commands is marked, with a reason that is known', () => {
+  const problems = blocks.flatMap((block) => {
+    const mark = markOf(block)
+    if (mark.kind === 'none')
+      return [`${block.place}: mark it: run, run=fails or no-run=<${Object.keys(reasons).join('|')}>`]
+    return mark.kind === 'no-run' && !Object.hasOwn(reasons, mark.reason)
+      ? [`${block.place}: no-run=${mark.reason}?`]
+      : []
+  })
+  assert.equal(problems, [])
+})
+
+test('most blocks of commands are run', () => {
+  const run = blocks.filter((block) => markOf(block).kind === 'run').length
+  assert.ok(run * 2 > blocks.length, `${run} of ${blocks.length} blocks are run`)
+})
+
+test('a block of commands and outputs is taken apart', () => {
+  const block = (text: string): Block => ({ lang: 'console', words: ['run'], text, place: 'a.md:1' })
+  assert.equal(stepsOf(block('$ a \\\n  b\none\ntwo\n$ c')), [
+    { command: 'a \\\n  b', output: 'one\ntwo' },
+    { command: 'c', output: '' },
+  ])
+  assert.equal(stepsOf(block('a\nb')), [{ command: 'a\nb' }])
+})
+
+test('what differs from run to run is no difference', () => {
+  const seen = 'web   LoadBalancer   10.0.0.8   203.0.113.7   80:31234/TCP   3s'
+  assert.is(withoutChance(seen), withoutChance('web LoadBalancer 10.0.200.1 198.51.100.77 80:30001/TCP 1m2s'))
+  assert.is.not(withoutChance(seen), withoutChance(seen.replace('web', 'other')))
+})
+
+test.run()
