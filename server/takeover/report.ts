@@ -33,7 +33,7 @@ function asText(plan: TakeoverPlan, typed: string): string {
     findings('In the way', plan.blockers),
     nextText(plan, typed),
   ]
-  return `${parts.filter((part) => part !== '').join('\n')}`
+  return parts.filter((part) => part !== '').join('\n')
 }
 
 function head({ predecessor, cluster }: TakeoverPlan): string {

@@ -67,7 +67,7 @@ function planOf(scene: Scene = {}): TakeoverPlan {
     records: [],
     nodes: [],
     programs,
-    workloads: programs as Values['workloads'],
+    workloads: programs,
     definitions: [],
     metallb: [],
     sessions: [],
