@@ -37,8 +37,11 @@ export type Subject = { service: Key } | { node: string }
 /** An object that must exist, with the fields that we set (null: one that must go), and what it is written for. */
 export type WantedObject = { object: KubeObject; subjects: Subject[] }
 
-/** A part of the state that the announcing software refuses, or would refuse and was therefore left out. */
-export type Problem = { subject: Subject; message: string }
+/**
+ * A part of the state that the announcing software refuses, or would refuse and was therefore left out. `mayPass`: the
+ * software says so also for a moment while it takes up a change, and tries again by itself.
+ */
+export type Problem = { subject: Subject; message: string; mayPass?: true }
 
 /** The BGP sessions that one object configures: of these nodes, or of nodes that it does not name, with one router. */
 export type ObjectSessions = { nodes: string[] | undefined; router: string; localAsn: number }

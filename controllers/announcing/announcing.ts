@@ -9,6 +9,9 @@ export const announcingKey = 'all'
 /** How long the announcing software gets to judge what we wrote, before we read its verdict. */
 const verdictMs = 2_000
 
+/** How long a problem that may pass by itself is only watched. */
+const passingMs = 30_000
+
 /** How long after a refusal we write again. */
 const refusedMs = 10_000
 
@@ -28,21 +31,33 @@ export type AnnouncingDeps = {
   configurator: Configurator
   /** Receives a problem once, and again if it was gone in between. */
   report: (problem: Problem) => void
+  /** A clock that never jumps. */
+  now?: () => number
 }
 
 /** Brings the configuration of the announcing software to what the cluster should announce. */
-export function announcing({ state, showing, configurator, report }: AnnouncingDeps): Announcing {
+export function announcing(deps: AnnouncingDeps): Announcing {
+  const { state, showing, configurator, report, now = () => performance.now() } = deps
   let current: Announcements | undefined
   let reported = new Set<string>()
+  let passing = new Map<string, number>()
+  /** The problems that stay: one that may pass by itself stays when it was there long enough. */
+  const lasting = (problems: Problem[]) => {
+    const before = passing
+    const seen = problems.filter(({ mayPass }) => mayPass).map(identityOf)
+    passing = new Map(seen.map((identity) => [identity, before.get(identity) ?? now()]))
+    return problems.filter((problem) => now() - (passing.get(identityOf(problem)) ?? -Infinity) >= passingMs)
+  }
   return {
     name: 'announcing',
     async reconcile(_key, signal) {
       current = state()
       try {
-        const { problems, ...result } = await configurator.carryOut(current, signal)
+        const { problems: seen, ...result } = await configurator.carryOut(current, signal)
+        const problems = lasting(seen)
         for (const problem of problems) if (!reported.has(identityOf(problem))) report(problem)
         reported = new Set(problems.map(identityOf))
-        const againInMs = retryInMs(result)
+        const againInMs = retryInMs(result) ?? (passing.size > 0 ? refusedMs : undefined)
         return againInMs === undefined ? {} : { againInMs }
       } finally {
         current = undefined

@@ -8,7 +8,7 @@ import { fileFault } from '../file-fault.ts'
 import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import { type TakeoverPlan, canApply } from './plan.ts'
 import type { Reader } from './read-facts.ts'
-import { NoPlan, type ReadPlan, readPlan } from './read-plan.ts'
+import { NoPlan, type PlanSource, readPlan } from './read-plan.ts'
 import { formatNoPlan, formatPlan } from './report.ts'
 
 /** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
@@ -17,35 +17,36 @@ type Deps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Deps): Promise<number> {
   deps.signal.addEventListener('abort', () => deps.endAtOnce('stopped before the plan was made'), { once: true })
+  const { print } = deps
   const { flags, output, writeValues, writeSecret } = settings
   try {
-    const { plan, secretFile } = await planTakeover(flags, deps)
+    const { plan, secretFile } = await readPlan(planSource(flags, deps))
     if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
     if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
-    deps.print(formatPlan(plan, output, typedFlags(flags)))
+    print(formatPlan(plan, output, typedFlags(flags)))
     return canApply(plan) ? 0 : 1
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error
-    deps.print(formatNoPlan(error.message, error.findings, output))
+    print(formatNoPlan(error.message, error.findings, output))
     return 1
   }
 }
 
-/** Reads the plan with these flags of `serve`. Throws NoPlan where there is none. */
-export function planTakeover(
+/** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
+export function planSource(
   flags: Record<string, string>,
   { env, version, signal }: Pick<Deps, 'env' | 'version' | 'signal'>,
-): Promise<ReadPlan> {
+): PlanSource {
   const userAgent = `eip-admission/${version} takeover`
-  const file = flags['--kubeconfig'] ?? env['KUBECONFIG']
-  const credentials = credentialsOf({ kubeconfig: file, apiServer: flags['--api-server'] }, env)
+  const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
+  const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
   const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
-  // These two of the client's methods alone: the plan cannot write.
+  // Only these two of the client's methods: the plan cannot write.
   const reader: Reader = {
     get: (resource, at, options) => client.get(resource, at, options),
     list: (resource, options) => client.list(resource, options),
   }
-  return readPlan({ reader, credentials, userAgent, env, flags, signal })
+  return { reader, credentials, userAgent, env, flags, signal }
 }
 
 /** The manifest of our Secret. */

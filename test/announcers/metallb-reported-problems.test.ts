@@ -112,6 +112,13 @@ for (const { name, reports, subjects } of heard) {
   })
 }
 
+test('a state that MetalLB may leave by itself says so, and any other does not', () => {
+  const mayPass = (errorSummary: string) =>
+    reportedProblems([report('speaker-node-a', { result: 'Invalid', errorSummary }, 'node-a')], state)[0]?.mayPass
+  assert.is(mayPass('configuration error: general handler sync state error'), true)
+  assert.is(mayPass('configuration error: bfd profiles section set'), undefined)
+})
+
 test('a problem contains MetalLB’s own words', () => {
   const lastTransitionTime = '2026-01-31T09:00:00Z'
   const status = 'False'

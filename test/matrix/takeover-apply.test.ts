@@ -30,7 +30,6 @@ stage.cloud.control.calls.clear()
 let product: Product | undefined
 
 const kill = (text: string) => ({ text, signal: 'SIGKILL' as const })
-const flags = [`--webhook-url=https://127.0.0.1:1`]
 
 /** Neither bought nor given back. */
 function nothingBought(): void {
@@ -66,10 +65,10 @@ for (const round of [1, 2]) {
     const plan = await planFor(stage)
     product = await stage.start({ env: settings })
     for (const step of [1, 2, 3, 4, 5, 6]) {
-      const { output } = await runTakeover(stage, 'apply', { plan, flags, at: kill(`[${step}/6]`) })
+      const { output } = await runTakeover(stage, 'apply', { plan, at: kill(`[${step}/6]`) })
       assert.match(output, `[${step}/6]`)
     }
-    const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage), flags })
+    const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
     assert.is(code, 0, output)
     assert.match(output, '3 Services were taken over')
     await isTakenOver()
@@ -103,7 +102,7 @@ for (const round of [1, 2]) {
 
 test('undo in the middle of apply', async () => {
   for (const step of [2, 3, 4]) {
-    await runTakeover(stage, 'apply', { plan: await planFor(stage), flags, at: kill(`[${step}/6]`) })
+    await runTakeover(stage, 'apply', { plan: await planFor(stage), at: kill(`[${step}/6]`) })
     const { code, output } = await runTakeover(stage, 'undo')
     assert.is(code, 0, output)
     await predecessorLeads(stage)
@@ -116,7 +115,7 @@ test('undo in the middle of apply', async () => {
 
 test('a Service and a node that came since have the names of the predecessor after undo', async () => {
   product = await stage.start({ env: settings })
-  const applied = await runTakeover(stage, 'apply', { plan: await planFor(stage), flags })
+  const applied = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
   assert.is(applied.code, 0, applied.output)
   const { startNode } = simulatedNodes(stage)
   await startNode('node-c')

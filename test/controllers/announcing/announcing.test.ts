@@ -12,11 +12,12 @@ const nothing: Announcements = { addresses: [], nodes: [] }
 
 function scene(answer: () => Promise<ConfigureResult> = () => Promise.resolve(settled)) {
   const reported: Problem[] = []
-  const world = { state: shown, written: nothing }
+  const world = { state: shown, written: nothing, ms: 0 }
   const reconciler = announcing({
     state: () => world.state,
     showing: (asked) => world.state.addresses.filter((one) => one.address === asked).flatMap((one) => one.services),
     report: (problem) => reported.push(problem),
+    now: () => world.ms,
     configurator: {
       async carryOut(state) {
         const configured = await answer()
@@ -71,6 +72,25 @@ test('a problem is reported once, and again after it was gone', async () => {
     await pass()
     assert.is(reported.length, counted)
   }
+})
+
+test('a problem that may pass by itself is reported when it stays, and looked at again until then', async () => {
+  const problem = { subject: { node: 'node-a' }, message: 'sync state error', mayPass: true } as const
+  const answers = [[problem], [], [problem], [problem], [problem]]
+  const { pass, reported, world } = scene(() => Promise.resolve({ ...settled, problems: answers.shift() ?? [] }))
+  const counts = []
+  for (const ms of [0, 40_000, 50_000, 60_000, 90_000]) {
+    world.ms = ms
+    const { againInMs } = await pass()
+    counts.push([againInMs !== undefined, reported.length])
+  }
+  assert.equal(counts, [
+    [true, 0],
+    [false, 0],
+    [true, 0],
+    [true, 0],
+    [true, 1],
+  ])
 })
 
 test('after a write the verdict of the software is read soon', async () => {
