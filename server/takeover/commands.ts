@@ -92,7 +92,11 @@ function indentOf(line: string): string {
 }
 
 /** The exit code of a run: an end by a signal, and refusals, are told in a sentence. */
-async function ended(run: () => Promise<number>, command: string, { print, printError }: TakeoverDeps): Promise<number> {
+async function ended(
+  run: () => Promise<number>,
+  command: string,
+  { print, printError }: TakeoverDeps,
+): Promise<number> {
   try {
     return await run()
   } catch (error) {
