@@ -7,6 +7,7 @@ import type { CommandDeps } from '../commands/command-deps.ts'
 import { fileFault } from '../file-fault.ts'
 import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import { type TakeoverPlan, canApply } from './plan.ts'
+import type { Reader } from './read-facts.ts'
 import { NoPlan, type PlanSource, readPlan } from './read-plan.ts'
 import { formatNoPlan, formatPlan } from './report.ts'
 
@@ -41,10 +42,10 @@ export function planSource(
   const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
   const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
   // Only these two of the client's methods: the plan cannot write.
-  const reader = {
-    get: (...of: Parameters<typeof client.get>) => client.get(...of),
-    list: (...of: Parameters<typeof client.list>) => client.list(...of),
-  } as Pick<typeof client, 'get' | 'list'>
+  const reader: Reader = {
+    get: (resource, at, options) => client.get(resource, at, options),
+    list: (resource, options) => client.list(resource, options),
+  }
   return { reader, credentials, userAgent, env, flags, signal }
 }
 
