@@ -153,7 +153,12 @@ function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps
         '`takeover plan`, and the rights of an administrator of the cluster.',
     )
     .action(() => {
-      const { '--output': output = '', '--patience': patience = '', '--webhook-url': url = '', ...flags } = givenFlags(command)
+      const {
+        '--output': output = '',
+        '--patience': patience = '',
+        '--webhook-url': url = '',
+        ...flags
+      } = givenFlags(command)
       const own = { '--output': output, '--patience': patience, '--webhook-url': url }
       return takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: own, env }).values, flags })
     })
