@@ -19,6 +19,7 @@ if (cache !== undefined) enableCompileCache(cache)
 const { run } = await import('./commands/run.ts')
 
 const print = (text: string) => void process.stdout.write(text)
+const printError = (text: string) => void process.stderr.write(text)
 const endAtOnce = (reason: string) => {
   fail(new Error(reason))
   process.exit()
@@ -28,7 +29,7 @@ const host = { env: process.env, version, signal: stopping.signal, print, endAtO
 try {
   process.exitCode = await run(process.argv.slice(2), {
     ...host,
-    printError: (text) => void process.stderr.write(text),
+    printError,
     // Each command is loaded only when it runs, so that `version` does not load a web server.
     serve: async (settings) =>
       settings.process.only === 'control-plane'
@@ -37,6 +38,10 @@ try {
     install: async (settings) => (await import('./commands/install.ts')).install(settings, host),
     cleanup: async (settings) => (await import('./commands/cleanup.ts')).cleanup(settings, host),
     doctor: async (settings) => (await import('./doctor/doctor.ts')).doctor(settings, host),
+    takeoverApply: async (settings) =>
+      (await import('./takeover/commands.ts')).takeoverApply(settings, { ...host, printError }),
+    takeoverUndo: async (settings) =>
+      (await import('./takeover/commands.ts')).takeoverUndo(settings, { ...host, printError }),
     takeoverPlan: async (settings) => (await import('./takeover/takeover-plan.ts')).takeoverPlan(settings, host),
   })
 } catch (error) {

@@ -53,7 +53,7 @@ export const pods: ValueRow[] = [
     sentence:
       'Number of pods. All answer reviews, one leads. A rollout never goes below it; on the host network it goes one ' +
       'below, and ends only if there are that many nodes.',
-    schema: { type: 'integer', minimum: 1 },
+    schema: { type: 'integer', minimum: 0 },
   },
   { path: 'podDisruptionBudget.enabled', default: true, sentence: 'Keeps a replica while nodes are drained.' },
   {

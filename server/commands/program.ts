@@ -7,6 +7,8 @@ import {
   takeoverPlanSettings,
 } from '../settings/commands.ts'
 import type { CleanupSettings, InstallSettings, TakeoverPlanSettings } from '../settings/commands.ts'
+import { takeoverApplySettings, takeoverUndoSettings } from '../settings/takeover-apply.ts'
+import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import type { DoctorSettings } from '../doctor/doctor.ts'
 import { resolveSettings } from '../settings/resolve.ts'
 import type { Sources } from '../settings/resolve.ts'
@@ -21,6 +23,8 @@ export type ProgramDeps = {
   cleanup: (settings: CleanupSettings) => Promise<void>
   doctor: (settings: DoctorSettings) => Promise<void>
   takeoverPlan: (settings: TakeoverPlanSettings) => Promise<void>
+  takeoverApply: (settings: TakeoverApplySettings) => Promise<void>
+  takeoverUndo: (settings: TakeoverUndoSettings) => Promise<void>
   version: string
   env: Sources['env']
   print: (text: string) => void
@@ -113,6 +117,8 @@ function addTakeover(root: Command, deps: ProgramDeps): void {
         'Every Service keeps its address. Nothing is reserved or deleted at the cloud.',
     )
   addTakeoverPlan(takeover, deps)
+  addTakeoverApply(takeover, deps)
+  addTakeoverUndo(takeover, deps)
 }
 
 function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps): void {
@@ -133,4 +139,42 @@ function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps):
       return takeoverPlan({ ...resolveSettings(takeoverPlanSettings, { flags: own, env }).values, flags })
     })
   addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]))
+}
+
+function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps): void {
+  const command = takeover
+    .command('apply')
+    .showHelpAfterError('eip-admission takeover apply --help lists the flags.')
+    .summary('Takes over, step by step; it may be repeated until it is done.')
+    .description(
+      'Makes the plan anew, and refuses if something stands in its way. Then it stops the predecessor, frees its lease, ' +
+        'waits until eip-admission leads and has adopted every reservation, and verifies each Service. It may be ' +
+        'stopped and repeated at any time: every step looks at the cluster for itself. It needs the flags of ' +
+        '`takeover plan`, and the rights of an administrator of the cluster.',
+    )
+    .action(() => {
+      const {
+        '--output': output = '',
+        '--patience': patience = '',
+        '--webhook-url': url = '',
+        ...flags
+      } = givenFlags(command)
+      const own = { '--output': output, '--patience': patience, '--webhook-url': url }
+      return takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: own, env }).values, flags })
+    })
+  addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: takeoverApplySettings }, ...serveSections]))
+}
+
+function addTakeoverUndo(takeover: Command, { takeoverUndo, env }: ProgramDeps): void {
+  const command = takeover
+    .command('undo')
+    .showHelpAfterError('eip-admission takeover undo --help lists the flags.')
+    .summary('Brings the predecessor back, from wherever a takeover stands.')
+    .description(
+      'Stops eip-admission, gives Services and the objects of MetalLB back in the form that the predecessor expects, ' +
+        'and starts it as it was found. No address changes, and nothing is deleted at the cloud. Stop every ' +
+        '`eip-admission serve` outside of the cluster yourself. It may be stopped and repeated at any time.',
+    )
+    .action(() => takeoverUndo(resolveSettings(takeoverUndoSettings, { flags: givenFlags(command), env }).values))
+  addSettings(command, [{ heading: 'Options', table: takeoverUndoSettings }])
 }

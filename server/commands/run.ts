@@ -2,14 +2,17 @@ import { CommanderError } from 'commander'
 import type { Command } from 'commander'
 import type { DoctorSettings } from '../doctor/doctor.ts'
 import type { TakeoverPlanSettings } from '../settings/commands.ts'
+import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { SettingsError } from '../settings/problems.ts'
 import { program } from './program.ts'
 import type { ProgramDeps } from './program.ts'
 
 /** These commands return an exit code of their own. */
-type RunDeps = Omit<ProgramDeps, 'doctor' | 'takeoverPlan'> & {
+type RunDeps = Omit<ProgramDeps, 'doctor' | 'takeoverPlan' | 'takeoverApply' | 'takeoverUndo'> & {
   doctor: (settings: DoctorSettings) => Promise<number>
   takeoverPlan: (settings: TakeoverPlanSettings) => Promise<number>
+  takeoverApply: (settings: TakeoverApplySettings) => Promise<number>
+  takeoverUndo: (settings: TakeoverUndoSettings) => Promise<number>
 }
 
 /**
@@ -23,6 +26,8 @@ export async function run(args: readonly string[], deps: RunDeps): Promise<numbe
       ...deps,
       doctor: async (settings) => void (exitCode = await deps.doctor(settings)),
       takeoverPlan: async (settings) => void (exitCode = await deps.takeoverPlan(settings)),
+      takeoverApply: async (settings) => void (exitCode = await deps.takeoverApply(settings)),
+      takeoverUndo: async (settings) => void (exitCode = await deps.takeoverUndo(settings)),
     })
     await root.parseAsync(withoutUnknownValues(root, withCommand(args)), { from: 'user' })
     return exitCode

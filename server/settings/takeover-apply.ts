@@ -4,12 +4,7 @@ import { leaderElection } from './leader-election.ts'
 import { ownNamespace } from './process.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
 
-/** The settings of `takeover undo`. */
-export const undoSettings = {
-  kubeconfig: installSettings.kubeconfig,
-  namespace: ownNamespace,
-  leaseNamespace: leaderElection.leaseNamespace,
-  leaseName: leaderElection.leaseName,
+const work = {
   patienceMs: {
     title: 'patience',
     flag: '--patience',
@@ -27,11 +22,21 @@ export const undoSettings = {
   },
 } as const satisfies SettingsTable
 
-/** The settings of `takeover apply`, besides those of its plan. */
-export const applySettings = {
-  ...undoSettings,
-  webhookUrl: installSettings.webhookUrl,
+/** The settings of `takeover apply`, besides those of `serve`. */
+export const takeoverApplySettings = {
+  webhookUrl: { ...installSettings.webhookUrl, sentence: `${installSettings.webhookUrl.sentence} As for \`install\`.` },
+  ...work,
 } as const satisfies SettingsTable
 
-export type UndoSettings = ValuesOf<typeof undoSettings>
-export type ApplySettings = ValuesOf<typeof applySettings>
+/** The settings of `takeover undo`. */
+export const takeoverUndoSettings = {
+  kubeconfig: installSettings.kubeconfig,
+  namespace: ownNamespace,
+  leaseNamespace: leaderElection.leaseNamespace,
+  leaseName: leaderElection.leaseName,
+  ...work,
+} as const satisfies SettingsTable
+
+/** Flags of `serve` take precedence over what the predecessor's settings say. */
+export type TakeoverApplySettings = ValuesOf<typeof takeoverApplySettings> & { flags: Record<string, string> }
+export type TakeoverUndoSettings = ValuesOf<typeof takeoverUndoSettings>

@@ -47,7 +47,7 @@ export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
     stopStep({ name: 'stop-predecessor', title: `Stop ${plan.predecessor.title}` }, client, () =>
       stoppedWorkloads(client, found.workloads),
     ),
-    freeLeaseStep(client, lease),
+    freeLeaseStep(client, lease, clock),
     leadStep(client, { namespace, lease }),
     adoptStep({ client, planned, found }),
     verify,

@@ -1,43 +1,74 @@
 import { connect } from '../../kube/connect.ts'
+import type { Credentials } from '../../kube/credentials.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import type { ServeDeps } from '../base.ts'
 import type { CommandDeps } from '../commands/command-deps.ts'
 import { install } from '../commands/install.ts'
-import { readInstallSettings } from '../settings/commands.ts'
-import type { ApplySettings, UndoSettings } from '../settings/takeover-apply.ts'
+import type { InstallSettings } from '../settings/commands.ts'
+import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { applyReport, clean, undoReport } from './apply-report.ts'
 import { Blocked, applyTakeover } from './apply.ts'
 import { predecessorNamed } from './found.ts'
 import type { TakeoverPlan } from './plan.ts'
 import { progressStore } from './progress.ts'
+import { NoPlan, type ReadPlan, readPlan } from './read-plan.ts'
+import { formatNoPlan } from './report.ts'
 import { Interrupted } from './steps.ts'
+import { planSource } from './takeover-plan.ts'
 import { NothingToUndo, undoTakeover } from './undo.ts'
 
 export type TakeoverDeps = CommandDeps & Pick<ServeDeps, 'signal'> & { printError: (text: string) => void }
 
 /** Takes over, or continues an earlier run, and returns the exit code. */
-export async function takeoverApply(
-  settings: ApplySettings,
-  makePlan: () => Promise<TakeoverPlan>,
-  deps: TakeoverDeps,
-): Promise<number> {
+export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDeps): Promise<number> {
+  const { flags, webhookUrl } = settings
+  let read: ReadPlan | undefined
+  const source = planSource(flags, deps)
+  const plans = {
+    async makePlan() {
+      read = await readPlan(source)
+      return read.plan
+    },
+    install: (plan: TakeoverPlan) =>
+      install(
+        installSettingsOf(plan, {
+          kubeconfig: flags['--kubeconfig'] ?? deps.env['KUBECONFIG'],
+          webhookUrl,
+          loadBalancer: read?.vendor.loadBalancer,
+          loadBalancerManifest: read?.settings.cluster.loadBalancerManifest,
+        }),
+        { ...deps, print: () => {} },
+      ),
+  }
+  return applyWith(plans, { ...settings, credentials: source.credentials }, deps)
+}
+
+type Plans = { makePlan(): Promise<TakeoverPlan>; install(plan: TakeoverPlan): Promise<void> }
+type Work = Pick<TakeoverApplySettings, 'output' | 'patienceMs'> & { credentials: Credentials }
+
+/** Takes over by plans that somebody makes, and returns the exit code. */
+export function applyWith(plans: Plans, settings: Work, deps: TakeoverDeps): Promise<number> {
   const run = async () => {
-    const result = await applyTakeover({
-      ...common(settings, deps),
-      makePlan,
-      install: (plan) => installFor(plan, settings, deps),
-    })
+    const result = await applyTakeover({ ...common(settings, deps), ...plans })
     deps.print(applyReport(result, settings.output))
     return result.services.some(({ problems }) => problems.length > 0) ? 1 : 0
   }
   return ended(run, 'apply', deps)
 }
 
+type Installing = Pick<InstallSettings, 'kubeconfig' | 'webhookUrl' | 'loadBalancer' | 'loadBalancerManifest'>
+
+/** What `install` needs to know, for the target of a plan. */
+export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, given: Installing): InstallSettings {
+  return { ...target, ...given, dryRun: false, cloudConfig: undefined, metallbConfigMap: undefined }
+}
+
 /** Brings the predecessor back, and returns the exit code. */
-export async function takeoverUndo(settings: UndoSettings, deps: TakeoverDeps): Promise<number> {
+export async function takeoverUndo(settings: TakeoverUndoSettings, deps: TakeoverDeps): Promise<number> {
   const { namespace, leaseNamespace, leaseName } = settings
   const run = async () => {
-    const { client, ...more } = common(settings, deps)
+    const credentials = kubeconfig({ file: settings.kubeconfig })
+    const { client, ...more } = common({ ...settings, credentials }, deps)
     const before = await progressStore(client, namespace).read()
     const title = before ? predecessorNamed(before.found.predecessor).title : ''
     const lease = { namespace: leaseNamespace, name: leaseName }
@@ -48,44 +79,31 @@ export async function takeoverUndo(settings: UndoSettings, deps: TakeoverDeps): 
   return ended(run, 'undo', deps)
 }
 
-function common(settings: UndoSettings, { version, print, signal }: TakeoverDeps) {
-  const client = connect(kubeconfig({ file: settings.kubeconfig }), {
-    userAgent: `eip-admission/${version} takeover`,
-    timeoutMs: 30_000,
-  })
-  const isText = settings.output === 'text'
+function common({ credentials, output, patienceMs }: Work, { version, print, signal }: TakeoverDeps) {
+  const client = connect(credentials, { userAgent: `eip-admission/${version} takeover`, timeoutMs: 30_000 })
+  const isText = output === 'text'
   // For programs the output is one document.
   const tell = (line: string) => (isText ? print(`${indentOf(line)}${clean(line)}\n`) : undefined)
-  return { client, tell, signal, patienceMs: settings.patienceMs }
+  return { client, tell, signal, patienceMs }
 }
 
 function indentOf(line: string): string {
   return /^ */.exec(line)?.[0] ?? ''
 }
 
-/** Applies what `install` applies, for the load balancer of the plan. */
-async function installFor(plan: TakeoverPlan, settings: ApplySettings, deps: TakeoverDeps): Promise<void> {
-  const { kubeconfig: file, webhookUrl, namespace, leaseNamespace, leaseName } = settings
-  const loadBalancer = plan.settings.flags['--loadbalancer'] ?? plan.settings.flags['loadbalancer']
-  const given = {
-    '--kubeconfig': file,
-    '--webhook-url': webhookUrl,
-    '--namespace': namespace,
-    '--leader-elect-resource-namespace': leaseNamespace,
-    '--leader-elect-resource-name': leaseName,
-    '--loadbalancer': loadBalancer,
-  }
-  const flags = Object.fromEntries(
-    Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  )
-  await install(readInstallSettings({ flags, env: {} }), { ...deps, print: () => {} })
-}
-
 /** The exit code of a run: an end by a signal, and refusals, are told in a sentence. */
-async function ended(run: () => Promise<number>, command: string, { printError }: TakeoverDeps): Promise<number> {
+async function ended(
+  run: () => Promise<number>,
+  command: string,
+  { print, printError }: TakeoverDeps,
+): Promise<number> {
   try {
     return await run()
   } catch (error) {
+    if (error instanceof NoPlan) {
+      print(formatNoPlan(error.message, error.findings, 'text'))
+      return 1
+    }
     if (error instanceof Blocked || error instanceof NothingToUndo) {
       printError(`eip-admission: ${error.message}\n`)
       return 1

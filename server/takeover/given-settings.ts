@@ -100,7 +100,7 @@ function expand(word: string, env: readonly GivenVariable[]): string {
 }
 
 /** The flags among the words of a container. A flag without a value is true, as in Go; the value may be the next word. */
-export function flagsIn(words: readonly string[]): Record<string, string> {
+function flagsIn(words: readonly string[]): Record<string, string> {
   const flags: Record<string, string> = {}
   words.forEach((word, n) => {
     const [, dashes, name, value] = /^(--?)([\w-]+)(?:=(.*))?$/s.exec(word) ?? []

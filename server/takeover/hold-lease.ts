@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import { leases } from '../../kube/resource.ts'
-import { claimed, claimedLease } from './free-lease.ts'
+import { claimed, claimedLease, isInTheWay, isOfTakeover } from './free-lease.ts'
 import type { ObjectRef } from './plan.ts'
 import type { Step } from './steps.ts'
 
@@ -15,11 +15,20 @@ export type LeaseHold = {
   release(): Promise<void>
 }
 
+type Deps = {
+  client: KubeClient
+  lease: ObjectRef
+  /** Whether the predecessor runs: undo came before apply stopped it, or has started it already. */
+  isPredecessorBack(): Promise<boolean>
+  clock?: Clock
+}
+
 /**
  * Holds the lease while `undo` works, so that no `serve` acts meanwhile, and no predecessor. It is ours only once its
- * holder has released it, or has not renewed it for its whole length.
+ * holder has released it, or has not renewed it for its whole length. A predecessor that runs and leads keeps it: that
+ * keeps ours from acting too.
  */
-export function holdLease(client: KubeClient, lease: ObjectRef, clock: Clock = systemClock): LeaseHold {
+export function holdLease({ client, lease, isPredecessorBack, clock = systemClock }: Deps): LeaseHold {
   const record = claimedLease(client, lease, clock)
   const place = `lease ${lease.namespace}/${lease.name}`
   const over = new AbortController()
@@ -44,7 +53,9 @@ export function holdLease(client: KubeClient, lease: ObjectRef, clock: Clock = s
       title: `Keep every eip-admission from acting, by the ${place}`,
       async missing() {
         if (state === 'held') return undefined
-        const holder = (await client.get(leases, lease))?.spec?.holderIdentity ?? ''
+        const stored = await client.get(leases, lease)
+        const holder = stored?.spec?.holderIdentity ?? ''
+        if (isInTheWay(stored) && !isOfTakeover(holder) && (await isPredecessorBack())) return undefined
         return {
           text: holder === '' ? `claiming the ${place}` : `${holder} holds the ${place}`,
           ...(holder !== '' && {

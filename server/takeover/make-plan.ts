@@ -54,40 +54,19 @@ const checks: readonly Check[] = [
 
 /** What a takeover does, and what stands in its way. Pure: facts in, plan out. */
 export function makePlan(input: PlanInput): TakeoverPlan {
-  const { found, predecessor, translation, facts, context } = input
+  const { translation, facts, context } = input
   const { namespace, leaseNamespace, leaseName } = context.settings.process
-  const isBegun = valueOf(facts.progress) !== undefined
-  const programs = planPredecessor({
-    isBegun,
-    found,
-    predecessor,
-    programs: valueOf(facts.programs) ?? [],
-    autoscalers: valueOf(facts.autoscalers) ?? [],
-  })
-  const leases = planLease({
-    ...leaseOf(input),
-    isBegun,
-    ours: { namespace: leaseNamespace, name: leaseName },
-    leases: valueOf(facts.leases) ?? [],
-    now: context.now,
-  })
+  const programs = planPrograms(input)
   const addresses = planAddresses(facts, context)
   const network = planNetwork(facts, context, addresses.services)
   const hasOrphans = addresses.reservations.some(({ whose }) => whose === 'orphan')
   // Until a person has seen what the predecessor left, nothing of it is given back.
   const flags = hasOrphans ? { '--sweep': 'report', ...input.flags } : input.flags
-  const parts = [programs, leases, translation, checked(facts, context), addresses, network]
+  const parts = [programs, translation, checked(facts, context), addresses, network]
   return {
     formatVersion: 1,
     cluster: { id: valueOf(facts.cluster)?.id ?? '', server: valueOf(facts.server)?.version ?? '' },
-    predecessor: {
-      id: predecessor.id,
-      title: predecessor.title,
-      workloads: programs.workloads,
-      lease: leases.lease,
-      usage: context.vendor.marks.usage,
-      finalizers: [...predecessor.finalizers],
-    },
+    predecessor: programs.predecessor,
     target: { namespace, leaseNamespace, leaseName },
     settings: plannedSettings({ ...input, flags }),
     services: addresses.services,
@@ -100,7 +79,39 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   }
 }
 
-function leaseOf({ predecessor, given }: PlanInput): { at: ObjectRef; isUsed: boolean } {
+/** The predecessor's workloads and its lease. */
+function planPrograms(input: PlanInput): Part & Pick<TakeoverPlan, 'predecessor'> {
+  const { found, predecessor, facts, context } = input
+  const { leaseNamespace, leaseName } = context.settings.process
+  const isBegun = valueOf(facts.progress) !== undefined
+  const { workloads, ...programs } = planPredecessor({
+    found,
+    predecessor,
+    isBegun,
+    programs: valueOf(facts.programs) ?? [],
+    autoscalers: valueOf(facts.autoscalers) ?? [],
+  })
+  const { lease, ...leases } = planLease({
+    ...leaseOf(input),
+    isBegun,
+    ours: { namespace: leaseNamespace, name: leaseName },
+    leases: valueOf(facts.leases) ?? [],
+    now: context.now,
+  })
+  const { id, title, finalizers } = predecessor
+  const { usage } = context.vendor.marks
+  return {
+    predecessor: { id, title, workloads, lease, usage, finalizers: [...finalizers] },
+    blockers: [...programs.blockers, ...leases.blockers],
+    warnings: [...programs.warnings, ...leases.warnings],
+  }
+}
+
+/** Where the predecessor's lease is, and whether it elects a leader. */
+export function leaseOf({ predecessor, given }: Pick<PlanInput, 'predecessor' | 'given'>): {
+  at: ObjectRef
+  isUsed: boolean
+} {
   const { flags } = given
   return {
     at: {

@@ -3,7 +3,7 @@ import type { KubeObject, Lease } from '../../kube/objects.ts'
 import { isHeld, isOwnIdentity } from '../lease-holder.ts'
 import type { Autoscaler } from './facts.ts'
 import { type FoundPredecessors, type FoundWorkload, describeWorkload, isRunning } from './find-predecessor.ts'
-import type { Finding, PlannedLease, PredecessorWorkload } from './plan.ts'
+import type { Finding, ObjectRef, PlannedLease, PredecessorWorkload } from './plan.ts'
 import type { ProgramObject } from './pod-template.ts'
 import type { Predecessor } from './predecessors.ts'
 
@@ -137,7 +137,7 @@ const managers: { name: string; marks: readonly string[]; remedy: string }[] = [
 ]
 
 /** Set to `true` on a workload, it says that its manager is suspended. */
-export const suspendedAnnotation = 'eip-admission.dev/manager-suspended'
+const suspendedAnnotation = 'eip-admission.dev/manager-suspended'
 
 function managerFinding(object: ProgramObject): Finding[] {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
@@ -203,45 +203,45 @@ function ownProgram({ kind, metadata }: ProgramObject): Finding {
   }
 }
 
-/** The lease of the predecessor, and what of the leases stands in the way. Pure. */
-export function planLease(of: {
-  at: { namespace: string; name: string }
+type SeenLeases = {
+  /** The lease of the predecessor. */
+  at: ObjectRef
   isUsed: boolean
   isBegun: boolean
-  ours: { namespace: string; name: string }
+  ours: ObjectRef
   leases: readonly Lease[]
   now: Date
-}): { lease: PlannedLease; blockers: Finding[]; warnings: Finding[] } {
+}
+
+/** The lease of the predecessor, and what of the leases stands in the way. Pure. */
+export function planLease(of: SeenLeases): { lease: PlannedLease; blockers: Finding[]; warnings: Finding[] } {
   const { at, isUsed, isBegun, ours, leases, now } = of
-  const find = ({ namespace, name }: typeof at) => leases.find((one) => keyOf(one) === `${namespace}/${name}`)
-  const spec = find(at)?.spec
-  const { holderIdentity: holder, renewTime } = spec ?? {}
+  const find = ({ namespace, name }: ObjectRef) => leases.find((one) => keyOf(one) === `${namespace}/${name}`)
+  const { holderIdentity: holder, renewTime } = find(at)?.spec ?? {}
   const own = find(ours)
-  const where = `Lease ${ours.namespace}/${ours.name}`
-  const isOwn = own !== undefined && isHeld(own, now) && isOwnIdentity(own.spec?.holderIdentity ?? '')
+  const isLed = own !== undefined && isHeld(own, now) && isOwnIdentity(own.spec?.holderIdentity ?? '')
+  const isOther = isUsed && (at.namespace !== ours.namespace || at.name !== ours.name)
   return {
     lease: { ...at, isUsed, holder: holder === '' ? undefined : holder, ...(renewTime !== undefined && { renewTime }) },
-    blockers:
-      isOwn && !isBegun
-        ? [
-            {
-              reason: 'already-running',
-              where,
-              what: `a \`serve\` of eip-admission holds it (${own.spec?.holderIdentity})`,
-              remedy: 'stop it, or continue the takeover that was begun: eip-admission takeover apply',
-            },
-          ]
-        : [],
-    warnings:
-      isUsed && (at.namespace !== ours.namespace || at.name !== ours.name)
-        ? [
-            {
-              reason: 'other-lease',
-              where,
-              what: `the predecessor leads by ${at.namespace}/${at.name}: the two leases do not exclude both programs from running`,
-              remedy: `--leader-elect-resource-name=${at.name} --leader-elect-resource-namespace=${at.namespace}`,
-            },
-          ]
-        : [],
+    blockers: isLed && !isBegun ? [ownLeader(ours, own)] : [],
+    warnings: isOther ? [otherLease(at, ours)] : [],
+  }
+}
+
+function ownLeader({ namespace, name }: ObjectRef, { spec }: Lease): Finding {
+  return {
+    reason: 'already-running',
+    where: `Lease ${namespace}/${name}`,
+    what: `a \`serve\` of eip-admission holds it (${spec?.holderIdentity})`,
+    remedy: 'stop it, or continue the takeover that was begun: eip-admission takeover apply',
+  }
+}
+
+function otherLease(at: ObjectRef, ours: ObjectRef): Finding {
+  return {
+    reason: 'other-lease',
+    where: `Lease ${ours.namespace}/${ours.name}`,
+    what: `the predecessor leads by ${at.namespace}/${at.name}: the two leases do not exclude both programs from running`,
+    remedy: `--leader-elect-resource-name=${at.name} --leader-elect-resource-namespace=${at.namespace}`,
   }
 }

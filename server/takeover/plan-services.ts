@@ -131,41 +131,54 @@ function findingsOf(
   { before, after, held }: PlannedService,
   { wanted, own, context, reservation }: Judging,
 ): Pick<Judged, 'blockers' | 'warnings'> {
-  const where = `Service ${keyOf(service)}`
-  const blockers: Finding[] = []
-  const warnings: Finding[] = []
   const at = `-n ${service.metadata.namespace} ${service.metadata.name}`
-  if (service.metadata.deletionTimestamp !== undefined && held !== 'ignored')
-    blockers.push({
-      reason: 'service-being-deleted',
-      where,
-      what: 'it is being deleted, and the predecessor gives its address back',
-      remedy: `wait until it is gone: kubectl wait --for=delete service ${at} --timeout=5m`,
-    })
-  else if (held === 'pending' && before !== undefined) blockers.push(missing(where, before, context))
-  else if (before !== undefined && before !== after)
-    blockers.push({
-      reason: 'address-differs',
-      where,
-      what: `it shows ${before}, but ${reservation ? `reservation ${reservation.id}` : 'its record'} has ${after ?? 'no address yet'}`,
-      remedy: `make both the same before: kubectl describe service ${at}`,
-    })
-  else if (held === 'own' && before !== undefined) blockers.push(...doubtful(where, before, { wanted, own, context }))
-  else if (wanted.kind === 'wrong' && held !== 'reserved' && held !== 'record')
-    warnings.push({
-      reason: 'contradictory-service',
-      where,
-      what: wanted.problems.join('; '),
-      remedy: `correct it: kubectl edit service ${at}`,
-    })
-  if (held === 'pending' && before === undefined && wanted.kind === 'reserve')
-    warnings.push({
+  const where = `Service ${keyOf(service)}`
+  if (service.metadata.deletionTimestamp !== undefined && held !== 'ignored') return blockedBy(beingDeleted(where, at))
+  if (held === 'pending' && before !== undefined) return blockedBy(missing(where, before, context))
+  if (before !== undefined && before !== after) {
+    const holder = reservation ? `reservation ${reservation.id}` : 'its record'
+    const what = `it shows ${before}, but ${holder} has ${after ?? 'no address yet'}`
+    const remedy = `make both the same before: kubectl describe service ${at}`
+    return blockedBy({ reason: 'address-differs', where, what, remedy })
+  }
+  if (held === 'own' && before !== undefined)
+    return { blockers: doubtful(where, before, { wanted, own, context }), warnings: [] }
+  return { blockers: [], warnings: warningsOf({ where, at, wanted, held }) }
+}
+
+function blockedBy(finding: Finding): Pick<Judged, 'blockers' | 'warnings'> {
+  return { blockers: [finding], warnings: [] }
+}
+
+function beingDeleted(where: string, at: string): Finding {
+  return {
+    reason: 'service-being-deleted',
+    where,
+    what: 'it is being deleted, and the predecessor gives its address back',
+    remedy: `wait until it is gone: kubectl wait --for=delete service ${at} --timeout=5m`,
+  }
+}
+
+function warningsOf(of: { where: string; at: string; wanted: Want; held: PlannedService['held'] }): Finding[] {
+  const { where, at, wanted, held } = of
+  if (held !== 'pending') return []
+  if (wanted.kind === 'wrong')
+    return [
+      {
+        reason: 'contradictory-service',
+        where,
+        what: wanted.problems.join('; '),
+        remedy: `correct it: kubectl edit service ${at}`,
+      },
+    ]
+  return [
+    {
       reason: 'service-pending',
       where,
       what: 'it has no address yet; `serve` reserves one for it, as the predecessor would',
       remedy: `nothing, or delete it before: kubectl delete service ${at}`,
-    })
-  return { blockers, warnings }
+    },
+  ]
 }
 
 function missing(where: string, address: string, { vendor }: Context): Finding {
@@ -248,7 +261,7 @@ function ownFacts({ cluster, services, records, reservations }: ServiceFacts, co
 }
 
 /** Whether a reservation, which may be a network, has an address. */
-export function contains({ address: first, prefixLength = 32 }: Reservation, address: string): boolean {
+function contains({ address: first, prefixLength = 32 }: Reservation, address: string): boolean {
   const parsed = parseIpAddress(address)
   if (first === undefined || !parsed) return false
   return canonicalIpAddress(first) === parsed.text || isInRanges(parsed, [`${first}/${prefixLength}`])

@@ -47,7 +47,7 @@ export type PlannedService = ObjectRef & {
   held: 'reserved' | 'record' | 'own' | 'balancer' | 'control-plane' | 'pending' | 'ignored'
   /** Finalizers of the predecessor on it, which stay. */
   finalizers: string[]
-  /** Where the address stands: `spec`, `status`, or an annotation by its name. */
+  /** Where an address of it stands: `status.loadBalancer`, `spec.loadBalancerIP`, or an annotation. */
   shownIn: string[]
 }
 

@@ -1,7 +1,6 @@
 import type { Credentials } from '../../kube/credentials.ts'
 import { makeCloudProvider } from '../cloud-providers.ts'
 import type { CloudProvider } from '../clouds/cloud-provider.ts'
-import { readFact } from '../doctor/fact.ts'
 import type { Context } from '../doctor/facts.ts'
 import { proxyOf } from '../proxy.ts'
 import { readSettingsFile } from '../settings/file.ts'
@@ -10,8 +9,9 @@ import { type ServeSettings, serveSettings } from '../settings/serve.ts'
 import { findPredecessors } from './find-predecessor.ts'
 import type { FoundPredecessors } from './find-predecessor.ts'
 import { type GivenSettings, readGivenSettings } from './given-settings.ts'
-import { type PlanInput, makePlan } from './make-plan.ts'
+import { leaseOf, makePlan } from './make-plan.ts'
 import type { Finding, TakeoverPlan } from './plan.ts'
+import type { ProgramObject } from './pod-template.ts'
 import { type Predecessor, predecessors } from './predecessors.ts'
 import { type Reader, dataReader, readFacts, readPods, readPrograms } from './read-facts.ts'
 import { type Translation, translate } from './translate.ts'
@@ -48,52 +48,56 @@ export class NoPlan extends Error {
 
 /** Reads the cluster and the cloud, changes neither, and makes the plan. Throws NoPlan if it cannot know the settings. */
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
-  const { reader, credentials, userAgent, env, signal } = source
+  const { reader, credentials, userAgent, env } = source
   const programs = await readPrograms(reader)
-  const namespaces = ['kube-system', ...findPredecessors(programs, []).workloads.map(({ object }) => object.metadata)]
-  const pods = await readPods(
-    reader,
-    namespaces.map((one) => (typeof one === 'string' ? one : (one.namespace ?? ''))),
-  )
-  const found = findPredecessors(programs, pods)
+  const found = await findAll(reader, programs)
   const { predecessor, given } = await chosen(found, source)
   const translation = withGivenFile(translate(predecessor, given), source.flags)
-  const flags = { ...translation.flags, ...withoutPlace(source.flags) }
   const settings = resolved({ predecessor, flags: { ...translation.flags, ...source.flags }, translation, env })
-  const pace = { calls: 0, limited: 0 }
-  const vendor = await makeCloudProvider(settings.cloud, {
-    userAgent,
-    proxy: proxyOf(env),
-    log: silent,
-    signal,
-    reserves: false,
-    observe({ fault }) {
-      pace.calls += 1
-      if (fault === 'rate-limit') pace.limited += 1
-    },
-  })
+  const { vendor, pace } = await countedProvider(settings, source)
   const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
   const { leaseNamespace, leaseName } = settings.process
-  const leasesAt = [
-    { namespace: leaseNamespace, name: leaseName },
-    {
-      namespace: given.flags['--leader-elect-resource-namespace'] ?? predecessor.lease.namespace,
-      name: given.flags['--leader-elect-resource-name'] ?? predecessor.lease.name,
-    },
-  ]
+  const { at } = leaseOf({ predecessor, given })
   const facts = await readFacts({
     reader,
     credentials,
     userAgent,
     context,
     vendor,
-    programs: await readFact(() => Promise.resolve(programs)),
+    programs: { value: programs },
     pace,
-    leasesAt,
+    leasesAt: [{ namespace: leaseNamespace, name: leaseName }, at],
   })
-  const input: PlanInput = { found, predecessor, given, translation, flags, facts, context }
-  const secretFile = `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n`
-  return { plan: makePlan(input), settings, vendor, secretFile }
+  const flags = { ...translation.flags, ...withoutPlace(source.flags) }
+  const plan = makePlan({ found, predecessor, given, translation, flags, facts, context })
+  return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
+}
+
+/** The predecessors among all workloads, and among the pods where one may run. */
+async function findAll(reader: Reader, programs: readonly ProgramObject[]): Promise<FoundPredecessors> {
+  const namespaces = findPredecessors(programs, []).workloads.map(({ object }) => object.metadata.namespace ?? '')
+  return findPredecessors(programs, await readPods(reader, ['kube-system', ...namespaces]))
+}
+
+/** The cloud provider of the settings, and how many calls it makes. */
+async function countedProvider(
+  settings: ServeSettings,
+  { userAgent, env, signal }: PlanSource,
+): Promise<{ vendor: CloudProvider; pace: { calls: number; limited: number } }> {
+  const pace = { calls: 0, limited: 0 }
+  const vendor = await makeCloudProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    log: silent,
+    signal,
+    // It reserves nothing, so it needs no location.
+    reserves: false,
+    observe({ fault }) {
+      pace.calls += 1
+      if (fault === 'rate-limit') pace.limited += 1
+    },
+  })
+  return { vendor, pace }
 }
 
 /** Flags that say where `takeover` itself finds the cluster. */

@@ -33,7 +33,7 @@ function asText(plan: TakeoverPlan, typed: string): string {
     findings('In the way', plan.blockers),
     nextText(plan, typed),
   ]
-  return `${parts.filter((part) => part !== '').join('\n')}`
+  return parts.filter((part) => part !== '').join('\n')
 }
 
 function head({ predecessor, cluster }: TakeoverPlan): string {
@@ -176,7 +176,7 @@ function findings(title: string, all: readonly Finding[]): string {
 
 function nextText(plan: TakeoverPlan, typed: string): string {
   if (!canApply(plan))
-    return `Blocked: ${plan.blockers.length} things stand in the way. Nothing was changed. Type next, when they are gone:\n\n  eip-admission takeover plan${typed}\n`
+    return `Blocked: ${countText(plan.blockers.length)} in the way. Nothing was changed. Type next, when they are gone:\n\n  eip-admission takeover plan${typed}\n`
   return `Ready. Nothing was changed. Type next:\n\n  eip-admission takeover apply${typed}\n`
 }
 
@@ -202,4 +202,8 @@ function clean(text: string): string {
 function cleanLine(text: string): string {
   const [margin = ''] = /^ */.exec(text) ?? []
   return `${margin}${clean(text)}`
+}
+
+function countText(count: number): string {
+  return count === 1 ? '1 thing stands' : `${count} things stand`
 }

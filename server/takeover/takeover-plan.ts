@@ -7,7 +7,8 @@ import type { CommandDeps } from '../commands/command-deps.ts'
 import { fileFault } from '../file-fault.ts'
 import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import { type TakeoverPlan, canApply } from './plan.ts'
-import { NoPlan, readPlan } from './read-plan.ts'
+import type { Reader } from './read-facts.ts'
+import { NoPlan, type PlanSource, readPlan } from './read-plan.ts'
 import { formatNoPlan, formatPlan } from './report.ts'
 
 /** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
@@ -16,19 +17,10 @@ type Deps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Deps): Promise<number> {
   deps.signal.addEventListener('abort', () => deps.endAtOnce('stopped before the plan was made'), { once: true })
-  const { env, version, print, signal } = deps
+  const { print } = deps
   const { flags, output, writeValues, writeSecret } = settings
-  const userAgent = `eip-admission/${version} takeover`
-  const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
-  const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
-  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
-  // Only these two of the client's methods: the plan cannot write.
-  const reader = {
-    get: (...of: Parameters<typeof client.get>) => client.get(...of),
-    list: (...of: Parameters<typeof client.list>) => client.list(...of),
-  } as Pick<typeof client, 'get' | 'list'>
   try {
-    const { plan, secretFile } = await readPlan({ reader, credentials, userAgent, env, flags, signal })
+    const { plan, secretFile } = await readPlan(planSource(flags, deps))
     if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
     if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
     print(formatPlan(plan, output, typedFlags(flags)))
@@ -38,6 +30,23 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Deps): 
     print(formatNoPlan(error.message, error.findings, output))
     return 1
   }
+}
+
+/** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
+export function planSource(
+  flags: Record<string, string>,
+  { env, version, signal }: Pick<Deps, 'env' | 'version' | 'signal'>,
+): PlanSource {
+  const userAgent = `eip-admission/${version} takeover`
+  const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
+  const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
+  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
+  // Only these two of the client's methods: the plan cannot write.
+  const reader: Reader = {
+    get: (resource, at, options) => client.get(resource, at, options),
+    list: (resource, options) => client.list(resource, options),
+  }
+  return { reader, credentials, userAgent, env, flags, signal }
 }
 
 /** The manifest of our Secret. */

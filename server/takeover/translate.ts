@@ -66,19 +66,14 @@ export function translate(predecessor: Predecessor, given: GivenSettings): Trans
 }
 
 /** The dialect of a predecessor. */
-export function dialectOf({ dialect: name }: Predecessor): Dialect {
+function dialectOf({ dialect: name }: Predecessor): Dialect {
   const found = dialects.find((one) => one.name === name)
   if (!found) throw new Error(`there is no dialect ${name}`)
   return found
 }
 
 /** What a person calls a Secret or ConfigMap and its key. */
-export function textOf({
-  kind,
-  namespace,
-  name,
-  key,
-}: { kind: string } & Record<'namespace' | 'name' | 'key', string>) {
+function textOf({ kind, namespace, name, key }: { kind: string } & Record<'namespace' | 'name' | 'key', string>) {
   return `${kind} ${namespace}/${name} (${key})`
 }
 

@@ -3,7 +3,7 @@ import { nothingToAnnounce } from '../../controllers/announcing/configurator.ts'
 import { configureObjects } from '../../controllers/announcing/configure-objects.ts'
 import { isOurs, isWritten } from '../../announcers/metallb/ownership.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { systemClock } from '../../kube/clock.ts'
+import type { Clock } from '../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../kube/objects.ts'
@@ -24,7 +24,7 @@ import type { Step } from './steps.ts'
 import { isMarked, undoPatch } from './undo-service.ts'
 import { writePools } from './write-pools.ts'
 
-type Deps = { client: KubeClient; found: Found; check(): void; signal: AbortSignal }
+type Deps = { client: KubeClient; found: Found; check(): void; signal: AbortSignal; clock: Clock }
 
 const writesAtOnce = 8
 
@@ -50,7 +50,7 @@ export function webhooksStep(client: KubeClient): Step {
 
 /** Gives the objects of MetalLB the names and fields that the predecessor expects, without an address without a way. */
 export function metallbStep(deps: Deps): Step {
-  const { client, found, signal, check } = deps
+  const { client, found, signal, check, clock } = deps
   return {
     name: 'metallb',
     title: 'Give the objects of MetalLB back',
@@ -67,16 +67,20 @@ export function metallbStep(deps: Deps): Step {
     async act() {
       const facts = await undoFacts(client, found)
       if (!facts) return
-      await writePools(client, facts)
+      await writePools(client, facts, clock)
       // One runner for all waves: it leaves sessions time to come up between them.
-      const configurator = configureObjects({ client, configuration: predecessorConfiguration(facts) })
+      const configurator = configureObjects({
+        client,
+        configuration: predecessorConfiguration(facts),
+        now: () => clock.now(),
+      })
       for (let isUnfinished = true; isUnfinished && !signal.aborted;) {
         check()
         const result = await configurator.carryOut(nothingToAnnounce, signal)
         const [refused] = result.problems
         if (refused) throw new Error(`MetalLB refuses an object of the predecessor: ${refused.message}`)
         isUnfinished = result.isUnfinished ?? false
-        if (isUnfinished) await systemClock.sleep(250, signal)
+        if (isUnfinished) await clock.sleep(250, signal)
       }
     },
   }

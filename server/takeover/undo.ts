@@ -13,7 +13,7 @@ import { type Step, type StepResult, runSteps } from './steps.ts'
 import { stopStep } from './stop-steps.ts'
 import { leavesReservation } from './undo-service.ts'
 import { knownRecords, metallbStep, recordsStep, servicesStep, webhooksStep } from './undo-steps.ts'
-import { isStopped, ownWorkloads, patchWorkload, replicasAnnotation } from './workloads.ts'
+import { isStopped, ownWorkloads, patchWorkload, readWorkload, replicasAnnotation } from './workloads.ts'
 
 export type UndoDeps = {
   client: KubeClient
@@ -45,8 +45,12 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
       `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
     )
   const { found } = before
-  const hold = holdLease(client, lease, clock)
-  const work = { client, found, signal, check: () => hold.check() }
+  const isPredecessorBack = async () => {
+    const read = await Promise.all(found.workloads.map(({ podSelector: _pods, ...ref }) => readWorkload(client, ref)))
+    return read.some((workload) => workload && !isStopped(workload))
+  }
+  const hold = holdLease({ client, lease, isPredecessorBack, clock })
+  const work = { client, found, signal, check: () => hold.check(), clock }
   const left = new Map<string, LeftReservation>()
   const { finalizers } = predecessorNamed(found.predecessor)
   // Read before anything goes: afterwards nobody knows of them.

@@ -30,7 +30,6 @@ stage.cloud.control.calls.clear()
 let product: Product | undefined
 
 const kill = (text: string) => ({ text, signal: 'SIGKILL' as const })
-const flags = [`--webhook-url=https://127.0.0.1:1`]
 
 /** Neither bought nor given back. */
 function nothingBought(): void {
@@ -48,9 +47,14 @@ async function isTakenOver(): Promise<void> {
 
 test('a plan with blockers changes nothing, and every blocker has its remedy', async () => {
   const blocker = { reason: 'x', where: 'Deployment a/b', what: 'it is paused', remedy: 'resume it' }
-  const { code, output } = await runTakeover(stage, 'apply', { plan: { ...(await planFor(stage)), blockers: [blocker] } })
+  const { code, output } = await runTakeover(stage, 'apply', {
+    plan: { ...(await planFor(stage)), blockers: [blocker] },
+  })
   assert.is(code, 1)
-  assert.match(output, 'nothing was changed: 1 thing stands in the way\n  Deployment a/b: it is paused\n    -> resume it')
+  assert.match(
+    output,
+    'nothing was changed: 1 thing stands in the way\n  Deployment a/b: it is paused\n    -> resume it',
+  )
   await hasReplicas(stage, 1)
   assert.match(await stage.run('get', 'configmap', '-n', 'eip-admission', '-o', 'name'), /^(?!.*takeover)/s)
 })
@@ -66,10 +70,10 @@ for (const round of [1, 2]) {
     const plan = await planFor(stage)
     product = await stage.start({ env: settings })
     for (const step of [1, 2, 3, 4, 5, 6]) {
-      const { output } = await runTakeover(stage, 'apply', { plan, flags, at: kill(`[${step}/6]`) })
+      const { output } = await runTakeover(stage, 'apply', { plan, at: kill(`[${step}/6]`) })
       assert.match(output, `[${step}/6]`)
     }
-    const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage), flags })
+    const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
     assert.is(code, 0, output)
     assert.match(output, '3 Services were taken over')
     await isTakenOver()
@@ -103,7 +107,7 @@ for (const round of [1, 2]) {
 
 test('undo in the middle of apply', async () => {
   for (const step of [2, 3, 4]) {
-    await runTakeover(stage, 'apply', { plan: await planFor(stage), flags, at: kill(`[${step}/6]`) })
+    await runTakeover(stage, 'apply', { plan: await planFor(stage), at: kill(`[${step}/6]`) })
     const { code, output } = await runTakeover(stage, 'undo')
     assert.is(code, 0, output)
     await predecessorLeads(stage)
@@ -116,7 +120,7 @@ test('undo in the middle of apply', async () => {
 
 test('a Service and a node that came since have the names of the predecessor after undo', async () => {
   product = await stage.start({ env: settings })
-  const applied = await runTakeover(stage, 'apply', { plan: await planFor(stage), flags })
+  const applied = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
   assert.is(applied.code, 0, applied.output)
   const { startNode } = simulatedNodes(stage)
   await startNode('node-c')
@@ -154,8 +158,12 @@ test('a Service and a node that came since have the names of the predecessor aft
     assert.is(peer(name)['password'], peer('BGPPeer node-a-0')['password'], name)
     assert.match(JSON.stringify(peer(name)['nodeSelectors']), '"late"', name)
   }
-  const { ipAddressPools } = (objects['BGPAdvertisement equinix-metal-bgp-adv'] as { spec: Record<string, unknown> }).spec
-  assert.equal(ipAddressPools, [...addresses.keys(), 'late'].map((name) => `default.${name}`))
+  const { ipAddressPools } = (objects['BGPAdvertisement equinix-metal-bgp-adv'] as { spec: Record<string, unknown> })
+    .spec
+  assert.equal(
+    ipAddressPools,
+    [...addresses.keys(), 'late'].map((name) => `default.${name}`),
+  )
   assert.equal((await serviceFacts(stage))['default/late'], { address, finalizers: [upstream], ours: [] })
   assert.equal([stage.calls(routes.reserve), stage.calls(routes.release)], [bought, 0])
 })

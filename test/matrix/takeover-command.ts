@@ -1,14 +1,17 @@
 // `takeover apply` and `takeover undo` as a process, with a plan from a file instead of one from a cloud.
 import { readFileSync } from 'node:fs'
-import { undoSettings, applySettings } from '../../server/settings/takeover-apply.ts'
+import { kubeconfig } from '../../kube/kubeconfig.ts'
+import { install } from '../../server/commands/install.ts'
 import { resolveSettings } from '../../server/settings/resolve.ts'
-import { takeoverApply, takeoverUndo } from '../../server/takeover/commands.ts'
+import { takeoverUndoSettings } from '../../server/settings/takeover-apply.ts'
+import { applyWith, installSettingsOf, takeoverUndo } from '../../server/takeover/commands.ts'
 import type { TakeoverPlan } from '../../server/takeover/plan.ts'
 
-const [command, file = '', ...given] = process.argv.slice(2)
+const [command, planFile = '', ...given] = process.argv.slice(2)
 const stopping = new AbortController()
 process.once('SIGINT', () => stopping.abort())
 const flags = Object.fromEntries(given.map((flag) => flag.split(/=(.*)/s).slice(0, 2) as [string, string]))
+const installed = { webhookUrl: undefined, loadBalancer: undefined, loadBalancerManifest: undefined }
 const deps = {
   env: {},
   version: 'test',
@@ -16,11 +19,17 @@ const deps = {
   print: (text: string) => void process.stdout.write(text),
   printError: (text: string) => void process.stderr.write(text),
 }
+const { kubeconfig: file, ...work } = resolveSettings(takeoverUndoSettings, { flags, env: {} }).values
+const credentials = kubeconfig({ file })
 process.exitCode =
   command === 'undo'
-    ? await takeoverUndo(resolveSettings(undoSettings, { flags, env: {} }).values, deps)
-    : await takeoverApply(
-        resolveSettings(applySettings, { flags, env: {} }).values,
-        () => Promise.resolve(JSON.parse(readFileSync(file, 'utf8')) as TakeoverPlan),
+    ? await takeoverUndo({ kubeconfig: file, ...work }, deps)
+    : await applyWith(
+        {
+          makePlan: () => Promise.resolve(JSON.parse(readFileSync(planFile, 'utf8')) as TakeoverPlan),
+          install: (plan) =>
+            install(installSettingsOf(plan, { ...installed, kubeconfig: file }), { ...deps, print() {} }),
+        },
+        { ...work, credentials },
         deps,
       )

@@ -196,7 +196,11 @@ export type Ran = { code: number | null; output: string }
 export async function runTakeover(
   stage: TestStage,
   command: 'apply' | 'undo',
-  { plan, flags = [], at }: { plan?: TakeoverPlan; flags?: string[]; at?: { text: string; signal: NodeJS.Signals } } = {},
+  {
+    plan,
+    flags = [],
+    at,
+  }: { plan?: TakeoverPlan; flags?: string[]; at?: { text: string; signal: NodeJS.Signals } } = {},
 ): Promise<Ran> {
   const file = join(stage.dir, 'plan.json')
   if (plan) writeFileSync(file, JSON.stringify(plan))

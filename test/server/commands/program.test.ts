@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { TakeoverApplySettings, TakeoverUndoSettings } from '../../../server/settings/takeover-apply.ts'
 import { run } from '../../../server/commands/run.ts'
 import type { DoctorSettings } from '../../../server/doctor/doctor.ts'
 import type { CleanupSettings, InstallSettings, TakeoverPlanSettings } from '../../../server/settings/commands.ts'
@@ -21,6 +22,8 @@ async function typed(line: string | string[], changes: Partial<Parameters<typeof
     cleanup?: CleanupSettings
     doctor?: DoctorSettings
     plan?: TakeoverPlanSettings
+    apply?: TakeoverApplySettings
+    undo?: TakeoverUndoSettings
   } = {}
   let out = ''
   let err = ''
@@ -31,6 +34,14 @@ async function typed(line: string | string[], changes: Partial<Parameters<typeof
     doctor: async (settings) => {
       seen.doctor = settings
       return 2
+    },
+    takeoverApply: async (settings) => {
+      seen.apply = settings
+      return 1
+    },
+    takeoverUndo: async (settings) => {
+      seen.undo = settings
+      return 1
     },
     takeoverPlan: async (settings) => {
       seen.plan = settings
@@ -59,6 +70,18 @@ test("a predecessor's arguments start serve as they are", async () => {
     serve?.warnings.map((warning) => warning.split(' ')[0]),
     ['--allow-untagged-cloud', '--authentication-skip-lookup', '--cluster-cidr', '--configure-cloud-routes'],
   )
+})
+
+test('takeover apply takes the flags of its plan as they are, takeover undo only where the cluster is', async () => {
+  const { code, err, apply } = await typed('takeover apply --max-addresses=500 --webhook-url=https://192.0.2.1:10260')
+  assert.equal([code, err], [1, ''])
+  assert.equal(
+    [apply?.flags, apply?.webhookUrl?.toString(), apply?.output, apply?.patienceMs],
+    [{ '--max-addresses': '500' }, 'https://192.0.2.1:10260', 'text', 600_000],
+  )
+  const { undo } = await typed('takeover undo -o json --namespace=eip --patience=1m')
+  assert.equal([undo?.namespace, undo?.output, undo?.patienceMs], ['eip', 'json', 60_000])
+  assert.is((await typed('takeover undo --max-addresses=5')).undo, undefined)
 })
 
 test('takeover plan needs no setting, takes those of serve as flags, and its exit code is kept', async () => {

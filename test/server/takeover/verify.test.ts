@@ -53,8 +53,16 @@ const seen: SeenService = {
 
 const rows: [name: string, change: Partial<SeenService>, problems: string[]][] = [
   ['as planned', {}, []],
-  ['another address in spec', { service: aService({ spec: '192.0.2.1' }) }, [`spec.loadBalancerIP is 192.0.2.1, not ${address}`]],
-  ['another address in the status', { service: aService({ status: '192.0.2.1' }) }, [`its status shows 192.0.2.1, not ${address}`]],
+  [
+    'another address in spec',
+    { service: aService({ spec: '192.0.2.1' }) },
+    [`spec.loadBalancerIP is 192.0.2.1, not ${address}`],
+  ],
+  [
+    'another address in the status',
+    { service: aService({ status: '192.0.2.1' }) },
+    [`its status shows 192.0.2.1, not ${address}`],
+  ],
   ['no record', { record: undefined }, ['it has no ElasticIP yet']],
   ['a record that is not bound', { record: aRecord({ phase: 'Reserved' }) }, ['its ElasticIP is Reserved']],
   [

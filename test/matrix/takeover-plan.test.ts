@@ -1,0 +1,258 @@
+// What `takeover plan` says about a cluster that a predecessor runs, and that it writes nothing anywhere.
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
+import type { TakeoverPlan } from '../../server/takeover/plan.ts'
+import { type Predecessor, predecessors } from '../../server/takeover/predecessors.ts'
+import { typed } from '../whole/command-line.ts'
+import { serviceTag } from '../whole/dialects.ts'
+import { loadBalancer } from '../whole/manifests.ts'
+import { recordRequests } from '../whole/recorded-api-server.ts'
+import { simulatedNodes } from '../whole/simulated-nodes.ts'
+import { dialect, openStage } from './dialect.ts'
+
+const stage = await openStage()
+const { cloud, project, token, controlPlane } = stage
+const apiServer = await recordRequests(controlPlane)
+const predecessor = predecessors.find(({ id }) => id === dialect.name) ?? ({} as Predecessor)
+const images = {
+  'equinix-metal': 'quay.io/equinix-oss/cloud-provider-equinix-metal:v3.8.1',
+  packet: 'packethost/packet-ccm:v1.1.0',
+  'cherry-servers': 'ghcr.io/cherryservers/cloud-provider-cherry:v1.35.2',
+}
+const uid = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
+const { workload, secret, finalizers, provider } = predecessor
+const [place = ''] = Object.values(dialect.here)
+const placeField = { 'equinix-metal': 'metro', packet: 'facility', 'cherry-servers': 'region' }[dialect.name]
+
+type Ran = { stdout: string; stderr: string; code: number }
+
+/** Runs the command as an administrator does, and checks that it wrote nothing and printed no secret. */
+async function plan(...flags: string[]): Promise<Ran> {
+  apiServer.requests.length = 0
+  cloud.control.calls.clear()
+  const here = [`--kubeconfig=${controlPlane.kubeconfig}`, `--api-server=${apiServer.url}`]
+  const ran = await typed(['takeover', 'plan', ...here, ...flags], { PATH: process.env['PATH'] ?? '' })
+  const writes = apiServer.requests.filter((request) => !request.startsWith('GET '))
+  assert.equal(writes, [], 'the plan wrote')
+  const atCloud = cloud.control.calls.all().filter(({ method }) => method !== 'GET')
+  assert.equal(
+    atCloud.map(({ route }) => route),
+    [],
+    'the plan wrote at the cloud',
+  )
+  assert.not.match(ran.stdout + ran.stderr, token)
+  return ran
+}
+
+async function planned(...flags: string[]): Promise<{ plan: TakeoverPlan; code: number }> {
+  const { stdout, stderr, code } = await plan('-o', 'json', ...flags)
+  assert.is(stderr, '')
+  return { plan: JSON.parse(stdout) as TakeoverPlan, code }
+}
+
+const byText = (one: string, other: string) => (one < other ? -1 : 1)
+const reasons = (findings: TakeoverPlan['blockers']) => findings.map(({ reason }) => reason)
+
+const file = {
+  apiKey: token,
+  projectID: project,
+  'base-url': cloud.url,
+  loadbalancer: 'empty://',
+  [placeField]: place,
+}
+
+const labels = { app: workload.name }
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { ...workload, labels },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: {
+        containers: [
+          {
+            name: workload.name,
+            image: images[dialect.name],
+            command: [
+              `./${workload.name}`,
+              `--cloud-provider=${provider}`,
+              '--leader-elect=false',
+              '--authentication-skip-lookup=true',
+              `--${dialect.name === 'packet' ? 'provider' : 'cloud'}-config=/etc/cloud-sa/cloud-sa.json`,
+            ],
+            volumeMounts: [{ name: 'cloud-sa-volume', readOnly: true, mountPath: '/etc/cloud-sa' }],
+          },
+        ],
+        volumes: [{ name: 'cloud-sa-volume', secret: { secretName: secret.name } }],
+      },
+    },
+  },
+}
+
+/** Writes a Service as the predecessor leaves it. */
+async function serve(name: string, address: string): Promise<void> {
+  await stage.create(loadBalancer(name, { spec: { loadBalancerIP: address } }))
+  await stage.run('patch', 'service', name, '-p', JSON.stringify({ metadata: { finalizers } }))
+  const status = { loadBalancer: { ingress: [{ ip: address }] } }
+  await stage.run('patch', 'service', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
+}
+
+const marksOf = (name: string) => [
+  dialect.usage,
+  serviceTag(dialect, `default/${name}`),
+  ...(dialect.adoptsUnmarked ? [] : [`cluster=${uid}`]),
+]
+
+const nodes = simulatedNodes(stage)
+await nodes.register('node-a', { cloudProvider: 'internal', providerID: `${dialect.scheme}://${machine('node-a')}` })
+const held = { web: await stage.order(marksOf('web')), api: await stage.order(marksOf('api')) }
+const own = await stage.order(['mine'])
+
+function machine(hostname: string): string {
+  return String((stage.cloud.control.devices.add({ hostname }) as { id: unknown }).id)
+}
+
+test('without a predecessor there is no plan, and the message says what to do', async () => {
+  const { code, stdout } = await plan()
+  assert.is(code, 1)
+  assert.match(stdout, 'There is no plan: no predecessor was found')
+  assert.match(stdout, '--cloud-provider and --cloud-config=FILE')
+})
+
+test('every Service keeps its address, and nothing stands in the way', async () => {
+  await stage.send(['create'], {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: secret.namespace, name: secret.name },
+    stringData: { [secret.key]: JSON.stringify(file) },
+  })
+  await stage.send(['create'], deployment)
+  for (const [name, { address }] of Object.entries(held)) await serve(name, address)
+  await serve('mine', own.address)
+  const { plan: made, code } = await planned()
+  assert.equal(made.blockers, [])
+  assert.is(code, 0)
+  assert.equal(
+    made.services.map(({ name, before, after, held: how }) => [name, before, after, how]),
+    [
+      ['api', held.api.address, held.api.address, 'reserved'],
+      ['mine', own.address, own.address, 'own'],
+      ['web', held.web.address, held.web.address, 'reserved'],
+    ],
+  )
+  assert.equal(
+    made.reservations.map(({ id, whose, service, action }) => [id, whose, service, action].join(' ')).toSorted(byText),
+    [
+      `${held.api.id} service default/api ${dialect.adoptsUnmarked ? 'mark' : 'adopt'}`,
+      `${held.web.id} service default/web ${dialect.adoptsUnmarked ? 'mark' : 'adopt'}`,
+      `${own.id} own default/mine keep`,
+    ].toSorted(byText),
+  )
+  assert.equal(made.cost, { addressesBefore: 3, addressesAfter: 3 })
+  assert.is(made.predecessor.id, dialect.name)
+  assert.equal(
+    made.predecessor.workloads.map(({ kind, name, replicas, isRunning }) => [kind, name, replicas, isRunning]),
+    [['Deployment', workload.name, 1, true]],
+  )
+  assert.is(made.predecessor.lease.isUsed, false)
+})
+
+test('the settings become a values file and a Secret, and only the files hold what is in them', async () => {
+  const [values, manifest] = [join(stage.dir, 'values.yaml'), join(stage.dir, 'secret.yaml')]
+  const { stdout, code } = await plan(`--write-values=${values}`, `--write-secret=${manifest}`, '--max-addresses=7')
+  assert.is(code, 0, stdout)
+  assert.equal(parse(readFileSync(values, 'utf8')), {
+    cloudProvider: provider,
+    cloudConfig: { secretName: 'eip-admission-cloud', key: 'cloud-sa.json' },
+    settings: { 'max-addresses': '7' },
+  })
+  assert.is(statSync(manifest).mode & 0o777, 0o600)
+  const written = parse(readFileSync(manifest, 'utf8')) as { stringData: Record<string, string> }
+  assert.equal(JSON.parse(written.stringData['cloud-sa.json'] ?? ''), file)
+  const again = await plan(`--write-secret=${manifest}`)
+  assert.is(again.code, 1)
+  assert.match(again.stderr, 'name a file that does not exist yet')
+})
+
+test('the plan for people has each Service, ends with what to type next, and keeps secrets', async () => {
+  const { stdout } = await plan()
+  assert.match(
+    stdout,
+    new RegExp(`default/web +${held.web.address} +stays +its reservation is adopted +${held.web.id}`),
+  )
+  assert.match(stdout, 'nothing is reserved and nothing is deleted at the cloud')
+  assert.match(stdout, /\n {2}eip-admission takeover apply .*\n$/)
+  assert.match(stdout, `Secret ${secret.namespace}/${secret.name} (cloud-sa.json): apiKey, projectID`)
+})
+
+test('a Service whose reservation the cloud does not have stands in the way', async () => {
+  await serve('lost', '203.0.113.250')
+  const { plan: made, code } = await planned()
+  assert.is(code, 1)
+  assert.equal(reasons(made.blockers), ['reservation-missing'])
+  assert.is(made.blockers[0]?.where, 'Service default/lost')
+  const { stdout } = await plan()
+  assert.match(stdout, /Blocked: 1 thing stands in the way\. Nothing was changed\./)
+  await stage.run('patch', 'service', 'lost', '--type=merge', '-p', JSON.stringify({ metadata: { finalizers: [] } }))
+  await stage.run('delete', 'service', 'lost')
+})
+
+test('what the predecessor left behind stays until a person decides', async () => {
+  const orphan = await stage.order(marksOf('gone'))
+  const { plan: made } = await planned()
+  const found = made.reservations.find(({ id }) => id === orphan.id)
+  assert.equal([found?.whose, found?.action], [dialect.adoptsUnmarked ? 'untagged' : 'orphan', 'keep'])
+  assert.is(made.settings.flags['--sweep'], dialect.adoptsUnmarked ? undefined : 'report')
+})
+
+test('a token without rights, and one of another project, stand in the way', async () => {
+  const wrong = { ...file, apiKey: 'revoked-token-of-somebody' }
+  await changeFile(wrong)
+  const { plan: made, code } = await planned()
+  assert.is(code, 1)
+  assert.ok(reasons(made.blockers).includes('cloud-access'), JSON.stringify(made.blockers))
+  const { stdout } = await plan()
+  assert.not.match(stdout, wrong.apiKey)
+  await changeFile(file)
+})
+
+test('a setting that does not translate is named, and its secret neighbours are not shown', async () => {
+  await changeFile({ ...file, loadbalancer: 'metalb:///' })
+  const { stdout, code } = await plan()
+  assert.is(code, 1)
+  assert.match(stdout, "There is no plan: the predecessor's settings cannot be used as they are")
+  assert.match(stdout, `the field loadbalancer of Secret ${secret.namespace}/${secret.name} (cloud-sa.json)`)
+  await changeFile(file)
+})
+
+test('a workload that Argo CD manages stands in the way, until a person says that it is suspended', async () => {
+  const of = ['deployment', '-n', workload.namespace, workload.name]
+  await stage.run('annotate', ...of, 'argocd.argoproj.io/tracking-id=ccm:apps/Deployment:kube-system/ccm')
+  assert.equal(reasons((await planned()).plan.blockers), ['managed-workload'])
+  await stage.run('annotate', ...of, 'eip-admission.dev/manager-suspended=true')
+  assert.equal(reasons((await planned()).plan.blockers), [])
+})
+
+test('limits below what is held stand in the way', async () => {
+  const { plan: made } = await planned('--max-addresses=1')
+  assert.equal(reasons(made.blockers), ['limit'])
+  assert.match(made.blockers[0]?.remedy ?? '', '--max-addresses=10')
+})
+
+async function changeFile(content: object): Promise<void> {
+  const patch = JSON.stringify({ stringData: { [secret.key]: JSON.stringify(content) } })
+  await stage.run('patch', 'secret', '-n', secret.namespace, secret.name, '--type=merge', '-p', patch)
+}
+
+test.after(async () => {
+  await apiServer.close()
+  await stage.stop()
+})
+
+test.run()
