@@ -2,7 +2,7 @@
 import { type Machine, type PredecessorCloud, type SettingsFile, bodyOf, senderOf } from './cloud.ts'
 
 type Ip = { id: string; address: string; tags?: string[] }
-type Block = { network: string; cidr: number }
+type Block = { network?: string; cidr?: number }
 type DeviceIp = {
   address: string
   address_family: number
@@ -99,7 +99,8 @@ function machineFrom({ id, hostname, ip_addresses: ips, plan, metro, facility }:
     type: plan.slug,
     region: metro?.code ?? '',
     zone: facility?.code,
-    privateNetwork: block ? `${block.network}/${block.cidr}` : undefined,
+    // A list shows the block as a link alone.
+    privateNetwork: block?.network === undefined ? undefined : `${block.network}/${block.cidr}`,
   }
 }
 

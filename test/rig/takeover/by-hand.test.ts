@@ -7,8 +7,8 @@ import { runProduct } from '../../../sandbox/product.ts'
 import { type PredecessorProgram, programs } from '../../predecessors/programs.ts'
 import { typed } from '../../whole/command-line.ts'
 import { eventually } from '../../whole/eventually.ts'
-import { namespace, onScene, settingsOf, titleOf } from './scene.ts'
-import { type Way, walk } from './walk.ts'
+import { isAnnounced, namespace, objectNames, onScene, settingsOf, titleOf } from './scene.ts'
+import { type Way, backAgain, leavesAlone, quietly } from './walk.ts'
 
 function byHand(program: PredecessorProgram): Way {
   return {
@@ -42,10 +42,20 @@ function byHand(program: PredecessorProgram): Way {
 }
 
 for (const program of [programs['CPEM 3.8'], programs['Cherry main']]) {
-  test(`${titleOf(program)} hands over and takes over again, twice: nothing is bought, dropped or without a way`, () =>
-    onScene({ program, machines: ['node-a', 'node-b'], services: ['web', 'api', 'shop'] }, (scene) =>
-      walk(scene, byHand(program)),
-    ))
+  test(`${titleOf(program)} hands over and takes over again by hand: nothing is bought or dropped`, () =>
+    onScene({ program, machines: ['node-a', 'node-b'], services: ['web', 'api', 'shop'] }, async (scene) => {
+      const { there, back } = byHand(program)
+      const objects = await objectNames(scene)
+      const product = await quietly(scene, () => there(scene))
+      assert.equal(await objectNames(scene), objects)
+      // A Service that comes under ours would have a pool that theirs refuses: only the command gives that one back.
+      await scene.addService('new')
+      await isAnnounced(scene)
+      for (const name of ['new', 'api']) await leavesAlone(scene, name)
+      // It writes each peer that has our hold time anew, and all at once: by hand a way may be gone for a moment.
+      await quietly(scene, () => backAgain(scene, () => back(scene, product)), false)
+      await leavesAlone(scene, 'web')
+    }))
 }
 
 test.run()

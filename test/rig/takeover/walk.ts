@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import type { Product } from '../../../sandbox/product.ts'
 import { eventually } from '../../whole/eventually.ts'
 import { routes } from '../../whole/test-stage.ts'
-import { type Scene, checkQuiet, isAnnounced, objectNames, seen } from './scene.ts'
+import { type Scene, checkQuiet, checkWays, isAnnounced, objectNames, seen } from './scene.ts'
 
 export type Way = {
   /** From theirs to ours. */
@@ -28,23 +28,29 @@ export async function walk(scene: Scene, { there, back }: Way): Promise<void> {
     await quietly(scene, () => backAgain(scene, () => back(scene, product)))
 
     const [first = ''] = scene.addresses.keys()
-    scene.cloud.control.calls.clear()
-    await scene.deleteService(first)
-    assert.is(scene.calls(routes.release), 1)
-    await isAnnounced(scene)
+    await leavesAlone(scene, first)
     await scene.addService(first)
     await isAnnounced(scene)
   }
 }
 
-/** Nothing is bought, given back, deleted or without a way while this happens. */
-async function quietly<T>(scene: Scene, act: () => Promise<T>): Promise<T> {
+/** A Service that is deleted gives back its own address, and the others stay announced. */
+export async function leavesAlone(scene: Scene, name: string): Promise<void> {
+  scene.cloud.control.calls.clear()
+  await scene.deleteService(name)
+  assert.is(scene.calls(routes.release), 1)
+  await isAnnounced(scene)
+}
+
+/** Nothing is bought, given back or deleted while this happens and, unless said otherwise, no address is without a way. */
+export async function quietly<T>(scene: Scene, act: () => Promise<T>, keepsWays = true): Promise<T> {
   const before = await seen(scene)
   scene.cloud.control.calls.clear()
   const sinceMs = Date.now()
   const result = await act()
   await isAnnounced(scene)
-  await checkQuiet(scene, before, sinceMs)
+  await checkQuiet(scene, before)
+  if (keepsWays) await checkWays(scene, sinceMs)
   return result
 }
 
