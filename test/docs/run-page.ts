@@ -4,14 +4,23 @@ import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Ground, openCluster, openSandbox } from './ground.ts'
 import { fileOf, groundOf, isCommands, markOf, preparationOf, stepsOf, withoutChance } from './marks.ts'
-import type { Block, Page } from './pages.ts'
+import { type Block, type Page, allPages } from './pages.ts'
 
 /** Long enough for a rollout on a slow machine; a command that hangs ends. */
 const patienceMs = 150_000
 
-/** Whether a page has a block to run. */
-export function hasCommands({ blocks }: Page): boolean {
-  return blocks.some((block) => isCommands(block) && markOf(block).kind === 'run')
+/** The pages with commands that run in the sandbox, where the product is. */
+export function sandboxPages(): Page[] {
+  return pagesToRun().filter((page) => !groundOf(page).isEmpty)
+}
+
+/** The pages with commands that run on a cluster without the product. */
+export function clusterPages(): Page[] {
+  return pagesToRun().filter((page) => groundOf(page).isEmpty)
+}
+
+function pagesToRun(): Page[] {
+  return allPages().filter(({ blocks }) => blocks.some((block) => isCommands(block) && markOf(block).kind === 'run'))
 }
 
 /** Does what a page says, from its first block to its last, and compares what it shows. */
@@ -31,7 +40,7 @@ async function follow(block: Block, ground: Ground): Promise<void> {
   const file = fileOf(block)
   if (file !== undefined) {
     mkdirSync(dirname(join(ground.dir, file)), { recursive: true })
-    writeFileSync(join(ground.dir, file), block.text)
+    writeFileSync(join(ground.dir, file), asTyped(block.text, ground))
   }
   const mark = markOf(block)
   if (!isCommands(block) || mark.kind !== 'run') return
@@ -49,6 +58,11 @@ function namesOf(dir: string): [string, string][] {
   return lines.map((line) => line.split('\t') as [string, string])
 }
 
+/** A text of the page with what this reader has in the place of its names. */
+function asTyped(text: string, { dir, readersNames }: Pick<Ground, 'dir' | 'readersNames'>): string {
+  return [...readersNames, ...namesOf(dir)].reduce((typed, [shown, own]) => typed.replaceAll(shown, own), text)
+}
+
 type Typing = { commands: string; place: string; mustFail?: boolean }
 
 /** Types commands and returns what they print. Throws if they fail, or if they do not although they must. */
@@ -56,7 +70,7 @@ async function type(
   { commands, place, mustFail = false }: Typing,
   { dir, env, readersNames }: Ground,
 ): Promise<string> {
-  const typed = [...readersNames, ...namesOf(dir)].reduce((text, [shown, own]) => text.replaceAll(shown, own), commands)
+  const typed = asTyped(commands, { dir, readersNames })
   const child = spawn('bash', ['-eu', '-o', 'pipefail', '-c', typed], {
     cwd: dir,
     env,

@@ -1,11 +1,7 @@
 // Pages that install the product: their commands are run on a cluster with a node that runs pods.
 import { test } from 'uvu'
-import { groundOf } from '../docs/marks.ts'
-import { allPages } from '../docs/pages.ts'
-import { hasCommands, runPage } from '../docs/run-page.ts'
+import { clusterPages, runPage } from '../docs/run-page.ts'
 
-const pages = allPages().filter((page) => hasCommands(page) && groundOf(page).isEmpty)
-
-for (const page of pages) test(`${page.file} does what it says`, () => runPage(page))
+for (const page of clusterPages()) test(`${page.file} does what it says`, () => runPage(page))
 
 test.run()

@@ -1,11 +1,8 @@
-// Every block of commands that the documentation says is run: in the order of its page, in the sandbox.
+// Every block of commands outside of the guides that the documentation says is run: in the order of its page.
 import { test } from 'uvu'
-import { groundOf } from '../docs/marks.ts'
-import { allPages } from '../docs/pages.ts'
-import { hasCommands, runPage } from '../docs/run-page.ts'
+import { sandboxPages, runPage } from '../docs/run-page.ts'
 
-const pages = allPages().filter((page) => hasCommands(page) && !groundOf(page).isEmpty)
-
-for (const page of pages) test(`${page.file} does what it says`, () => runPage(page))
+for (const page of sandboxPages().filter(({ file }) => !file.startsWith('docs/guides/')))
+  test(`${page.file} does what it says`, () => runPage(page))
 
 test.run()
