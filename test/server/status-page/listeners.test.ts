@@ -35,7 +35,7 @@ type Call = { method?: string; headers?: Record<string, string> }
 
 function ask(url: string, { method = 'GET', headers = {} }: Call = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const send: Send = url.startsWith('https:') ? (request as Send) : nodeHttp.request
+    const send: Send = url.startsWith('https:') ? request : nodeHttp.request
     const options = { method, headers, rejectUnauthorized: false, agent: false } as const
     send(url, options, resolve).on('error', reject).end()
   })
