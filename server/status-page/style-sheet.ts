@@ -74,6 +74,7 @@ td time { white-space: nowrap; color: var(--soft); }
   td::before { content: attr(data-label); color: var(--soft); font-size: .85rem; grid-row: span 2; }
   td:first-child { font-weight: 600; }
   td small { grid-column: 2; }
+  td:has(> span:empty) { display: none; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print { header { position: static; } nav { display: none; } }

@@ -63,6 +63,20 @@ test('it waits for its API server, is alive but not ready meanwhile, and stops a
   assert.not.match(guardian.log(), '5ecret')
 })
 
+test('it shows its status page on a loopback address, and a reader does not keep it from stopping', async () => {
+  const [port = 0] = await freePorts(1)
+  const guardian = await guard(['--api-server=https://127.0.0.1:1', `--status-page-address=127.0.0.1:${port}`])
+  const page = await eventually('the page', () => fetch(`http://127.0.0.1:${port}/status`).catch(() => undefined))
+  const text = await page.text()
+  for (const words of ['Control-plane address', 'tag k8s=cp', 'synced-nodes', '<section id="cloud"'])
+    assert.match(text, words)
+  for (const secret of [token, '5ecret']) assert.not(text.includes(secret))
+  const stream = await fetch(`http://127.0.0.1:${port}/status/updates`)
+  const received = stream.text().catch(() => 'cut off')
+  assert.is(await guardian.stop('SIGTERM', 5_000), 0)
+  assert.match(await received, 'event: section')
+})
+
 test.after(async () => {
   await cloud.close()
   rmSync(dir, { recursive: true })

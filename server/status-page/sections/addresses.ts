@@ -12,7 +12,7 @@ export type AddressFacts = {
 }
 
 /** A record that waits longer for its address needs a person. */
-export const longPendingMs = 5 * 60_000
+const longPendingMs = 5 * 60_000
 
 const tones: Record<Phase, Tone> = {
   Requested: 'busy',
