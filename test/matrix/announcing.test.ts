@@ -81,7 +81,7 @@ test('a node that joins gets its sessions, and a deleted node loses them', async
 
 test('while the cloud refuses the key or does not answer, nothing that MetalLB reads changes, even after a restart', async () => {
   await announceWeb()
-  const before = await unchanging('what MetalLB reads', metallb.versions)
+  const before = await unchanging('what MetalLB reads', () => metallb.versions())
   for (const answer of [401, 500, 'reset', 'empty-list'] as const) {
     faults.add({ answer })
     await product?.stop()
