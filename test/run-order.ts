@@ -6,7 +6,7 @@ import { type Run, isIn, titleOf } from './selection.ts'
 const seconds: Record<string, number> = secondsFile
 
 /** Files in which the product has to act within seconds of real time: leases, probes, time-outs of users. */
-const timely = [
+export const timelyParts = [
   'rig/control-planes/',
   'rig/high-availability',
   'rig/bootstrap',
@@ -17,7 +17,7 @@ const timely = [
 
 /** Whether a run fails where its processes have to wait for the processors. */
 export function isTimely({ file }: Run): boolean {
-  return timely.some((part) => file.includes(part))
+  return timelyParts.some((part) => file.includes(part))
 }
 
 /** The nice value of its processes: API servers of other runs may wait. */
@@ -52,9 +52,10 @@ export function runQueue(runs: Run[], maxTimely: number): RunQueue {
   }
 }
 
-/** A file that is not in the table: those with an API server take a while. */
+/** A file that is not in the table: those with an API server take a while, and those that wait for leases longer. */
 function secondsOf(run: Run): number {
-  return seconds[titleOf(run)] ?? (hasApiServer(run) ? 30 : 1)
+  const usual = isTimely(run) ? 100 : 30
+  return seconds[titleOf(run)] ?? (hasApiServer(run) ? usual : 1)
 }
 
 function hasApiServer({ file }: Run): boolean {

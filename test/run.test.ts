@@ -31,13 +31,17 @@ const traps: { name: string; body: string }[] = [
 
 function run(
   files: Record<string, string>,
-  { env = process.env, select = [] }: { env?: NodeJS.ProcessEnv; select?: string[] } = {},
+  {
+    env = process.env,
+    select = [],
+    seconds = 60,
+  }: { env?: NodeJS.ProcessEnv; select?: string[]; seconds?: number } = {},
 ): { status: number | null; stdout: string; verdict: string | undefined } {
   const dir = mkdtempSync(join(tmpdir(), 'runner-'))
   try {
     for (const folder of ['rig', 'matrix']) mkdirSync(join(dir, folder))
     for (const [name, body] of Object.entries(files)) writeFileSync(join(dir, name), body)
-    const args = [join(import.meta.dirname, 'run.ts'), '--dir', dir, '--file-timeout', '2', ...select]
+    const args = [join(import.meta.dirname, 'run.ts'), '--dir', dir, '--file-timeout', String(seconds), ...select]
     const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
     return { status, stdout, verdict: stdout.trim().split('\n').at(-1) }
   } finally {
@@ -50,7 +54,9 @@ const head = "import { suite, test } from 'uvu'\nvoid suite\n"
 for (const { name, body } of traps) {
   test(`${name} fails the run`, () => {
     const content = name === 'an empty file' ? body : head + good + body
-    const { status, verdict } = run({ 'trap.test.ts': content })
+    // The only one that has to be killed.
+    const seconds = name === 'a test that hangs' ? 3 : 60
+    const { status, verdict } = run({ 'trap.test.ts': content }, { seconds })
     assert.is(status, 1)
     assert.match(verdict ?? '', /^\d+ passed, [1-9]\d* failed$/)
   })

@@ -14,7 +14,7 @@ export type WalkOptions = {
 }
 
 /** How long everything may take to settle: leases, requests in flight and grace periods of killed processes end in it. */
-const restMs = 60_000
+const restMs = 150_000
 
 /** Does random actions, and checks after each leg that no address is lost and none has two holders. */
 export async function walk({ dialect, seed, steps, leg = 50, report = () => undefined }: WalkOptions): Promise<Tally> {

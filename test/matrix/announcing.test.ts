@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
-import { eventually } from '../whole/eventually.ts'
+import { eventually, unchanging } from '../whole/eventually.ts'
 import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { once } from '../whole/once.ts'
@@ -81,7 +81,7 @@ test('a node that joins gets its sessions, and a deleted node loses them', async
 
 test('while the cloud refuses the key or does not answer, nothing that MetalLB reads changes, even after a restart', async () => {
   await announceWeb()
-  const before = await metallb.versions()
+  const before = await unchanging('what MetalLB reads', () => metallb.versions())
   for (const answer of [401, 500, 'reset', 'empty-list'] as const) {
     faults.add({ answer })
     await product?.stop()

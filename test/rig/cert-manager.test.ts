@@ -2,7 +2,6 @@
 // renew while reviews arrive.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
@@ -12,6 +11,7 @@ import { type Child, startChild } from '../../sandbox/child.ts'
 import { chartFolder } from '../../sandbox/run-helm.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
+import { untilReviewed } from '../whole/reviewed.ts'
 import { type ChartStage, withChart } from './chart-stage.ts'
 
 const namespace = 'eip-admission'
@@ -33,12 +33,9 @@ async function trusted({ client }: ChartStage): Promise<string | undefined> {
   return stored?.webhooks?.[0]?.clientConfig.caBundle
 }
 
-/** The API server learns of a change of the configurations a moment after it is stored. */
-const learnMs = 1_000
-
 async function isPublished(stage: ChartStage): Promise<void> {
   await eventually('the authority is published', () => trusted(stage))
-  await sleep(learnMs)
+  await untilReviewed(stage.client)
 }
 
 /** How often each pod has read a certificate. */

@@ -1,13 +1,13 @@
 // The manifests without Helm on a real API server.
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
 import { mutatingWebhookConfigurations, secrets, services } from '../../kube/resource.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
+import { untilReviewed } from '../whole/reviewed.ts'
 import { type ChartStage, withChart } from './chart-stage.ts'
 
 const manifests = join(import.meta.dirname, '..', '..', 'manifests')
@@ -38,8 +38,7 @@ async function segmentIsSecret(stage: ChartStage): Promise<void> {
     const made = Buffer.from(secret?.data?.['path'] ?? '', 'base64').toString()
     return (made.length >= 32 && (await configuredSegment(stage)) === made) || undefined
   })
-  // The API server learns of it a moment later.
-  await sleep(1_000)
+  await untilReviewed(stage.client)
 }
 
 test('kubectl apply -k installs the product, twice; the process makes the secret path', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inspect } from 'node:util'
+import { inspect, isDeepStrictEqual } from 'node:util'
 
 /** Keeps a value for the message of a failure, and returns it. */
 export type Observe = <T>(seen: T) => T
@@ -35,4 +35,15 @@ export async function eventually<T>(
     }
     await sleep(passedMs < laterAfterMs ? firstPeriodMs : laterPeriodMs)
   }
+}
+
+/** Reads until two reads in a row, `apartMs` from each other, are equal: what was under way has come to rest. */
+export async function unchanging<T>(what: string, read: () => Promise<T>, apartMs = 2_500): Promise<T> {
+  let last = await read()
+  return eventually(`${what} comes to rest`, async (observe) => {
+    await sleep(apartMs)
+    const before = last
+    last = observe(await read())
+    return isDeepStrictEqual(last, before) ? last : undefined
+  })
 }

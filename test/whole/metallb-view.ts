@@ -70,7 +70,10 @@ function objectsView({ client, kubectl, run, send }: StageParts, version: Metall
     },
     pools: async () => (await list<IPAddressPool>(ipAddressPools)).flatMap(({ spec }) => spec.addresses).toSorted(),
     sessions: async () => (await list<BGPPeer>(bgpPeers)).flatMap(({ spec }) => sessionsOfObject(spec)).toSorted(),
-    versions: async () => (await all()).map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`),
+    versions: async () =>
+      (await all()).map(
+        ({ metadata, ...content }) => `${metadata.name} ${metadata.resourceVersion} ${JSON.stringify(content)}`,
+      ),
     left: async () => (await all()).map(({ kind, metadata }) => `${kind} ${metadata.name}`),
     addPool: async (name, range) => void (await send(['create'], poolManifest(name, range))),
     removePool: async (name) => void (await run('delete', 'ipaddresspool', name, '-n', namespace)),
@@ -114,7 +117,10 @@ function documentView({ client, run }: StageParts): MetallbView {
       return (document['address-pools'] ?? []).flatMap(({ addresses }) => addresses).toSorted()
     },
     sessions: async () => ((await read()).document.peers ?? []).map(sessionOfItem).toSorted(),
-    versions: async () => [`${at.name} ${(await read()).version}`],
+    versions: async () => {
+      const { version, document } = await read()
+      return [`${at.name} ${version} ${JSON.stringify(document)}`]
+    },
     async left() {
       const lists = Object.entries((await read()).document)
       return lists.flatMap(([key, list]) => (list.length === 0 ? [] : [key]))

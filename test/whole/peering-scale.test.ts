@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { uninitialized } from '../../controllers/nodes/taints.ts'
 import type { Node } from '../../kube/objects.ts'
 import type { Product } from '../../sandbox/product.ts'
-import { eventually } from './eventually.ts'
+import { eventually, unchanging } from './eventually.ts'
 import { once } from './once.ts'
 import { openStage } from './test-stage.ts'
 
@@ -62,31 +62,27 @@ const startNodes = once(async () => {
 
 test(`${most} nodes that come up at once cost at most 3 calls each, and 20 for all of them`, startNodes)
 
+const versions = async () => (await nodes()).map(({ metadata }) => metadata.resourceVersion)
+
 test('a settled cluster causes no call to the cloud and no write', async () => {
   await startNodes()
-  const before = (await nodes()).map(({ metadata }) => metadata.resourceVersion)
+  const before = await unchanging('every node', versions)
   calls.clear()
   await sleep(3000)
   assert.equal(calls.counts(), {})
-  assert.equal(
-    (await nodes()).map(({ metadata }) => metadata.resourceVersion),
-    before,
-  )
+  assert.equal(await versions(), before)
 })
 
 test('a restart in a settled cluster reads each node once, and writes nothing', async () => {
   await startNodes()
-  const before = (await nodes()).map(({ metadata }) => metadata.resourceVersion)
+  const before = await unchanging('every node', versions)
   calls.clear()
   await run()
   await eventually('every node was read', () => calls.count('GET /devices/{id}/bgp/neighbors') >= most || undefined)
   await sleep(2000)
   assert.is(count(''), count('GET'))
   assert.ok(count('GET') <= most + 10, JSON.stringify(calls.counts()))
-  assert.equal(
-    (await nodes()).map(({ metadata }) => metadata.resourceVersion),
-    before,
-  )
+  assert.equal(await versions(), before)
 })
 
 test.after(() => stage.close())
