@@ -7,7 +7,7 @@ import { events } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { kubectlOf } from '../../sandbox/kubectl.ts'
 import { eventually } from './eventually.ts'
-import { chosen, loadBalancer, metro, reclaim } from './manifests.ts'
+import { chosen, loadBalancer, reclaim } from './manifests.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const people = { viewer: ['system:authenticated'], tenant: ['system:authenticated'] }
@@ -23,8 +23,12 @@ process.env['PATH'] = [bin, dirname(process.execPath), process.env['PATH']].join
 
 await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--logging-format=json'] })
 await stage.run('create', 'namespace', 'shop')
-await stage.run('create', 'rolebinding', 'edit', '--clusterrole=edit', '--user=tenant', '-n', 'shop')
-await stage.run('create', 'clusterrolebinding', 'viewer', '--clusterrole=view', '--user=viewer')
+// No controller fills the roles `edit` and `view` here.
+await stage.run('create', 'role', 'edit', '--verb=get,list,create', '--resource=services,events', '-n', 'shop')
+await stage.run('create', 'rolebinding', 'edit', '--role=edit', '--user=tenant', '-n', 'shop')
+await stage.run('create', 'clusterrole', 'services', '--verb=get,list', '--resource=services')
+for (const role of ['eip-admission-view', 'services'])
+  await stage.run('create', 'clusterrolebinding', `viewer-${role}`, `--clusterrole=${role}`, '--user=viewer')
 
 const as = (user?: keyof typeof people) => {
   const kubectl = kubectlOf(controlPlane, user && controlPlane.kubeconfigFor(user))
@@ -147,12 +151,12 @@ test('why says what is wrong with a Service that has no address', async () => {
 
 test('why asks the running eip-admission about a Service that was stored without it', async () => {
   const { mutating } = await withoutWebhooks(async () => {
-    await stage.create(loadBalancer('late', { annotations: { [metro]: 'xx' } }))
+    await stage.create(loadBalancer('late', { annotations: { [chosen]: 'nowhere' } }))
   })
   assert.ok(mutating)
   await eventually('it is denied', async (observe) => {
     const text = observe(await eip('why', 'late'))
-    return text.includes('has no address: ') && text.includes('"xx"') ? true : undefined
+    return text.includes('has no address: ') && text.includes('ElasticIP nowhere does not exist') ? true : undefined
   })
   await stage.run('delete', 'service', 'late')
 })
