@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import { events } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { kubectlOf } from '../../sandbox/kubectl.ts'
+import { checkedKubectl } from './checked-kubectl.ts'
 import { eventually } from './eventually.ts'
 import { chosen, loadBalancer, reclaim } from './manifests.ts'
 import { openStage, routes } from './test-stage.ts'
@@ -342,7 +343,9 @@ test('a kept address moves to a Service of another name, and the reservation out
 })
 
 test('kubectl completes commands, Services and ElasticIPs', async () => {
-  const complete = async (...words: string[]) => stage.run('__complete', 'eip', ...words)
+  // The stage's own kubectl has the PATH of before.
+  const { run } = checkedKubectl(kubectlOf(controlPlane))
+  const complete = (...words: string[]) => run('__complete', 'eip', ...words)
   assert.match(await complete('re'), /^release\n/)
   assert.match(await complete('why', 'we'), /^web\n/)
   assert.match(await complete('why', '-n', 'shop', ''), /^cart\ntill\n/)
