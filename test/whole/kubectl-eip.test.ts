@@ -344,8 +344,8 @@ test('a kept address moves to a Service of another name, and the reservation out
 
 test('kubectl completes commands, Services and ElasticIPs', async () => {
   // The stage's own kubectl has the PATH of before.
-  const { run } = checkedKubectl(kubectlOf(controlPlane))
-  const complete = (...words: string[]) => run('__complete', 'eip', ...words)
+  const late = checkedKubectl(kubectlOf(controlPlane))
+  const complete = (...words: string[]) => late.run('__complete', 'eip', ...words)
   assert.match(await complete('re'), /^release\n/)
   assert.match(await complete('why', 'we'), /^web\n/)
   assert.match(await complete('why', '-n', 'shop', ''), /^cart\ntill\n/)
