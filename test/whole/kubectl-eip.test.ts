@@ -6,8 +6,9 @@ import * as assert from 'uvu/assert'
 import { events } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { kubectlOf } from '../../sandbox/kubectl.ts'
+import { checkedKubectl } from './checked-kubectl.ts'
 import { eventually } from './eventually.ts'
-import { chosen, loadBalancer, metro, reclaim } from './manifests.ts'
+import { chosen, loadBalancer, reclaim } from './manifests.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const people = { viewer: ['system:authenticated'], tenant: ['system:authenticated'] }
@@ -23,8 +24,12 @@ process.env['PATH'] = [bin, dirname(process.execPath), process.env['PATH']].join
 
 await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--logging-format=json'] })
 await stage.run('create', 'namespace', 'shop')
-await stage.run('create', 'rolebinding', 'edit', '--clusterrole=edit', '--user=tenant', '-n', 'shop')
-await stage.run('create', 'clusterrolebinding', 'viewer', '--clusterrole=view', '--user=viewer')
+// No controller fills the roles `edit` and `view` here.
+await stage.run('create', 'role', 'edit', '--verb=get,list,create', '--resource=services,events', '-n', 'shop')
+await stage.run('create', 'rolebinding', 'edit', '--role=edit', '--user=tenant', '-n', 'shop')
+await stage.run('create', 'clusterrole', 'services', '--verb=get,list', '--resource=services')
+for (const role of ['eip-admission-view', 'services'])
+  await stage.run('create', 'clusterrolebinding', `viewer-${role}`, `--clusterrole=${role}`, '--user=viewer')
 
 const as = (user?: keyof typeof people) => {
   const kubectl = kubectlOf(controlPlane, user && controlPlane.kubeconfigFor(user))
@@ -147,12 +152,12 @@ test('why says what is wrong with a Service that has no address', async () => {
 
 test('why asks the running eip-admission about a Service that was stored without it', async () => {
   const { mutating } = await withoutWebhooks(async () => {
-    await stage.create(loadBalancer('late', { annotations: { [metro]: 'xx' } }))
+    await stage.create(loadBalancer('late', { annotations: { [chosen]: 'nowhere' } }))
   })
   assert.ok(mutating)
   await eventually('it is denied', async (observe) => {
     const text = observe(await eip('why', 'late'))
-    return text.includes('has no address: ') && text.includes('"xx"') ? true : undefined
+    return text.includes('has no address: ') && text.includes('ElasticIP nowhere does not exist') ? true : undefined
   })
   await stage.run('delete', 'service', 'late')
 })
@@ -338,7 +343,9 @@ test('a kept address moves to a Service of another name, and the reservation out
 })
 
 test('kubectl completes commands, Services and ElasticIPs', async () => {
-  const complete = async (...words: string[]) => stage.run('__complete', 'eip', ...words)
+  // The stage's own kubectl has the PATH of before.
+  const late = checkedKubectl(kubectlOf(controlPlane))
+  const complete = (...words: string[]) => late.run('__complete', 'eip', ...words)
   assert.match(await complete('re'), /^release\n/)
   assert.match(await complete('why', 'we'), /^web\n/)
   assert.match(await complete('why', '-n', 'shop', ''), /^cart\ntill\n/)
