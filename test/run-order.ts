@@ -16,7 +16,7 @@ export const timelyParts = [
 ]
 
 /** Whether a run fails where its processes have to wait for the processors. */
-export function isTimely({ file }: Run): boolean {
+function isTimely({ file }: Run): boolean {
   return timelyParts.some((part) => file.includes(part))
 }
 
