@@ -20,7 +20,7 @@ function isTimely({ file }: Run): boolean {
   return timelyParts.some((part) => file.includes(part))
 }
 
-/** The nice value of its processes: API servers of other runs may wait. */
+/** What is added to the nice value of its processes: API servers of other runs may wait. */
 export function niceOf(run: Run): number {
   return hasApiServer(run) && !isTimely(run) ? 10 : 0
 }
