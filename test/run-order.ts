@@ -16,11 +16,11 @@ export const timelyParts = [
 ]
 
 /** Whether a run fails where its processes have to wait for the processors. */
-export function isTimely({ file }: Run): boolean {
+function isTimely({ file }: Run): boolean {
   return timelyParts.some((part) => file.includes(part))
 }
 
-/** The nice value of its processes: API servers of other runs may wait. */
+/** What is added to the nice value of its processes: API servers of other runs may wait. */
 export function niceOf(run: Run): number {
   return hasApiServer(run) && !isTimely(run) ? 10 : 0
 }

@@ -1,6 +1,6 @@
 // One test file in a process of its own, in namespaces of its own where it needs a network with routers.
 import { spawn } from 'node:child_process'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import { namespaced } from '../sandbox/rig/namespace.ts'
 import type { FileReport } from './run-file.ts'
@@ -37,8 +37,8 @@ export function runInProcess(run: Run, { dir, testNames, timeoutSeconds, env }: 
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...env, ...(run.dialect && { DIALECT: run.dialect }), ...(run.cloudOnly && { CLOUD_ONLY: 'true' }) },
   })
-  // What it starts inherits the value. The child may have ended already.
-  if (child.pid !== undefined && niceOf(run) > 0 && child.exitCode === null) setPriority(child.pid, niceOf(run))
+  // What it starts inherits the value.
+  if (child.pid !== undefined && niceOf(run) > 0) setPriority(child.pid, Math.min(19, getPriority() + niceOf(run)))
   let output = ''
   let problem: string | undefined
   let report: FileReport | undefined

@@ -109,7 +109,7 @@ test('an idle connection does not keep the process from stopping', async () => {
   const { port } = new URL(await webhookField('mutatingwebhookconfiguration', 'url'))
   const silent = connect(Number(port), '127.0.0.1')
   await once(silent, 'connect')
-  assert.is(await product.stop(), 0)
+  assert.is(await product.stop('SIGTERM', 60_000), 0)
   silent.destroy()
 })
 
