@@ -56,8 +56,9 @@ export async function setScene(stage: TestStage, names: readonly string[]): Prom
     password: password?.value,
     services: [...addresses].map(([name, address]) => ({ name, address })),
   }).map((object) => (object.kind === 'BGPPeer' ? { ...object, apiVersion: 'metallb.io/v1beta2' } : object))
-  await stage.send(['create'], { apiVersion: 'v1', kind: 'List', items })
-  await stage.send(['create'], deployment)
+  const list = { apiVersion: 'v1', kind: 'List', items: [...items, deployment] }
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], list)
+  if (code !== 0) throw new Error(stderr)
   return addresses
 }
 
