@@ -24,7 +24,7 @@ import type { Step } from './steps.ts'
 import { isMarked, undoPatch } from './undo-service.ts'
 import { writePools } from './write-pools.ts'
 
-type Deps = { client: KubeClient; found: Found; check(): void; signal: AbortSignal; clock: Clock }
+type Deps = { client: KubeClient; found: Found; check: () => void; signal: AbortSignal; clock: Clock }
 
 const writesAtOnce = 8
 
@@ -104,7 +104,7 @@ export function servicesStep({ client, found, check }: Deps): Step {
   }
 }
 
-type GivingBack = { service: Service; finalizers: readonly string[]; check(): void }
+type GivingBack = { service: Service; finalizers: readonly string[]; check: () => void }
 
 async function giveBack(client: KubeClient, { service, finalizers, check }: GivingBack): Promise<void> {
   check()
@@ -184,7 +184,7 @@ async function ownNamespace(client: KubeClient, { predecessor }: Found): Promise
 }
 
 /** Whether the predecessor will announce a Service: we or it hold it with an address. Its mirror of the control plane it does not. */
-export function isServed(service: Service, { predecessor, services: before }: Found): boolean {
+function isServed(service: Service, { predecessor, services: before }: Found): boolean {
   const { metadata, spec } = service
   const { finalizers, mirrorService } = predecessorNamed(predecessor)
   if (spec.type !== 'LoadBalancer' || !spec.loadBalancerIP || metadata.deletionTimestamp) return false

@@ -4,7 +4,7 @@ import { listAll } from '../../kube/list-all.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { claimKey, phaseOf, reservationIdOf } from '../../ledger/record/elastic-ip.ts'
-import { predecessorNamed } from './found.ts'
+import { type Found, predecessorNamed } from './found.ts'
 import { holdLease } from './hold-lease.ts'
 import type { ObjectRef } from './plan.ts'
 import { progressStore } from './progress.ts'
@@ -19,7 +19,7 @@ export type UndoDeps = {
   client: KubeClient
   namespace: string
   lease: ObjectRef
-  tell(line: string): void
+  tell: (line: string) => void
   signal: AbortSignal
   patienceMs: number
   clock?: Clock
@@ -45,11 +45,7 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
       `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
     )
   const { found } = before
-  const isPredecessorBack = async () => {
-    const read = await Promise.all(found.workloads.map(({ podSelector: _pods, ...ref }) => readWorkload(client, ref)))
-    return read.some((workload) => workload && !isStopped(workload))
-  }
-  const hold = holdLease({ client, lease, isPredecessorBack, clock })
+  const hold = holdLease({ client, lease, isPredecessorBack: () => isAnyRunning(client, found), clock })
   const work = { client, found, signal, check: () => hold.check(), clock }
   const left = new Map<string, LeftReservation>()
   const { finalizers } = predecessorNamed(found.predecessor)
@@ -78,6 +74,11 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   } finally {
     await hold.release()
   }
+}
+
+async function isAnyRunning(client: KubeClient, { workloads }: Found): Promise<boolean> {
+  const read = await Promise.all(workloads.map(({ podSelector: _pods, ...ref }) => readWorkload(client, ref)))
+  return read.some((workload) => workload && !isStopped(workload))
 }
 
 /** Stops our workloads, and remembers on our Deployment how many replicas it had. */

@@ -42,7 +42,8 @@ async function writePool(client: KubeClient, { pool, replaces }: WantedPool, clo
   const old = replaces === undefined ? undefined : { namespace, name: replaces }
   const isFirst = await isCreated(client, pool)
   if (old) await client.remove(ipAddressPools, old)
-  for (let n = 0; !isFirst; n += 1) {
+  if (isFirst) return
+  for (let n = 0; ; n += 1) {
     if (await isCreated(client, pool, n >= tries.count)) return
     await clock.sleep(tries.pauseMs)
   }

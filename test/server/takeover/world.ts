@@ -90,13 +90,13 @@ export function world({ hasWebhook = false }: Options = {}) {
     spec: { replicas: 1, selector: { matchLabels: { app: 'ccm' } } },
     status: { readyReplicas: 1 },
   }
-  api.put(deployments as Resource<KubeObject>, deployment)
+  api.put(deployments as unknown as Resource<Workload>, deployment)
 
   const holder = (): Lease | undefined => api.stored(leases).find(({ metadata }) => metadata.name === lease.name)
   const hold = (holderIdentity: string) => {
     const now = new Date().toISOString().replace('Z', '000Z')
     const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime: now, acquireTime: String(state.nowMs) }
-    api.put(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: lease, spec } as Lease)
+    api.put(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: lease, spec })
   }
   hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
 
@@ -186,19 +186,19 @@ export function world({ hasWebhook = false }: Options = {}) {
       return api.client.create(resource, object as never)
     }
     return {
-      get: guard(api.client.get.bind(api.client), false) as KubeClient['get'],
-      list: guard(api.client.list.bind(api.client), false) as KubeClient['list'],
-      create: guard(api.client.create.bind(api.client), true) as KubeClient['create'],
-      replace: guard(api.client.replace.bind(api.client), true) as KubeClient['replace'],
-      patch: guard(api.client.patch.bind(api.client), true) as KubeClient['patch'],
-      remove: guard(api.client.remove.bind(api.client), true) as KubeClient['remove'],
-      apply: guard(apply, true) as KubeClient['apply'],
+      get: guard(api.client.get.bind(api.client), false),
+      list: guard(api.client.list.bind(api.client), false),
+      create: guard(api.client.create.bind(api.client), true),
+      replace: guard(api.client.replace.bind(api.client), true),
+      patch: guard(api.client.patch.bind(api.client), true),
+      remove: guard(api.client.remove.bind(api.client), true),
+      apply: guard(apply, true),
     }
   }
   const install = async () => {
     const hooks = { webhooks: [] }
     const metadata = { name: names.mutatingConfiguration }
-    api.put(customResourceDefinitions, elasticIPDefinition as never)
+    api.put(customResourceDefinitions, elasticIPDefinition)
     api.put(mutatingWebhookConfigurations, {
       ...hooks,
       apiVersion: mutatingWebhookConfigurations.apiVersion,
