@@ -16,9 +16,9 @@ import { readWorkload } from './workloads.ts'
 export type ApplyDeps = {
   client: KubeClient
   /** Reads the cluster and the cloud anew. */
-  makePlan(): Promise<TakeoverPlan>
-  install(plan: TakeoverPlan): Promise<void>
-  tell(line: string): void
+  makePlan: () => Promise<TakeoverPlan>
+  install: (plan: TakeoverPlan) => Promise<void>
+  tell: (line: string) => void
   signal: AbortSignal
   patienceMs: number
   clock?: Clock
@@ -47,7 +47,7 @@ export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
     stopStep({ name: 'stop-predecessor', title: `Stop ${plan.predecessor.title}` }, client, () =>
       stoppedWorkloads(client, found.workloads),
     ),
-    freeLeaseStep(client, lease),
+    freeLeaseStep(client, lease, clock),
     leadStep(client, { namespace, lease }),
     adoptStep({ client, planned, found }),
     verify,
@@ -84,7 +84,7 @@ async function stoppedWorkloads(client: KubeClient, workloads: readonly Predeces
 }
 
 /** Every blocker with its remedy. */
-export function blockersText({ blockers }: Pick<TakeoverPlan, 'blockers'>): string {
+function blockersText({ blockers }: Pick<TakeoverPlan, 'blockers'>): string {
   const lines = blockers.map(({ where, what, remedy }) => `  ${where}: ${what}\n    -> ${remedy}`)
   const count = `${blockers.length} ${blockers.length === 1 ? 'thing stands' : 'things stand'} in the way`
   return `nothing was changed: ${count}\n${lines.join('\n')}`

@@ -8,7 +8,7 @@ import {
 } from '../../announcers/metallb/resources.ts'
 import { listAllKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { type Key, type KubeObject, keyOf } from '../../kube/objects.ts'
+import type { Key, KubeObject } from '../../kube/objects.ts'
 import { names } from '../../manifests/names.ts'
 import type { PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan.ts'
 import { type Predecessor, predecessors } from './predecessors.ts'
@@ -93,9 +93,4 @@ function strippedOf(object: KubeObject & { spec?: object }): FoundObject {
 function withoutSecrets({ spec }: BGPPeer): Record<string, unknown> {
   const { password: _password, nodeSelectors = [], ...others } = spec
   return { ...others, nodeSelectors: nodeSelectors.filter((one) => !isCounting(one)) }
-}
-
-/** The Service of a key in what was found. */
-export function foundService(found: Found, service: KubeObject): Found['services'][Key] | undefined {
-  return found.services[keyOf(service)]
 }

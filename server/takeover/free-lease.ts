@@ -12,9 +12,16 @@ import type { Step } from './steps.ts'
 
 const leaseDurationMs = 15_000
 
+const infix = '_takeover_'
+
+/** Whether a run of this command has this identity, perhaps one that was killed. */
+export function isOfTakeover(identity: string): boolean {
+  return identity.includes(infix)
+}
+
 /** The lease as this command claims it. Its identity is none of a `serve`, so nobody takes it for a leader of ours. */
 export function claimedLease(client: KubeClient, lease: ObjectRef, clock: Clock = systemClock): LeaseRecord {
-  const identity = `${hostname()}_takeover_${randomUUID()}`
+  const identity = `${hostname()}${infix}${randomUUID()}`
   return leaseRecord({ client, lease, identity, leaseDurationMs, callTimeoutMs: 5_000, clock })
 }
 
@@ -28,8 +35,8 @@ export function isInTheWay(lease: Lease | undefined): boolean {
  * Frees the lease of a predecessor that ended without releasing it. We claim it by the rules of every contender, so only
  * when it was not renewed for its whole length, and release it at once.
  */
-export function freeLeaseStep(client: KubeClient, lease: ObjectRef): Step {
-  const record = claimedLease(client, lease)
+export function freeLeaseStep(client: KubeClient, lease: ObjectRef, clock: Clock = systemClock): Step {
+  const record = claimedLease(client, lease, clock)
   const place = `lease ${lease.namespace}/${lease.name}`
   const read = () => client.get(leases, lease)
   return {

@@ -1,9 +1,9 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import { leases } from '../../kube/resource.ts'
-import { claimed, claimedLease } from './free-lease.ts'
+import { claimed, claimedLease, isInTheWay, isOfTakeover } from './free-lease.ts'
 import type { ObjectRef } from './plan.ts'
-import type { Step } from './steps.ts'
+import type { Missing, Step } from './steps.ts'
 
 const renewMs = 3_000
 
@@ -15,13 +15,22 @@ export type LeaseHold = {
   release(): Promise<void>
 }
 
+type Deps = {
+  client: KubeClient
+  lease: ObjectRef
+  /** Whether the predecessor runs: undo came before apply stopped it, or has started it already. */
+  isPredecessorBack: () => Promise<boolean>
+  clock?: Clock
+}
+
 /**
  * Holds the lease while `undo` works, so that no `serve` acts meanwhile, and no predecessor. It is ours only once its
- * holder has released it, or has not renewed it for its whole length.
+ * holder has released it, or has not renewed it for its whole length. A predecessor that runs and leads keeps it: that
+ * keeps ours from acting too.
  */
-export function holdLease(client: KubeClient, lease: ObjectRef, clock: Clock = systemClock): LeaseHold {
+export function holdLease(deps: Deps): LeaseHold {
+  const { client, lease, clock = systemClock } = deps
   const record = claimedLease(client, lease, clock)
-  const place = `lease ${lease.namespace}/${lease.name}`
   const over = new AbortController()
   let state: 'free' | 'held' | 'lost' = 'free'
   let renewal: Promise<void> = Promise.resolve()
@@ -41,17 +50,8 @@ export function holdLease(client: KubeClient, lease: ObjectRef, clock: Clock = s
   return {
     step: {
       name: 'hold-lease',
-      title: `Keep every eip-admission from acting, by the ${place}`,
-      async missing() {
-        if (state === 'held') return undefined
-        const holder = (await client.get(leases, lease))?.spec?.holderIdentity ?? ''
-        return {
-          text: holder === '' ? `claiming the ${place}` : `${holder} holds the ${place}`,
-          ...(holder !== '' && {
-            hint: 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires by itself',
-          }),
-        }
-      },
+      title: `Keep every eip-admission from acting, by the ${placeOf(lease)}`,
+      missing: async () => (state === 'held' ? undefined : holderMissing(deps)),
       async act() {
         if (!(await claimed(record))) return
         state = 'held'
@@ -61,7 +61,7 @@ export function holdLease(client: KubeClient, lease: ObjectRef, clock: Clock = s
     check() {
       if (state === 'lost')
         throw new Error(
-          `another process took the ${place}; stop every \`eip-admission serve\`, then run \`eip-admission takeover undo\` again`,
+          `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run \`eip-admission takeover undo\` again`,
         )
     },
     async release() {
@@ -71,4 +71,20 @@ export function holdLease(client: KubeClient, lease: ObjectRef, clock: Clock = s
       state = 'free'
     },
   }
+}
+
+/** Who still has the lease; undefined if that is the predecessor, which runs. */
+async function holderMissing({ client, lease, isPredecessorBack }: Deps): Promise<Missing | undefined> {
+  const stored = await client.get(leases, lease)
+  const holder = stored?.spec?.holderIdentity ?? ''
+  if (isInTheWay(stored) && !isOfTakeover(holder) && (await isPredecessorBack())) return undefined
+  if (holder === '') return { text: `claiming the ${placeOf(lease)}` }
+  return {
+    text: `${holder} holds the ${placeOf(lease)}`,
+    hint: 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires by itself',
+  }
+}
+
+function placeOf({ namespace, name }: ObjectRef): string {
+  return `lease ${namespace}/${name}`
 }

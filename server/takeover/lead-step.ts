@@ -20,7 +20,7 @@ const usualReplicas = 2
 type Target = { namespace: string; lease: ObjectRef }
 
 /** What is left until a process of ours leads, and what a person should do if none comes. */
-export function leaderMissing(
+function leaderMissing(
   lease: Lease | undefined,
   { own, now, target }: { own: readonly Workload[]; now: Date; target: Target },
 ): Missing | undefined {

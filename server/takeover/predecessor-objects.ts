@@ -92,13 +92,13 @@ export function wantedObjects(existing: readonly KubeObject[], facts: UndoFacts)
 }
 
 /** Selectors that match no node: by them the predecessor knows which Services need a peer, and when none does. */
-export function countingSelectors(services: readonly Service[], { predecessor }: Found): LabelSelector[] {
+function countingSelectors(services: readonly Service[], { predecessor }: Found): LabelSelector[] {
   const { counting } = predecessorNamed(predecessor).metallb
   return services
     .map(keyOf)
     .toSorted(compareTexts)
     .map((key) => {
-      const { namespace = '', name } = splitKey(key)
+      const { namespace, name } = splitKey(key)
       return { matchLabels: { [`${counting}/service-namespace`]: namespace, [`${counting}/service-name`]: name } }
     })
 }

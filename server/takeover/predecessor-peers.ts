@@ -1,6 +1,7 @@
 import { hostnamesOf } from '../../announcers/metallb/adopt-peers.ts'
 import { hostnameLabel } from '../../announcers/metallb/hostname-label.ts'
 import { parseAddress } from '../../announcers/metallb/address.ts'
+import { compareTexts } from '../../announcers/metallb/order.ts'
 import { isCounting, isWritten } from '../../announcers/metallb/ownership.ts'
 import type { BGPPeer } from '../../announcers/metallb/resources.ts'
 import type { Node } from '../../kube/objects.ts'
@@ -148,7 +149,12 @@ function withCounts(
 }
 
 function sorted({ matchLabels = {}, ...more }: LabelSelector): object {
-  return { matchLabels: Object.entries(matchLabels).toSorted(), ...more }
+  return {
+    matchLabels: Object.entries(matchLabels)
+      .map((entry) => entry.join('='))
+      .toSorted(compareTexts),
+    ...more,
+  }
 }
 
 function ownSelectors({ nodeSelectors = [] }: Spec): LabelSelector[] {

@@ -73,7 +73,7 @@ function toWanted(users: readonly Service[], { facts, taken, addresses, replaces
 }
 
 /** The name that predecessors give to the pool of a Service. */
-export function poolName({ metadata }: Service): string {
+function poolName({ metadata }: Service): string {
   const clean = (text: string) => text.replaceAll(/[^a-zA-Z0-9-]+/g, '')
   return `${clean(metadata.namespace ?? '')}.${clean(metadata.name)}`
 }

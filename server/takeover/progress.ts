@@ -48,7 +48,7 @@ export function progressStore(client: KubeClient, namespace: string): ProgressSt
 const states: readonly string[] = ['applying', 'applied', 'undoing'] satisfies TakeoverState[]
 
 /** The progress that a ConfigMap records. Throws where it is none that we can read: nothing may be guessed then. */
-export function progressIn({ metadata, data = {} }: ConfigMap): Progress {
+function progressIn({ metadata, data = {} }: ConfigMap): Progress {
   const place = `ConfigMap ${metadata.namespace}/${metadata.name}`
   const { formatVersion: version, state = '', step = '', found = '' } = data
   if (version !== String(formatVersion))

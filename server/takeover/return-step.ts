@@ -2,6 +2,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { leases } from '../../kube/resource.ts'
 import { isHeld, isOwnIdentity } from '../lease-holder.ts'
 import type { Found } from './found.ts'
+import { isOfTakeover } from './free-lease.ts'
 import type { PredecessorWorkload } from './plan.ts'
 import type { Step } from './steps.ts'
 import { isStopped, patchWorkload, readWorkload, readyPods, startPatch, textOf } from './workloads.ts'
@@ -23,7 +24,7 @@ export function returnStep(client: KubeClient, { workloads, lease }: Found, rele
       }
       const stored = lease.isUsed ? await client.get(leases, place) : undefined
       const holder = stored?.spec?.holderIdentity ?? ''
-      const leads = stored && isHeld(stored, new Date()) && !isOwnIdentity(holder) && !holder.includes('_takeover_')
+      const leads = stored && isHeld(stored, new Date()) && !isOwnIdentity(holder) && !isOfTakeover(holder)
       if (leads || !lease.isUsed) return undefined
       return { text: `its pod runs; waiting until it holds the lease ${place.namespace}/${place.name}` }
     },

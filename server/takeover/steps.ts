@@ -18,8 +18,8 @@ export type StepResult = { name: string; title: string; ms: number }
 
 export type RunDeps = {
   /** Records which step begins, before it does anything. */
-  record(step: Step): Promise<void>
-  tell(line: string): void
+  record: (step: Step) => Promise<void>
+  tell: (line: string) => void
   signal: AbortSignal
   clock: Clock
   /** How long a step may wait without any progress. */

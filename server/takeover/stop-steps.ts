@@ -6,7 +6,7 @@ import { type Workload, countPods, isStopped, patchWorkload, stopPatch, textOf }
 export type Stopping = { workload: Workload; podSelector: Record<string, string> }
 
 /** What is left until workloads have no pod. Pods in the list of the API server may still run, so they count until they are gone. */
-export async function stillRunning(client: KubeClient, stopping: readonly Stopping[]): Promise<Missing | undefined> {
+async function stillRunning(client: KubeClient, stopping: readonly Stopping[]): Promise<Missing | undefined> {
   for (const { workload, podSelector } of stopping) {
     const { namespace = '' } = workload.metadata
     const ref = { kind: workload.kind, namespace, name: workload.metadata.name }

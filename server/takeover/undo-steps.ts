@@ -3,7 +3,7 @@ import { nothingToAnnounce } from '../../controllers/announcing/configurator.ts'
 import { configureObjects } from '../../controllers/announcing/configure-objects.ts'
 import { isOurs, isWritten } from '../../announcers/metallb/ownership.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { systemClock } from '../../kube/clock.ts'
+import type { Clock } from '../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../kube/objects.ts'
@@ -24,7 +24,7 @@ import type { Step } from './steps.ts'
 import { isMarked, undoPatch } from './undo-service.ts'
 import { writePools } from './write-pools.ts'
 
-type Deps = { client: KubeClient; found: Found; check(): void; signal: AbortSignal }
+type Deps = { client: KubeClient; found: Found; check: () => void; signal: AbortSignal; clock: Clock }
 
 const writesAtOnce = 8
 
@@ -50,7 +50,7 @@ export function webhooksStep(client: KubeClient): Step {
 
 /** Gives the objects of MetalLB the names and fields that the predecessor expects, without an address without a way. */
 export function metallbStep(deps: Deps): Step {
-  const { client, found, signal, check } = deps
+  const { client, found, signal, check, clock } = deps
   return {
     name: 'metallb',
     title: 'Give the objects of MetalLB back',
@@ -67,16 +67,20 @@ export function metallbStep(deps: Deps): Step {
     async act() {
       const facts = await undoFacts(client, found)
       if (!facts) return
-      await writePools(client, facts)
+      await writePools(client, facts, clock)
       // One runner for all waves: it leaves sessions time to come up between them.
-      const configurator = configureObjects({ client, configuration: predecessorConfiguration(facts) })
+      const configurator = configureObjects({
+        client,
+        configuration: predecessorConfiguration(facts),
+        now: () => clock.now(),
+      })
       for (let isUnfinished = true; isUnfinished && !signal.aborted;) {
         check()
         const result = await configurator.carryOut(nothingToAnnounce, signal)
         const [refused] = result.problems
         if (refused) throw new Error(`MetalLB refuses an object of the predecessor: ${refused.message}`)
         isUnfinished = result.isUnfinished ?? false
-        if (isUnfinished) await systemClock.sleep(250, signal)
+        if (isUnfinished) await clock.sleep(250, signal)
       }
     },
   }
@@ -100,7 +104,7 @@ export function servicesStep({ client, found, check }: Deps): Step {
   }
 }
 
-type GivingBack = { service: Service; finalizers: readonly string[]; check(): void }
+type GivingBack = { service: Service; finalizers: readonly string[]; check: () => void }
 
 async function giveBack(client: KubeClient, { service, finalizers, check }: GivingBack): Promise<void> {
   check()
@@ -180,7 +184,7 @@ async function ownNamespace(client: KubeClient, { predecessor }: Found): Promise
 }
 
 /** Whether the predecessor will announce a Service: we or it hold it with an address. Its mirror of the control plane it does not. */
-export function isServed(service: Service, { predecessor, services: before }: Found): boolean {
+function isServed(service: Service, { predecessor, services: before }: Found): boolean {
   const { metadata, spec } = service
   const { finalizers, mirrorService } = predecessorNamed(predecessor)
   if (spec.type !== 'LoadBalancer' || !spec.loadBalancerIP || metadata.deletionTimestamp) return false

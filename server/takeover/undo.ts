@@ -4,7 +4,7 @@ import { listAll } from '../../kube/list-all.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { claimKey, phaseOf, reservationIdOf } from '../../ledger/record/elastic-ip.ts'
-import { predecessorNamed } from './found.ts'
+import { type Found, predecessorNamed } from './found.ts'
 import { holdLease } from './hold-lease.ts'
 import type { ObjectRef } from './plan.ts'
 import { progressStore } from './progress.ts'
@@ -13,13 +13,13 @@ import { type Step, type StepResult, runSteps } from './steps.ts'
 import { stopStep } from './stop-steps.ts'
 import { leavesReservation } from './undo-service.ts'
 import { knownRecords, metallbStep, recordsStep, servicesStep, webhooksStep } from './undo-steps.ts'
-import { isStopped, ownWorkloads, patchWorkload, replicasAnnotation } from './workloads.ts'
+import { isStopped, ownWorkloads, patchWorkload, readWorkload, replicasAnnotation } from './workloads.ts'
 
 export type UndoDeps = {
   client: KubeClient
   namespace: string
   lease: ObjectRef
-  tell(line: string): void
+  tell: (line: string) => void
   signal: AbortSignal
   patienceMs: number
   clock?: Clock
@@ -45,8 +45,8 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
       `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
     )
   const { found } = before
-  const hold = holdLease(client, lease, clock)
-  const work = { client, found, signal, check: () => hold.check() }
+  const hold = holdLease({ client, lease, isPredecessorBack: () => isAnyRunning(client, found), clock })
+  const work = { client, found, signal, check: () => hold.check(), clock }
   const left = new Map<string, LeftReservation>()
   const { finalizers } = predecessorNamed(found.predecessor)
   // Read before anything goes: afterwards nobody knows of them.
@@ -74,6 +74,11 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   } finally {
     await hold.release()
   }
+}
+
+async function isAnyRunning(client: KubeClient, { workloads }: Found): Promise<boolean> {
+  const read = await Promise.all(workloads.map(({ podSelector: _pods, ...ref }) => readWorkload(client, ref)))
+  return read.some((workload) => workload && !isStopped(workload))
 }
 
 /** Stops our workloads, and remembers on our Deployment how many replicas it had. */

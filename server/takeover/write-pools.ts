@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type IPAddressPool, bgpAdvertisements, ipAddressPools } from '../../announcers/metallb/resources.ts'
 import { listAllKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import type { Clock } from '../../kube/clock.ts'
 import { KubeError, isAlreadyExists } from '../../kube/errors.ts'
 import { isAdvertisement } from '../../announcers/metallb/resources.ts'
 import { isOurs } from '../../announcers/metallb/ownership.ts'
@@ -19,7 +19,7 @@ const tries = { count: 200, pauseMs: 50 }
  * address: there the old one goes and the new one comes in the same moment. Where it refuses nothing the new one is first.
  * The advertisement names both meanwhile.
  */
-export async function writePools(client: KubeClient, facts: UndoFacts): Promise<number> {
+export async function writePools(client: KubeClient, facts: UndoFacts, clock: Clock): Promise<number> {
   const { namespace } = facts
   const existing = (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, { namespace })))).flat()
   const pools = poolsToWrite(existing, facts).filter(({ isThere }) => !isThere)
@@ -33,18 +33,19 @@ export async function writePools(client: KubeClient, facts: UndoFacts): Promise<
     const { name } = advertisement.metadata
     await client.patch(bgpAdvertisements, { namespace, name, patch: { merge: { spec: advertisement.spec } } })
   }
-  for (const wanted of pools) await writePool(client, wanted)
+  for (const wanted of pools) await writePool(client, wanted, clock)
   return pools.length
 }
 
-async function writePool(client: KubeClient, { pool, replaces }: WantedPool): Promise<void> {
+async function writePool(client: KubeClient, { pool, replaces }: WantedPool, clock: Clock): Promise<void> {
   const { namespace } = pool.metadata
   const old = replaces === undefined ? undefined : { namespace, name: replaces }
   const isFirst = await isCreated(client, pool)
   if (old) await client.remove(ipAddressPools, old)
-  for (let n = 0; !isFirst; n += 1) {
+  if (isFirst) return
+  for (let n = 0; ; n += 1) {
     if (await isCreated(client, pool, n >= tries.count)) return
-    await sleep(tries.pauseMs)
+    await clock.sleep(tries.pauseMs)
   }
 }
 

@@ -47,9 +47,14 @@ async function isTakenOver(): Promise<void> {
 
 test('a plan with blockers changes nothing, and every blocker has its remedy', async () => {
   const blocker = { reason: 'x', where: 'Deployment a/b', what: 'it is paused', remedy: 'resume it' }
-  const { code, output } = await runTakeover(stage, 'apply', { plan: { ...(await planFor(stage)), blockers: [blocker] } })
+  const { code, output } = await runTakeover(stage, 'apply', {
+    plan: { ...(await planFor(stage)), blockers: [blocker] },
+  })
   assert.is(code, 1)
-  assert.match(output, 'nothing was changed: 1 thing stands in the way\n  Deployment a/b: it is paused\n    -> resume it')
+  assert.match(
+    output,
+    'nothing was changed: 1 thing stands in the way\n  Deployment a/b: it is paused\n    -> resume it',
+  )
   await hasReplicas(stage, 1)
   assert.match(await stage.run('get', 'configmap', '-n', 'eip-admission', '-o', 'name'), /^(?!.*takeover)/s)
 })
@@ -153,8 +158,12 @@ test('a Service and a node that came since have the names of the predecessor aft
     assert.is(peer(name)['password'], peer('BGPPeer node-a-0')['password'], name)
     assert.match(JSON.stringify(peer(name)['nodeSelectors']), '"late"', name)
   }
-  const { ipAddressPools } = (objects['BGPAdvertisement equinix-metal-bgp-adv'] as { spec: Record<string, unknown> }).spec
-  assert.equal(ipAddressPools, [...addresses.keys(), 'late'].map((name) => `default.${name}`))
+  const { ipAddressPools } = (objects['BGPAdvertisement equinix-metal-bgp-adv'] as { spec: Record<string, unknown> })
+    .spec
+  assert.equal(
+    ipAddressPools,
+    [...addresses.keys(), 'late'].map((name) => `default.${name}`),
+  )
   assert.equal((await serviceFacts(stage))['default/late'], { address, finalizers: [upstream], ours: [] })
   assert.equal([stage.calls(routes.reserve), stage.calls(routes.release)], [bought, 0])
 })

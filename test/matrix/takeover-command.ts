@@ -27,7 +27,8 @@ process.exitCode =
     : await applyWith(
         {
           makePlan: () => Promise.resolve(JSON.parse(readFileSync(planFile, 'utf8')) as TakeoverPlan),
-          install: (plan) => install(installSettingsOf(plan, { ...installed, kubeconfig: file }), { ...deps, print() {} }),
+          install: (plan) =>
+            install(installSettingsOf(plan, { ...installed, kubeconfig: file }), { ...deps, print() {} }),
         },
         { ...work, credentials },
         deps,

@@ -21,9 +21,9 @@ import type { TestStage } from '../whole/test-stage.ts'
 import { dialect } from './dialect.ts'
 
 const { password, provider, source } = dialect.bgp
-export const metallbNamespace = 'metallb-system'
+const metallbNamespace = 'metallb-system'
 export const upstream = 'service.kubernetes.io/load-balancer-cleanup'
-export const workload = { kind: 'Deployment', namespace: 'kube-system', name: 'cloud-provider-equinix-metal' } as const
+const workload = { kind: 'Deployment', namespace: 'kube-system', name: 'cloud-provider-equinix-metal' } as const
 const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 const podLabels = { app: 'cloud-provider-equinix-metal' }
 const customResources = 'metallb:///metallb-system?crdConfiguration=true'
@@ -56,8 +56,9 @@ export async function setScene(stage: TestStage, names: readonly string[]): Prom
     password: password?.value,
     services: [...addresses].map(([name, address]) => ({ name, address })),
   }).map((object) => (object.kind === 'BGPPeer' ? { ...object, apiVersion: 'metallb.io/v1beta2' } : object))
-  await stage.send(['create'], { apiVersion: 'v1', kind: 'List', items })
-  await stage.send(['create'], deployment)
+  const list = { apiVersion: 'v1', kind: 'List', items: [...items, deployment] }
+  const { code, stderr } = await stage.kubectl(['create', '-f', '-'], list)
+  if (code !== 0) throw new Error(stderr)
   return addresses
 }
 
@@ -71,9 +72,9 @@ async function served(stage: TestStage, name: string): Promise<string> {
 }
 
 /** Writes the status as MetalLB does. */
-export async function show({ run }: TestStage, name: string, address: string): Promise<void> {
+async function show(stage: TestStage, name: string, address: string): Promise<void> {
   const status = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: address }] } } })
-  await run('patch', 'service', name, '--subresource=status', '--type=merge', '-p', status)
+  await stage.run('patch', 'service', name, '--subresource=status', '--type=merge', '-p', status)
 }
 
 const deployment = {
@@ -91,7 +92,8 @@ const deployment = {
 }
 
 /** Its pod runs while it has a replica: it renews the lease, and never releases it. */
-export function startPredecessor({ client, run }: TestStage): { stop(): Promise<void> } {
+export function startPredecessor(stage: TestStage): { stop: () => Promise<void> } {
+  const { client } = stage
   const over = new AbortController()
   let record: ReturnType<typeof leaseRecord> | undefined
   const turn = async () => {
@@ -100,7 +102,7 @@ export function startPredecessor({ client, run }: TestStage): { stop(): Promise<
     if ((status?.readyReplicas ?? 0) !== ready) {
       const patch = JSON.stringify({ status: { replicas: ready, readyReplicas: ready } })
       const of = ['deployment', workload.name, '-n', workload.namespace, '--subresource=status']
-      await run('patch', ...of, '--type=merge', '-p', patch)
+      await stage.run('patch', ...of, '--type=merge', '-p', patch)
     }
     record = ready
       ? (record ??= leaseRecord({
@@ -196,7 +198,11 @@ export type Ran = { code: number | null; output: string }
 export async function runTakeover(
   stage: TestStage,
   command: 'apply' | 'undo',
-  { plan, flags = [], at }: { plan?: TakeoverPlan; flags?: string[]; at?: { text: string; signal: NodeJS.Signals } } = {},
+  {
+    plan,
+    flags = [],
+    at,
+  }: { plan?: TakeoverPlan; flags?: string[]; at?: { text: string; signal: NodeJS.Signals } } = {},
 ): Promise<Ran> {
   const file = join(stage.dir, 'plan.json')
   if (plan) writeFileSync(file, JSON.stringify(plan))

@@ -174,7 +174,8 @@ function counted(spec: Record<string, unknown> = {}): object {
 }
 
 function sorted(selector: { matchLabels?: object }): object {
-  return Object.entries(selector.matchLabels ?? {}).toSorted()
+  const labels = Object.entries(selector.matchLabels ?? {}).map((entry) => entry.join('='))
+  return labels.toSorted()
 }
 
 test('a Service that is gone is counted no more, and the advertisement keeps the order of its names', () => {

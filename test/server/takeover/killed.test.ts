@@ -1,0 +1,178 @@
+// Apply and undo, killed at each of their writes: the next run ends where an undisturbed one does.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { ipAddressPools } from '../../../announcers/metallb/resources.ts'
+import { configMaps, services } from '../../../kube/resource.ts'
+import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { applyTakeover } from '../../../server/takeover/apply.ts'
+import { undoTakeover } from '../../../server/takeover/undo.ts'
+import { type World, finalizer, upstream, world } from './world.ts'
+
+const patienceMs = 1e9
+const common = (of: World, lines: string[] = []) => ({
+  client: of.client(),
+  clock: of.clock,
+  tell: (line: string) => void lines.push(line),
+  signal: new AbortController().signal,
+  patienceMs,
+})
+
+const apply = (of: World, lines?: string[]) =>
+  applyTakeover({ ...common(of, lines), makePlan: async () => of.plan(), install: of.install })
+
+async function undo(of: World, lines?: string[]) {
+  // A person stops our process before.
+  of.state.isOurs = false
+  const held = of.holder()
+  if (held?.spec?.holderIdentity?.startsWith('ours_'))
+    of.api.drop({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true }, of.lease)
+  return undoTakeover({ ...common(of, lines), namespace: 'eip-admission', lease: of.lease })
+}
+
+/** Everything that a user of the cluster, a router or a predecessor sees. */
+function visible({ api, resources }: World): unknown {
+  const plain = (object: {
+    metadata: { name: string; labels?: unknown; annotations?: unknown; finalizers?: unknown }
+    kind: string
+  }) => {
+    const { name, labels = {}, annotations = {}, finalizers = [] } = object.metadata
+    const spec: unknown = Reflect.get(object, 'spec')
+    return [`${object.kind} ${name}`, { labels, annotations, finalizers, spec }] as const
+  }
+  const objects = Object.values(resources).flatMap((resource) => api.stored(resource))
+  return Object.fromEntries([...objects, ...api.stored(services)].map(plain))
+}
+
+/** Counts the writes of a run, then repeats it on new worlds, killed at each of them. */
+async function killedAtEach(
+  make: () => Promise<World>,
+  run: (of: World) => Promise<unknown>,
+  check: (of: World) => void,
+) {
+  const first = await make()
+  first.state.writes = 0
+  await run(first)
+  const { writes } = first.state
+  check(first)
+  assert.ok(writes > 5)
+  for (let at = 1; at <= writes; at += 1) {
+    const of = await make()
+    of.state.writes = 0
+    of.state.kills = at
+    // How often a lease is renewed meanwhile differs, so a run may end before this write.
+    const isKilled = await run(of).then(
+      () => false,
+      (error: Error) => error.message === 'killed' || Promise.reject(error),
+    )
+    of.state.kills = Infinity
+    if (isKilled) await run(of)
+    check(of)
+  }
+}
+
+const fresh = async () => {
+  const of = world()
+  of.state.isOurs = true
+  return of
+}
+const taken = async () => {
+  const of = await fresh()
+  await apply(of)
+  return of
+}
+
+test('apply that is killed at any write is finished by the next one', () =>
+  killedAtEach(fresh, apply, (of) => {
+    for (const { metadata } of of.api.stored(services)) assert.equal(metadata.finalizers, [upstream, finalizer])
+    assert.is(of.holder()?.spec?.holderIdentity, 'ours_0123456789ab')
+    assert.is(of.api.stored(configMaps)[0]?.data?.['state'], 'applied')
+  }))
+
+test('undo that is killed at any write leaves what was found', async () => {
+  const before = visible(world())
+  await killedAtEach(taken, undo, (of) => {
+    assert.equal(visible(of), before)
+    assert.equal([of.api.stored(elasticIPs).length, of.api.stored(configMaps).length], [0, 0])
+    assert.match(of.holder()?.spec?.holderIdentity ?? '', /^node-a_/)
+  })
+})
+
+test('undo of an apply that was killed at any write leaves what was found', async () => {
+  const before = visible(world())
+  const counted = await fresh()
+  await apply(counted)
+  // The first two write the namespace and the record: before them nothing was changed.
+  for (let at = 3; at <= counted.state.writes; at += 1) {
+    const of = await fresh()
+    of.state.kills = at
+    await apply(of).catch(() => undefined)
+    of.state.kills = Infinity
+    await undo(of)
+    assert.equal(visible(of), before, `killed at write ${at}`)
+  }
+})
+
+for (const hasWebhook of [false, true]) {
+  test(`the pool of a new Service is renamed, ${hasWebhook ? 'one after the other' : 'the new one first'}`, async () => {
+    const of = world({ hasWebhook })
+    of.state.isOurs = true
+    await apply(of)
+    of.api.put(services, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: 'default', name: 'late', finalizers: [finalizer] },
+      spec: { type: 'LoadBalancer', loadBalancerIP: '198.51.100.20' },
+    })
+    of.tick()
+    const pools = () => of.api.stored(ipAddressPools).map(({ metadata }) => metadata.name)
+    assert.ok(pools().includes('198.51.100.20'))
+    await undo(of)
+    assert.equal(pools().toSorted(), ['default.api', 'default.late', 'default.web'])
+  })
+}
+
+test('a takeover that begins again after undo, and its undo, end the same', async () => {
+  const of = await fresh()
+  const before = visible(of)
+  for (let round = 0; round < 2; round += 1) {
+    of.state.isOurs = true
+    await apply(of)
+    await undo(of)
+    assert.equal(visible(of), before)
+  }
+})
+
+test('a signal ends a run between two steps, and nothing is half said', async () => {
+  const of = await fresh()
+  const stopping = new AbortController()
+  const lines: string[] = []
+  const run = applyTakeover({
+    ...common(of),
+    tell(line) {
+      lines.push(line)
+      if (line.startsWith('[3/6]')) stopping.abort()
+    },
+    signal: stopping.signal,
+    makePlan: async () => of.plan(),
+    install: of.install,
+  })
+  await run.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.name, 'Interrupted'),
+  )
+  assert.match(lines.at(-1) ?? '', /^\[3\/6\]/)
+})
+
+test('a step without progress ends with what is missing, and what to do', async () => {
+  const of = world()
+  const run = applyTakeover({ ...common(of), patienceMs: 60_000, makePlan: async () => of.plan(), install: of.install })
+  await run.then(
+    () => assert.unreachable(),
+    (error: Error) => {
+      assert.match(error.message, 'made no progress for 1 minutes: nobody holds the lease')
+      assert.match(error.message, 'start `eip-admission serve`')
+    },
+  )
+})
+
+test.run()
