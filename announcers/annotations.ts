@@ -1,5 +1,10 @@
 import type { Annotation } from '../lib/annotation.ts'
-import { kubeVipRequestAnnotation, metallbPoolAnnotations, metallbRequestAnnotations } from './request-annotations.ts'
+import {
+  kubeVipRequestAnnotation,
+  metallbPoolAnnotations,
+  metallbRequestAnnotations,
+  metallbSharingAnnotations,
+} from './request-annotations.ts'
 
 const [metallbRequest = '', metallbOldRequest = ''] = metallbRequestAnnotations
 
@@ -35,4 +40,11 @@ export const announcerAnnotations: readonly Annotation[] = [
     sentence:
       'Requests an own address from kube-vip. eip-admission never adds it, because kube-vip 1.2 would then withdraw the address; it removes it with the address.',
   },
+  ...metallbSharingAnnotations.map((name): Annotation => ({
+    name,
+    on: 'Service',
+    writers: ['user'],
+    values: 'any text',
+    sentence: 'Services with the same text may share an address at MetalLB. `takeover plan` does not warn of these.',
+  })),
 ]

@@ -6,3 +6,6 @@ export const kubeVipRequestAnnotation = 'kube-vip.io/loadbalancerIPs'
 
 /** Annotations by which a Service chooses an address pool of MetalLB, in the order in which we write them. */
 export const metallbPoolAnnotations = ['metallb.universe.tf/address-pool', 'metallb.io/address-pool']
+
+/** Annotations by which Services share an address of MetalLB, by its name now and until 0.14. */
+export const metallbSharingAnnotations = ['metallb.io/allow-shared-ip', 'metallb.universe.tf/allow-shared-ip']

@@ -6,12 +6,19 @@ import type { Section, Setting } from '../settings/setting.ts'
 
 type Row = { section: Section; setting: Setting<unknown> }
 
-/** Adds the flags of settings to a command: the required ones first, then section by section. */
-export function addSettings(command: Command, sections: readonly Section[]): Command {
+/**
+ * Adds the flags of settings to a command: the required ones first, then section by section. A command that finds the
+ * settings of `serve` itself requires none.
+ */
+export function addSettings(
+  command: Command,
+  sections: readonly Section[],
+  { requiresNone = false }: { requiresNone?: boolean } = {},
+): Command {
   const rows = sections.flatMap((section) => Object.values(section.table).map((setting) => ({ section, setting })))
   // Dialects share flags, but commander accepts each flag only once.
   const flags = [...Map.groupBy(rows, ({ setting }) => setting.flag).values()]
-  const isRequired = (shared: Row[]) => shared.some(({ setting }) => 'required' in setting)
+  const isRequired = (shared: Row[]) => !requiresNone && shared.some(({ setting }) => 'required' in setting)
   for (const shared of flags.filter(isRequired)) addFlag(command, shared, 'Required')
   for (const shared of flags.filter((row) => !isRequired(row))) addFlag(command, shared, headingOf(shared))
   return command

@@ -138,7 +138,8 @@ function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps):
       const own = { '--output': output, '--write-values': values, '--write-secret': secret }
       return takeoverPlan({ ...resolveSettings(takeoverPlanSettings, { flags: own, env }).values, flags })
     })
-  addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]))
+  const sections = [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]
+  addIgnoredFlags(addSettings(command, sections, { requiresNone: true }))
 }
 
 function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps): void {
@@ -162,7 +163,8 @@ function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps
       const own = { '--output': output, '--patience': patience, '--webhook-url': url }
       return takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: own, env }).values, flags })
     })
-  addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: takeoverApplySettings }, ...serveSections]))
+  const sections = [{ heading: 'Options', table: takeoverApplySettings }, ...serveSections]
+  addIgnoredFlags(addSettings(command, sections, { requiresNone: true }))
 }
 
 function addTakeoverUndo(takeover: Command, { takeoverUndo, env }: ProgramDeps): void {

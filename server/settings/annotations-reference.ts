@@ -10,6 +10,7 @@ import {
 } from '../../ledger/record/annotations.ts'
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
+import { takeoverAnnotations, takeoverLabels } from '../takeover/annotations.ts'
 import { dialects } from './dialects.ts'
 import type { Dialect } from './dialects.ts'
 import { code, markdownTable } from './markdown.ts'
@@ -48,11 +49,16 @@ export function annotationsReference(): string {
     ...dialects.map(dialectSection),
     section(
       'Other objects, in every dialect',
-      [...nodeAnnotations, ...recordAnnotations, ...ledgerAnnotations, ...secretAnnotations, ...probeAnnotations].map(
-        annotationRow,
-      ),
+      [
+        ...nodeAnnotations,
+        ...recordAnnotations,
+        ...ledgerAnnotations,
+        ...secretAnnotations,
+        ...probeAnnotations,
+        ...takeoverAnnotations,
+      ].map(annotationRow),
     ),
-    nameSection('Labels', [...recordLabels, ...probeLabels]),
+    nameSection('Labels', [...recordLabels, ...probeLabels, ...takeoverLabels]),
     nameSection('Finalizers', finalizers),
   ].join('\n')
 }

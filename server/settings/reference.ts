@@ -1,4 +1,5 @@
-import { cleanupSettings, doctorSettings, installSettings } from './commands.ts'
+import { takeoverApplySettings, takeoverUndoSettings } from './takeover-apply.ts'
+import { cleanupSettings, doctorSettings, installSettings, takeoverPlanSettings } from './commands.ts'
 import { common } from './common.ts'
 import { dialects } from './dialects.ts'
 import type { Dialect } from './dialects.ts'
@@ -51,6 +52,9 @@ export function settingsReference(): string {
     section({ heading: '`eip-admission install`', table: installSettings }, 3),
     section({ heading: '`eip-admission cleanup`', table: cleanupSettings }, 3),
     section({ heading: '`eip-admission doctor`, besides those of `serve`', table: doctorSettings }, 3),
+    section({ heading: '`eip-admission takeover plan`, besides those of `serve`', table: takeoverPlanSettings }, 3),
+    section({ heading: '`eip-admission takeover apply`, besides those of `serve`', table: takeoverApplySettings }, 3),
+    section({ heading: '`eip-admission takeover undo`', table: takeoverUndoSettings }, 3),
     upstreamPart(),
   ]
   return parts.join('\n')

@@ -1,6 +1,7 @@
 import { keyOf } from '../../kube/objects.ts'
 import type { KubeObject, Lease } from '../../kube/objects.ts'
 import { isHeld, isOwnIdentity } from '../lease-holder.ts'
+import { suspendedAnnotation } from './annotations.ts'
 import type { Autoscaler } from './facts.ts'
 import { type FoundPredecessors, type FoundWorkload, describeWorkload, isRunning } from './find-predecessor.ts'
 import type { Finding, ObjectRef, PlannedLease, PredecessorWorkload } from './plan.ts'
@@ -135,9 +136,6 @@ const managers: { name: string; marks: readonly string[]; remedy: string }[] = [
     remedy: 'put a file with the name of its manifest and the ending .skip beside it on every server',
   },
 ]
-
-/** Set to `true` on a workload, it says that its manager is suspended. */
-const suspendedAnnotation = 'eip-admission.dev/manager-suspended'
 
 function managerFinding(object: ProgramObject): Finding[] {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata

@@ -1,3 +1,4 @@
+import { metallbSharingAnnotations } from '../../announcers/request-annotations.ts'
 import type { Reservation } from '../../clouds/cloud.ts'
 import type { KubeObject, Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
@@ -214,10 +215,8 @@ function doubtful(
   return [{ reason: 'own-address', where, what: problem, remedy: 'give it another address before the takeover' }]
 }
 
-const sharingAnnotations = ['metallb.io/allow-shared-ip', 'metallb.universe.tf/allow-shared-ip']
-
 function sharingKey({ metadata }: KubeObject): string | undefined {
-  return sharingAnnotations.map((name) => metadata.annotations?.[name]).find((key) => key !== undefined)
+  return metallbSharingAnnotations.map((name) => metadata.annotations?.[name]).find((key) => key !== undefined)
 }
 
 /** Addresses that several Services show. MetalLB lets those with one sharing key have one address. */

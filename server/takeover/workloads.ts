@@ -26,7 +26,7 @@ const resources: Record<Workload['kind'], Resource<Workload>> = {
 }
 
 /** No node has this label: a DaemonSet that requires it runs nowhere. */
-const stoppedLabel = 'eip-admission.dev/stopped-by-takeover'
+export const stoppedLabel = 'eip-admission.dev/stopped-by-takeover'
 
 /** How many replicas a Deployment of ours had when `undo` stopped it. */
 export const replicasAnnotation = 'eip-admission.dev/replicas-before-undo'

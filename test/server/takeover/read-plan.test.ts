@@ -30,7 +30,8 @@ async function scene(name: DialectName) {
   const dialect = dialectOf(name)
   const predecessor = predecessors.find((one) => one.dialect === name && one.image.test(images[name]))
   assert.ok(predecessor)
-  const { client, put, writes } = apiServer()
+  const server = apiServer()
+  const { client, writes } = server
   const { workload, secret } = predecessor
   const flag = name === 'packet' ? '--provider-config' : '--cloud-config'
   const program: ProgramObject = {
@@ -53,8 +54,8 @@ async function scene(name: DialectName) {
       },
     },
   }
-  put(deployments, program)
-  put(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid } })
+  server.put(deployments, program)
+  server.put(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid } })
   const file = (more: object = {}) => {
     const text = JSON.stringify({ apiKey: token, projectID: project, 'base-url': cloud.url, ...more })
     const { namespace, name: secretName, key } = secret
@@ -64,7 +65,7 @@ async function scene(name: DialectName) {
       metadata: { namespace, name: secretName },
       data: { [key]: Buffer.from(text).toString('base64') },
     }
-    put(secrets, object)
+    server.put(secrets, object)
   }
   file({ loadbalancer: 'empty://' })
   const marks = [
@@ -73,11 +74,14 @@ async function scene(name: DialectName) {
     ...(dialect.adoptsUnmarked ? [] : [`cluster=${uid}`]),
   ]
   const { id, address } = await dialect.order({ url: cloud.url, project, token }, marks)
-  put(services, makeService({ loadBalancerIP: address, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
+  server.put(
+    services,
+    makeService({ loadBalancerIP: address, status: { loadBalancer: { ingress: [{ ip: address }] } } }),
+  )
   cloud.control.calls.clear()
   const read = (flags: Record<string, string> = {}) =>
     readPlan({ reader: client, credentials, userAgent: 'test', env: {}, flags, signal: new AbortController().signal })
-  return { cloud, token, read, file, put, writes, predecessor, id, address, project }
+  return { cloud, token, read, file, server, writes, predecessor, id, address, project }
 }
 
 for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
@@ -109,7 +113,7 @@ for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
   })
 
 test('wrong settings are named without their values, and a file of the person takes their place', async () => {
-  const { cloud, read, file, put, predecessor } = await scene('equinix-metal')
+  const { cloud, read, file, server, predecessor } = await scene('equinix-metal')
   try {
     file({ loadbalancer: 'tokens-in-the-wrong-field' })
     const failed = await read().then(
@@ -126,7 +130,7 @@ test('wrong settings are named without their values, and a file of the person ta
     assert.not.match(JSON.stringify(findings), 'tokens-in-the-wrong-field')
     const { plan } = await read({ '--loadbalancer': 'empty://', '--max-addresses': '9' })
     assert.equal(plan.settings.flags, { '--loadbalancer': 'empty://', '--max-addresses': '9' })
-    put(configMaps, {
+    server.put(configMaps, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { namespace: 'eip-admission', name: 'eip-admission-takeover' },

@@ -1,0 +1,33 @@
+import type { Annotation, WrittenName } from '../../lib/annotation.ts'
+import { replicasAnnotation, stoppedLabel } from './workloads.ts'
+
+/** Set to `true` on a workload of the predecessor, it says that whoever manages the workload is suspended. */
+export const suspendedAnnotation = 'eip-admission.dev/manager-suspended'
+
+/** The annotations of a takeover. */
+export const takeoverAnnotations: readonly Annotation[] = [
+  {
+    name: suspendedAnnotation,
+    on: 'Deployment',
+    writers: ['administrator'],
+    values: '`true`',
+    sentence:
+      "On the predecessor's workload, also on a DaemonSet: Argo CD, Flux or its owner is suspended and will not start it again during a takeover.",
+  },
+  {
+    name: replicasAnnotation,
+    on: 'Deployment',
+    writers: ['eip-admission'],
+    values: 'a number',
+    sentence: 'How many replicas our Deployment had when `takeover undo` stopped it.',
+  },
+]
+
+/** The labels of a takeover. */
+export const takeoverLabels: readonly WrittenName[] = [
+  {
+    name: stoppedLabel,
+    on: 'DaemonSet',
+    sentence: 'In its node selector: `takeover apply` stopped the DaemonSet, because no node has this label.',
+  },
+]
