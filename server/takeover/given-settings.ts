@@ -13,6 +13,8 @@ export type GivenVariable = { name: string; value: string; isSecret: boolean }
 /** How the predecessor is set, as its pods are. */
 export type GivenSettings = {
   flags: Record<string, string>
+  /** The flags whose values have a part from a Secret. */
+  secretFlags: readonly string[]
   env: GivenVariable[]
   /** Its configuration file, if it has one. `text` may hold secrets. */
   file: { ref: KeyedRef; text: string } | undefined
@@ -27,10 +29,12 @@ export async function readGivenSettings(found: FoundWorkload, readData: ReadData
   const namespace = object.metadata.namespace ?? ''
   const env = await readEnvironment(container, { namespace, readData, unread })
   const words = [...(container.command ?? []), ...(container.args ?? [])]
-  const flags = flagsIn(words.map((word) => expand(word, env)))
+  const raw = Object.entries(flagsIn(words)).map(([flag, value]) => ({ flag, ...expand(value, env) }))
+  const flags = Object.fromEntries(raw.map(({ flag, text }) => [flag, text]))
+  const secretFlags = raw.filter(({ isSecret }) => isSecret).map(({ flag }) => flag)
   const path = flags['--cloud-config'] ?? flags['--provider-config']
   const file = path === undefined ? undefined : await readFile(found, path, { readData, unread })
-  return { flags, env, file, unread }
+  return { flags, secretFlags, env, file, unread }
 }
 
 type Reading = { readData: ReadData; unread: GivenSettings['unread'] }
@@ -95,8 +99,14 @@ async function tryRead(
 }
 
 /** Kubernetes replaces `$(NAME)` in the words of a container by the variable, if there is one. */
-function expand(word: string, env: readonly GivenVariable[]): string {
-  return word.replace(/\$\(([^)]+)\)/g, (whole, name) => env.find((one) => one.name === name)?.value ?? whole)
+function expand(word: string, env: readonly GivenVariable[]): { text: string; isSecret: boolean } {
+  let isSecret = false
+  const text = word.replace(/\$\(([^)]+)\)/g, (whole, name) => {
+    const found = env.find((one) => one.name === name)
+    isSecret ||= found?.isSecret === true
+    return found?.value ?? whole
+  })
+  return { text, isSecret }
 }
 
 /** The flags among the words of a container. A flag without a value is true, as in Go; the value may be the next word. */

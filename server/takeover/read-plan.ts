@@ -131,7 +131,7 @@ async function chosen(
   const own = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value, isSecret: false }],
   )
-  return { predecessor, given: { flags: {}, env: own, file: undefined, unread: [] } }
+  return { predecessor, given: { flags: {}, secretFlags: [], env: own, file: undefined, unread: [] } }
 }
 
 /** With the configuration file that the person gave, in place of the predecessor's. */
@@ -167,8 +167,11 @@ function resolved({ predecessor, flags, translation, env }: Resolving): ServeSet
   }
 }
 
+/** Without the value if it stands in the file: somebody may have written the token into the wrong field. */
 function problemFinding({ setting, source, wrong, right }: Problem): Finding {
-  return { reason: 'setting', where: setting, what: source === undefined ? wrong : `${source} ${wrong}`, remedy: right }
+  const isOfFile = source?.startsWith('the field ') === true
+  const shown = isOfFile ? wrong.replace(/^is ".*"$/s, 'cannot be used (its value is not shown)') : wrong
+  return { reason: 'setting', where: setting, what: source === undefined ? shown : `${source} ${shown}`, remedy: right }
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -47,7 +47,7 @@ function section(title: string, lines: readonly string[]): string {
 function predecessorText({ predecessor: { workloads, lease, finalizers }, target }: TakeoverPlan): string {
   const rows = workloads.map(({ kind, namespace, name, image, replicas, isRunning }) => [
     `${kind} ${namespace}/${name}`,
-    isRunning ? (replicas === undefined ? 'runs' : `${replicas} replicas`) : 'stopped',
+    isRunning ? replicasText(replicas) : 'stopped',
     image,
   ])
   const holder = lease.holder === undefined ? 'nobody holds it' : `held by ${lease.holder}`
@@ -57,6 +57,11 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
     `Lease ${lease.namespace}/${lease.name}: ${clean(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
     `its finalizer ${finalizers.join(', ')} stays on its Services, beside ours`,
   ])
+}
+
+function replicasText(replicas: number | undefined): string {
+  if (replicas === undefined) return 'runs'
+  return replicas === 1 ? '1 replica' : `${replicas} replicas`
 }
 
 function settingsText({ settings }: TakeoverPlan): string {
@@ -116,13 +121,23 @@ function reservationsText({ reservations }: TakeoverPlan): string {
   )
 }
 
+/** How many objects are named one by one. With 200 nodes there are hundreds of peers. */
+const maxNamed = 40
+
 function nodesText({ nodes }: TakeoverPlan): string {
   const changed = nodes.filter(({ change }) => change !== 'none')
+  const named = changed.slice(0, maxNamed)
+  const rest = changed.length - named.length
   return section(`Nodes (${nodes.length})`, [
-    changed.length === 0
-      ? 'none changes'
-      : `${nodes.length - changed.length} stay as they are; only annotations change on:`,
-    ...changed.map(({ name, annotations }) => `${clean(name)}: ${annotations.map(clean).join(', ')}`),
+    changed.length === 0 ? 'none changes' : `${changed.length} get other annotations; nothing else of a node changes`,
+    ...table(
+      named.map(({ name, annotations: [first = '', ...more] }) => [
+        name,
+        first,
+        more.length > 0 ? `and ${more.length} more` : '',
+      ]),
+    ),
+    ...(rest > 0 ? [`and ${rest} more: see -o json`] : []),
   ])
 }
 
@@ -133,9 +148,6 @@ const changeTexts = {
   added: 'is added',
   removed: 'is removed',
 } as const
-
-/** How many objects are named one by one. With 200 nodes there are hundreds of peers. */
-const maxNamed = 40
 
 function announcingText({ announcer: { name, objects, interruptedSessions } }: TakeoverPlan): string {
   const counts = Map.groupBy(objects, ({ kind, change }) => `${kind} ${change}`)
@@ -176,8 +188,17 @@ function findings(title: string, all: readonly Finding[]): string {
 
 function nextText(plan: TakeoverPlan, typed: string): string {
   if (!canApply(plan))
-    return `Blocked: ${countText(plan.blockers.length)} in the way. Nothing was changed. Type next, when they are gone:\n\n  eip-admission takeover plan${typed}\n`
-  return `Ready. Nothing was changed. Type next:\n\n  eip-admission takeover apply${typed}\n`
+    return `Blocked: ${countText(plan.blockers.length)} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan${typed}\n`
+  const { namespace } = plan.target
+  const chart = `helm install eip-admission manifests/chart --namespace ${namespace}`
+  return [
+    'Ready. Nothing was changed. Type next, the first four lines only if eip-admission is not installed yet:\n',
+    `  eip-admission takeover plan${typed} --write-values=values.yaml --write-secret=secret.yaml`,
+    `  kubectl create namespace ${namespace}`,
+    '  kubectl create -f secret.yaml && rm secret.yaml',
+    `  ${chart} --values values.yaml --set replicas=0`,
+    `  eip-admission takeover apply${typed}\n`,
+  ].join('\n')
 }
 
 /** Lines of columns, each as wide as its widest text. */

@@ -3,7 +3,7 @@ import { type Dialect, dialects } from '../settings/dialects.ts'
 import { type SettingsFile, parseSettingsFile } from '../settings/file.ts'
 import { fixedFlags, ignoredFlags } from '../settings/ignored-flags.ts'
 import { cloudChoice, processSettings } from '../settings/process.ts'
-import { type Setting, placesOf } from '../settings/setting.ts'
+import { type Places, type Setting, placesOf } from '../settings/setting.ts'
 import type { GivenSettings, GivenVariable } from './given-settings.ts'
 import type { Finding } from './plan.ts'
 import type { Predecessor } from './predecessors.ts'
@@ -54,7 +54,10 @@ export function translate(predecessor: Predecessor, given: GivenSettings): Trans
     warnings: [],
     blockers: [],
   }
-  for (const [flag, value] of Object.entries(given.flags)) translateFlag({ flag, value }, { known, result })
+  for (const [flag, value] of Object.entries(given.flags)) {
+    const isSecret = given.secretFlags.includes(flag)
+    translateFlag({ flag, value, isSecret }, { known, result })
+  }
   const byEnv = new Map(rows.flatMap((row) => [row.env ?? [], row.otherEnv ?? []].flat().map((name) => [name, row])))
   for (const variable of given.env) translateVariable(variable, { row: byEnv.get(variable.name), result })
   const parsed = given.file && parseSettingsFile(textOf(given.file.ref), given.file.text)
@@ -90,9 +93,10 @@ export function chartFlags(dialect: string, flags: Record<string, string>): Reco
 type Target = { result: Translation }
 
 function translateFlag(
-  { flag, value }: { flag: string; value: string },
+  { flag, value, isSecret }: { flag: string; value: string; isSecret: boolean },
   { known, result }: Target & { known: ReadonlyMap<string, Setting<unknown>> },
 ): void {
+  const row = known.get(flag)
   if (flag in ownFlags) {
     if (ownFlags[flag] !== undefined) result.notes.push(`${flag} is left out: ${ownFlags[flag]}`)
   } else if (flag === '--leader-elect') {
@@ -103,8 +107,10 @@ function translateFlag(
     result.notes.push(`${flag} has no effect: ${new Map(Object.entries(ignoredFlags)).get(flag)}`)
   } else if (Object.hasOwn(fixedFlags, flag)) {
     result.flags[flag] = value
-  } else if (known.has(flag)) {
-    result.flags[known.get(flag)?.flag ?? flag] = value
+  } else if (row) {
+    if (!isSecret) result.flags[row.flag ?? flag] = value
+    else if (row.field !== undefined) result.merged[row.field] = value
+    else result.warnings.push(untranslated(flag, row))
   } else {
     result.warnings.push({
       reason: 'unknown-flag',
@@ -127,7 +133,7 @@ function translateVariable(
   }
   if (value === '') return
   const { flag, field, format } = row
-  if ((isSecret || format.secret || flag === undefined) && field !== undefined) result.merged[field] = value
+  if ((isSecret || format.secret || flag === undefined) && field !== undefined) result.merged[field] ??= value
   else if (flag !== undefined && !isSecret && !format.secret) result.flags[flag] ??= value
   else result.warnings.push(untranslated(name, row))
 }
@@ -147,7 +153,7 @@ function unknownVariable(name: string): Finding {
   }
 }
 
-function untranslated(name: string, row: Setting<unknown>): Finding {
+function untranslated(name: string, row: Places): Finding {
   return {
     reason: 'untranslated-setting',
     where: name,

@@ -93,7 +93,7 @@ function planOf(scene: Scene = {}): TakeoverPlan {
   const found = findPredecessors(programs, pods)
   const predecessor = found.workloads[0]?.predecessor ?? predecessors[1]
   assert.ok(predecessor)
-  const given = { flags: givenFlags, env: [], file: undefined, unread: [] }
+  const given = { flags: givenFlags, secretFlags: [], env: [], file: undefined, unread: [] }
   return makePlan({ found, predecessor, given, translation: translate(predecessor, given), flags, facts, context })
 }
 

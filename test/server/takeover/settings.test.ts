@@ -123,8 +123,21 @@ test('flags in every form of Go, with variables of the container', async () => {
   })
 })
 
+test('a flag that has a variable from a Secret goes into the file, and not into the values', async () => {
+  const found = await given({
+    args: ['--project-id=$(ID)', '--eip-tag=$(ID)', '--max-addresses=$(ID)'],
+    env: [{ name: 'ID', valueFrom: { secretKeyRef: { name: 'env', key: 'id' } } }],
+  })
+  const { flags, merged, warnings } = translate(equinix, found)
+  assert.equal([flags, merged], [{}, { projectID: 'p2', eipTag: 'p2' }])
+  assert.equal(
+    warnings.map(({ reason, where }) => [reason, where]),
+    [['untranslated-setting', '--max-addresses']],
+  )
+})
+
 const [sidero, equinix, packet] = predecessors as [Predecessor, Predecessor, Predecessor]
-const none: GivenSettings = { flags: {}, env: [], file: undefined, unread: [] }
+const none: GivenSettings = { flags: {}, secretFlags: [], env: [], file: undefined, unread: [] }
 const ref = { kind: 'Secret', namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' } as const
 
 test('flags of the table stay, those of the pod and without effect go, unknown ones are named', () => {

@@ -1,0 +1,145 @@
+// How the cluster and the cloud are read: an API server in memory, and the simulated cloud of each dialect.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Secret } from '../../../kube/objects.ts'
+import { configMaps, namespaces, secrets, services } from '../../../kube/resource.ts'
+import { type DialectName, dialects } from '../../../sandbox/dialects.ts'
+import { deployments } from '../../../server/doctor/kinds.ts'
+import type { ProgramObject } from '../../../server/takeover/pod-template.ts'
+import { predecessors } from '../../../server/takeover/predecessors.ts'
+import { NoPlan, readPlan } from '../../../server/takeover/read-plan.ts'
+import { formatPlan } from '../../../server/takeover/report.ts'
+import { makeService } from '../../builders.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+import { dialectOf, serviceTag } from '../../whole/dialects.ts'
+
+const images: Record<DialectName, string> = {
+  'equinix-metal': 'ghcr.io/siderolabs/cloud-provider-equinix-metal:v3.8.1-1',
+  packet: 'packethost/packet-ccm:v1.1.0',
+  'cherry-servers': 'ghcr.io/cherryservers/cloud-provider-cherry:main',
+}
+
+/** Nobody listens there: what only a real API server can say is not read. */
+const credentials = { server: 'https://127.0.0.1:1', headers: async () => ({}), ca: undefined } as never
+
+const uid = 'cluster-uid'
+
+/** A cluster that the predecessor of a dialect runs, and its cloud. */
+async function scene(name: DialectName) {
+  const { cloud, project, token } = await dialects[name].open()
+  const dialect = dialectOf(name)
+  const predecessor = predecessors.find((one) => one.dialect === name && one.image.test(images[name]))
+  assert.ok(predecessor)
+  const { client, put, writes } = apiServer()
+  const { workload, secret } = predecessor
+  const flag = name === 'packet' ? '--provider-config' : '--cloud-config'
+  const program: ProgramObject = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { ...workload, uid: 'u' },
+    spec: {
+      replicas: 1,
+      template: {
+        spec: {
+          containers: [
+            {
+              image: images[name],
+              command: ['./ccm', '--leader-elect=false', `${flag}=/etc/cloud-sa/cloud-sa.json`],
+              volumeMounts: [{ name: 'sa', mountPath: '/etc/cloud-sa' }],
+            },
+          ],
+          volumes: [{ name: 'sa', secret: { secretName: secret.name } }],
+        },
+      },
+    },
+  }
+  put(deployments, program)
+  put(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid } })
+  const file = (more: object = {}) => {
+    const text = JSON.stringify({ apiKey: token, projectID: project, 'base-url': cloud.url, ...more })
+    const { namespace, name: secretName, key } = secret
+    const object: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: secretName },
+      data: { [key]: Buffer.from(text).toString('base64') },
+    }
+    put(secrets, object)
+  }
+  file({ loadbalancer: 'empty://' })
+  const marks = [
+    dialect.usage,
+    serviceTag(dialect, 'default/web'),
+    ...(dialect.adoptsUnmarked ? [] : [`cluster=${uid}`]),
+  ]
+  const { id, address } = await dialect.order({ url: cloud.url, project, token }, marks)
+  put(services, makeService({ loadBalancerIP: address, status: { loadBalancer: { ingress: [{ ip: address }] } } }))
+  cloud.control.calls.clear()
+  const read = (flags: Record<string, string> = {}) =>
+    readPlan({ reader: client, credentials, userAgent: 'test', env: {}, flags, signal: new AbortController().signal })
+  return { cloud, token, read, file, put, writes, predecessor, id, address, project }
+}
+
+for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
+  test(`${name}: the plan keeps every address, and nothing is written`, async () => {
+    const { cloud, token, read, writes, predecessor, id, address } = await scene(name)
+    try {
+      const { plan, secretFile } = await read()
+      assert.is(plan.predecessor.id, predecessor.id)
+      assert.equal(
+        plan.services.map(({ before, after, held, reservationID }) => [before, after, held, reservationID]),
+        [[address, address, 'reserved', id]],
+      )
+      assert.equal(
+        plan.reservations.map(({ whose, action }) => [whose, action]),
+        [['service', name === 'packet' ? 'mark' : 'adopt']],
+      )
+      assert.equal(
+        plan.blockers.map(({ reason, where }) => `${reason} ${where}`),
+        ['unread server'],
+      )
+      assert.is(plan.predecessor.lease.isUsed, false)
+      assert.match(secretFile, token)
+      assert.not.match(JSON.stringify(plan) + formatPlan(plan, 'text', ''), token)
+      assert.equal(writes, [])
+      assert.ok(cloud.control.calls.all().every(({ method }) => method === 'GET'))
+    } finally {
+      await cloud.close()
+    }
+  })
+
+test('wrong settings are named without their values, and a file of the person takes their place', async () => {
+  const { cloud, read, file, put, predecessor } = await scene('equinix-metal')
+  try {
+    file({ loadbalancer: 'tokens-in-the-wrong-field' })
+    const failed = await read().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    assert.instance(failed, NoPlan)
+    const { findings } = failed as NoPlan
+    assert.equal(
+      findings.map(({ reason, where }) => [reason, where]),
+      [['setting', 'load balancer']],
+    )
+    assert.match(findings[0]?.what ?? '', 'the field loadbalancer of Secret kube-system/metal-cloud-config')
+    assert.not.match(JSON.stringify(findings), 'tokens-in-the-wrong-field')
+    const { plan } = await read({ '--loadbalancer': 'empty://', '--max-addresses': '9' })
+    assert.equal(plan.settings.flags, { '--loadbalancer': 'empty://', '--max-addresses': '9' })
+    put(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'eip-admission', name: 'eip-admission-takeover' },
+    })
+    const begun = (await read({ '--loadbalancer': 'empty://' })).plan
+    assert.equal(
+      begun.warnings.map(({ reason }) => reason),
+      ['takeover-begun', 'no-location'],
+    )
+    assert.is(begun.settings.source?.name, predecessor.secret.name)
+  } finally {
+    await cloud.close()
+  }
+})
+
+test.run()
