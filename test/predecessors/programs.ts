@@ -15,7 +15,10 @@ export type PredecessorProgram = {
   secret: string
   /** The name of its cloud in its flags. */
   provider: string
-  /** Its manifest says so; where it does not elect a leader, nothing keeps two programs apart. */
+  /**
+   * As a DaemonSet, and by default, Equinix Metal's elects a leader; Deployments in the manifests do not. Then nothing
+   * keeps two programs apart.
+   */
   leaderElect: boolean
   /** The setting of the location in its file, and of the software that announces. */
   settings: Record<string, string>

@@ -1,0 +1,53 @@
+// A takeover by `takeover plan` and `apply`, and the way back by `undo`.
+import * as assert from 'uvu/assert'
+import type { Product } from '../../../sandbox/product.ts'
+import type { TakeoverPlan } from '../../../server/takeover/plan.ts'
+import type { PredecessorProgram } from '../../predecessors/programs.ts'
+import { followed } from '../../whole/command-line.ts'
+import { type Scene, onScene, settingsOf } from './scene.ts'
+import { type Way, walk } from './walk.ts'
+
+/** Walks there and back twice with the commands, beside routers that look on. */
+export function walkByCommands(program: PredecessorProgram): Promise<void> {
+  const cluster = { program, machines: ['node-a', 'node-b'], services: ['web', 'api', 'shop'] }
+  return onScene(cluster, (scene) => walk(scene, byCommands(program)))
+}
+
+/** Plans, applies and, when the command says so, starts ours as a person without the chart does. */
+export function byCommands(program: PredecessorProgram): Way {
+  return {
+    there: async (scene) => {
+      await checkPlan(scene)
+      let product: Promise<Product> | undefined
+      const start = () => (product ??= scene.start({ env: settingsOf(program) }))
+      const apply = ['takeover', 'apply', ...flagsOf(scene), `--webhook-url=${scene.webhookUrl}`]
+      const { code, output } = await followed(apply, (text) => {
+        // Its failure is told by the second call.
+        if (text.includes('start `eip-admission serve`')) start().catch(() => {})
+      })
+      assert.is(code, 0, output)
+      return start()
+    },
+    back: async (scene, product) => {
+      await product.stop()
+      const { code, output } = await followed(['takeover', 'undo', ...flagsOf(scene)])
+      assert.is(code, 0, output)
+    },
+  }
+}
+
+function flagsOf({ controlPlane }: Scene): string[] {
+  return [`--kubeconfig=${controlPlane.kubeconfig}`]
+}
+
+/** The plan finds everything by itself, writes nothing, and has nothing in its way. */
+async function checkPlan(scene: Scene): Promise<void> {
+  const { code, output } = await followed(['takeover', 'plan', '-o', 'json', ...flagsOf(scene)])
+  assert.is(code, 0, output)
+  const plan = JSON.parse(output) as TakeoverPlan
+  assert.equal(plan.blockers, [])
+  const planned = plan.services.map(({ name, before, after, held }) => [name, before, after, held].join(' '))
+  const wanted = [...scene.addresses].map(([name, address]) => `${name} ${address} ${address} reserved`)
+  assert.equal(new Set(planned), new Set(wanted))
+  assert.is(plan.cost.addressesAfter, plan.cost.addressesBefore)
+}

@@ -1,0 +1,12 @@
+// `takeover plan`, `apply` and `undo` on a cluster that Cherry Servers' program runs: what they promise, with routers that look on.
+import { test } from 'uvu'
+import { programs } from '../../predecessors/programs.ts'
+import { walkByCommands } from './by-commands.ts'
+import { titleOf } from './scene.ts'
+
+const program = programs['Cherry main']
+
+test(`${titleOf(program)}: takeover and undo, twice: nothing is bought, dropped or without a way`, () =>
+  walkByCommands(program))
+
+test.run()
