@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Command } from 'commander'
 import { parseAllDocuments } from 'yaml'
 import { type ProgramDeps, program } from '../../server/commands/program.ts'
 import { catalogue as events } from '../../server/events/catalogue.ts'
 import { catalogue as metrics } from '../../server/metrics/catalogue.ts'
-import { isCommands } from './marks.ts'
+import { isCommands, stepsOf } from './marks.ts'
 import { type Page, allPages, root } from './pages.ts'
 
 const generated = [
@@ -20,18 +21,16 @@ const generated = [
 const pages = allPages().filter(({ file }) => !generated.includes(file) && !file.startsWith('docs/adr/'))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-const commands = new Map(
-  program({ version: '', env: {} } as ProgramDeps).commands.map((command) => [
-    command.name(),
-    command.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null)),
-  ]),
-)
+/** The flags of each command; those of `takeover plan` under its two words. */
+const commands = new Map(flagsBelow(program({ version: '', env: {} } as ProgramDeps)))
 const anyFlag = new Set([...commands.values()].flat())
 
-/** Flags of other programs that pages name beside ours. */
+/** Flags of other programs, the plugin among them, that pages name beside ours. */
 const flagsOfOthers = [
   '--admission-control-config-file',
+  '--allow',
   '--cloud-provider',
+  '--context',
   '--help',
   '--version',
   '--leader-elect',
@@ -39,6 +38,7 @@ const flagsOfOthers = [
   '--node-ip',
   '--provider-id',
   '--server-side',
+  '--service',
   '--take-ownership',
   '--wait',
 ]
@@ -52,13 +52,23 @@ const chartValues = JSON.parse(read('manifests/chart/values.schema.json')) as Sc
 const annotations = read('docs/reference/annotations.md')
 const targets = [...read('Makefile').matchAll(/^([a-z-]+):/gm)].map(([, target]) => target)
 
+function flagsBelow(parent: Command, path: string[] = []): [string, string[]][] {
+  return parent.commands.flatMap((command) => {
+    const words = [...path, command.name()]
+    const flags = command.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null))
+    return [[words.join(' '), flags], ...flagsBelow(command, words)] as [string, string[]][]
+  })
+}
+
 /** The commands of a page, each in one line. */
 function commandsOf({ blocks }: Page): { place: string; line: string }[] {
-  return blocks.filter(isCommands).flatMap(({ place, text }) =>
-    text
-      .replaceAll(/\\\n\s*/g, ' ')
-      .split('\n')
-      .map((line) => ({ place, line })),
+  return blocks.filter(isCommands).flatMap((block) =>
+    stepsOf(block).flatMap(({ command }) =>
+      command
+        .replaceAll(/\\\n\s*/g, ' ')
+        .split('\n')
+        .map((line) => ({ place: block.place, line })),
+    ),
   )
 }
 
@@ -66,7 +76,8 @@ function commandsOf({ blocks }: Page): { place: string; line: string }[] {
 function problemsOfLine(line: string): string[] {
   return [...line.matchAll(/(?:^|[\s$])eip-admission ([a-z-][^|;&>)#]*)/g)].flatMap(([, rest = '']) => {
     const [first = '', ...words] = rest.trim().split(/\s+/)
-    const name = first.startsWith('--') ? 'serve' : first
+    const [second = ''] = words
+    const name = [`${first} ${second}`, first.startsWith('--') ? 'serve' : first].find((one) => commands.has(one)) ?? ''
     const flags = commands.get(name)
     if (['--version', '--help', 'help'].includes(first)) return []
     // The name of a release or of a namespace, after another program.

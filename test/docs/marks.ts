@@ -8,6 +8,7 @@ export const reasons: Record<string, string> = {
   'needs-metallb': 'it needs MetalLB or kube-vip, which have tests of their own',
   'needs-program': 'it needs a program that the sandbox does not have',
   'needs-clusters': 'it needs two clusters',
+  'needs-predecessor': 'it needs a cluster that a predecessor runs, as test/rig/takeover has',
   'is-a-test': 'it is run as it is by another test, or is what runs the tests',
   'ends-it': 'it removes what the rest of the page needs',
   shown: 'it shows what a person sees, in parts',
