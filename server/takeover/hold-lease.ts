@@ -59,10 +59,7 @@ export function holdLease(deps: Deps): LeaseHold {
       },
     },
     check() {
-      if (state === 'lost')
-        throw new Error(
-          `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run \`eip-admission takeover undo\` again`,
-        )
+      if (state === 'lost') throw lostTo(lease)
     },
     async release() {
       over.abort()
@@ -87,4 +84,9 @@ async function holderMissing({ client, lease, isPredecessorBack }: Deps): Promis
 
 function placeOf({ namespace, name }: ObjectRef): string {
   return `lease ${namespace}/${name}`
+}
+
+function lostTo(lease: ObjectRef): Error {
+  const remedy = 'stop every `eip-admission serve`, then run `eip-admission takeover undo` again'
+  return new Error(`another process took the ${placeOf(lease)}; ${remedy}`)
 }
