@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Ground, openCluster, openSandbox } from './ground.ts'
 import { fileOf, groundOf, isCommands, markOf, preparationOf, stepsOf, withoutChance } from './marks.ts'
 import { type Block, type Page, allPages } from './pages.ts'
+import { typeCommands } from './type-commands.ts'
 
 /** Long enough for a rollout on a slow machine; a command that hangs ends. */
 const patienceMs = 150_000
@@ -63,27 +63,17 @@ function asTyped(text: string, { dir, readersNames }: Pick<Ground, 'dir' | 'read
   return [...readersNames, ...namesOf(dir)].reduce((typed, [shown, own]) => typed.replaceAll(shown, own), text)
 }
 
-type Typing = { commands: string; place: string; mustFail?: boolean }
+type Typed = { commands: string; place: string; mustFail?: boolean }
 
 /** Types commands and returns what they print. Throws if they fail, or if they do not although they must. */
-async function type(
-  { commands, place, mustFail = false }: Typing,
-  { dir, env, readersNames }: Ground,
-): Promise<string> {
-  const typed = asTyped(commands, { dir, readersNames })
-  const child = spawn('bash', ['-eu', '-o', 'pipefail', '-c', typed], {
-    cwd: dir,
+async function type({ commands, place, mustFail = false }: Typed, { dir, env, readersNames }: Ground): Promise<string> {
+  const { code, printed } = await typeCommands({
+    commands: asTyped(commands, { dir, readersNames }),
+    dir,
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: patienceMs,
-  })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (printed += text))
-  }
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', resolve)
+    patienceMs,
+  }).catch((error: unknown) => {
+    throw new Error(`${place}: ${String(error)}`, { cause: error })
   })
   if ((code === 0) === mustFail) throw new Error(`${place}: exit code ${code}\n${commands}\n${printed}`)
   return printed
