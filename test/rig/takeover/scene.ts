@@ -49,6 +49,20 @@ export function settingsOf({ dialect, settings }: PredecessorProgram): Record<st
   return { ...here, ...secret, [loadBalancer]: settings['loadbalancer'] ?? '' }
 }
 
+/** MetalLB as a cluster shows it; on the rig its speakers are processes. */
+const speakers = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'speaker', namespace },
+  spec: {
+    selector: { matchLabels: { component: 'speaker' } },
+    template: {
+      metadata: { labels: { component: 'speaker' } },
+      spec: { containers: [{ name: 'speaker', image: 'quay.io/metallb/speaker:v0.16.1' }] },
+    },
+  },
+}
+
 /** Opens such a cluster, in which nothing of ours is installed yet, and closes it after the test. */
 export async function onScene(options: SceneOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
   const { program } = options
@@ -74,6 +88,7 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
     first,
   )
   try {
+    await stage.send(['create'], speakers)
     const scene = sceneOf({ stage, rig, provider: bgp.provider, source: bgp.source, predecessor })
     for (const name of [first, ...others]) await scene.addMachine(name)
     for (const name of options.services) await scene.addService(name)
