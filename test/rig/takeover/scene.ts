@@ -89,6 +89,15 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
   )
   try {
     await stage.send(['create'], speakers)
+    const { length: count } = options.machines
+    const status = {
+      currentNumberScheduled: count,
+      desiredNumberScheduled: count,
+      numberMisscheduled: 0,
+      numberReady: count,
+    }
+    const of = ['daemonset', 'speaker', '-n', namespace, '--subresource=status', '--type=merge']
+    await stage.run('patch', ...of, '-p', JSON.stringify({ status }))
     const scene = sceneOf({ stage, rig, provider: bgp.provider, source: bgp.source, predecessor })
     for (const name of [first, ...others]) await scene.addMachine(name)
     for (const name of options.services) await scene.addService(name)
