@@ -188,7 +188,7 @@ function plannedService(service: Service): PlannedService {
   const address = service.spec.loadBalancerIP
   const held = address === undefined ? 'pending' : 'reserved'
   const kept = finalizers.filter((one) => one === upstream)
-  const shownIn = address === undefined ? [] : ['spec', 'status']
+  const shownIn = address === undefined ? [] : ['spec.loadBalancerIP', 'status.loadBalancer']
   return { namespace, name, uid, before: address, after: address, held, finalizers: kept, shownIn }
 }
 
