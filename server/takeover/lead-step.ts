@@ -34,7 +34,7 @@ function leaderMissing(
   if (!deployment)
     return {
       text,
-      hint: `start \`eip-admission serve\` with the settings that \`eip-admission takeover plan\` prints`,
+      hint: `install the chart as \`eip-admission takeover plan\` says at its end, or start \`eip-admission serve\` with the settings that it prints`,
     }
   const ready = readyPods(deployment)
   return {

@@ -71,7 +71,12 @@ export function wantedObjects(existing: readonly KubeObject[], facts: UndoFacts)
   const marks = marksOf(predecessorNamed(found.predecessor), facts.namespace)
   const pools = poolsToWrite(existing, facts)
   const stored = existing.filter(isAdvertisement).find((one) => isOurs(marks, one))
-  const advertisement = stored && advertisementWith(advertisedNames(stored, pools), existing, facts)
+  const known = new Set([
+    ...existing.filter(isPool).map(({ metadata }) => metadata.name),
+    ...pools.map(({ pool }) => pool.metadata.name),
+    ...foundNames(found),
+  ])
+  const advertisement = stored && advertisementWith(namesIn(known, advertisedNames(stored, pools)), existing, facts)
   const peers = predecessorPeers(
     existing.filter(isPeer).filter((one) => isOurs(marks, one)),
     {
@@ -89,6 +94,18 @@ export function wantedObjects(existing: readonly KubeObject[], facts: UndoFacts)
     ...peers,
   ]
   return objects.map((object) => ({ object, subjects: [{ node: object.metadata.name }] }))
+}
+
+/** The names of pools that the predecessor's own advertisement had. */
+function foundNames({ metallb }: Found): string[] {
+  const found = (metallb?.objects ?? []).filter(({ kind }) => kind === 'BGPAdvertisement')
+  return found.flatMap(({ spec }) => (spec['ipAddressPools'] ?? []) as string[])
+}
+
+/** Without names of pools that are gone, such as ours that got another name. All, if none were left: none means every pool. */
+function namesIn(known: ReadonlySet<string>, names: readonly string[]): readonly string[] {
+  const left = names.filter((name) => known.has(name))
+  return left.length === 0 ? names : left
 }
 
 /** Selectors that match no node: by them the predecessor knows which Services need a peer, and when none does. */

@@ -1,11 +1,15 @@
 import { escapeMisleading } from '../log-text.ts'
+import { quoted } from './quoted.ts'
 import { type Finding, type PlannedObject, type TakeoverPlan, canApply } from './plan.ts'
 
 /** What `takeover plan` prints. */
 export type Format = 'text' | 'json'
 
-/** The plan for people, or for programs. `typed` are the flags that `apply` needs too. */
-export function formatPlan(plan: TakeoverPlan, format: Format, typed: string): string {
+/** The flags that `apply` needs too, and the files that were written. */
+export type Typed = { flags: string; values?: string | undefined; secret?: string | undefined }
+
+/** The plan for people, or for programs. */
+export function formatPlan(plan: TakeoverPlan, format: Format, typed: Typed): string {
   return format === 'json' ? asJson(plan) : asText(plan, typed)
 }
 
@@ -19,7 +23,7 @@ function asJson(value: object): string {
   return `${escapeMisleading(JSON.stringify(value, null, 2))}\n`
 }
 
-function asText(plan: TakeoverPlan, typed: string): string {
+function asText(plan: TakeoverPlan, typed: Typed): string {
   const parts = [
     head(plan),
     predecessorText(plan),
@@ -186,18 +190,24 @@ function findings(title: string, all: readonly Finding[]): string {
   return section(`${title} (${all.length})`, lines)
 }
 
-function nextText(plan: TakeoverPlan, typed: string): string {
+function nextText(plan: TakeoverPlan, { flags, values, secret }: Typed): string {
   if (!canApply(plan))
-    return `Blocked: ${countText(plan.blockers.length)} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan${typed}\n`
+    return `Blocked: ${countText(plan.blockers.length)} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan${flags}\n`
   const { namespace } = plan.target
-  const chart = `helm install eip-admission manifests/chart --namespace ${namespace}`
+  const files = [values, secret].filter((file) => file !== undefined)
+  const written = files.length === 0 ? '' : ` Written: ${files.map(clean).join(', ')}.`
+  const areWritten = files.length === 2
+  const secretFile = quoted(secret ?? 'secret.yaml')
+  const chart = `helm install eip-admission manifests/chart --namespace ${namespace} --take-ownership`
   return [
-    'Ready. Nothing was changed. Type next, the first four lines only if eip-admission is not installed yet:\n',
-    `  eip-admission takeover plan${typed} --write-values=values.yaml --write-secret=secret.yaml`,
+    `Ready. Nothing was changed.${written} Type next, only the last line if the chart is installed already:\n`,
+    ...(areWritten
+      ? []
+      : [`  eip-admission takeover plan${flags} --write-values=values.yaml --write-secret=secret.yaml`]),
     `  kubectl create namespace ${namespace}`,
-    '  kubectl create -f secret.yaml && rm secret.yaml',
-    `  ${chart} --values values.yaml --set replicas=0`,
-    `  eip-admission takeover apply${typed}\n`,
+    `  kubectl create -f ${secretFile} && rm ${secretFile}`,
+    `  ${chart} --values ${quoted(values ?? 'values.yaml')} --set replicas=0`,
+    `  eip-admission takeover apply${flags}\n`,
   ].join('\n')
 }
 

@@ -10,7 +10,7 @@ async function stillRunning(client: KubeClient, stopping: readonly Stopping[]): 
   for (const { workload, podSelector } of stopping) {
     const { namespace = '' } = workload.metadata
     const ref = { kind: workload.kind, namespace, name: workload.metadata.name }
-    if (!isStopped(workload)) return { text: `${textOf(ref)} is not stopped yet` }
+    if (!isStopped(workload)) return { text: `stopping ${textOf(ref)}` }
     const count = await countPods(client, namespace, podSelector)
     if (count > 0)
       return {

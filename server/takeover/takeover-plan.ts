@@ -9,6 +9,7 @@ import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import { type TakeoverPlan, canApply } from './plan.ts'
 import type { Reader } from './read-facts.ts'
 import { NoPlan, type PlanSource, readPlan } from './read-plan.ts'
+import { quoted } from './quoted.ts'
 import { formatNoPlan, formatPlan } from './report.ts'
 
 /** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
@@ -23,7 +24,7 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Deps): 
     const { plan, secretFile } = await readPlan(planSource(flags, deps))
     if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
     if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
-    print(formatPlan(plan, output, typedFlags(flags)))
+    print(formatPlan(plan, output, { flags: typedFlags(flags), values: writeValues, secret: writeSecret }))
     return canApply(plan) ? 0 : 1
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error
@@ -69,9 +70,6 @@ function writeSecretFile(path: string, manifest: object): void {
 /** The flags that were typed, as the next command needs them. */
 function typedFlags(flags: Record<string, string>): string {
   return Object.entries(flags)
-    .map(
-      ([flag, value]) =>
-        ` ${/^[\w.,:/@-]+$/.test(value) ? `${flag}=${value}` : `'${flag}=${value.replaceAll("'", `'\\''`)}'`}`,
-    )
+    .map(([flag, value]) => ` ${quoted(`${flag}=${value}`)}`)
     .join('')
 }

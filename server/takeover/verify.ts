@@ -55,12 +55,12 @@ function addressProblems({ before, shownIn }: PlannedService, service: Service, 
   if (address === undefined) return []
   const { loadBalancerIP } = service.spec
   const ofSpec =
-    shownIn.includes('spec') && !isSame(loadBalancerIP, address)
+    shownIn.includes('spec.loadBalancerIP') && !isSame(loadBalancerIP, address)
       ? [`spec.loadBalancerIP is ${loadBalancerIP ?? 'empty'}, not ${before}`]
       : []
   const shown = statusAddresses(service)
   const ofStatus =
-    shownIn.includes('status') && !shown.includes(address)
+    shownIn.includes('status.loadBalancer') && !shown.includes(address)
       ? [`its status shows ${shown.join(', ') || 'no address'}, not ${before}`]
       : []
   return [...ofSpec, ...ofStatus]

@@ -188,7 +188,7 @@ function plannedService(service: Service): PlannedService {
   const address = service.spec.loadBalancerIP
   const held = address === undefined ? 'pending' : 'reserved'
   const kept = finalizers.filter((one) => one === upstream)
-  const shownIn = address === undefined ? [] : ['spec', 'status']
+  const shownIn = address === undefined ? [] : ['spec.loadBalancerIP', 'status.loadBalancer']
   return { namespace, name, uid, before: address, after: address, held, finalizers: kept, shownIn }
 }
 
@@ -210,10 +210,14 @@ export async function runTakeover(
   const all = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, '--patience=90s', ...flags]
   const child = spawn(process.execPath, [script, command, file, ...all], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
+  let isSent = false
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
-      if (at && output.includes(at.text)) child.kill(at.signal)
+      if (!at || isSent || !output.includes(at.text)) return
+      // A second one would end it at once.
+      isSent = true
+      child.kill(at.signal)
     })
   }
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))

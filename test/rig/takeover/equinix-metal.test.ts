@@ -1,9 +1,10 @@
 // `takeover plan`, `apply` and `undo` on a cluster that Equinix Metal's program runs: what they promise, with routers that look on.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { bgpPeers } from '../../../announcers/metallb/resources.ts'
+import { type BGPPeer, bgpPeers } from '../../../announcers/metallb/resources.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { programs } from '../../predecessors/programs.ts'
+import { eventually } from '../../whole/eventually.ts'
 import { byCommands, walkByCommands } from './by-commands.ts'
 import { isAnnounced, namespace, onScene, titleOf } from './scene.ts'
 import { backAgain } from './walk.ts'
@@ -19,7 +20,11 @@ test(`${title}: after undo it finds its own peers as they were, and those of a n
       const all = await listAll(scene.client, bgpPeers, { namespace })
       return Object.fromEntries(all.map(({ metadata: { name }, spec }) => [name, spec]))
     }
-    const before = await peers()
+    const before = await eventually('each peer counts each Service', async (observe) => {
+      const all = observe(await peers())
+      const isCounted = ({ nodeSelectors = [] }: BGPPeer['spec']) => nodeSelectors.length === 1 + scene.addresses.size
+      return Object.values(all).every(isCounted) ? all : undefined
+    })
     const { there, back } = byCommands(program)
     const product = await there(scene)
     await scene.addMachine('node-c')

@@ -575,18 +575,18 @@ test('the text is aligned, hides nothing that a user wrote as a line of ours, an
   const plan = planOf({
     services: [served('web', '203.0.113.1'), { ...api, metadata: { ...api.metadata, name: 'a\u001b[2Jb\nReady.' } }],
   })
-  const text = formatPlan(plan, 'text', ' --max-addresses=9')
+  const text = formatPlan(plan, 'text', { flags: ' --max-addresses=9' })
   assert.not.match(text.replaceAll('\n', ''), /\p{C}/u)
   assert.not.match(text, /^Ready\.$/m)
-  const ready = formatPlan(planOf(), 'text', ' --max-addresses=9')
+  const ready = formatPlan(planOf(), 'text', { flags: ' --max-addresses=9' })
   assert.match(ready, /SERVICE +BEFORE +AFTER +HOW +RESERVATION\n/)
   assert.match(ready, / {2}eip-admission takeover apply --max-addresses=9\n$/)
 })
 
 test('a plan is plain data: it is the same after it was written and read', () => {
   const plan = planOf({ ...network, programs: [program({ kind: 'DaemonSet' })] })
-  const read = JSON.parse(formatPlan(plan, 'json', '')) as TakeoverPlan
-  assert.is(formatPlan(read, 'text', ''), formatPlan(plan, 'text', ''))
+  const read = JSON.parse(formatPlan(plan, 'json', { flags: '' })) as TakeoverPlan
+  assert.is(formatPlan(read, 'text', { flags: '' }), formatPlan(plan, 'text', { flags: '' }))
   assert.equal(plan.predecessor.workloads[0]?.nodeSelector, { role: 'control-plane' })
 })
 

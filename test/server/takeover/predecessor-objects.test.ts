@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { metallbObjects } from '../../../announcers/metallb/objects.ts'
 import type { Announcements, NodePeers, WantedObject } from '../../../announcers/announcer.ts'
+import { isAdvertisement } from '../../../announcers/metallb/resources.ts'
 import type { KubeObject, Node, Service } from '../../../kube/objects.ts'
 import { type Found, foundObjects, predecessorNamed } from '../../../server/takeover/found.ts'
 import { type UndoFacts, poolsToWrite, wantedObjects } from '../../../server/takeover/predecessor-objects.ts'
@@ -215,6 +216,30 @@ test('an address without any pool gets one: an earlier undo was killed between r
     made.map(({ pool, replaces }) => [pool.metadata.name, replaces, pool.spec.addresses]),
     [['default.web', undefined, ['198.51.100.7/32']]],
   )
+})
+
+/** The names in the advertisement after the way back, when only these pools exist. */
+function advertisedAfter(names: string[], pools: string[]): unknown[] {
+  const { theirs, facts } = setUp(worlds[1] as World)
+  const [pool] = theirs.filter(({ kind }) => kind === 'IPAddressPool')
+  const existing = [
+    ...theirs
+      .filter(({ kind }) => kind === 'BGPAdvertisement')
+      .map((one) => ({ ...one, spec: { ipAddressPools: names } })),
+    ...pools.map((name) => ({ ...pool, metadata: { ...pool?.metadata, name } }) as KubeObject),
+  ]
+  const found = { ...facts.found, metallb: { namespace: marks.namespace, objects: [] } }
+  const wanted = wantedObjects(existing, { ...facts, found, services: [] })
+  return wanted
+    .map(({ object }) => object)
+    .filter(isAdvertisement)
+    .flatMap(({ spec }) => spec?.ipAddressPools ?? [])
+}
+
+test('the advertisement forgets a pool of ours that got another name, and never forgets all', () => {
+  const names = ['default.api', '198.51.100.9', 'default.late']
+  assert.equal(advertisedAfter(names, ['default.api', 'default.late']), ['default.api', 'default.late'])
+  assert.equal(advertisedAfter(['198.51.100.9'], []), ['198.51.100.9'])
 })
 
 test('what was found holds no password', () => {

@@ -18,7 +18,7 @@ const planned: PlannedService = {
   after: address,
   held: 'reserved',
   finalizers: [upstream],
-  shownIn: ['spec', 'status'],
+  shownIn: ['spec.loadBalancerIP', 'status.loadBalancer'],
 }
 
 type Shown = { spec?: string; status?: string; finalizers?: string[]; uid?: string }

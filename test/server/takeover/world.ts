@@ -272,6 +272,10 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>): TakeoverPlan
 function plannedService({ metadata, spec }: Service): PlannedService {
   const { namespace = '', name, uid = '' } = metadata
   const before = spec.loadBalancerIP
-  const more = { held: 'reserved', finalizers: [upstream], shownIn: ['spec', 'status'] } as const
+  const more = {
+    held: 'reserved',
+    finalizers: [upstream],
+    shownIn: ['spec.loadBalancerIP', 'status.loadBalancer'],
+  } as const
   return { namespace, name, uid, before, after: before, ...more, shownIn: [...more.shownIn], finalizers: [upstream] }
 }
