@@ -59,10 +59,7 @@ export function holdLease(deps: Deps): LeaseHold {
       },
     },
     check() {
-      if (state === 'lost')
-        throw new Error(
-          `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run \`eip-admission takeover undo\` again`,
-        )
+      if (state === 'lost') throw takenError(lease)
     },
     async release() {
       over.abort()
@@ -83,6 +80,12 @@ async function holderMissing({ client, lease, isPredecessorBack }: Deps): Promis
     text: `${holder} holds the ${placeOf(lease)}`,
     hint: 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires by itself',
   }
+}
+
+function takenError(lease: ObjectRef): Error {
+  return new Error(
+    `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run \`eip-admission takeover undo\` again`,
+  )
 }
 
 function placeOf({ namespace, name }: ObjectRef): string {
