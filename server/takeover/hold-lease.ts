@@ -59,7 +59,7 @@ export function holdLease(deps: Deps): LeaseHold {
       },
     },
     check() {
-      if (state === 'lost') throw lostTo(lease)
+      if (state === 'lost') throw takenError(lease)
     },
     async release() {
       over.abort()
@@ -82,11 +82,12 @@ async function holderMissing({ client, lease, isPredecessorBack }: Deps): Promis
   }
 }
 
-function placeOf({ namespace, name }: ObjectRef): string {
-  return `lease ${namespace}/${name}`
+function takenError(lease: ObjectRef): Error {
+  return new Error(
+    `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run \`eip-admission takeover undo\` again`,
+  )
 }
 
-function lostTo(lease: ObjectRef): Error {
-  const remedy = 'stop every `eip-admission serve`, then run `eip-admission takeover undo` again'
-  return new Error(`another process took the ${placeOf(lease)}; ${remedy}`)
+function placeOf({ namespace, name }: ObjectRef): string {
+  return `lease ${namespace}/${name}`
 }

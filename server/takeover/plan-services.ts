@@ -80,7 +80,7 @@ function judge(service: Service, judging: Judging): Judged {
     ...(id !== undefined && { reservationID: id }),
     held: ended.held,
     finalizers: service.metadata.finalizers ?? [],
-    shownIn: shown.map(({ where }) => where),
+    shownIn: shown.filter(({ address }) => address === before).map(({ where }) => where),
   }
   return { service, planned, ...findingsOf(service, planned, judging) }
 }

@@ -8,8 +8,8 @@ import { type Scene, onScene, settingsOf } from './scene.ts'
 import { type Way, walk } from './walk.ts'
 
 /** Walks there and back twice with the commands, beside routers that look on. */
-export function walkByCommands(program: PredecessorProgram): Promise<void> {
-  const cluster = { program, machines: ['node-a', 'node-b'], services: ['web', 'api', 'shop'] }
+export function walkByCommands(program: PredecessorProgram, machines = ['node-a', 'node-b']): Promise<void> {
+  const cluster = { program, machines, services: ['web', 'api', 'shop'] }
   return onScene(cluster, (scene) => walk(scene, byCommands(program)))
 }
 
