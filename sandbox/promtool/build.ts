@@ -11,7 +11,7 @@ export async function promtoolProgram(): Promise<string> {
     programs: [{ name: 'promtool', package: 'github.com/prometheus/prometheus/cmd/promtool', built: 'promtool' }],
     // Service discovery is most of Prometheus, with the clients of every cloud, and no rule needs it.
     flags: ['-trimpath', '-tags', 'remove_all_sd', '-ldflags', '-s -w'],
-    takes: 'about two minutes on 2 cores',
+    takes: 'a few minutes on 2 cores',
   })
   return join(folder, 'promtool')
 }
