@@ -4,7 +4,6 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../../sandbox/product.ts'
 import { testAlerts } from '../../manifests/promtool.ts'
-import { dialectOf } from '../dialects.ts'
 import { eventually } from '../eventually.ts'
 import { loadBalancer } from '../manifests.ts'
 import { openStage } from '../test-stage.ts'
@@ -14,7 +13,6 @@ import { setClock } from './set-clock.ts'
 const stage = await openStage()
 const clock = setClock(stage.dir)
 const { control } = stage.cloud
-const configuration = 'mutatingwebhookconfiguration/zz-eip-admission'
 const scrapeMs = 30_000
 const [scrapesPerService, scrapesPerSweep] = [10, 20]
 /** A leader with a lease stops when its clock jumps, because another replica may lead by then. */
@@ -119,25 +117,6 @@ function scenario(
   })
 }
 
-scenario('an hour of work, with a rolling update in it, fires nothing', { fired: [] }, async (hours) => {
-  await hours.pass(20)
-  await hours.restart('second')
-  await hours.pass(40)
-})
-
-scenario(
-  'an orphan that only is reported, and a limit that is nearly reached',
-  {
-    fired: ['EIPAdmissionLimitNear', 'EIPAdmissionReservationsUnneeded'],
-    flags: [leads, '--sweep=report', '--max-addresses=1'],
-  },
-  async (hours) => {
-    const cluster = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
-    await stage.order([dialectOf('equinix-metal').usage, `cluster=${cluster}`, 'service=unknown'])
-    await hours.pass(150, { load: false })
-  },
-)
-
 scenario('no replica that leads', { fired: ['EIPAdmissionNoLeader'], flags: ['--only=webhooks'] }, (hours) =>
   hours.pass(15, { load: false, sweeps: false }),
 )
@@ -147,47 +126,6 @@ scenario('a quota that is used up', { fired: ['EIPAdmissionCloudRefuses'] }, asy
   control.quota.set(0)
   await hours.pass(30)
 })
-
-scenario(
-  'webhooks that the API server does not reach',
-  { fired: ['EIPAdmissionServicesMissed', 'EIPAdmissionWebhooksNotReached'] },
-  async (hours) => {
-    const url = await stage.run('get', configuration, '-o', 'jsonpath={.webhooks[0].clientConfig.url}')
-    const lead = async (value: string) => {
-      const patch = [{ op: 'replace', path: '/webhooks/0/clientConfig/url', value }]
-      await stage.run('patch', configuration, '--type=json', '-p', JSON.stringify(patch))
-    }
-    await hours.pass(10)
-    await lead('https://127.0.0.1:1/elsewhere')
-    await eventually('the probe fails', async () => {
-      const { text } = await hours.product.health('/metrics')
-      return text.includes('\neip_admission_webhooks_reached 0\n') || undefined
-    })
-    await hours.pass(45)
-    await lead(url)
-  },
-)
-
-scenario('a process that is killed again and again', { fired: ['EIPAdmissionRestarts'] }, async (hours) => {
-  for (let n = 0; n < 4; n += 1) {
-    await hours.pass(5)
-    await hours.restart('first', 'SIGKILL')
-  }
-  await hours.pass(5)
-})
-
-scenario(
-  'a cloud that is down',
-  {
-    fired: ['EIPAdmissionAddressPending', 'EIPAdmissionCloudErrors', 'EIPAdmissionCloudSilent', 'EIPAdmissionSweepOld'],
-    possible: ['EIPAdmissionReconcilesFail', 'EIPAdmissionQueueStuck'],
-  },
-  async (hours) => {
-    await hours.pass(10)
-    control.faults.add({ answer: 500 })
-    await hours.pass(60, { sweeps: false })
-  },
-)
 
 test.after(() => stage.close())
 
