@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
     dir: { type: 'string', default: import.meta.dirname },
     'file-timeout': { type: 'string', default: '800' },
     // How many files that fail may run once more.
-    again: { type: 'string', default: isInCi ? '3' : '0' },
+    again: { type: 'string', default: isInCi ? '5' : '0' },
     test: { type: 'string', multiple: true, default: [] },
     // Whether the durations of the long files are kept in seconds.json, for the order of the next runs.
     'write-seconds': { type: 'boolean', default: false },
@@ -50,10 +50,10 @@ const runs = longestFirst(selectRuns(globSync('**/*.test.ts', { cwd: values.dir 
 const rigProblem = runs.some(isRigged) ? await prepareRig() : undefined
 const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
 const workers = Number(values.workers)
-// One worker at least is left for runs that time does not matter to.
+// Two timely runs would take the processors from each other.
 const queue = runQueue(
   runs.filter((run) => !notRun.includes(run)),
-  Math.max(1, workers - 1),
+  1,
 )
 const verdicts: Verdict[] = []
 

@@ -7,15 +7,10 @@ import { followed } from '../../whole/command-line.ts'
 import { type Scene, onScene, settingsOf } from './scene.ts'
 import { type Way, walk } from './walk.ts'
 
-type Walk = { machines?: string[]; rounds?: number }
-
-/** Walks there and back with the commands, beside routers that look on; on two machines and twice unless it gets others. */
-export function walkByCommands(
-  program: PredecessorProgram,
-  { machines = ['node-a', 'node-b'], rounds = 2 }: Walk = {},
-): Promise<void> {
+/** Walks there and back twice with the commands, beside routers that look on. */
+export function walkByCommands(program: PredecessorProgram, machines = ['node-a', 'node-b']): Promise<void> {
   const cluster = { program, machines, services: ['web', 'api', 'shop'] }
-  return onScene(cluster, (scene) => walk(scene, byCommands(program), rounds))
+  return onScene(cluster, (scene) => walk(scene, byCommands(program)))
 }
 
 /** Plans, applies and, when the command says so, starts ours as a person without the chart does. */

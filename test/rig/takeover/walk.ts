@@ -13,9 +13,9 @@ export type Way = {
   back: (scene: Scene, product: Product) => Promise<void>
 }
 
-/** Goes there and back, twice unless it gets another number, with Services that come and go under both. */
-export async function walk(scene: Scene, { there, back }: Way, rounds = 2): Promise<void> {
-  for (let round = 1; round <= rounds; round += 1) {
+/** Goes there and back twice, with Services that come and go under both. */
+export async function walk(scene: Scene, { there, back }: Way): Promise<void> {
+  for (const round of [1, 2]) {
     const objects = await objectNames(scene)
     const product = await quietly(scene, () => there(scene))
     assert.equal(await objectNames(scene), objects)
@@ -32,9 +32,18 @@ export async function walk(scene: Scene, { there, back }: Way, rounds = 2): Prom
 
     const [first = ''] = scene.addresses.keys()
     await leavesAlone(scene, first)
+    await listsNoDeleted(scene)
     await scene.addService(first)
     await isAnnounced(scene)
   }
+}
+
+/** A predecessor takes up a reservation with the tags of its Service even while the cloud deletes it. */
+async function listsNoDeleted({ cloud: { control } }: Scene): Promise<void> {
+  await eventually(
+    'the cloud lists no deleted reservation',
+    () => control.reservations.deleting().length === 0 || undefined,
+  )
 }
 
 /** A Service that is deleted gives back its own address, and the others stay announced. */
