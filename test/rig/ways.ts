@@ -12,6 +12,9 @@ export type Ways = {
   addresses: Map<string, string>
 }
 
+/** MetalLB waits up to two minutes before it tries a session again that was reset several times. */
+const announcedMs = 80_000
+
 /** Waits until every router sends packets for exactly these addresses, to every machine. */
 export function allLead({ rig, provider, machines }: Omit<Ways, 'addresses'>, addresses: string[]): Promise<true> {
   const wanted = addresses
@@ -19,10 +22,14 @@ export function allLead({ rig, provider, machines }: Omit<Ways, 'addresses'>, ad
       provider.routers.flatMap((router) => machines.map((machine) => `${router} ${address}/32 ${machine.address}`)),
     )
     .toSorted()
-  return eventually(`${addresses.length} addresses lead to ${machines.length} machines`, async (observe) => {
-    const ways = observe(await rig.routers.routes()).map(({ router, prefix, via }) => `${router} ${prefix} ${via}`)
-    return ways.toSorted().join() === wanted.join() || undefined
-  })
+  return eventually(
+    `${addresses.length} addresses lead to ${machines.length} machines`,
+    async (observe) => {
+      const ways = observe(await rig.routers.routes()).map(({ router, prefix, via }) => `${router} ${prefix} ${via}`)
+      return ways.toSorted().join() === wanted.join() || undefined
+    },
+    announcedMs,
+  )
 }
 
 /**
@@ -40,7 +47,8 @@ export async function waysSince({ rig, provider, machines, addresses }: Ways, si
   for (const { atMs, what, router, prefix } of rig.routers.changes()) {
     const row = rows.get(`${router} ${prefix}`)
     if (!row || atMs < sinceMs) continue
-    row.now += what === 'learned' ? 1 : -1
+    // The line about the last way may be written a moment after the way is there.
+    row.now = what === 'learned' ? Math.min(row.now + 1, machines.length) : row.now - 1
     row.fewest = Math.min(row.fewest, row.now)
     if (what === 'lost') row.lost += 1
     const sum = provider.routers.reduce((all, one) => all + (rows.get(`${one} ${prefix}`)?.now ?? 0), 0)
