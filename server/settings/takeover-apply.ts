@@ -1,5 +1,5 @@
-import { installSettings } from './commands.ts'
-import { choice, duration } from './formats.ts'
+import { doctorSettings, installSettings } from './commands.ts'
+import { duration } from './formats.ts'
 import { leaderElection } from './leader-election.ts'
 import { ownNamespace } from './process.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
@@ -12,14 +12,7 @@ const work = {
     default: '10m',
     sentence: 'How long a step may make no progress before the command gives up. It may be repeated at any time.',
   },
-  output: {
-    title: 'output',
-    flag: '--output',
-    short: '-o',
-    format: choice(['text', 'json']),
-    default: 'text',
-    sentence: 'Format of the report.',
-  },
+  output: doctorSettings.output,
 } as const satisfies SettingsTable
 
 /** The settings of `takeover apply`, besides those of `serve`. */
