@@ -24,6 +24,8 @@ export default defineConfig({
   srcDir,
   outDir: join(root, 'dist', 'site'),
   cleanUrls: true,
+  // The status page, which runs on the machine of the reader.
+  ignoreDeadLinks: 'localhostLinks',
   // The pictures follow the system's choice of light or dark, so the page has to.
   appearance: 'force-auto',
   themeConfig: {
