@@ -2,12 +2,14 @@ import type { Balancers } from '../balancers.ts'
 import { CloudError } from '../cloud.ts'
 import type { VendorHttp } from '../http.ts'
 import type { VendorCall } from '../http/request.ts'
-import { fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import { wholeList } from '../equinix-metal/whole-list.ts'
+import { fieldsOf, textOf } from '../loose-json.ts'
 import { balancerMetros, locationId } from './locations.ts'
 import { parseBalancer, parseNamed, parseOrigin } from './parse-balancer.ts'
 
 type Project = { http: VendorHttp; id: string }
 
+const vendor = 'Equinix Metal Load Balancer'
 const root = ['v1', 'loadbalancers']
 
 /** The only provider of load balancers. Clients of 2023 had to name it. */
@@ -61,7 +63,7 @@ function poolCalls({ http, id: project }: Project) {
     removePool: (id, signal) => remove(http, { name: 'delete-pool', path: [...pools, id] }, signal),
     async origins(pool, signal) {
       const path = [...pools, pool, 'origins']
-      return await listOf(http, { name: 'origins', path, field: 'origins', parse: parseOrigin, accept: [404] }, signal)
+      return await listIfAny(http, { name: 'origins', path, field: 'origins', parse: parseOrigin }, signal)
     },
     async addOrigin(pool, { name, address, port }, signal) {
       const body = { name, target: address, port_number: port, active: true, pool_id: pool }
@@ -71,31 +73,39 @@ function poolCalls({ http, id: project }: Project) {
   } satisfies Partial<Balancers>
 }
 
-type List<Item> = Pick<VendorCall, 'name' | 'path' | 'accept'> & {
+type List<Item> = Pick<VendorCall, 'name' | 'path'> & {
   field: string
   parse: (item: unknown) => Item | undefined
 }
 
-/** An item that we cannot read fails the list: what is missing in it would be created again. */
-async function listOf<Item>(
-  http: VendorHttp,
-  list: List<Item> & { accept: number[] },
-  signal: AbortSignal,
-): Promise<Item[] | undefined>
-async function listOf<Item>(http: VendorHttp, list: List<Item>, signal: AbortSignal): Promise<Item[]>
-async function listOf<Item>(
-  http: VendorHttp,
-  { name, path, accept, field, parse }: List<Item>,
-  signal: AbortSignal,
-): Promise<Item[] | undefined> {
-  const { status, body } = await http.call({ name, method: 'GET', path, ...(accept && { accept }) }, signal)
-  if (status === 404) return undefined
-  const items = itemsOf(fieldsOf(body)[field])?.map(parse)
-  if (!items) throw unreadableError(name, `no list of ${field}`)
+/** An item that we miss or cannot read would be created again: either fails the list. */
+async function listOf<Item>(http: VendorHttp, { parse, ...list }: List<Item>, signal: AbortSignal): Promise<Item[]> {
+  const items = await wholeList(http, { ...list, vendor }, signal)
   return items.map((item) => {
-    if (item === undefined) throw unreadableError(name, `one of ${field} without an id`)
-    return item
+    const parsed = parse(item)
+    if (parsed === undefined) throw unreadableError(list.name, `one of ${list.field} without an id`)
+    return parsed
   })
+}
+
+/** The list that the cloud has none of, because its owner is gone. */
+class NoListError extends Error {}
+
+/** The list of something that may be gone: then undefined. */
+async function listIfAny<Item>(http: VendorHttp, list: List<Item>, signal: AbortSignal): Promise<Item[] | undefined> {
+  const existing: VendorHttp = {
+    async call(call, aborted) {
+      const answer = await http.call({ ...call, accept: [404] }, aborted)
+      if (answer.status === 404) throw new NoListError()
+      return answer
+    },
+  }
+  try {
+    return await listOf(existing, list, signal)
+  } catch (error) {
+    if (error instanceof NoListError) return undefined
+    throw error
+  }
 }
 
 async function created(
@@ -117,11 +127,11 @@ function requireLocation(location: string): string {
   const id = locationId(location)
   if (id !== undefined) return id
   const known = balancerMetros.map(({ code }) => code).join(', ')
-  const message = `Equinix Metal Load Balancer: "${location}" is not one of its metros: ${known}`
+  const message = `${vendor}: "${location}" is not one of its metros: ${known}`
   throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
 }
 
 function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
-  const message = `Equinix Metal Load Balancer answered "${call}" with ${what}`
+  const message = `${vendor} answered "${call}" with ${what}`
   return new CloudError(message, { fault: 'unavailable', outcome })
 }

@@ -29,8 +29,11 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
 
 /** A key that lost its rights in the project gets 404 for everything: only if it still reads the list is the machine gone. */
 async function confirmGone(project: Project, signal: AbortSignal): Promise<undefined> {
-  const { name, path, hints, field } = listOf(project)
-  const { body } = await project.http.call({ name, method: 'GET', path, hints, query: { per_page: 1 } }, signal)
+  const { name, path, field } = listOf(project)
+  const { body } = await project.http.call(
+    { name, method: 'GET', path, hints: projectHints, query: { per_page: 1 } },
+    signal,
+  )
   if (!itemsOf(fieldsOf(body)[field])) throw unreadableError(name, `no ${field}`)
 }
 

@@ -4,19 +4,23 @@ import { countOf, type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
 import { incompleteError, wholeList as wholeListOf } from '../whole-list.ts'
 
 /** A list of the API: the call that reads it, and the field of the response that holds it. */
-export type List = Required<Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'>> & { field: string }
+export type List = Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'> & {
+  field: string
+  /** The vendor's name in messages. */
+  vendor?: string
+}
 
 type Page = { items: Fields[]; current: number; last: number; total: number | undefined }
 
 /** Every item of a list; its pages have numbers. */
 export function wholeList(http: VendorHttp, list: List, signal: AbortSignal): Promise<Fields[]> {
-  const { name, path, hints, field } = list
-  const pages = { vendor: 'Equinix Metal', name }
+  const { name, path, hints, field, vendor = 'Equinix Metal' } = list
+  const pages = { vendor, name }
   const read = async ({ pages: before }: { pages: number }, aborted: AbortSignal) => {
     const asked = before + 1
     // By the documentation some lists have no pages, so we send a page number only after a list has shown a second page.
     const query = { ...list.query, ...(asked > 1 && { page: asked }) }
-    const { body } = await http.call({ name, method: 'GET', path, query, hints }, aborted)
+    const { body } = await http.call({ name, method: 'GET', path, query, ...(hints && { hints }) }, aborted)
     const page = parsePage(body, { field, asked })
     if (!page) throw incompleteError(pages, `page ${asked} has no ${field}`)
     const isLast = page.current >= page.last

@@ -60,6 +60,23 @@ test('what is gone is undefined when it is read, and deleted when it is deleted'
     await client.removeOrigin('loadogn-gone', signal)
   }))
 
+test('every page of a list is read', () =>
+  withClient(
+    async ({ client }) => {
+      const names = ['a', 'b', 'c', 'd', 'e']
+      for (const name of names) await client.create({ name, location: 'da' }, signal)
+      const pools = []
+      for (const name of names) pools.push(await client.addPool(name, signal))
+      const [pool = ''] = pools
+      for (const [n, name] of names.entries())
+        await client.addOrigin(pool, { name, address: `198.51.100.${n}`, port: 31_443 }, signal)
+      assert.equal((await client.list(signal)).map(({ name }) => name).toSorted(), names)
+      assert.equal((await client.pools(signal)).map(({ name }) => name).toSorted(), names)
+      assert.is((await client.origins(pool, signal))?.length, names.length)
+    },
+    { balancerLists: 'paged' },
+  ))
+
 test('a balancer that is being built has no addresses', () =>
   withClient(async ({ client, control }) => {
     control.balancers.set({ buildMs: 60_000 })

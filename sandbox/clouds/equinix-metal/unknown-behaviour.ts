@@ -29,6 +29,8 @@ export const behaviourChoices = {
   balancerErrors: ['texts', 'objects'],
   /** The status for a refusal of the load balancers. */
   balancerRefusal: ['422', '400'],
+  /** The lists of the load balancers: the vendor's own client reads no second page, and no document excludes one. */
+  balancerLists: ['whole', 'paged'],
 } as const
 
 export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>

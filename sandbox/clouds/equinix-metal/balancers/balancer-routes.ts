@@ -4,6 +4,7 @@ import { formatIpv4 } from '../../ipv4.ts'
 import { ApiError, unprocessable } from '../errors.ts'
 import type { Project } from '../state.ts'
 import type { BalancerContext } from './finders.ts'
+import { listing } from './listing.ts'
 import { renderBalancer, renderCreated } from './render.ts'
 import { readIds, readName } from './rules.ts'
 import { type BalancerState, type LoadBalancer, microseconds, newNamed, places, removeBalancer } from './state.ts'
@@ -13,7 +14,7 @@ export function balancerRoutes(app: FastifyInstance, { state, find }: BalancerCo
   app.get('/v1/projects/:id/loadbalancers', (request) => {
     const project = find.project(request)
     const mine = [...state.balancers.values()].filter((one) => one.project === project)
-    return { loadbalancers: mine.map((one) => renderBalancer(state, one)) }
+    return listing(state, request, { field: 'loadbalancers', items: mine.map((one) => renderBalancer(state, one)) })
   })
 
   app.post('/v1/projects/:id/loadbalancers', (request) =>

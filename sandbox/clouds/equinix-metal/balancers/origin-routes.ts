@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import { objectOf } from '../../request-body.ts'
 import type { BalancerContext } from './finders.ts'
+import { listing } from './listing.ts'
 import { renderCreated, renderOrigin } from './render.ts'
 import { readName, readNumber, readTarget } from './rules.ts'
 import { type Origin, microseconds, newNamed, originsOf } from './state.ts'
 
 /** Serves the origins of pools. */
 export function originRoutes(app: FastifyInstance, { state, find }: BalancerContext): void {
-  app.get('/v1/loadbalancers/pools/:id/origins', (request) => ({
-    origins: originsOf(state, find.pool(request)).map(renderOrigin),
-  }))
+  app.get('/v1/loadbalancers/pools/:id/origins', (request) =>
+    listing(state, request, { field: 'origins', items: originsOf(state, find.pool(request)).map(renderOrigin) }),
+  )
 
   app.post('/v1/loadbalancers/pools/:id/origins', (request) => {
     const pool = find.pool(request)

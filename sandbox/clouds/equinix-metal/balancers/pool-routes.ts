@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { objectOf } from '../../request-body.ts'
 import type { BalancerContext } from './finders.ts'
+import { listing } from './listing.ts'
 import { renderCreated, renderPool } from './render.ts'
 import { readIds, readName, readProtocol } from './rules.ts'
 import { type BalancerState, type Pool, microseconds, newNamed, originsOf, removePool } from './state.ts'
@@ -10,7 +11,7 @@ export function poolRoutes(app: FastifyInstance, { state, find }: BalancerContex
   app.get('/v1/projects/:id/loadbalancers/pools', (request) => {
     const project = find.project(request)
     const mine = [...state.pools.values()].filter((pool) => pool.project === project)
-    return { pools: mine.map((pool) => renderPool(state, pool)) }
+    return listing(state, request, { field: 'pools', items: mine.map((pool) => renderPool(state, pool)) })
   })
 
   app.post('/v1/projects/:id/loadbalancers/pools', (request) => {
