@@ -1,3 +1,4 @@
+import jsonPatch from 'fast-json-patch'
 import type { Location } from '../clouds/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
@@ -33,14 +34,33 @@ export function decideManaged(
   return patch(operations, warningsOf(wanted, { before, isDryRun: request.dryRun === true }))
 }
 
+/**
+ * Adds to a decision what an update cannot drop while a managed balancer of an earlier setting exists: without its
+ * finalizer nothing would delete the balancer, which costs money.
+ */
+export function keepBalancer(
+  decision: Decision,
+  { service, old }: { service: Service; old: Service | null },
+): Decision {
+  if (decision.verdict === 'deny' || !hasBalancer(old)) return decision
+  const operations = decision.verdict === 'patch' ? decision.patch : []
+  const { newDocument: decided } = jsonPatch.applyPatch(service, operations, false, false)
+  const both = [...operations, ...servicePatch(decided, kept(old))]
+  return patch(both, decision.warnings)
+}
+
 /** What an update cannot change. */
 function kept(old: Service | null): ServiceChange {
-  const { finalizers = [], annotations = {} } = old?.metadata ?? {}
-  const isBalanced = finalizers.includes(balancerFinalizer)
+  const isBalanced = hasBalancer(old)
+  const { annotations = {} } = old?.metadata ?? {}
   return {
     ...(isBalanced && { finalizer: balancerFinalizer }),
     annotations: { [balancerRequestAnnotation]: isBalanced ? annotations[balancerRequestAnnotation] : undefined },
   }
+}
+
+function hasBalancer(service: Service | null): boolean {
+  return service?.metadata.finalizers?.includes(balancerFinalizer) ?? false
 }
 
 /** An address of the ledger that an earlier setting gave goes with the type, as it does without managed balancers. */

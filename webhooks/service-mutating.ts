@@ -9,7 +9,7 @@ import { type ClusterFamilies, hasOpenFamilies, withStoredFamilies } from '../le
 import { type Policy, type Want, want } from '../ledger/want/want.ts'
 import { shortRequestId } from '../lib/request-id.ts'
 import { type Decision, allow, deny, patch } from './decision.ts'
-import { decideManaged } from './service-managed.ts'
+import { decideManaged, keepBalancer } from './service-managed.ts'
 import { generateName } from './generate-name.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
@@ -43,33 +43,42 @@ type AddressWant = Extract<Want, { kind: 'reserve' | 'named' }>
 
 /** Gives a Service its address while it is created, and restores what an update dropped. */
 export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
-  const { policy } = deps
   return {
     ...reserveAddress,
-    decide(request, signal) {
+    async decide(request, signal) {
       const service = serviceOf(reserveAddress, request, deps.isSelf)
       if (!service) return allow()
-      if (policy.managed) return decideManaged(deps, { request, service })
-      const { oldObject: old } = request
-      const stored = withStoredFamilies(withoutOutdatedRequests(service, old, policy), old, deps.families())
-      const wanted = want(stored, policy, deps.locations())
-      switch (wanted.kind) {
-        case 'ignored':
-        case 'foreign':
-        // Decided above.
-        case 'managed':
-          return allow()
-        case 'nothing':
-          return removeAddress(service, old, policy)
-        case 'own':
-          return keepOwnAddress(deps, { service, old, own: wanted.address }, signal)
-        case 'reserve':
-        case 'named':
-          return setAddress(deps, { request, service, wanted }, signal)
-        case 'wrong':
-          return denyNewProblems(deps, { service, old, wanted })
-      }
+      if (deps.policy.managed) return decideManaged(deps, { request, service })
+      const decision = await decideAddress(deps, { request, service }, signal)
+      return keepBalancer(decision, { service, old: request.oldObject })
     },
+  }
+}
+
+async function decideAddress(
+  deps: ServiceMutatingDeps,
+  { request, service }: Omit<AddressRequest, 'wanted'>,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { policy } = deps
+  const { oldObject: old } = request
+  const stored = withStoredFamilies(withoutOutdatedRequests(service, old, policy), old, deps.families())
+  const wanted = want(stored, policy, deps.locations())
+  switch (wanted.kind) {
+    case 'ignored':
+    case 'foreign':
+    // Decided before.
+    case 'managed':
+      return allow()
+    case 'nothing':
+      return removeAddress(service, old, policy)
+    case 'own':
+      return keepOwnAddress(deps, { service, old, own: wanted.address }, signal)
+    case 'reserve':
+    case 'named':
+      return setAddress(deps, { request, service, wanted }, signal)
+    case 'wrong':
+      return denyNewProblems(deps, { service, old, wanted })
   }
 }
 

@@ -6,7 +6,7 @@ import type { Service } from '../../kube/objects.ts'
 import type { ManagedPolicy } from '../../ledger/want/managed.ts'
 import { type Want, isWanted, want } from '../../ledger/want/want.ts'
 import type { Decision } from '../../webhooks/decision.ts'
-import { serviceMutating } from '../../webhooks/service-mutating.ts'
+import { type ServiceMutatingDeps, serviceMutating } from '../../webhooks/service-mutating.ts'
 import { serviceValidating } from '../../webhooks/service-validating.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../builders.ts'
 
@@ -37,9 +37,12 @@ function reviewOf({ object = makeService(), old, dryRun = false }: Review) {
   return { uid: 'u', operation, namespace: 'default', object, oldObject: old ?? null, dryRun }
 }
 
-async function mutate(review: Review): Promise<{ decision: Decision; after: Service }> {
+async function mutate(
+  review: Review,
+  given: ServiceMutatingDeps = deps,
+): Promise<{ decision: Decision; after: Service }> {
   const full = reviewOf(review)
-  const decision = await serviceMutating(deps).decide(full, AbortSignal.timeout(5000))
+  const decision = await serviceMutating(given).decide(full, AbortSignal.timeout(5000))
   const operations = decision.verdict === 'patch' ? decision.patch : []
   return { decision, after: jsonPatch.applyPatch(structuredClone(full.object), operations).newDocument }
 }
@@ -64,6 +67,20 @@ test('a dry run says what would be created, once', async () => {
   assert.equal(warningsOf((await mutate({ dryRun: true })).decision), [warning])
   const old = makeService({ finalizers })
   assert.equal(warningsOf((await mutate({ object: old, old, dryRun: true })).decision), [])
+})
+
+test('an update keeps both while another setting gives the Service an address', async () => {
+  const given = { ...deps, policy: makePolicy({ metro: 'da' }), held: () => Promise.resolve('203.0.113.40') }
+  const old = makeService({
+    finalizers: [...finalizers, 'eip-admission.dev/address-cleanup'],
+    annotations: { [request]: 'r', 'eip-admission.dev/address': '203.0.113.40' },
+    loadBalancerIP: '203.0.113.40',
+  })
+  for (const object of [makeService(), makeService({ type: 'ClusterIP' })]) {
+    const { after } = await mutate({ object, old }, given)
+    assert.ok(after.metadata.finalizers?.includes('eip-admission.dev/balancer-cleanup'))
+    assert.is(after.metadata.annotations?.[request], 'r')
+  }
 })
 
 test('an update keeps the finalizer and the note of a request, whatever it sends', async () => {
