@@ -19,7 +19,7 @@ import { credentialsOf } from '../cluster.ts'
 import type { CleanupSettings } from '../settings/commands.ts'
 import { balancerAnnotations } from '../settings/dialects/equinix-metal.ts'
 import { metallbKinds, whatIsLeft } from './cleanup-left.ts'
-import type { CommandDeps } from './command-deps.ts'
+import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
 
 const serviceFinalizers = [serviceFinalizer, balancerFinalizer]
 
@@ -30,8 +30,9 @@ type Change = { planned: string; done: string; make: () => Promise<void> }
  * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
  * Reservations stay, and so does what is announced: it says so, and how to remove it.
  */
-export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: CommandDeps): Promise<void> {
+export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: StoppableDeps): Promise<void> {
   const { env, print, version } = deps
+  endWhenStopped(deps, 'stopped before it was done; run the command again')
   const client = connect(credentialsOf({ kubeconfig: file, apiServer: undefined }, env), {
     userAgent: `eip-admission/${version}`,
   })

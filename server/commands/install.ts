@@ -12,12 +12,18 @@ import { webhookIdentities } from '../../webhooks/identities.ts'
 import { manifestObjects } from './manifest-objects.ts'
 import { newPathSecret, readPathSecret } from '../webhook-paths/path-secret.ts'
 import { type InstallSettings, metallbConfigMapOf } from '../settings/commands.ts'
-import type { CommandDeps } from './command-deps.ts'
+import { type CommandDeps, type StoppableDeps, endWhenStopped } from './command-deps.ts'
 
 const fieldManager = 'eip-admission-install'
 
 /** Applies the objects that the cluster needs, server-side. It may be repeated at any time. */
-export async function install(settings: InstallSettings, { version, print }: CommandDeps): Promise<void> {
+export async function install(settings: InstallSettings, deps: StoppableDeps): Promise<void> {
+  endWhenStopped(deps, 'stopped before everything was applied; run the command again')
+  await applyInstallation(settings, deps)
+}
+
+/** What `install` does, for a command that ends in its own way. */
+export async function applyInstallation(settings: InstallSettings, { version, print }: CommandDeps): Promise<void> {
   const connected = () => connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
   if (settings.dryRun) {
     const rights = await manifestObjects(settings, { connected, print: () => {} })

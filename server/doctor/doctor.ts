@@ -1,7 +1,6 @@
-import type { ServeDeps } from '../base.ts'
 import { makeCloudProvider } from '../cloud-providers.ts'
 import { credentialsOf } from '../cluster.ts'
-import type { CommandDeps } from '../commands/command-deps.ts'
+import { type StoppableDeps, endWhenStopped } from '../commands/command-deps.ts'
 import { proxyOf } from '../proxy.ts'
 import type { ServeSettings } from '../settings/serve.ts'
 import { catalogue } from './catalogue.ts'
@@ -14,12 +13,9 @@ import { type Format, exitCodeOf, formatReport } from './report.ts'
 
 export type DoctorSettings = ServeSettings & { output: Format }
 
-/** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
-type DoctorDeps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
-
 /** Checks a live cluster and its cloud without changing anything, prints the report, and returns the exit code. */
-export async function doctor(settings: DoctorSettings, deps: DoctorDeps): Promise<number> {
-  deps.signal.addEventListener('abort', () => deps.endAtOnce('stopped before everything was checked'), { once: true })
+export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Promise<number> {
+  endWhenStopped(deps, 'stopped before everything was checked')
   const { env, version, print } = deps
   const userAgent = `eip-admission/${version} doctor`
   const pace = { calls: 0, limited: 0 }

@@ -3,7 +3,7 @@ import type { Credentials } from '../../kube/credentials.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import type { ServeDeps } from '../base.ts'
 import type { CommandDeps } from '../commands/command-deps.ts'
-import { install } from '../commands/install.ts'
+import { applyInstallation } from '../commands/install.ts'
 import type { InstallSettings } from '../settings/commands.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { applyReport, clean, undoReport } from './apply-report.ts'
@@ -30,7 +30,7 @@ export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDep
       return read.plan
     },
     install: (plan: TakeoverPlan) =>
-      install(
+      applyInstallation(
         installSettingsOf(plan, {
           kubeconfig: flags['--kubeconfig'] ?? deps.env['KUBECONFIG'],
           webhookUrl,

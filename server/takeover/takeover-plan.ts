@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { connect } from '../../kube/connect.ts'
-import type { ServeDeps } from '../base.ts'
 import { credentialsOf } from '../cluster.ts'
-import type { CommandDeps } from '../commands/command-deps.ts'
+import { type StoppableDeps, endWhenStopped } from '../commands/command-deps.ts'
 import { fileFault } from '../file-fault.ts'
 import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import { type TakeoverPlan, canApply } from './plan.ts'
@@ -12,12 +11,9 @@ import { NoPlan, type PlanSource, readPlan } from './read-plan.ts'
 import { quoted } from './quoted.ts'
 import { formatNoPlan, formatPlan } from './report.ts'
 
-/** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
-type Deps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
-
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
-export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Deps): Promise<number> {
-  deps.signal.addEventListener('abort', () => deps.endAtOnce('stopped before the plan was made'), { once: true })
+export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
+  endWhenStopped(deps, 'stopped before the plan was made')
   const { print } = deps
   const { flags, output, writeValues, writeSecret } = settings
   try {
@@ -36,7 +32,7 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Deps): 
 /** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
 export function planSource(
   flags: Record<string, string>,
-  { env, version, signal }: Pick<Deps, 'env' | 'version' | 'signal'>,
+  { env, version, signal }: Pick<StoppableDeps, 'env' | 'version' | 'signal'>,
 ): PlanSource {
   const userAgent = `eip-admission/${version} takeover`
   const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']

@@ -1,7 +1,7 @@
 // `takeover apply` and `takeover undo` as a process, with a plan from a file instead of one from a cloud.
 import { readFileSync } from 'node:fs'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
-import { install } from '../../server/commands/install.ts'
+import { applyInstallation } from '../../server/commands/install.ts'
 import { resolveSettings } from '../../server/settings/resolve.ts'
 import { takeoverUndoSettings } from '../../server/settings/takeover-apply.ts'
 import { applyWith, installSettingsOf, takeoverUndo } from '../../server/takeover/commands.ts'
@@ -28,7 +28,7 @@ process.exitCode =
         {
           makePlan: () => Promise.resolve(JSON.parse(readFileSync(planFile, 'utf8')) as TakeoverPlan),
           install: (plan) =>
-            install(installSettingsOf(plan, { ...installed, kubeconfig: file }), { ...deps, print() {} }),
+            applyInstallation(installSettingsOf(plan, { ...installed, kubeconfig: file }), { ...deps, print() {} }),
         },
         { ...work, credentials },
         deps,
