@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { Secret } from '../../clouds/secret.ts'
 import { parseBaseUrl, type PlainHttp } from '../../lib/base-url.ts'
 import { formatDuration, parseDuration } from '../../lib/duration.ts'
@@ -171,6 +171,15 @@ export function url(http: PlainHttp): Format<string> {
       return 'url' in parsed ? { value: parsed.url } : { right: urlRule[http] }
     },
   }
+}
+
+/** An https URL whose host may be an IPv6 address without brackets: Kubernetes expands `$(HOST_IP)` to such a one. */
+export const hostUrl: Format<string> = {
+  ...url('never'),
+  read: (given) => {
+    const [, host = '', port] = /^https:\/\/([\da-f:.]+):(\d+)\/?$/i.exec(given) ?? []
+    return url('never').read(isIPv6(host) ? `https://[${host}]:${port}` : given)
+  },
 }
 
 const urlRule = {

@@ -1,7 +1,7 @@
 import { certificates } from './certificates.ts'
 import { controlPlaneSettings } from './control-plane.ts'
 import { cloudProvider, cloudProviders } from './dialects.ts'
-import { bindAddress, choice, duration, namespace, number, port, text, url } from './formats.ts'
+import { bindAddress, choice, duration, hostUrl, namespace, number, port, text } from './formats.ts'
 import { leaderElection } from './leader-election.ts'
 import { nodeSettings } from './nodes.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
@@ -53,7 +53,7 @@ const cluster = {
     title: 'API server',
     flag: '--api-server',
     env: 'EIP_API_SERVER',
-    format: url('never'),
+    format: hostUrl,
     unset: 'that of the kubeconfig, or of the cluster that the process runs in',
     sentence:
       'URL of the API server to talk to, with the same credentials. A guardian talks to the one of its own machine, such as `https://$(HOST_IP):6443`, never to the address that it guards.',

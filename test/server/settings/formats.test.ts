@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert'
 import * as formats from '../../../server/settings/formats.ts'
 import type { Format } from '../../../server/settings/setting.ts'
 
-const { asn, annotation, bindAddress, boolean, choice, duration, limit, list, namespace, number, port, token, url } =
-  formats
+const { asn, annotation, bindAddress, boolean, choice, duration, hostUrl, limit, list, namespace } = formats
+const { number, port, token, url } = formats
 
 type Case = [name: string, format: Format<unknown>, text: string, value: unknown]
 
@@ -34,6 +34,9 @@ const right: Case[] = [
   ['http to 127.0.0.1', url('loopback'), 'http://127.0.0.1:8080/x', 'http://127.0.0.1:8080/x'],
   ['http to 127.1.2.3', url('loopback'), 'http://127.1.2.3', 'http://127.1.2.3'],
   ['http to ::1', url('loopback'), 'http://[::1]:8080', 'http://[::1]:8080'],
+  ['the URL of a host', hostUrl, 'https://192.0.2.7:6443', 'https://192.0.2.7:6443'],
+  ['the URL of an IPv6 host', hostUrl, 'https://[2001:db8::7]:6443/', 'https://[2001:db8::7]:6443'],
+  ['the same without brackets', hostUrl, 'https://2001:db8::7:6443', 'https://[2001:db8::7]:6443'],
   ['http where it may be', url('anywhere'), 'http://10.0.0.1:6443', 'http://10.0.0.1:6443'],
 ]
 for (const [name, format, text, value] of right) {
@@ -60,6 +63,8 @@ const wrong: [name: string, format: Format<unknown>, text: string][] = [
   ['an address', bindAddress, 'localhost'],
   ['a token', token, 'two words'],
   ['a token', token, 'line\nbreak'],
+  ['the URL of a host', hostUrl, 'https://2001:db8::7::1:6443'],
+  ['the URL of a host', hostUrl, 'http://2001:db8::7:6443'],
   ['a base URL', url('loopback'), 'api.example.com'],
   ['a base URL', url('loopback'), 'http://api.example.com'],
   ['a base URL', url('loopback'), 'http://127.0.0.1.example.com'],
