@@ -33,6 +33,9 @@ export const managedByLabel = 'endpointslice.kubernetes.io/managed-by'
 const serviceLabel = 'kubernetes.io/service-name'
 const manager = 'eip-admission.dev'
 
+/** Selects the slices of every mirror Service. */
+export const mirrorSlicesSelector = `${managedByLabel}=${manager}`
+
 /** Selects the slices of a Service. */
 export const slicesOf = (service: string): string => `${serviceLabel}=${service}`
 

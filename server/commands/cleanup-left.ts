@@ -1,5 +1,6 @@
 import { isWritten, ownSelector } from '../../announcers/metallb/ownership.ts'
 import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../announcers/metallb/resources.ts'
+import { mirrorSlicesSelector } from '../../controllers/control-plane/mirror-objects.ts'
 import { peeringFieldManager } from '../../controllers/peering/node-peering.ts'
 import type { KubeObject, Service } from '../../kube/objects.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
@@ -11,17 +12,18 @@ type ManagedNode = KubeObject & {
 }
 
 /** Everything in which cleanup looks for what we wrote and it leaves. */
-export type Seen = { metallb: KubeObject[]; services: Service[]; nodes: KubeObject[] }
+export type Seen = { metallb: KubeObject[]; services: Service[]; nodes: KubeObject[]; mirrorSlices: KubeObject[] }
 
 /** The kinds of MetalLB's objects that we write. */
 export const metallbKinds = [bgpAdvertisements, ipAddressPools, bgpPeers]
 
 /** What stays after cleanup, what that means, and the commands that remove it. Empty if nothing stays. */
-export function whatIsLeft({ metallb, services, nodes }: Seen): string {
+export function whatIsLeft({ metallb, services, nodes, mirrorSlices }: Seen): string {
   const ofServices = services.filter(({ metadata }) => addressAnnotation in (metadata.annotations ?? {}))
   const ofNodes = nodes.map(annotationsOfNode).filter((annotations) => annotations.length > 0)
   const texts = [
     ...metallbLeft(metallb.filter(isWritten)),
+    ...mirrorLeft(mirrorSlices),
     ...(ofServices.length > 0 ? [serviceText(ofServices.length)] : []),
     ...(ofNodes.length > 0 ? [nodeText(ofNodes)] : []),
   ]
@@ -40,6 +42,16 @@ function metallbLeft(objects: readonly KubeObject[]): string[] {
       `\`kubectl delete secret ${names.bgpSecret} -n ${namespace} --ignore-not-found\`.`
     )
   })
+}
+
+function mirrorLeft(slices: readonly KubeObject[]): string[] {
+  const byNamespace = Map.groupBy(slices, ({ metadata }) => metadata.namespace ?? '')
+  return [...byNamespace].map(
+    ([namespace, ours]) =>
+      `The mirror Service of the control-plane address keeps its last endpoints: ${ours.length} EndpointSlices stay in ` +
+      `namespace ${namespace}, and nothing follows the API servers any more. To remove them, run ` +
+      `\`kubectl delete endpointslices -n ${namespace} -l ${mirrorSlicesSelector}\`.`,
+  )
 }
 
 function serviceText(count: number): string {

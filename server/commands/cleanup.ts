@@ -1,5 +1,6 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { listAllKnown } from '../../controllers/announcing/list-known.ts'
+import { mirrorSlicesSelector } from '../../controllers/control-plane/mirror-objects.ts'
 import { connect } from '../../kube/connect.ts'
 import { isForbidden, isNotFound } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
@@ -7,6 +8,7 @@ import { type KubeObject, type Service, keyOf, splitKey } from '../../kube/objec
 import {
   type Resource,
   configMaps,
+  endpointSlices,
   mutatingWebhookConfigurations,
   nodes,
   services,
@@ -80,11 +82,12 @@ async function takeoverWarning(client: KubeClient): Promise<string> {
 async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
   try {
     const metallb = await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))
-    return whatIsLeft({ services: all, metallb: metallb.flat(), nodes: await listAll(client, nodes) })
+    const mirrorSlices = await listAll(client, endpointSlices, { labelSelector: mirrorSlicesSelector })
+    return whatIsLeft({ services: all, metallb: metallb.flat(), nodes: await listAll(client, nodes), mirrorSlices })
   } catch (error) {
     if (!isForbidden(error)) throw error
     return (
-      `What stays at nodes and for MetalLB is not shown: ${error.message}. To see it, run ` +
+      `What stays at nodes, for MetalLB and for the control-plane address is not shown: ${error.message}. To see it, run ` +
       '`eip-admission cleanup` as an administrator.\n'
     )
   }

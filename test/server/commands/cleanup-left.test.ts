@@ -6,7 +6,7 @@ import { aPeer, aPool, anAdvertisement, left } from '../../announcers/cluster.ts
 import { makeService } from '../../builders.ts'
 
 const labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
-const nothing: Seen = { metallb: [], services: [], nodes: [] }
+const nothing: Seen = { metallb: [], services: [], nodes: [], mirrorSlices: [] }
 
 function aNode(name: string, manager: string, annotations: string[]): KubeObject {
   const fields = Object.fromEntries(annotations.map((annotation) => [`f:${annotation}`, {}]))
@@ -17,7 +17,7 @@ function aNode(name: string, manager: string, annotations: string[]): KubeObject
 
 test('nothing is said where nothing of ours stays', () => {
   const nodes = [aNode('node-a', 'kubelet', ['example.com/theirs'])]
-  assert.is(whatIsLeft({ metallb: Object.values(left), services: [makeService()], nodes }), '')
+  assert.is(whatIsLeft({ ...nothing, metallb: Object.values(left), services: [makeService()], nodes }), '')
 })
 
 test("MetalLB's objects that we wrote or took over are counted in each namespace, and the command removes just these", () => {
@@ -37,6 +37,19 @@ test("MetalLB's objects that we wrote or took over are counted in each namespace
     '`kubectl delete bgpadvertisements,ipaddresspools,bgppeers -n metallb-system -l app.kubernetes.io/managed-by=eip-admission`',
   )
   assert.match(there, '1 IPAddressPool stay in namespace old')
+})
+
+test('the slices of the mirror Service are counted, and the command removes just these', () => {
+  const metadata = { name: 'kube-external-0', namespace: 'kube-system' }
+  const text = whatIsLeft({
+    ...nothing,
+    mirrorSlices: [{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata }],
+  })
+  assert.match(text, 'keeps its last endpoints: 1 EndpointSlices stay in namespace kube-system')
+  assert.match(
+    text,
+    '`kubectl delete endpointslices -n kube-system -l endpointslice.kubernetes.io/managed-by=eip-admission.dev`',
+  )
 })
 
 test('annotations of Services and nodes are counted, and named in the command that removes them', () => {
