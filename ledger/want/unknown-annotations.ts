@@ -14,6 +14,6 @@ export function unknownAnnotations(annotations: Record<string, string>, names: A
     .map((name) => {
       const near = closestWord(name, proposed, () => 6)
       const hint = near !== undefined ? `did you mean ${near}?` : `known are ${proposed.join(', ')}`
-      return `annotation ${name}: ${quote(annotations[name] ?? '')} is not known, ${hint}`
+      return `annotation ${name} (value ${quote(annotations[name] ?? '')}) is not known, ${hint}`
     })
 }

@@ -180,7 +180,10 @@ test('an unknown annotation is refused with the one that was meant', async () =>
   for (const meant of [reclaim, ...(elsewhere ? [elsewhere.annotation] : [])]) {
     const typo = meant.slice(0, -1)
     const output = await refusal('typo', { annotations: { [typo]: 'any' } })
-    assert.is(output.trim(), `Service default/typo: annotation ${typo}: "any" is not known, did you mean ${meant}?`)
+    assert.is(
+      output.trim(),
+      `Service default/typo: annotation ${typo} (value "any") is not known, did you mean ${meant}?`,
+    )
   }
 })
 

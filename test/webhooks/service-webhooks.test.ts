@@ -276,7 +276,7 @@ test('several mistakes make one message', async () => {
   assert.is(
     decision.verdict === 'deny' && decision.reason,
     'Service default/web: 2 mistakes:\n' +
-      '  - annotation metal.equinix.com/eip-metr: "da" is not known, did you mean metal.equinix.com/eip-metro?\n' +
+      '  - annotation metal.equinix.com/eip-metr (value "da") is not known, did you mean metal.equinix.com/eip-metro?\n' +
       '  - annotation metal.equinix.com/eip-metro: "xx" is not a known metro; known: da (Dallas), sv (Silicon Valley)',
   )
 })
