@@ -27,10 +27,11 @@ async function failOver(planes: ControlPlanes): Promise<void> {
   check(after !== before, 'the address moved to a machine that answers')
 
   const kubectl = planes.kubectlAt(machine(after))
-  const events = ['get', 'events', '-A', '-o', 'custom-columns=REASON:.reason,MESSAGE:.message']
-  await waitUntil(async () => (await kubectl(events)).stdout.includes('ControlPlaneAddress'))
+  const moved = ['--field-selector', 'reason=ControlPlaneAddressMoved']
+  const events = ['get', 'events', '-A', ...moved, '-o', 'custom-columns=ON:.involvedObject.name,MESSAGE:.message']
+  await waitUntil(async () => (await kubectl(events)).stdout.includes('moved from'))
   const { stdout } = await showKubectl({ kubectl }, events)
-  check(stdout.includes('ControlPlaneAddress'), 'an Event tells what was done')
+  check(stdout.includes(`to ${after}`), 'Events on both nodes and on the Service of the address say what was done')
 }
 
 if (import.meta.main) {
