@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
     test: { type: 'string', multiple: true, default: [] },
     // Whether the durations of the long files are kept in seconds.json, for the order of the next runs.
     'write-seconds': { type: 'boolean', default: false },
-    workers: { type: 'string', default: String(Math.min(4, 1 + availableParallelism())) },
+    workers: { type: 'string', default: String(Math.min(4, 2 * availableParallelism())) },
   },
 })
 const { words, phrases } = sortArguments(positionals)
