@@ -1,4 +1,5 @@
 import { type AlertGroup, atLeader, per, perInstall } from './alert.ts'
+import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 
@@ -9,9 +10,10 @@ export const addressAlerts: AlertGroup = {
     {
       name: 'EIPAdmissionAddressPending',
       severity: 'critical',
-      for: '5m',
-      expr: `max ${perInstall} (eip_admission_oldest_pending_seconds) > 600`,
-      summary: 'A Service has waited for its address for more than ten minutes.',
+      for: '10m',
+      expr: `max ${perInstall} (eip_admission_oldest_pending_seconds) > 300`,
+      quietWhile: cloudCauses,
+      summary: 'Services have waited for their addresses for a quarter of an hour.',
       description: `The oldest ElasticIP without an address, of eip-admission ${where}, has waited for {{ $value | humanizeDuration }}.`,
       symptom: 'Services stay at `<pending>`; what runs behind them has no public address.',
       action: 'Run `kubectl get eip | grep Requested`, then `kubectl describe service` of the one that waits.',

@@ -1,4 +1,5 @@
 import { type AlertGroup, per, perInstall, rises } from './alert.ts'
+import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 const unreached = { file: 'guides/troubleshooting.md', heading: 'The API server cannot reach the webhooks' }
@@ -33,10 +34,11 @@ export const admissionAlerts: AlertGroup = {
     {
       name: 'EIPAdmissionReviewsSlow',
       severity: 'warning',
-      for: '10m',
+      for: '15m',
       expr:
         `histogram_quantile(0.95, sum ${per('webhook', 'le')} ` +
-        `(rate(eip_admission_review_duration_seconds_bucket[15m]))) > 5`,
+        `(rate(eip_admission_review_duration_seconds_bucket[10m]))) > 5`,
+      quietWhile: cloudCauses,
       summary: 'Reviews take more than half of the time that the API server waits.',
       description: `One in 20 reviews of {{ $labels.webhook }} ${where} takes more than {{ $value | humanizeDuration }}; the time-out is 10 s.`,
       symptom: '`kubectl create` takes seconds. Beyond the time-out, Services get their address later.',

@@ -1,4 +1,5 @@
 import { type AlertGroup, per, perInstall, rises } from './alert.ts'
+import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 const guide = { file: 'guides/troubleshooting.md', heading: 'It does not move, or moves often' }
@@ -34,8 +35,9 @@ export const controlPlaneAlerts: AlertGroup = {
     {
       name: 'EIPAdmissionControlPlaneProblem',
       severity: 'critical',
-      for: '5m',
+      for: '15m',
       expr: `max ${perInstall} (eip_admission_control_plane_problem) == 1`,
+      quietWhile: cloudCauses,
       summary: 'The control-plane address needs a person.',
       description: `The guardian ${where} cannot go on alone: no candidate, no reservation with the tag, or no way to the cloud.`,
       symptom: 'The address does not move when it has to.',
@@ -83,6 +85,7 @@ export const controlPlaneAlerts: AlertGroup = {
       severity: 'warning',
       for: '5m',
       expr: `max ${perInstall} (eip_admission_control_plane_cloud_read_age_seconds) > 600`,
+      quietWhile: cloudCauses,
       summary: 'The cloud was not read for the holder of the control-plane address for ten minutes.',
       description: `The guardian ${where} read the cloud {{ $value | humanizeDuration }} ago.`,
       symptom: 'None yet. What was assigned by hand since then is not noticed.',

@@ -1,4 +1,5 @@
 import { type AlertGroup, atLeader, ofOurs, per, perInstall } from './alert.ts'
+import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 const idle = { file: 'guides/troubleshooting.md', heading: 'Webhooks answer, but the controllers do nothing' }
@@ -54,6 +55,7 @@ export const processAlerts: AlertGroup = {
       severity: 'warning',
       for: '15m',
       expr: `max ${per('name')} (${atLeader('min_over_time(workqueue_depth[15m])')}) > 10`,
+      quietWhile: cloudCauses,
       summary: 'The queue of a controller has not come to rest for half an hour.',
       description: `{{ $value }} keys or more have waited in {{ $labels.name }} ${where} all the time.`,
       symptom: 'Changes of Services take effect late.',
@@ -65,6 +67,7 @@ export const processAlerts: AlertGroup = {
       severity: 'warning',
       for: '15m',
       expr: `${reconciles('{result=~"error|unsettled"}')}\n/ ${reconciles('{result!="aborted"}')} > 0.5`,
+      quietWhile: cloudCauses,
       summary: 'More than half of the reconciles of a controller fail or do not settle.',
       description: `{{ $value | humanizePercentage }} of the reconciles of {{ $labels.controller }} ${where} fail.`,
       symptom: 'Services wait for their address or for their deletion.',

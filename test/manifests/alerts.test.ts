@@ -44,6 +44,20 @@ test('a description names only labels that the expression keeps', () => {
   }
 })
 
+test('what keeps an alert quiet is an alert for the same installation', () => {
+  for (const { name, expr, quietWhile = [] } of alerts) {
+    if (quietWhile.length > 0) assert.match(expr, /by \(cluster, namespace/, name)
+    for (const cause of quietWhile) {
+      const found = alerts.find((one) => one.name === cause)
+      assert.ok(found, `${name}: no alert ${cause}`)
+      assert.match(found.expr, /by \(cluster, namespace/, cause)
+      // Else this one would call in its place when another cause keeps that quiet.
+      for (const further of found.quietWhile ?? [])
+        assert.ok(quietWhile.includes(further), `${name}: ${further} is missing`)
+    }
+  }
+})
+
 test('each expression names only metrics and labels of the catalogue', () => {
   for (const { name, expr } of alerts) assert.equal(unknownNames(expr), [], name)
 })
