@@ -31,6 +31,20 @@ export async function testAlerts(tests: AlertTest[]): Promise<{ code: number | n
   return runPromtool(['test', 'rules'], stringify(file, { lineWidth: 0 }))
 }
 
+/** The alerts that series fire at any time, and those that fire or are about to at the end. */
+export async function alertsOf(
+  recorded: Omit<AlertTest, 'name' | 'fired' | 'atEnd'>,
+): Promise<{ fired: string[]; atEnd: string[] }> {
+  // promtool prints what it found only where something else was expected.
+  const nothing = ['none has this name']
+  const { output } = await testAlerts([{ ...recorded, name: 'recorded', fired: nothing, atEnd: nothing }])
+  const [fired, atEnd] = [...output.matchAll(/^ *got: (.*)$/gm)].map(([, found = '']) =>
+    [...found.matchAll(/alertname="(\w+)"/g)].map(([, name = '']) => name),
+  )
+  if (!fired || !atEnd) throw new Error(output)
+  return { fired, atEnd }
+}
+
 /** Runs promtool with a file that has this text. */
 export async function runPromtool(args: string[], text: string): Promise<{ code: number | null; output: string }> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-promtool-'))

@@ -1,22 +1,19 @@
-// Lets hours of alerts pass in a minute: processes that really run are scraped in quick succession, and promtool evaluates
-// what they showed as if the usual interval were between two scrapes.
+// Lets hours of alerts pass in a minute, and checks which fired.
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import type { Product } from '../../../sandbox/product.ts'
-import { testAlerts } from '../../manifests/promtool.ts'
 import { eventually } from '../eventually.ts'
 import { loadBalancer } from '../manifests.ts'
 import type { TestStage } from '../test-stage.ts'
-import { type Scrape, record } from './recording.ts'
+import { makeScraper } from './scraper.ts'
 
-const intervalMs = 30_000
 /** How long a process may take to finish its work. */
 const graceMs = 60_000
 /** What users and the sweeps do, in scrapes: a Service each five minutes, and a sweep at least each ten. */
 const [scrapesPerService, scrapesPerSweep] = [10, 20]
-/** What a Service is deleted after. */
+/** So many Services stay while others are created. */
 const keptServices = 2
 
 export type Passing = {
@@ -24,11 +21,9 @@ export type Passing = {
   load?: boolean
   /** Whether a sweep ends each ten minutes. */
   sweeps?: boolean
-  /** The least real time between two scrapes. */
+  /** The real time between two scrapes. */
   paceMs?: number
 }
-
-type Scraped = Pick<Product, 'health' | 'stop'>
 
 export type Hours = {
   /** Starts the product with these flags and scrapes it under this name. */
@@ -48,7 +43,7 @@ const quick = ['--sweep-interval=1s', '--webhook-probe-interval=1s']
 /** A test with a recording that begins with it. Its processes and the faults of the cloud end with it. */
 export function inHours(stage: TestStage, act: (hours: Hours) => Promise<void>): () => Promise<void> {
   return async () => {
-    const products = new Map<string, Scraped>()
+    const products = new Map<string, Product>()
     try {
       await act(startHours(stage, products))
     } finally {
@@ -61,11 +56,9 @@ export function inHours(stage: TestStage, act: (hours: Hours) => Promise<void>):
   }
 }
 
-function startHours(stage: TestStage, products: Map<string, Scraped>): Hours {
-  const startS = Math.round(Date.now() / 1000)
-  const recording = record({ intervalMs, startS })
+function startHours(stage: TestStage, products: Map<string, Product>): Hours {
+  const scraper = makeScraper(() => products)
   const users = makeUsers(stage)
-  const scrape = async () => recording.add(await scrapeAll(products), Date.now())
   return {
     async start(instance, flags = []) {
       const product = await stage.start({ ...running, flags: [...quick, ...flags] })
@@ -80,42 +73,16 @@ function startHours(stage: TestStage, products: Map<string, Scraped>): Hours {
       await products.get(instance)?.stop(signal, graceMs)
       products.delete(instance)
     },
-    async pass(minutes, { load = true, sweeps = true, paceMs = 0 } = {}) {
-      for (let n = 0; n < (minutes * 60_000) / intervalMs; n += 1) {
-        await Promise.all([scrape(), sleep(paceMs)])
-        if (sweeps && n % scrapesPerSweep === 0) await nextSweep(products)
+    pass: (minutes, { load = true, sweeps = true, paceMs = 0 } = {}) =>
+      scraper.pass(minutes, async (n) => {
+        await sleep(paceMs)
+        if (sweeps && n % scrapesPerSweep === 0) await scraper.nextSweep()
         if (load && n % scrapesPerService === 0) await users()
-      }
-    },
+      }),
     async expect(fired, { atEnd = fired } = {}) {
-      const series = recording.series()
-      const until = `${recording.length * intervalMs}ms`
-      const recorded = { name: 'the recording', interval: `${intervalMs}ms`, startS, series, until, fired, atEnd }
-      const { code, output } = await testAlerts([recorded])
-      assert.is(code, 0, output)
+      assert.equal(await scraper.alerts(), { fired: fired.toSorted(), atEnd: atEnd.toSorted() })
     },
   }
-}
-
-/** What each process that answers shows. */
-async function scrapeAll(products: Map<string, Scraped>): Promise<Scrape> {
-  const read = async ([instance, product]: [string, Scraped]) => {
-    const answer = await product.health('/metrics').catch(() => undefined)
-    return answer?.status === 200 ? [[instance, answer.text]] : []
-  }
-  const answers = await Promise.all([...products].map(read))
-  return Object.fromEntries(answers.flat())
-}
-
-/** Waits until one of the processes has ended a sweep that had not ended before. */
-async function nextSweep(products: Map<string, Scraped>): Promise<void> {
-  const lastS = async () => {
-    const texts = Object.values(await scrapeAll(products))
-    const times = texts.map((text) => /^eip_admission_last_sweep_timestamp_seconds (\S+)$/m.exec(text)?.[1])
-    return Math.max(0, ...times.map((time) => Number(time ?? 0)))
-  }
-  const before = await lastS()
-  await eventually('a sweep', async (observe) => observe(await lastS()) > before || undefined)
 }
 
 let created = 0
