@@ -39,7 +39,7 @@ export async function alertsOf(
   const nothing = ['none has this name']
   const { output } = await testAlerts([{ ...recorded, name: 'recorded', fired: nothing, atEnd: nothing }])
   const [fired, atEnd] = [...output.matchAll(/^ *got: (.*)$/gm)].map(([, found = '']) =>
-    [...found.matchAll(/alertname="(\w+)"/g)].map(([, name = '']) => name),
+    [...found.matchAll(/alertname="(\w+)"/g)].map(([, name = '']) => name).toSorted(),
   )
   if (!fired || !atEnd) throw new Error(output)
   return { fired, atEnd }

@@ -9,7 +9,7 @@ const { faults, tokens } = stage.cloud.control
 const timeout = '--cloud-timeout=1s'
 /** Without Retry-After the controllers would wait ever longer: seconds that are hours here. */
 const retryAfterSeconds = 1
-const paceMs = 150
+const paceMs = 100
 
 test(
   'a cloud that is down for an hour and comes back',

@@ -27,13 +27,13 @@ export type Passing = {
 
 export type Hours = {
   /** Starts the product with these flags and scrapes it under this name. */
-  start(instance: string, flags?: string[]): Promise<Product>
+  start: (instance: string, flags?: string[]) => Promise<Product>
   /** Ends a process: the scrapes that follow lack it. */
-  end(instance: string, signal?: NodeJS.Signals): Promise<void>
+  end: (instance: string, signal?: NodeJS.Signals) => Promise<void>
   /** Lets so many minutes pass. */
-  pass(minutes: number, passing?: Passing): Promise<void>
+  pass: (minutes: number, passing?: Passing) => Promise<void>
   /** Checks that these alerts fired, and no other. `atEnd` are those that still do or are about to: all of them, unless given. */
-  expect(fired: string[], options?: { atEnd?: string[] }): Promise<void>
+  expect: (fired: string[], options?: { atEnd?: string[] }) => Promise<void>
 }
 
 const running = { env: { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' } }

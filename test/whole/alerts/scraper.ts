@@ -13,19 +13,19 @@ export type Scraped = Pick<Product, 'health'>
 
 export type Scraper = {
   /** Scrapes once. What does not answer is missing in it. */
-  scrape(): Promise<void>
+  scrape: () => Promise<void>
   /** Scrapes for so many minutes of the recording; `after` follows on each scrape. */
-  pass(minutes: number, after: (n: number) => Promise<void>): Promise<void>
-  /** Scrapes each half minute of a real second, a minute of which is an hour then, while something goes on. */
-  during<T>(act: Promise<T>): Promise<T>
+  pass: (minutes: number, after: (n: number) => Promise<void>) => Promise<void>
+  /** Scrapes twice a second while something goes on: a minute of it is an hour of the recording. */
+  during: <T>(act: Promise<T>) => Promise<T>
   /** Waits until one of the processes has ended a sweep that had not ended before. */
-  nextSweep(): Promise<void>
+  nextSweep: () => Promise<void>
   /** Which alerts fired, and which fire or are about to at the end. */
-  alerts(): Promise<{ fired: string[]; atEnd: string[] }>
+  alerts: () => Promise<{ fired: string[]; atEnd: string[] }>
 }
 
 /** Scrapes these processes, as they are at each time, by their names. */
-export function makeScraper(products: () => Iterable<[string, Scraped]>): Scraper {
+export function makeScraper(products: () => Iterable<readonly [string, Scraped]>): Scraper {
   const startS = Math.round(Date.now() / 1000)
   const recording = record({ intervalMs, startS })
   const scrape = async () => recording.add(await scrapeAll(products()), Date.now())
@@ -38,11 +38,12 @@ export function makeScraper(products: () => Iterable<[string, Scraped]>): Scrape
       }
     },
     async during(act) {
-      let isOver = false
-      const over = act.finally(() => (isOver = true))
-      over.catch(() => undefined)
-      while (!isOver) await Promise.all([scrape(), sleep(500)])
-      return over
+      const over = new AbortController()
+      const ended = act.finally(() => over.abort())
+      // It is awaited below, when the last scrape has ended.
+      ended.catch(() => undefined)
+      while (!over.signal.aborted) await Promise.all([scrape(), sleep(500)])
+      return ended
     },
     async nextSweep() {
       const before = lastSweepS(await scrapeAll(products()))
@@ -62,8 +63,8 @@ export function makeScraper(products: () => Iterable<[string, Scraped]>): Scrape
 }
 
 /** What each process that answers shows. */
-async function scrapeAll(products: Iterable<[string, Scraped]>): Promise<Scrape> {
-  const read = async ([instance, product]: [string, Scraped]) => {
+async function scrapeAll(products: Iterable<readonly [string, Scraped]>): Promise<Scrape> {
+  const read = async ([instance, product]: readonly [string, Scraped]) => {
     const answer = await product.health('/metrics').catch(() => undefined)
     return answer?.status === 200 ? [[instance, answer.text]] : []
   }
