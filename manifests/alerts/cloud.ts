@@ -33,7 +33,8 @@ export const cloudAlerts: AlertGroup = {
       summary: 'More than a fifth of the calls to the cloud fail.',
       description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the cloud fail or meet its rate limit.`,
       symptom: 'New Services get their address late, and deleted ones stay in `Terminating` for longer.',
-      action: "Look at the vendor's status page, and for other programs that use the same project.",
+      action:
+        "Look at the vendor's status page. Run `doctor`: `rate-limit` says whether other programs use up the calls.",
       guide: noAddress,
     },
     {
@@ -64,7 +65,7 @@ export const cloudAlerts: AlertGroup = {
       description: `The last good sweep of the leader ${where} ended {{ $value | humanizeDuration }} ago.`,
       symptom: 'None at first. Lost addresses are not noticed, and orphans are not released.',
       action:
-        'The log of the leader says why sweeps fail. With `--sweep-interval` above 20m, write a rule of your own.',
+        'Run `kubectl logs` of the leader: it says why sweeps fail. With `--sweep-interval` above 20m, write a rule of your own.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
   ],

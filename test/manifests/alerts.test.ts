@@ -7,6 +7,7 @@ import { alertGroups } from '../../manifests/alerts/alerts.ts'
 import { headingAnchor } from '../../manifests/alerts/heading-anchor.ts'
 import { ruleGroup, runbooks } from '../../manifests/alerts/rules.ts'
 import { alertsReference } from '../../manifests/alerts/reference.ts'
+import { catalogue as doctorChecks } from '../../server/doctor/catalogue.ts'
 import { unknownNames } from './catalogue-names.ts'
 import { namedIn } from './expressions.ts'
 
@@ -29,6 +30,17 @@ test('each text is a sentence, and only the description has values', () => {
     for (const text of [summary, symptom, action, description]) assert.match(text, /^(\S.*)[.]$/s, `${name}: ${text}`)
     assert.not.match(summary + symptom + action, /\{\{/, name)
   }
+})
+
+test('an action names a command, a setting or a place to look', () => {
+  for (const { name, action } of alerts) assert.match(action, /`[^`]+`/, name)
+})
+
+test('a check of doctor that an action names exists', () => {
+  const ids = doctorChecks.map(({ id }) => id)
+  for (const { name, action } of alerts)
+    for (const [, id = ''] of action.matchAll(/`doctor`[^.]*?: `([a-z-]+)`/g))
+      assert.ok(ids.includes(id), `${name}: ${id}`)
 })
 
 test('a description names only labels that the expression keeps', () => {
