@@ -1,4 +1,5 @@
 import { type AlertGroup, atLeader, per, perInstall } from './alert.ts'
+import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 
@@ -9,12 +10,13 @@ export const addressAlerts: AlertGroup = {
     {
       name: 'EIPAdmissionAddressPending',
       severity: 'critical',
-      for: '5m',
-      expr: `max ${perInstall} (eip_admission_oldest_pending_seconds) > 600`,
-      summary: 'A Service has waited for its address for more than ten minutes.',
+      for: '10m',
+      expr: `max ${perInstall} (eip_admission_oldest_pending_seconds) > 300`,
+      quietWhile: cloudCauses,
+      summary: 'Services have waited for their addresses for a quarter of an hour.',
       description: `The oldest ElasticIP without an address, of eip-admission ${where}, has waited for {{ $value | humanizeDuration }}.`,
       symptom: 'Services stay at `<pending>`; what runs behind them has no public address.',
-      action: 'Run `kubectl get eip | grep Requested`, then `kubectl describe service` of the one that waits.',
+      action: 'Run `kubectl eip status`: it names the oldest. `kubectl eip why -n NAMESPACE SERVICE` says what to do.',
       guide: { file: 'guides/troubleshooting.md', heading: 'A Service has no address' },
     },
     {
@@ -29,7 +31,9 @@ export const addressAlerts: AlertGroup = {
       symptom:
         'None yet. At the limit `kubectl create` refuses Services (cluster, namespace), or they wait for the ' +
         'controller (unbound).',
-      action: 'Run `kubectl get eip --sort-by=.spec.claimRef.namespace`; delete what nobody needs, or raise the limit.',
+      action:
+        'Run `kubectl eip list -A`. Delete Services that nobody needs, give kept addresses back with ' +
+        '`kubectl eip release`, or raise the limit.',
       guide: { file: 'guides/troubleshooting.md', heading: 'A limit is reached' },
     },
     {
@@ -40,7 +44,9 @@ export const addressAlerts: AlertGroup = {
       summary: 'Reservations that no Service needs are still there.',
       description: `{{ $value }} reservations of the kind {{ $labels.kind }} cost money and are not released, of eip-admission ${where}.`,
       symptom: 'None for users; the cloud bills them. Sweeps hold back what they are not sure of.',
-      action: 'Read the log of the leader for `orphan`, `surplus` or `untagged`; release by hand what nobody needs.',
+      action:
+        'Run `doctor`: `leaked-reservations` lists them. Delete in the console of the cloud what nobody needs; the log of ' +
+        'the leader says why it keeps them.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
     {
@@ -51,7 +57,9 @@ export const addressAlerts: AlertGroup = {
       summary: 'Another cluster uses our cluster id.',
       description: `Two clusters have one id, so eip-admission ${where} neither reserves nor releases addresses.`,
       symptom: 'New Services get no address, and deleted ones stay in `Terminating`.',
-      action: 'Find the copy of this cluster, such as a restored backup, and stop eip-admission there.',
+      action:
+        'Find the copy of this cluster, such as a restored backup, and stop eip-admission there. ' +
+        '`kubectl get events -n eip-admission` names the id, and the command for the case that the other one is gone.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
   ],

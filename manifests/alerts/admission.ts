@@ -1,4 +1,5 @@
 import { type AlertGroup, per, perInstall, rises } from './alert.ts'
+import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 const unreached = { file: 'guides/troubleshooting.md', heading: 'The API server cannot reach the webhooks' }
@@ -16,7 +17,7 @@ export const admissionAlerts: AlertGroup = {
       description: `No probe of eip-admission ${where} came back through the API server.`,
       symptom:
         'With failurePolicy Ignore, Services get their address later and mistakes pass; with Fail they are refused.',
-      action: 'Read the line `[!] admission` of `/readyz?verbose`: it has the reason.',
+      action: 'Run `doctor`: `webhooks-reached` has the reason, as has the line `[!] admission` of `/readyz`.',
       guide: unreached,
     },
     {
@@ -27,20 +28,23 @@ export const admissionAlerts: AlertGroup = {
       summary: 'Services were created without a review, and the controllers completed them.',
       description: `{{ $value | printf "%.0f" }} Services passed the webhooks of eip-admission ${where} within 30 minutes.`,
       symptom: 'Services return from `kubectl create` without an address and get it later; no mistake is refused.',
-      action: 'Look for `failed calling webhook` in the log of the API server.',
+      action: 'Run `doctor`, and look for `failed calling webhook` in the log of the API server.',
       guide: unreached,
     },
     {
       name: 'EIPAdmissionReviewsSlow',
       severity: 'warning',
-      for: '10m',
+      for: '15m',
       expr:
         `histogram_quantile(0.95, sum ${per('webhook', 'le')} ` +
-        `(rate(eip_admission_review_duration_seconds_bucket[15m]))) > 5`,
+        `(rate(eip_admission_review_duration_seconds_bucket[10m]))) > 5`,
+      quietWhile: cloudCauses,
       summary: 'Reviews take more than half of the time that the API server waits.',
       description: `One in 20 reviews of {{ $labels.webhook }} ${where} takes more than {{ $value | humanizeDuration }}; the time-out is 10 s.`,
       symptom: '`kubectl create` takes seconds. Beyond the time-out, Services get their address later.',
-      action: 'Compare with the duration of the reserve calls; keep a warm pool where the cloud is slow.',
+      action:
+        'Compare with the duration of the `reserve` calls in the row _The cloud_ of the dashboard; keep a warm pool ' +
+        '(`--warm-pool`) where the cloud is slow.',
       guide: { file: 'guides/troubleshooting.md', heading: '`kubectl create` takes long' },
     },
     {
@@ -54,7 +58,7 @@ export const admissionAlerts: AlertGroup = {
       summary: 'Reviews end in an error of ours.',
       description: `{{ $value | printf "%.0f" }} reviews of {{ $labels.webhook }} ${where} failed within 15 minutes.`,
       symptom: 'As if the webhook could not be reached: the Service gets its address later, or is refused.',
-      action: 'The log of `serve` has each error. It is a defect: report it.',
+      action: 'Run `kubectl logs` of each replica and look for `no decision`. It is a defect: report it.',
       guide: unreached,
     },
   ],

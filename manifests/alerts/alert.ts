@@ -6,6 +6,11 @@ export type Alert = {
   /** How long the expression has to hold. It is longer than what a rolling update takes. */
   for: string
   expr: string
+  /**
+   * Alerts of which this one is a consequence: while one of them fires in the same installation, this one does not. An
+   * operator is called once, by the cause.
+   */
+  quietWhile?: readonly string[]
   /** One sentence without values, for a list of alerts. */
   summary: string
   /** What happens, with the labels and the value in Prometheus' template words. */
@@ -54,6 +59,13 @@ export function rises(selector: string, { by, window }: { by: string; window: '1
     `or sum ${by} (\n  (${selector} unless ${selector} offset ${window})\n` +
     `  and on (${target}) (${isKnown} or on (${target}) ${isYoung})\n) > 0`
   )
+}
+
+/** The expression of an alert, without what follows from another alert. */
+export function ruleExpression({ expr, quietWhile }: Pick<Alert, 'expr' | 'quietWhile'>): string {
+  if (quietWhile === undefined) return expr
+  const causes = `ALERTS{alertname=~"${quietWhile.join('|')}", alertstate="firing"}`
+  return `(\n${expr.replaceAll(/^/gm, '  ')}\n)\nunless on (cluster, namespace) ${causes}`
 }
 
 /** How many seconds ago the leader last did what a time shows. A leader that never did it counts from its own start. */

@@ -17,7 +17,9 @@ export const certificateAlerts: AlertGroup = {
       description:
         'The certificate of {{ $labels.instance }} in namespace {{ $labels.namespace }} ends in {{ $value | humanizeDuration }} and was not renewed.',
       symptom,
-      action: 'The log of the leader says why it issues none; with cert-manager, describe the Certificate.',
+      action:
+        'Run `kubectl logs` of the leader: it says why it issues none. With cert-manager run `kubectl describe certificate -n ' +
+        'eip-admission`. With `--webhook-cert-lifetime` of a day or less, write a rule of your own.',
       guide,
     },
     {
@@ -29,7 +31,9 @@ export const certificateAlerts: AlertGroup = {
       description:
         'The authority that the API server trusts eip-admission in namespace {{ $labels.namespace }} by ends in {{ $value | humanizeDuration }}.',
       symptom,
-      action: 'Look at the Secret `eip-admission-ca` and at the log of the leader.',
+      action:
+        'Run `doctor`: `ca-bundle` says which. Look at the Secret `eip-admission-ca` and at the log of the leader. With ' +
+        '`--webhook-ca-lifetime` of four weeks or less, write a rule of your own.',
       guide,
     },
   ],

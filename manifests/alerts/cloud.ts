@@ -3,7 +3,11 @@ import { type AlertGroup, per, perInstall, rises, sinceLeader } from './alert.ts
 const where = 'in namespace {{ $labels.namespace }}'
 const calls = 'eip_admission_cloud_call_duration_seconds_count'
 const noAddress = { file: 'guides/troubleshooting.md', heading: 'A Service has no address' }
+const noAnswer = '{result=~"unavailable|rate-limit"}'
 const rate = (selector: string) => `sum ${perInstall} (rate(${calls}${selector}[10m]))`
+
+/** The alerts that say that the cloud is the cause: what follows from them calls nobody. */
+export const cloudCauses = ['EIPAdmissionCloudRefuses', 'EIPAdmissionCloudSilent'] as const
 
 /** A cloud that refuses, fails or is not asked. */
 export const cloudAlerts: AlertGroup = {
@@ -24,34 +28,44 @@ export const cloudAlerts: AlertGroup = {
       name: 'EIPAdmissionCloudErrors',
       severity: 'warning',
       for: '20m',
-      expr: `${rate('{result=~"unavailable|rate-limit"}')}\n/ ${rate('')} > 0.2`,
+      expr: `${rate(noAnswer)}\n/ ${rate('')} > 0.2`,
+      quietWhile: cloudCauses,
       summary: 'More than a fifth of the calls to the cloud fail.',
       description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the cloud fail or meet its rate limit.`,
       symptom: 'New Services get their address late, and deleted ones stay in `Terminating` for longer.',
-      action: "Look at the vendor's status page, and for other programs that use the same project.",
+      action:
+        "Look at the vendor's status page. Run `doctor`: `rate-limit` says whether other programs use up the calls.",
       guide: noAddress,
     },
     {
       name: 'EIPAdmissionCloudSilent',
       severity: 'critical',
-      for: '10m',
-      expr: `${sinceLeader('eip_admission_cloud_last_success_timestamp_seconds')} > 1800`,
-      summary: 'The cloud has carried out no call for half an hour.',
-      description: `The last good call of the leader ${where} was {{ $value | humanizeDuration }} ago.`,
-      symptom: 'No Service gets an address. Those that have one keep it.',
-      action: 'Check the key and the way to the API of the cloud; the log of the leader has its answers.',
-      guide: noAddress,
+      for: '5m',
+      expr:
+        `${sinceLeader('eip_admission_cloud_last_success_timestamp_seconds')} > 300\n` +
+        `and on (cluster, namespace) ${rate(noAnswer)} > 0`,
+      // A key that is refused is the cause, whatever else fails now and then.
+      quietWhile: ['EIPAdmissionCloudRefuses'],
+      summary: 'The cloud is down, or cannot be reached: for more than five minutes it has carried out no call.',
+      description: `The cloud last carried out a call of the leader ${where} {{ $value | humanizeDuration }} ago, and calls since then failed.`,
+      symptom:
+        'New Services stay at `<pending>`, and deleted ones in `Terminating`. Services that have an address keep it.',
+      action:
+        "Look at the vendor's status page. If the cloud works, run `doctor`: it says whether the way to the API or the " +
+        'rate limit is the cause. When the cloud is back, all goes on by itself within five minutes.',
+      guide: { file: 'guides/monitoring.md', heading: 'When the cloud is down' },
     },
     {
       name: 'EIPAdmissionSweepOld',
       severity: 'warning',
       for: '10m',
       expr: `${sinceLeader('eip_admission_last_sweep_timestamp_seconds')} > 1800`,
+      quietWhile: cloudCauses,
       summary: 'No sweep has ended without an error for half an hour.',
       description: `The last good sweep of the leader ${where} ended {{ $value | humanizeDuration }} ago.`,
       symptom: 'None at first. Lost addresses are not noticed, and orphans are not released.',
       action:
-        'The log of the leader says why sweeps fail. With `--sweep-interval` above 20m, write a rule of your own.',
+        'Run `kubectl logs` of the leader: it says why sweeps fail. With `--sweep-interval` above 20m, write a rule of your own.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
   ],

@@ -1,4 +1,5 @@
 import { type AlertGroup, per, perInstall, rises } from './alert.ts'
+import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 const guide = { file: 'guides/troubleshooting.md', heading: 'It does not move, or moves often' }
@@ -28,18 +29,19 @@ export const controlPlaneAlerts: AlertGroup = {
       summary: 'The API server that has the control-plane address does not answer, and the address stays there.',
       description: `The holder has not answered the guardian ${where} for {{ $value | humanizeDuration }}.`,
       symptom: '`kubectl` and kubelets do not reach the API server.',
-      action: 'Look at the API servers: the address moves as soon as another one answers well.',
+      action: 'Look at the API servers: the address moves as soon as another one answers `/readyz` with ok.',
       guide,
     },
     {
       name: 'EIPAdmissionControlPlaneProblem',
       severity: 'critical',
-      for: '5m',
+      for: '15m',
       expr: `max ${perInstall} (eip_admission_control_plane_problem) == 1`,
+      quietWhile: cloudCauses,
       summary: 'The control-plane address needs a person.',
       description: `The guardian ${where} cannot go on alone: no candidate, no reservation with the tag, or no way to the cloud.`,
       symptom: 'The address does not move when it has to.',
-      action: 'Read the line `[!] control-plane-address` of `/readyz` of the leading guardian.',
+      action: 'Run `doctor`, and read the line `[!] control-plane-address` of `/readyz` of the leading guardian.',
       guide,
     },
     {
@@ -75,7 +77,8 @@ export const controlPlaneAlerts: AlertGroup = {
       summary: 'The cloud does not move the control-plane address.',
       description: `{{ $value | printf "%.0f" }} moves failed within 15 minutes, by the guardians ${where}.`,
       symptom: 'The API server cannot be reached at that address while its holder is bad.',
-      action: 'The log of the leading guardian has the answer of the cloud. Move the address in its console.',
+      action:
+        'Run `kubectl logs` of the leading guardian: it has the answer of the cloud. Move the address in its console.',
       guide,
     },
     {
@@ -83,10 +86,12 @@ export const controlPlaneAlerts: AlertGroup = {
       severity: 'warning',
       for: '5m',
       expr: `max ${perInstall} (eip_admission_control_plane_cloud_read_age_seconds) > 600`,
+      quietWhile: cloudCauses,
       summary: 'The cloud was not read for the holder of the control-plane address for ten minutes.',
       description: `The guardian ${where} read the cloud {{ $value | humanizeDuration }} ago.`,
       symptom: 'None yet. What was assigned by hand since then is not noticed.',
-      action: 'Check the key of the guardians and their way to the API of the cloud.',
+      action:
+        'Run `doctor` with the key of the guardians: `cloud-access` says whether it and the way to the cloud are good.',
       guide,
     },
   ],

@@ -1,4 +1,5 @@
 import { type AlertGroup, atLeader, ofOurs, per, perInstall } from './alert.ts'
+import { cloudCauses } from './cloud.ts'
 
 const where = 'in namespace {{ $labels.namespace }}'
 const idle = { file: 'guides/troubleshooting.md', heading: 'Webhooks answer, but the controllers do nothing' }
@@ -35,7 +36,9 @@ export const processAlerts: AlertGroup = {
       summary: 'No replica runs the controllers.',
       description: `No replica ${where} has held the lease for five minutes.`,
       symptom: 'What admission could not finish stays `<pending>`, and deleted Services stay in `Terminating`.',
-      action: 'See who holds the lease: a predecessor that still runs, or nobody because of a missing right.',
+      action:
+        'Run `kubectl get lease -n kube-system cloud-controller-manager`. A predecessor holds it that still runs, or nobody: ' +
+        'then a right is missing, or the replicas do not reach the API server. `doctor` says which.',
       guide: idle,
     },
     {
@@ -54,10 +57,13 @@ export const processAlerts: AlertGroup = {
       severity: 'warning',
       for: '15m',
       expr: `max ${per('name')} (${atLeader('min_over_time(workqueue_depth[15m])')}) > 10`,
+      quietWhile: cloudCauses,
       summary: 'The queue of a controller has not come to rest for half an hour.',
       description: `{{ $value }} keys or more have waited in {{ $labels.name }} ${where} all the time.`,
       symptom: 'Changes of Services take effect late.',
-      action: 'Look at the duration of reconciles and of calls to the cloud, and for a program that undoes our work.',
+      action:
+        'Look at the row _Controllers_ of the dashboard, and by `kubectl get service -o yaml --show-managed-fields` for a ' +
+        'program that undoes our work.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Two controllers change the same Service' },
     },
     {
@@ -65,6 +71,7 @@ export const processAlerts: AlertGroup = {
       severity: 'warning',
       for: '15m',
       expr: `${reconciles('{result=~"error|unsettled"}')}\n/ ${reconciles('{result!="aborted"}')} > 0.5`,
+      quietWhile: cloudCauses,
       summary: 'More than half of the reconciles of a controller fail or do not settle.',
       description: `{{ $value | humanizePercentage }} of the reconciles of {{ $labels.controller }} ${where} fail.`,
       symptom: 'Services wait for their address or for their deletion.',
@@ -79,7 +86,8 @@ export const processAlerts: AlertGroup = {
       summary: 'More than a tenth of the calls to the API server fail.',
       description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the API server fail.`,
       symptom: 'Services are completed late.',
-      action: 'The log has each failure. `Forbidden` is a missing right: run `install` or upgrade the chart.',
+      action:
+        'Run `doctor`: `roles` names a missing right; then run `install` or upgrade the chart. The log has each failure.',
       guide: notReady,
     },
     {
@@ -90,7 +98,9 @@ export const processAlerts: AlertGroup = {
       summary: 'A watch has had no answer for seven minutes.',
       description: `The watch of {{ $labels.kind }} ${where} has been silent for {{ $value | humanizeDuration }}.`,
       symptom: 'Changes are not noticed. After ten minutes the kubelet restarts the process.',
-      action: 'Check the network between the process and the API server, and what cuts idle connections.',
+      action:
+        'Check the network between the process and the API server, and what cuts idle connections; `kubectl delete pod` ' +
+        'opens new ones.',
       guide: notReady,
     },
     {
@@ -112,7 +122,9 @@ export const processAlerts: AlertGroup = {
       summary: 'Nodes have lost their machines and are not deleted.',
       description: `{{ $value }} nodes have no machine, and eip-admission ${where} keeps them.`,
       symptom: 'Pods of these nodes are not started elsewhere.',
-      action: 'The Event `NodeNotDeleted` says why: usually more nodes than `--max-node-removals` would go.',
+      action:
+        'Run `kubectl get events -A --field-selector reason=NodeNotDeleted`: usually more nodes than ' +
+        '`--max-node-removals` would go.',
       guide: { file: 'guides/troubleshooting.md', heading: 'A node of a deleted machine stays' },
     },
   ],

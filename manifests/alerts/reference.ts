@@ -1,4 +1,4 @@
-import type { Alert, AlertGroup } from './alert.ts'
+import { type Alert, type AlertGroup, ruleExpression } from './alert.ts'
 import { headingAnchor } from './heading-anchor.ts'
 
 const opening = `# Alerts
@@ -17,17 +17,19 @@ function section({ title, alerts }: AlertGroup): string {
   return [`## ${title}\n`, ...alerts.map(part)].join('\n')
 }
 
-function part({ name, severity, for: duration, expr, summary, symptom, action, guide }: Alert): string {
+function part(alert: Alert): string {
+  const { name, severity, for: duration, summary, symptom, action, guide, quietWhile } = alert
   const time = duration === '0s' ? 'at once' : `after ${duration}`
+  const causes = quietWhile?.map((cause) => `[${cause}](#${cause.toLowerCase()})`)
   return `### ${name}
 
-**${severity}**, ${time}. ${summary}
+**${severity}**, ${time}. ${summary}${causes ? ` Not while ${causes.join(' or ')} fires.` : ''}
 
 - What users notice: ${symptom}
 - What to do: ${action} See [${guide.heading}](../${guide.file}#${headingAnchor(guide.heading)}).
 
 \`\`\`promql
-${expr}
+${ruleExpression(alert)}
 \`\`\`
 `
 }

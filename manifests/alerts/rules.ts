@@ -1,4 +1,4 @@
-import type { Alert, AlertGroup } from './alert.ts'
+import { type Alert, type AlertGroup, ruleExpression } from './alert.ts'
 
 /** Where the reference of the alerts is published. */
 export const runbooks = 'https://github.com/eip-admission/eip-admission/blob/main/docs/reference/alerts.md'
@@ -20,11 +20,11 @@ export function ruleGroup(groups: AlertGroup[], options: RuleOptions): object {
 }
 
 function rule(alert: Alert, { runbooks: page, literal }: RuleOptions): object {
-  const { name, severity, for: duration, expr, summary, description } = alert
+  const { name, severity, for: duration, summary, description } = alert
   return {
     alert: name,
     // A template of Helm has one line for each text.
-    expr: expr.replaceAll(/\n\s*/g, ' '),
+    expr: ruleExpression(alert).replaceAll(/\n\s*/g, ' '),
     for: duration,
     labels: { severity },
     annotations: {

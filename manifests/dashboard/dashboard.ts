@@ -46,9 +46,10 @@ function variables(): object[] {
   }
   return [
     { type: 'datasource', name: 'datasource', label: 'data source', query: 'prometheus', refresh: 1 },
-    labelled('namespace', ''),
-    labelled('job', '{namespace=~"$namespace"}'),
-    labelled('instance', '{namespace=~"$namespace", job=~"$job"}'),
+    labelled('cluster', ''),
+    labelled('namespace', '{cluster=~"$cluster"}'),
+    labelled('job', '{cluster=~"$cluster", namespace=~"$namespace"}'),
+    labelled('instance', '{cluster=~"$cluster", namespace=~"$namespace", job=~"$job"}'),
   ]
 }
 
@@ -72,15 +73,16 @@ function placed(all: Row[]): object[] {
   })
 }
 
-function panelModel({ kind, title, description, unit, queries }: Panel, gridPos: Place): object {
+function panelModel({ kind, title, description, unit, queries, bad }: Panel, gridPos: Place): object {
   const isStat = kind === 'stat'
+  const looks = isStat ? { thresholds: thresholds(bad) } : { custom: { fillOpacity: 10 } }
   return {
     type: kind,
     title,
     description,
     datasource,
     gridPos,
-    fieldConfig: { defaults: { unit, min: 0, ...(!isStat && { custom: { fillOpacity: 10 } }) }, overrides: [] },
+    fieldConfig: { defaults: { unit, min: 0, ...looks }, overrides: [] },
     options: isStat
       ? { reduceOptions: { calcs: ['lastNotNull'] }, textMode: hasNames(queries) ? 'name' : 'value' }
       : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
@@ -92,6 +94,17 @@ function panelModel({ kind, title, description, unit, queries }: Panel, gridPos:
       ...(isStat && { instant: true }),
     })),
   }
+}
+
+/** Without any, Grafana would paint red what is above 80. */
+function thresholds(bad: Panel['bad']): object {
+  const steps = (color: string, ...above: { color: string; value: number }[]) => {
+    return { mode: 'absolute', steps: [{ color, value: null }, ...above] }
+  }
+  if (bad === undefined) return steps('text')
+  return 'from' in bad
+    ? steps('green', { color: 'red', value: bad.from })
+    : steps('red', { color: 'green', value: bad.below })
 }
 
 function hasNames(queries: Panel['queries']): boolean {

@@ -10,6 +10,8 @@ export type Panel = {
   /** Grafana's name of the unit. */
   unit: 's' | 'short' | 'ops' | 'bytes' | 'percentunit' | 'bool_yes_no'
   queries: Query[]
+  /** Which values of a stat are bad, and so red; none when absent. */
+  bad?: { from: number } | { below: number }
   /** Columns out of 24. */
   width: 4 | 6 | 8 | 12
 }
@@ -17,7 +19,10 @@ export type Panel = {
 /** Panels under one title, which can be folded. */
 export type Row = { title: string; panels: Panel[] }
 
-const chosen = 'namespace=~"$namespace", job=~"$job", instance=~"$instance"'
+const chosen = 'cluster=~"$cluster", namespace=~"$namespace", job=~"$job", instance=~"$instance"'
+
+/** The labels that tell one process from another; `cluster` exists only where one Prometheus has several. */
+export const target = 'cluster, namespace, job, instance'
 
 /** The series of a metric that the variables of the dashboard choose; `more` are further conditions. */
 export function series(metric: string, more = ''): string {
@@ -26,12 +31,12 @@ export function series(metric: string, more = ''): string {
 
 /** The series of a metric of the replica that leads: the others show what they knew when they led. */
 export function seriesOfLeader(metric: string, more = ''): string {
-  return `${series(metric, more)} and on (namespace, job, instance) eip_admission_leader == 1`
+  return `${series(metric, more)} and on (${target}) eip_admission_leader == 1`
 }
 
 /** The series of a metric that other programs have too. */
 export function seriesOfOurs(metric: string): string {
-  return `${series(metric)} and on (namespace, job, instance) eip_admission_build_info`
+  return `${series(metric)} and on (${target}) eip_admission_build_info`
 }
 
 /** How fast a counter rises, by labels. */

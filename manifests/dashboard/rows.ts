@@ -1,4 +1,4 @@
-import { type Panel, type Row, quantile, rateBy, series, seriesOfLeader, seriesOfOurs } from './panel.ts'
+import { type Panel, type Row, quantile, rateBy, series, seriesOfLeader, seriesOfOurs, target } from './panel.ts'
 
 type Short = Omit<Panel, 'kind' | 'width' | 'queries'> & { width?: Panel['width'] }
 
@@ -18,6 +18,7 @@ const addresses: Row = {
         title: 'Oldest pending',
         unit: 's',
         description: 'How long the oldest address is waited for. Seconds are normal.',
+        bad: { from: 300 },
       },
       `max(${series('eip_admission_oldest_pending_seconds')})`,
     ),
@@ -30,19 +31,35 @@ const addresses: Row = {
         title: 'Last sweep',
         unit: 's',
         description: 'How long ago the last good sweep ended. Five minutes are normal.',
+        bad: { from: 1800 },
       },
       ago('eip_admission_last_sweep_timestamp_seconds'),
     ),
     stat(
-      { title: 'Last good cloud call', unit: 's', description: 'Not longer ago than the last sweep.' },
+      {
+        title: 'Last good cloud call',
+        unit: 's',
+        description: 'Not longer ago than the last sweep.',
+        bad: { from: 600 },
+      },
       ago('eip_admission_cloud_last_success_timestamp_seconds'),
     ),
     stat(
-      { title: 'Webhooks reached', unit: 'bool_yes_no', description: 'Whether the API server calls the webhooks.' },
+      {
+        title: 'Webhooks reached',
+        unit: 'bool_yes_no',
+        description: 'Whether the API server calls the webhooks.',
+        bad: { below: 1 },
+      },
       `max(${series('eip_admission_webhooks_reached')})`,
     ),
     stat(
-      { title: 'Cluster id used twice', unit: 'bool_yes_no', description: 'Whether another cluster has our id.' },
+      {
+        title: 'Cluster id used twice',
+        unit: 'bool_yes_no',
+        description: 'Whether another cluster has our id.',
+        bad: { from: 1 },
+      },
       `max(${seriesOfLeader('eip_admission_cluster_id_in_use')})`,
     ),
     lines(
@@ -136,12 +153,12 @@ const controllers: Row = {
     lines({ title: 'Wait for a worker', unit: 's', description: 'The slowest twentieth.' }, [
       'histogram_quantile(0.95, sum by (name, le) (rate(' +
         `${series('workqueue_queue_duration_seconds_bucket')}[$__rate_interval])` +
-        ' and on (namespace, job, instance) eip_admission_build_info))',
+        ` and on (${target}) eip_admission_build_info))`,
       '{{name}}',
     ]),
     lines({ title: 'Retries', unit: 'ops', description: 'Keys that come again after a failure.' }, [
       `sum by (name) (rate(${series('workqueue_retries_total')}[$__rate_interval])` +
-        ' and on (namespace, job, instance) eip_admission_build_info)',
+        ` and on (${target}) eip_admission_build_info)`,
       '{{name}}',
     ]),
     lines(
@@ -200,12 +217,19 @@ const controlPlane: Row = {
         title: 'Needs a person',
         unit: 'bool_yes_no',
         description: '/readyz of the leading guardian says why.',
+        bad: { from: 1 },
         width: 6,
       },
       `max(${guard('problem')})`,
     ),
     stat(
-      { title: 'Guardians that lead', unit: 'short', description: 'One, where there is an address.', width: 6 },
+      {
+        title: 'Guardians that lead',
+        unit: 'short',
+        description: 'One, where there is an address.',
+        width: 6,
+        bad: { below: 1 },
+      },
       `sum(${guard('leader')})`,
     ),
     stat(
@@ -249,19 +273,26 @@ const processes: Row = {
       '{{instance}}',
     ]),
     lines({ title: 'CPU', unit: 'percentunit', description: 'Of one CPU.' }, [
-      `rate(${series('process_cpu_seconds_total')}[$__rate_interval])` +
-        ' and on (namespace, job, instance) eip_admission_build_info',
+      `rate(${series('process_cpu_seconds_total')}[$__rate_interval]) and on (${target}) eip_admission_build_info`,
       '{{instance}}',
     ]),
     lines({ title: 'Starts', unit: 'short', description: 'Within an hour.' }, [
-      `changes(${series('process_start_time_seconds')}[1h])` +
-        ' and on (namespace, job, instance) eip_admission_build_info',
+      `changes(${series('process_start_time_seconds')}[1h]) and on (${target}) eip_admission_build_info`,
       '{{instance}}',
     ]),
     lines({ title: 'Versions', unit: 'short', description: 'Two versions are normal only in a rolling update.' }, [
       `count by (version, node_version, cloud) (${series('eip_admission_build_info')})`,
       '{{version}} {{cloud}}',
     ]),
+    lines(
+      {
+        title: 'Settings',
+        unit: 'short',
+        description: 'Of the configuration file. 0 is normal; the log says what to do.',
+      },
+      [`sum(1 - ${series('eip_admission_settings_last_reload_successful')})`, 'processes that refused the file'],
+      [`max(${series('eip_admission_settings_need_restart')})`, 'settings that need a restart'],
+    ),
     lines({ title: 'Calls to the API server', unit: 'ops', description: 'By method and result.', width: 12 }, [
       rateBy('method, result', 'eip_admission_api_server_call_duration_seconds_count'),
       '{{method}} {{result}}',

@@ -49,7 +49,7 @@ export const catalogue = {
   },
   eip_admission_oldest_pending_seconds: {
     type: 'gauge',
-    help: 'How long the oldest ElasticIP has waited for its address; 0 if none waits.',
+    help: 'How long the oldest ElasticIP has waited for its address; 0 if none waits. Those of refused Services do not count.',
   },
   eip_admission_last_sweep_timestamp_seconds: {
     type: 'gauge',

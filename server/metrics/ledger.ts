@@ -17,7 +17,9 @@ export function readLedger({ caches, settings, metrics }: Watched): void {
     )
   })
   metrics.read('eip_admission_oldest_pending_seconds', () => {
-    const waits = records().filter(isPending).map(ageS)
+    const waits = records()
+      .filter((record) => isPending(record) && !isAbandoned(record, caches))
+      .map(ageS)
     return Math.max(0, ...waits)
   })
   const { maxAddresses: cluster, maxAddressesPerNamespace: namespace, maxUnbound: unbound } = settings.cluster
@@ -67,6 +69,12 @@ function placeOf(record: ElasticIP): { phase: string; location: string } {
 
 function isPending(record: ElasticIP): boolean {
   return phaseOf(record) === 'Requested' && record.metadata.deletionTimestamp === undefined
+}
+
+/** A create that was refused leaves its record for the grace period: nobody waits for that address. */
+function isAbandoned(record: ElasticIP, { services }: Caches): boolean {
+  const key = claimKey(record)
+  return key !== undefined && services.get(key) === undefined
 }
 
 function ageS({ metadata }: ElasticIP): number {

@@ -4,8 +4,17 @@ import { namespaces, services } from '../../kube/resource.ts'
 import type { Fault } from '../../sandbox/clouds/faults.ts'
 import type { Arena } from './arena.ts'
 import type { Random } from './random.ts'
+import { type Trouble, troubleOf } from './troubles.ts'
 
-export type Tally = { steps: number; faults: number; kills: number; refusals: number; violations: string[] }
+export type Tally = {
+  steps: number
+  faults: number
+  kills: number
+  refusals: number
+  violations: string[]
+  /** What the walk did that may fire alerts. */
+  troubles: Set<Trouble>
+}
 
 type Action = {
   often: number
@@ -99,8 +108,10 @@ const actions: Action[] = [
     often: 10,
     name: 'fault',
     run: async ({ stage }, random, tally) => {
-      stage.cloud.control.faults.add({ ...random.pick(faults), times: 1 + random.whole(3) })
+      const fault = random.pick(faults)
+      stage.cloud.control.faults.add({ ...fault, times: 1 + random.whole(3) })
       tally.faults += 1
+      tally.troubles.add(troubleOf(fault))
     },
   },
   {
@@ -116,6 +127,7 @@ const actions: Action[] = [
       const one = random.pick(replicas)
       if (!one.isRunning()) return one.start()
       tally.kills += 1
+      tally.troubles.add('killed process')
       return one.kill()
     },
   },
@@ -132,6 +144,7 @@ const actions: Action[] = [
       await stage.controlPlane.apiserver.stop()
       await stage.controlPlane.apiserver.start()
       tally.kills += 1
+      tally.troubles.add('restarted API server')
     },
   },
 ]

@@ -10,7 +10,12 @@ import { type Stage, setStage, unlimited } from '../../sandbox/stage.ts'
 import { dialectOf } from '../whole/dialects.ts'
 
 /** One process of the product, which a step starts or kills. */
-export type Replica = { name: string; start(): Promise<void>; kill(): Promise<void>; isRunning(): boolean }
+export type Replica = Pick<Product, 'health'> & {
+  name: string
+  start(): Promise<void>
+  kill(): Promise<void>
+  isRunning(): boolean
+}
 
 export type Arena = {
   stage: Stage<DialectName>
@@ -25,6 +30,7 @@ const flags = [
   '--cloud-timeout=1s',
   '--unbound-grace=3s',
   '--sweep-interval=1s',
+  '--webhook-probe-interval=1s',
   '--leader-elect-lease-duration=2s',
   '--leader-elect-renew-deadline=1500ms',
   '--leader-elect-retry-period=300ms',
@@ -60,5 +66,9 @@ function replica(stage: Arena['stage'], name: string, only: string[]): Replica {
       await product?.stop('SIGKILL')
     },
     isRunning: () => product?.isRunning() ?? false,
+    async health(path) {
+      if (!product) throw new Error(`${name} was not started`)
+      return product.health(path)
+    },
   }
 }

@@ -16,7 +16,7 @@ const seed = Number(values.seed)
 const steps = Number(values.steps)
 const started = performance.now()
 console.log(`to repeat this walk: node test/chaos/main.ts --cloud ${dialect} --seed ${seed} --steps ${steps}`)
-const tally = await walk({ dialect, seed, steps, report: (text) => console.log(text) })
+const tally = await walk({ dialect, seed, steps, alerts: true, report: (text) => console.log(text) })
 for (const violation of tally.violations) console.log(`VIOLATION ${violation}`)
 const seconds = Math.round((performance.now() - started) / 1000)
 console.log(

@@ -3,6 +3,7 @@ import { type Arena, openArena } from './arena.ts'
 import { type Tally, ensureNamespaces, isRefusal, isUsual, nextAction } from './actions.ts'
 import { atRest } from './invariants.ts'
 import { type Random, random } from './random.ts'
+import { alertViolations, watchAlerts } from './alerts.ts'
 
 export type WalkOptions = {
   dialect: DialectName
@@ -11,30 +12,47 @@ export type WalkOptions = {
   /** Steps between two checks. */
   leg?: number
   report?: (text: string) => void
+  /** Whether promtool evaluates what the processes showed: each alert needs a trouble that explains it. */
+  alerts?: boolean
 }
 
 /** How long everything may take to settle: leases, requests in flight and grace periods of killed processes end in it. */
 const restMs = 150_000
 
 /** Does random actions, and checks after each leg that no address is lost and none has two holders. */
-export async function walk({ dialect, seed, steps, leg = 50, report = () => undefined }: WalkOptions): Promise<Tally> {
+export async function walk(options: WalkOptions): Promise<Tally> {
+  const { dialect, alerts = false, report = () => undefined } = options
   const arena = await openArena(dialect)
-  const dice = random(seed)
-  const tally: Tally = { steps: 0, faults: 0, kills: 0, refusals: 0, violations: [] }
+  const tally: Tally = { steps: 0, faults: 0, kills: 0, refusals: 0, violations: [], troubles: new Set() }
   try {
-    while (tally.steps < steps && tally.violations.length === 0) {
-      await runLeg(arena, dice, { tally, until: Math.min(steps, tally.steps + leg) })
-      const wrong = await atRest(arena, restMs)
-      tally.violations.push(...wrong.map((text) => `after step ${tally.steps}: ${text}`))
-      report(
-        `${tally.steps} steps, ${tally.faults} faults, ${tally.kills} kills, ${tally.violations.length} violations`,
-      )
-    }
+    if (alerts) await walkWatched(arena, tally, options)
+    else await walkLegs(arena, tally, options)
     if (tally.violations.length > 0) report(`the logs are in ${arena.logs}`)
     return tally
   } finally {
     await arena.close(tally.violations.length === 0)
   }
+}
+
+async function walkLegs(arena: Arena, tally: Tally, options: WalkOptions): Promise<void> {
+  const { seed, steps, leg = 50, report = () => undefined } = options
+  const dice = random(seed)
+  while (tally.steps < steps && tally.violations.length === 0) {
+    await runLeg(arena, dice, { tally, until: Math.min(steps, tally.steps + leg) })
+    const wrong = await atRest(arena, restMs)
+    tally.violations.push(...wrong.map((text) => `after step ${tally.steps}: ${text}`))
+    report(`${tally.steps} steps, ${tally.faults} faults, ${tally.kills} kills, ${tally.violations.length} violations`)
+  }
+}
+
+async function walkWatched(arena: Arena, tally: Tally, options: WalkOptions): Promise<void> {
+  const watched = watchAlerts(arena)
+  await watched.during(walkLegs(arena, tally, options))
+  if (tally.violations.length > 0) return
+  await watched.calm()
+  const alerts = await watched.alerts()
+  options.report?.(`fired: ${alerts.fired.join(', ') || 'nothing'}; troubles: ${[...tally.troubles].join(', ')}`)
+  tally.violations.push(...alertViolations(alerts, tally.troubles))
 }
 
 async function runLeg(arena: Arena, dice: Random, { tally, until }: { tally: Tally; until: number }): Promise<void> {

@@ -38,6 +38,7 @@ const started = of('a', 'process_start_time_seconds')
 const orphans = of('a', 'eip_admission_unneeded_reservations', { kind: 'orphan' })
 const depth = of('a', 'workqueue_depth', { name: 'service-controller' })
 const silence = of('a', 'eip_admission_watch_silent_seconds', { kind: 'services' })
+const lastSuccess = of('a', 'eip_admission_cloud_last_success_timestamp_seconds')
 const without = (pattern: RegExp): Series =>
   Object.fromEntries(Object.keys(healthy).flatMap((name) => (pattern.test(name) ? [[name, '_']] : [])))
 /** Each guardian finds these nodes bad from the first hour on. */
@@ -50,6 +51,34 @@ const badNodes = (...nodes: string[]): Series =>
       ]),
     ),
   )
+/** From the second hour on the cloud carries out nothing, with all that follows from it. */
+function brokenCloud(answers: Series): Series {
+  return {
+    [lastSuccess]: '0+30x119 3570x240',
+    [call('201')]: '0+2x119 238x240',
+    [call('unavailable')]: '0x119 0+5x240',
+    ...answers,
+    [of('a', 'eip_admission_oldest_pending_seconds')]: from(62, 45, rising(30)),
+    [of('a', 'eip_admission_last_sweep_timestamp_seconds')]: '0+30x119 3570x240',
+    [reconcile('ok')]: '0+20x119 2380x240',
+    [reconcile('error')]: '0x119 0+5x240',
+    [depth]: from(60, 0, always(300)),
+    ...slowReviews('a'),
+    ...slowReviews('b'),
+    [guardian('n1', 'problem')]: from(61, 0, always(1)),
+    [guardian('n1', 'cloud_read_age_seconds')]: from(60, 59, rising(30)),
+  }
+}
+
+/** From the second hour on each review takes more than five seconds. */
+function slowReviews(replica: string): Series {
+  const bounds = Object.keys(reviews(replica, []))
+  return Object.fromEntries(bounds.map((name, n) => [name, `0+10x119 1190+${n < 4 ? 0 : 10}x240`]))
+}
+
+/** Now and then a call ends in another error. */
+const refusedKey: Series = { [call('unavailable')]: rising(0.2), [call('auth', 'list')]: from(60, '_', rising(1)) }
+
 /** From the second hour on, for so many minutes. */
 const during = (minutes: number, usual: number, value: number) =>
   `${usual}x119 ${value}x${2 * minutes - 1} ${usual}x${360 - 120 - 2 * minutes}`
@@ -126,15 +155,20 @@ const cases: [name: string, change: Series, ...fired: string[]][] = [
     'EIPAdmissionCloudErrors',
   ],
   ['the cloud is down for five minutes', { [call('unavailable')]: '0x119 0+20x10 200x230' }],
-  [
-    'the cloud is down',
-    { [of('a', 'eip_admission_cloud_last_success_timestamp_seconds')]: '0+30x119 3570x240' },
-    'EIPAdmissionCloudSilent',
-  ],
+  ['the cloud is down', { [lastSuccess]: '0+30x119 3570x240' }, 'EIPAdmissionCloudSilent'],
   ['the cloud never answered the leader', without(/cloud_last_success/), 'EIPAdmissionCloudSilent'],
+  ['the cloud is silent for nine minutes', { [lastSuccess]: '0+30x119 3570x17 4140+30x221' }],
   [
-    'the cloud is silent for 35 minutes',
-    { [of('a', 'eip_admission_cloud_last_success_timestamp_seconds')]: '0+30x119 3570x69 5700+30x170' },
+    'the cloud is not asked for an hour',
+    { [lastSuccess]: '0+30x119 3570x119 7170+30x120', [call('unavailable')]: always(9) },
+  ],
+  ['all that a cloud brings about that is down', brokenCloud({}), 'EIPAdmissionCloudSilent'],
+  ['the same from a key that is refused', brokenCloud(refusedKey), 'EIPAdmissionCloudRefuses'],
+  [
+    'a cluster id is used twice while the cloud is down',
+    { ...brokenCloud({}), [of('a', 'eip_admission_cluster_id_in_use')]: from(60, 0, always(1)) },
+    'EIPAdmissionCloudSilent',
+    'EIPAdmissionClusterIdInUse',
   ],
   [
     'sweeps fail',

@@ -7,6 +7,7 @@ import { alertGroups } from '../../manifests/alerts/alerts.ts'
 import { headingAnchor } from '../../manifests/alerts/heading-anchor.ts'
 import { ruleGroup, runbooks } from '../../manifests/alerts/rules.ts'
 import { alertsReference } from '../../manifests/alerts/reference.ts'
+import { catalogue as doctorChecks } from '../../server/doctor/catalogue.ts'
 import { unknownNames } from './catalogue-names.ts'
 import { namedIn } from './expressions.ts'
 
@@ -31,6 +32,17 @@ test('each text is a sentence, and only the description has values', () => {
   }
 })
 
+test('an action names a command, a setting or a place to look', () => {
+  for (const { name, action } of alerts) assert.match(action, /`[^`]+`/, name)
+})
+
+test('a check of doctor that an action names exists', () => {
+  const ids = doctorChecks.map(({ id }) => id)
+  for (const { name, action } of alerts)
+    for (const [, id = ''] of action.matchAll(/`doctor`[^.]*?: `([a-z-]+)`/g))
+      assert.ok(ids.includes(id), `${name}: ${id}`)
+})
+
 test('a description names only labels that the expression keeps', () => {
   for (const { name, expr, description } of alerts) {
     const used = [...description.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label)
@@ -41,6 +53,20 @@ test('a description names only labels that the expression keeps', () => {
       [],
       name,
     )
+  }
+})
+
+test('what keeps an alert quiet is an alert for the same installation', () => {
+  for (const { name, expr, quietWhile = [] } of alerts) {
+    if (quietWhile.length > 0) assert.match(expr, /by \(cluster, namespace/, name)
+    for (const cause of quietWhile) {
+      const found = alerts.find((one) => one.name === cause)
+      assert.ok(found, `${name}: no alert ${cause}`)
+      assert.match(found.expr, /by \(cluster, namespace/, cause)
+      // Else this one would call in its place when another cause keeps that quiet.
+      for (const further of found.quietWhile ?? [])
+        assert.ok(quietWhile.includes(further), `${name}: ${further} is missing`)
+    }
   }
 })
 

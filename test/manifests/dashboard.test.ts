@@ -4,18 +4,29 @@ import * as assert from 'uvu/assert'
 import Ajv from 'ajv'
 import { stringify } from 'yaml'
 import { dashboardModel } from '../../manifests/dashboard/dashboard.ts'
+import { catalogue } from '../../server/metrics/catalogue.ts'
 import { unknownNames } from './catalogue-names.ts'
 import { namedIn } from './expressions.ts'
 import { runPromtool } from './promtool.ts'
 
 type Place = { x: number; y: number; w: number; h: number }
 type Target = { expr: string; legendFormat?: string; refId: string }
-type PanelModel = { id: number; type: string; title: string; gridPos: Place; targets?: Target[] }
+type PanelModel = {
+  id: number
+  type: string
+  title: string
+  gridPos: Place
+  targets?: Target[]
+  fieldConfig?: { defaults: { thresholds?: object } }
+}
 type Model = { panels: PanelModel[]; templating: { list: { name: string; definition?: string }[] } }
 
 const model = JSON.parse(JSON.stringify(dashboardModel())) as Model
 const panels = model.panels.filter(({ type }) => type !== 'row')
 const targets = panels.flatMap(({ title, targets: all = [] }) => all.map((target) => ({ title, ...target })))
+
+/** The metric that a histogram's series belong to. */
+const baseName = (name: string) => name.replace(/_(bucket|sum|count)$/, '')
 
 /** An expression with the values that Grafana would fill in. */
 function filled(expr: string): string {
@@ -89,11 +100,25 @@ test('each query names only metrics and labels of the catalogue, and each legend
 
 test('each query is filtered by every variable of the dashboard', () => {
   const variables = model.templating.list.map(({ name }) => name)
-  assert.equal(variables, ['datasource', 'namespace', 'job', 'instance'])
+  assert.equal(variables, ['datasource', 'cluster', 'namespace', 'job', 'instance'])
   for (const { title, expr } of targets)
     for (const name of variables.slice(1)) assert.match(expr, `${name}=~"$${name}"`, title)
   for (const { definition = '' } of model.templating.list.slice(1))
     assert.equal(unknownNames(definition.replace(/^label_values\((.*), \w+\)$/, '$1').replaceAll(/\$\w+/g, '.*')), [])
+})
+
+test('each metric of the catalogue is on it, but for those that other dashboards read', () => {
+  const shown = new Set(targets.flatMap(({ expr }) => namedIn(filled(expr)).metrics.map(baseName)))
+  const others = ['eip_admission_queue_length', 'workqueue_adds_total', 'leader_election_master_status']
+  assert.equal(
+    Object.keys(catalogue).filter((name) => !shown.has(name)),
+    Object.keys(catalogue).filter((name) => others.includes(name)),
+  )
+})
+
+test('a stat is red by a threshold of ours, never by the one of Grafana', () => {
+  for (const { type, title, fieldConfig } of panels)
+    if (type === 'stat') assert.ok(fieldConfig?.defaults.thresholds, title)
 })
 
 test('promtool parses each query', async () => {

@@ -21,14 +21,28 @@ export type AlertTest = {
   until: string
   /** The names of all alerts that fired at any time. */
   fired: string[]
-  /** Alerts that may have fired or not. */
-  ignored?: string[]
+  /** The names of those that fire, or are about to, at the end. Absent where it does not matter. */
+  atEnd?: string[]
 }
 
 /** What promtool says of these tests; its code is 0 if all passed. */
 export async function testAlerts(tests: AlertTest[]): Promise<{ code: number | null; output: string }> {
   const file = { rule_files: [rulesFile], evaluation_interval: '1m', tests: tests.map(toPromtool) }
   return runPromtool(['test', 'rules'], stringify(file, { lineWidth: 0 }))
+}
+
+/** The alerts that series fire at any time, and those that fire or are about to at the end. */
+export async function alertsOf(
+  recorded: Omit<AlertTest, 'name' | 'fired' | 'atEnd'>,
+): Promise<{ fired: string[]; atEnd: string[] }> {
+  // promtool prints what it found only where something else was expected.
+  const nothing = ['none has this name']
+  const { output } = await testAlerts([{ ...recorded, name: 'recorded', fired: nothing, atEnd: nothing }])
+  const [fired, atEnd] = [...output.matchAll(/^ *got: (.*)$/gm)].map(([, found = '']) =>
+    [...found.matchAll(/alertname="(\w+)"/g)].map(([, name = '']) => name).toSorted(),
+  )
+  if (!fired || !atEnd) throw new Error(output)
+  return { fired, atEnd }
 }
 
 /** Runs promtool with a file that has this text. */
@@ -44,19 +58,20 @@ export async function runPromtool(args: string[], text: string): Promise<{ code:
   }
 }
 
-function toPromtool({ name, interval, startS, series, until, fired, ignored = [] }: AlertTest): object {
-  const firing = `alertstate="firing", alertname!~"${ignored.join('|')}"`
+function toPromtool({ name, interval, startS, series, until, fired, atEnd }: AlertTest): object {
+  const named = (selected: string, alerts: string[]) => ({
+    expr: `group by (alertname) (${selected})`,
+    eval_time: until,
+    exp_samples: alerts.toSorted().map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
+  })
   return {
     name,
     interval,
     ...(startS !== undefined && { start_timestamp: String(startS) }),
     input_series: Object.entries(series).map(([of, values]) => ({ series: of, values })),
     promql_expr_test: [
-      {
-        expr: `group by (alertname) (last_over_time(ALERTS{${firing}}[1d]))`,
-        eval_time: until,
-        exp_samples: fired.toSorted().map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
-      },
+      named('last_over_time(ALERTS{alertstate="firing"}[1d])', fired),
+      ...(atEnd ? [named('ALERTS', atEnd)] : []),
     ],
   }
 }

@@ -15,9 +15,10 @@ const record = (phase: string | undefined, location: string | undefined, ageS = 
 
 type Watched = Parameters<typeof readLedger>[0]
 
-async function textOf(records: ElasticIP[], limits: object = {}): Promise<string> {
+async function textOf(records: ElasticIP[], limits: object = {}, services: string[] = []): Promise<string> {
   const metrics = makeMetrics()
-  const cache = { list: () => records, get: () => undefined, hasSynced: () => true, silentForMs: () => 2_000 }
+  const get = (key: string) => (services.includes(key) ? {} : undefined)
+  const cache = { list: () => records, get, hasSynced: () => true, silentForMs: () => 2_000 }
   const never = { ...cache, hasSynced: () => false }
   const caches = { records: cache, services: cache, nodes: never }
   readLedger({ caches, settings: { cluster: limits }, metrics } as unknown as Watched)
@@ -45,6 +46,14 @@ test('the oldest address that is missing counts, whatever has one', async () => 
   const [, seconds] = /^eip_admission_oldest_pending_seconds (\S+)$/m.exec(text) ?? []
   assert.ok(Math.abs(Number(seconds) - 90) < 5, seconds)
   assert.match(await textOf([record('Bound', 'da', 9_000)]), /^eip_admission_oldest_pending_seconds 0$/m)
+})
+
+test('nobody waits for the address of a Service that was refused', async () => {
+  const of = (namespace: string, ageS: number) =>
+    ({ ...record('Requested', 'da', ageS), spec: { claimRef: { namespace, name: 'web' } } }) as ElasticIP
+  const text = await textOf([of('refused', 900), of('stored', 60)], {}, ['stored/web'])
+  const [, seconds] = /^eip_admission_oldest_pending_seconds (\S+)$/m.exec(text) ?? []
+  assert.ok(Math.abs(Number(seconds) - 60) < 5, seconds)
 })
 
 test('what counts for a limit is counted as the limit does', async () => {

@@ -1,25 +1,20 @@
-// What the test of the alerts relies on: the recording loses nothing, and the clock is the one that was set.
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+// What the tests of the alerts rely on: the recording loses nothing, and moves what the process shows about time.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { record } from './recording.ts'
-import { setClock } from './set-clock.ts'
 
 const target = 'namespace="eip-admission",job="eip-admission-metrics",instance="a"'
+const begin = () => record({ intervalMs: 30_000, startS: 1_000 })
 
 test('each sample is kept at its place, and what ends is stale at once', () => {
-  const recording = record()
-  recording.add({ a: '# HELP up text\nup 1\n' })
-  recording.add({ a: 'up 1\ncalls{call="list"} 2\n' })
-  recording.add({ a: 'up 1\ncalls{call="list"} 3\n' })
-  recording.add({ a: 'calls{call="list"} 3\n' })
-  recording.add({})
-  recording.add({})
-  recording.add({ a: 'up 2\n' })
+  const recording = begin()
+  recording.add({ a: '# HELP up text\nup 1\n' }, 0)
+  recording.add({ a: 'up 1\ncalls{call="list"} 2\n' }, 100)
+  recording.add({ a: 'up 1\ncalls{call="list"} 3\n' }, 200)
+  recording.add({ a: 'calls{call="list"} 3\n' }, 300)
+  recording.add({}, 400)
+  recording.add({}, 500)
+  recording.add({ a: 'up 2\n' }, 600)
   assert.is(recording.length, 7)
   assert.equal(recording.series(), {
     [`up{${target}}`]: '1x2 stale _x2 2',
@@ -28,35 +23,39 @@ test('each sample is kept at its place, and what ends is stale at once', () => {
 })
 
 test('labels may hold commas and braces, and values exponents', () => {
-  const recording = record()
-  recording.add({ a: 'b{le="+Inf",text="a, {b} \\" c"} 1.5e-7\nc 1.7e+9\n' })
+  const recording = begin()
+  recording.add({ a: 'b{le="+Inf",text="a, {b} \\" c"} 1.5e-7\nc 1.7e+9\n' }, 0)
   assert.equal(recording.series(), {
     [`b{${target},le="+Inf",text="a, {b} \\" c"}`]: '0.000000150000',
-    [`c{${target}}`]: '1700000000.000000000000',
+    [`c{${target}}`]: '1700000000',
   })
 })
 
-test('a process has the time that is set, and after that the time of the machine', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-clock-'))
-  try {
-    const clock = setClock(dir)
-    const timeOf = async (program: string) => {
-      const env = { ...process.env, ...clock.env }
-      const { stdout } = await promisify(execFile)(process.execPath, ['-p', program], { env })
-      return Number(stdout)
-    }
-    const minuteMs = 60_000
-    clock.set(Date.parse('2040-01-01T00:00:00Z'))
-    for (const program of ['Date.now()', '+new Date()']) {
-      const sinceMs = (await timeOf(program)) - Date.parse('2040-01-01T00:00:00Z')
-      assert.ok(sinceMs >= 0 && sinceMs < 10 * minuteMs, program)
-    }
-    assert.is(await timeOf("+new Date('2020-01-01T00:00:00Z')"), Date.parse('2020-01-01T00:00:00Z'))
-    clock.set()
-    assert.ok(Math.abs((await timeOf('Date.now()')) - Date.now()) < 10 * minuteMs)
-  } finally {
-    rmSync(dir, { recursive: true })
-  }
+/** The values of one metric that was scraped at these times, in seconds. */
+function valuesOf(metric: string, shown: [atS: number, value: number][]): string | undefined {
+  const recording = begin()
+  for (const [atS, value] of shown) recording.add({ a: `${metric} ${value}\n` }, atS * 1000)
+  return recording.series()[`${metric}{${target}}`]
+}
+
+test('a moment between two scrapes is between them in the series, and stays the same moment', () => {
+  const sweep = 'eip_admission_last_sweep_timestamp_seconds'
+  assert.is(valuesOf(sweep, [[50, 50], [52, 51.5], [54, 51.5], [60, 59]]), '1000 1022.5x1 1085') // prettier-ignore
+  assert.is(valuesOf('process_start_time_seconds', [[50, 40], [52, 40]]), '990x1') // prettier-ignore
+})
+
+test('an age counts the intervals since then, and 0 stays 0', () => {
+  const pending = 'eip_admission_oldest_pending_seconds'
+  assert.is(valuesOf(pending, [[50, 0], [52, 1], [54, 3], [56, 0]]), '0 15 45 0') // prettier-ignore
+})
+
+test('a certificate ends as long after the scrape as it really does', () => {
+  const end = 'eip_admission_cert_not_after_seconds'
+  assert.is(valuesOf(end, [[50, 3_650], [52, 3_650]]), '4600 4628') // prettier-ignore
+})
+
+test('other seconds stay as the process showed them', () => {
+  assert.is(valuesOf('eip_admission_watch_silent_seconds', [[50, 0], [52, 2]]), '0 2') // prettier-ignore
 })
 
 test.run()

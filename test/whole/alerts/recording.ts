@@ -1,49 +1,65 @@
-// What the process showed at each scrape, as the series that Prometheus would have.
+// What the processes showed at each scrape, as the series that Prometheus would have.
 import type { Series } from '../../manifests/alert-series.ts'
+import { type Timeline, timeline } from './timeline.ts'
+
+/** The text of each process that answered, by its name. */
+export type Scrape = Record<string, string>
 
 export type Recording = {
-  /** Keeps one scrape: the text of each replica that answered, by its name. */
-  add(scrapes: Record<string, string>): void
+  /** Keeps one scrape, which was read at this time. */
+  add(scrape: Scrape, atMs: number): void
   /** The number of scrapes. */
   readonly length: number
-  /** The series in promtool's notation. */
+  /** The series in promtool's notation. In them each scrape is an interval later than the one before. */
   series(): Series
 }
 
-/** A recording without scrapes. */
-export function record(): Recording {
-  const scrapes: Map<string, string>[] = []
+type Sample = { metric: string; labels: string; value: number }
+
+/** A recording without scrapes. In its series the time begins at `startS`. */
+export function record({ intervalMs, startS }: { intervalMs: number; startS: number }): Recording {
+  const scrapes: { samples: Map<string, Sample>; atMs: number }[] = []
   return {
-    add: (texts) => void scrapes.push(new Map(Object.entries(texts).flatMap(([name, text]) => samplesIn(text, name)))),
+    add: (scrape, atMs) => void scrapes.push({ atMs, samples: samplesOf(scrape) }),
     get length() {
       return scrapes.length
     },
     series() {
-      const names = new Set(scrapes.flatMap((scrape) => [...scrape.keys()]))
-      return Object.fromEntries([...names].map((name) => [name, valuesOf(scrapes.map((scrape) => scrape.get(name)))]))
+      const line = timeline({ startS, intervalMs, scrapesMs: scrapes.map(({ atMs }) => atMs) })
+      const names = new Set(scrapes.flatMap(({ samples }) => [...samples.keys()]))
+      const valuesOf = (name: string) => scrapes.map(({ samples }, n) => textOf(samples.get(name), line, n))
+      return Object.fromEntries([...names].map((name) => [name, inNotation(valuesOf(name))]))
     },
   }
 }
 
+/** The samples of all processes by series. */
+function samplesOf(scrape: Scrape): Map<string, Sample> {
+  const all = Object.entries(scrape).flatMap(([instance, text]) => samplesIn(text, instance))
+  return new Map(all.map((sample) => [`${sample.metric}{${sample.labels}}`, sample]))
+}
+
 /** The samples of a text in Prometheus' format, with the labels of a target. */
-function samplesIn(text: string, instance: string): [string, string][] {
+function samplesIn(text: string, instance: string): Sample[] {
   const target = `namespace="eip-admission",job="eip-admission-metrics",instance="${instance}"`
   return text
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
-      const [, name = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
-      return [`${name}{${[target, labels].filter(Boolean).join(',')}}`, plain(value)]
+      const [, metric = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+      return { metric, labels: [target, labels].filter(Boolean).join(','), value: Number(value) }
     })
 }
 
 /** promtool reads no exponents. */
-function plain(value: string): string {
-  return /e/i.test(value) ? Number(value).toFixed(12) : value
+function textOf(sample: Sample | undefined, line: Timeline, n: number): string | undefined {
+  if (sample === undefined) return undefined
+  const value = line.valueOf(sample.metric, sample.value, n)
+  return /e/.test(String(value)) ? value.toFixed(12) : String(value)
 }
 
 /** The same values in a row as one. What ends is stale at once, as Prometheus marks it. */
-function valuesOf(values: (string | undefined)[]): string {
+function inNotation(values: (string | undefined)[]): string {
   const marked = values.map((value, n) => value ?? (n > 0 && values[n - 1] !== undefined ? 'stale' : '_'))
   const runs: { value: string; times: number }[] = []
   for (const value of marked) {

@@ -1,0 +1,30 @@
+import { type Scraper, makeScraper } from '../whole/alerts/scraper.ts'
+import type { Arena } from './arena.ts'
+import { type Trouble, explained } from './troubles.ts'
+
+/** Longer than the window of any alert: after that only what is wrong now can fire. */
+const calmMinutes = 90
+const scrapesPerSweep = 10
+
+/** Scrapes the replicas: `during` the walk, and then while all is well again. */
+export function watchAlerts({ replicas }: Arena): Pick<Scraper, 'during' | 'alerts'> & { calm(): Promise<void> } {
+  const running = () => replicas.flatMap((replica) => (replica.isRunning() ? [[replica.name, replica] as const] : []))
+  const scraper = makeScraper(running)
+  return {
+    during: scraper.during,
+    alerts: scraper.alerts,
+    calm: () =>
+      scraper.pass(calmMinutes, async (n) => {
+        if (n % scrapesPerSweep === 0) await scraper.nextSweep()
+      }),
+  }
+}
+
+/** The alerts that no trouble of the walk explains, and those that are not over when all is repaired. */
+export function alertViolations(alerts: { fired: string[]; atEnd: string[] }, troubles: Set<Trouble>): string[] {
+  const allowed = new Set([...troubles].flatMap((trouble) => explained[trouble]))
+  return [
+    ...alerts.fired.filter((name) => !allowed.has(name)).map((name) => `${name} fired, and nothing explains it`),
+    ...alerts.atEnd.map((name) => `${name} fires or is about to, although all is repaired`),
+  ]
+}

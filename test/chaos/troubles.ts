@@ -1,0 +1,36 @@
+import type { Fault } from '../../sandbox/clouds/faults.ts'
+
+/** What a walk does that an operator would hear of. */
+export type Trouble = 'killed process' | 'restarted API server' | 'refusing cloud' | 'failing cloud'
+
+/** The trouble that a fault of the cloud is. */
+export function troubleOf({ answer, message }: Fault): Trouble {
+  const refuses = answer === 401 || answer === 403 || (answer === 422 && message?.includes('quota') === true)
+  return refuses ? 'refusing cloud' : 'failing cloud'
+}
+
+/** The alerts that a trouble may fire. A walk that is short or lucky fires fewer; no other has an explanation. */
+export const explained: Record<Trouble, readonly string[]> = {
+  'killed process': [
+    'EIPAdmissionRestarts',
+    'EIPAdmissionDown',
+    'EIPAdmissionNoLeader',
+    'EIPAdmissionServicesMissed',
+    'EIPAdmissionAddressPending',
+  ],
+  'restarted API server': [
+    'EIPAdmissionAPIServerErrors',
+    'EIPAdmissionNoLeader',
+    'EIPAdmissionWebhooksNotReached',
+    'EIPAdmissionServicesMissed',
+    'EIPAdmissionReviewsFail',
+  ],
+  'refusing cloud': ['EIPAdmissionCloudRefuses'],
+  'failing cloud': [
+    'EIPAdmissionCloudErrors',
+    'EIPAdmissionCloudSilent',
+    'EIPAdmissionAddressPending',
+    'EIPAdmissionReconcilesFail',
+    'EIPAdmissionSweepOld',
+  ],
+}

@@ -1,0 +1,105 @@
+// Lets hours of alerts pass in a minute, and checks which fired.
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../../kube/objects.ts'
+import { services } from '../../../kube/resource.ts'
+import type { Product } from '../../../sandbox/product.ts'
+import { eventually } from '../eventually.ts'
+import { loadBalancer } from '../manifests.ts'
+import type { TestStage } from '../test-stage.ts'
+import { makeScraper } from './scraper.ts'
+
+/** How long a process may take to finish its work. */
+const graceMs = 60_000
+/** What users and the sweeps do, in scrapes: a Service each five minutes, and a sweep at least each ten. */
+const [scrapesPerService, scrapesPerSweep] = [10, 20]
+/** So many Services stay while others are created. */
+const keptServices = 2
+
+export type Passing = {
+  /** Whether users create and delete Services meanwhile. */
+  load?: boolean
+  /** Whether a sweep ends each ten minutes. */
+  sweeps?: boolean
+  /** The real time between two scrapes. */
+  paceMs?: number
+}
+
+export type Hours = {
+  /** Starts the product with these flags and scrapes it under this name. */
+  start: (instance: string, flags?: string[]) => Promise<Product>
+  /** Ends a process: the scrapes that follow lack it. */
+  end: (instance: string, signal?: NodeJS.Signals) => Promise<void>
+  /** Lets so many minutes pass. */
+  pass: (minutes: number, passing?: Passing) => Promise<void>
+  /** Checks that these alerts fired, and no other. `atEnd` are those that still do or are about to: all of them, unless given. */
+  expect: (fired: string[], options?: { atEnd?: string[] }) => Promise<void>
+}
+
+const running = { env: { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' } }
+/** In a moment of real time a process sweeps and probes as it does in ten minutes. */
+const quick = ['--sweep-interval=1s', '--webhook-probe-interval=1s']
+
+/** A test with a recording that begins with it. Its processes and the faults of the cloud end with it. */
+export function inHours(stage: TestStage, act: (hours: Hours) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const products = new Map<string, Product>()
+    try {
+      await act(startHours(stage, products))
+    } finally {
+      const { faults, latency, quota } = stage.cloud.control
+      faults.clear()
+      latency.clear()
+      quota.set(5_000)
+      await Promise.all([...products.values()].map((product) => product.stop('SIGTERM', graceMs)))
+    }
+  }
+}
+
+function startHours(stage: TestStage, products: Map<string, Product>): Hours {
+  const scraper = makeScraper(() => products)
+  const users = makeUsers(stage)
+  return {
+    async start(instance, flags = []) {
+      const product = await stage.start({ ...running, flags: [...quick, ...flags] })
+      await eventually('nothing is left over', async (observe) => {
+        const [line] = /^eip_admission_oldest_pending_seconds .*$/m.exec((await product.health('/metrics')).text) ?? []
+        return observe(line)?.endsWith(' 0') || undefined
+      })
+      products.set(instance, product)
+      return product
+    },
+    async end(instance, signal) {
+      await products.get(instance)?.stop(signal, graceMs)
+      products.delete(instance)
+    },
+    pass: (minutes, { load = true, sweeps = true, paceMs = 0 } = {}) =>
+      scraper.pass(minutes, async (n) => {
+        await sleep(paceMs)
+        if (sweeps && n % scrapesPerSweep === 0) await scraper.nextSweep()
+        if (load && n % scrapesPerService === 0) await users()
+      }),
+    async expect(fired, { atEnd = fired } = {}) {
+      assert.equal(await scraper.alerts(), { fired: fired.toSorted(), atEnd: atEnd.toSorted() })
+    },
+  }
+}
+
+let created = 0
+
+/** Creates a Service at each call, and deletes one that is older. What the cloud or a limit refuses, they do not get. */
+function makeUsers({ client }: Pick<TestStage, 'client'>): () => Promise<void> {
+  const kept: string[] = []
+  return async () => {
+    const name = `hour-${(created += 1)}`
+    const stored = await client
+      .create(services, loadBalancer(name, { namespace: 'default' }) as Service)
+      .catch(() => undefined)
+    if (stored) kept.push(name)
+    const [oldest] = kept
+    if (oldest !== undefined && kept.length > keptServices) {
+      kept.shift()
+      await client.remove(services, { namespace: 'default', name: oldest })
+    }
+  }
+}

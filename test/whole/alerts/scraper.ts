@@ -1,0 +1,80 @@
+// Scrapes processes that really run, in quick succession, and has promtool evaluate what they showed as if the usual
+// interval were between two scrapes.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Product } from '../../../sandbox/product.ts'
+import { alertsOf } from '../../manifests/promtool.ts'
+import { eventually } from '../eventually.ts'
+import { type Scrape, record } from './recording.ts'
+
+const intervalMs = 30_000
+const minuteMs = 60_000
+
+export type Scraped = Pick<Product, 'health'>
+
+export type Scraper = {
+  /** Scrapes once. What does not answer is missing in it. */
+  scrape: () => Promise<void>
+  /** Scrapes for so many minutes of the recording; `after` follows on each scrape. */
+  pass: (minutes: number, after: (n: number) => Promise<void>) => Promise<void>
+  /** Scrapes twice a second while something goes on: a minute of it is an hour of the recording. */
+  during: <T>(act: Promise<T>) => Promise<T>
+  /** Waits until one of the processes has ended a sweep that had not ended before. */
+  nextSweep: () => Promise<void>
+  /** Which alerts fired, and which fire or are about to at the end. */
+  alerts: () => Promise<{ fired: string[]; atEnd: string[] }>
+}
+
+/** Scrapes these processes, as they are at each time, by their names. */
+export function makeScraper(products: () => Iterable<readonly [string, Scraped]>): Scraper {
+  const startS = Math.round(Date.now() / 1000)
+  const recording = record({ intervalMs, startS })
+  const scrape = async () => recording.add(await scrapeAll(products()), Date.now())
+  return {
+    scrape,
+    async pass(minutes, after) {
+      for (let n = 0; n < (minutes * minuteMs) / intervalMs; n += 1) {
+        await scrape()
+        await after(n)
+      }
+    },
+    async during(act) {
+      const over = new AbortController()
+      const ended = act.finally(() => over.abort())
+      // It is awaited below, when the last scrape has ended.
+      ended.catch(() => undefined)
+      while (!over.signal.aborted) await Promise.all([scrape(), sleep(500)])
+      return ended
+    },
+    async nextSweep() {
+      const before = lastSweepS(await scrapeAll(products()))
+      await eventually(
+        'a sweep',
+        async (observe) => observe(lastSweepS(await scrapeAll(products()))) > before || undefined,
+      )
+    },
+    alerts: () =>
+      alertsOf({
+        interval: `${intervalMs}ms`,
+        startS,
+        series: recording.series(),
+        until: `${recording.length * intervalMs}ms`,
+      }),
+  }
+}
+
+/** What each process that answers shows. */
+async function scrapeAll(products: Iterable<readonly [string, Scraped]>): Promise<Scrape> {
+  const read = async ([instance, product]: readonly [string, Scraped]) => {
+    const answer = await product.health('/metrics').catch(() => undefined)
+    return answer?.status === 200 ? [[instance, answer.text]] : []
+  }
+  const answers = await Promise.all([...products].map(read))
+  return Object.fromEntries(answers.flat())
+}
+
+function lastSweepS(scrape: Scrape): number {
+  const times = Object.values(scrape).map(
+    (text) => /^eip_admission_last_sweep_timestamp_seconds (\S+)$/m.exec(text)?.[1],
+  )
+  return Math.max(0, ...times.map((time) => Number(time ?? 0)))
+}

@@ -1,0 +1,52 @@
+// Hours of alerts from a minute of work: scrapes that were a moment apart count as an interval of Prometheus apart. What
+// a process shows about time is moved with them; all else stays as it was shown.
+
+export type Timeline = {
+  /** The value that the metric would have had at the nth scrape. */
+  valueOf(metric: string, value: number, n: number): number
+}
+
+/** Times in seconds since 1970. */
+const times = new Set([
+  'process_start_time_seconds',
+  'eip_admission_last_sweep_timestamp_seconds',
+  'eip_admission_cloud_last_success_timestamp_seconds',
+  'eip_admission_cert_not_after_seconds',
+  'eip_admission_ca_not_after_seconds',
+])
+
+/** How long ago something was. Watches are not among them: a quiet one is silent for a minute of real time. */
+const ages = new Set([
+  'eip_admission_oldest_pending_seconds',
+  'eip_admission_control_plane_cloud_read_age_seconds',
+  'eip_admission_control_plane_silent_seconds',
+])
+
+/** The timeline of scrapes at these real times: it begins at `startS`, and each scrape is an interval later. */
+export function timeline(options: { startS: number; intervalMs: number; scrapesMs: number[] }): Timeline {
+  const { startS, scrapesMs } = options
+  const intervalS = options.intervalMs / 1000
+  const realS = scrapesMs.map((ms) => ms / 1000)
+  const shownS = (n: number) => startS + n * intervalS
+  /** Before the first scrape, and after the nth, time passes as it really does. */
+  const moved = (timeS: number, n: number) => {
+    const [first = 0, now = 0] = [realS[0], realS[n]]
+    if (timeS <= first) return startS - (first - timeS)
+    if (timeS >= now) return shownS(n) + (timeS - now)
+    const before = realS.findLastIndex((scrapeS) => scrapeS <= timeS)
+    const [beginS = 0, endS = 0] = [realS[before], realS[before + 1]]
+    return shownS(before) + ((timeS - beginS) / (endS - beginS)) * intervalS
+  }
+  return {
+    valueOf(metric, value, n) {
+      if (times.has(metric)) return rounded(moved(value, n))
+      if (ages.has(metric)) return rounded(shownS(n) - moved((realS[n] ?? 0) - value, n))
+      return value
+    },
+  }
+}
+
+/** To milliseconds: the same moment is the same number at each scrape. */
+function rounded(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000
+}
