@@ -10,8 +10,8 @@ import { listAllKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import { names } from '../../manifests/names.ts'
-import type { PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan.ts'
-import { type Predecessor, predecessors } from './predecessors.ts'
+import type { PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
+import { type Predecessor, predecessors } from './predecessors/predecessors.ts'
 
 /** An object of MetalLB as the predecessor wrote it, without what changes with each Service, and without a password. */
 export type FoundObject = {

@@ -6,11 +6,11 @@ import { credentialsOf } from '../cluster.ts'
 import type { CommandDeps } from '../commands/command-deps.ts'
 import { fileFault } from '../file-fault.ts'
 import type { TakeoverPlanSettings } from '../settings/commands.ts'
-import { type TakeoverPlan, canApply } from './plan.ts'
-import type { Reader } from './read-facts.ts'
-import { NoPlan, type PlanSource, readPlan } from './read-plan.ts'
-import { quoted } from './quoted.ts'
-import { formatNoPlan, formatPlan } from './report.ts'
+import { type TakeoverPlan, canApply } from './plan/plan.ts'
+import type { Reader } from './plan/read-facts.ts'
+import { NoPlan, type PlanSource, readPlan } from './plan/read-plan.ts'
+import { quoted } from './report/quoted.ts'
+import { formatNoPlan, formatPlan } from './report/report.ts'
 
 /** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
 type Deps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>

@@ -5,7 +5,7 @@ import { install } from '../../server/commands/install.ts'
 import { resolveSettings } from '../../server/settings/resolve.ts'
 import { takeoverUndoSettings } from '../../server/settings/takeover-apply.ts'
 import { applyWith, installSettingsOf, takeoverUndo } from '../../server/takeover/commands.ts'
-import type { TakeoverPlan } from '../../server/takeover/plan.ts'
+import type { TakeoverPlan } from '../../server/takeover/plan/plan.ts'
 
 const [command, planFile = '', ...given] = process.argv.slice(2)
 const stopping = new AbortController()

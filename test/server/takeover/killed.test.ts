@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert'
 import { ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
-import { applyTakeover } from '../../../server/takeover/apply.ts'
-import { undoTakeover } from '../../../server/takeover/undo.ts'
+import { applyTakeover } from '../../../server/takeover/apply/apply.ts'
+import { undoTakeover } from '../../../server/takeover/undo/undo.ts'
 import { type World, finalizer, upstream, world } from './world.ts'
 
 const patienceMs = 1e9

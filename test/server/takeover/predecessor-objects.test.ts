@@ -6,7 +6,7 @@ import type { Announcements, NodePeers, WantedObject } from '../../../announcers
 import { isAdvertisement } from '../../../announcers/metallb/resources.ts'
 import type { KubeObject, Node, Service } from '../../../kube/objects.ts'
 import { type Found, foundObjects, predecessorNamed } from '../../../server/takeover/found.ts'
-import { type UndoFacts, poolsToWrite, wantedObjects } from '../../../server/takeover/predecessor-objects.ts'
+import { type UndoFacts, poolsToWrite, wantedObjects } from '../../../server/takeover/undo/predecessor-objects.ts'
 import { marks } from '../../announcers/cluster.ts'
 import { type Predecessor, objectsOf } from '../../announcers/predecessors.ts'
 
