@@ -1,12 +1,9 @@
 import { compareReservations } from '../../doctor/checks/reservations.ts'
 import type { Context } from '../../doctor/facts.ts'
-import type { FoundPredecessors } from '../predecessors/find-predecessor.ts'
-import type { GivenSettings } from '../predecessors/given-settings.ts'
-import type { Predecessor } from '../predecessors/predecessors.ts'
-import type { Translation } from '../predecessors/translate.ts'
 import { checked } from './checked.ts'
 import { unreadFindings, valueOf, valuesOf } from './fact-values.ts'
 import type { TakeoverFacts } from './facts.ts'
+import type { PlanInput } from './plan-input.ts'
 import { planNodes } from './plan-nodes.ts'
 import { planObjects } from './plan-objects.ts'
 import { leaseOf, planLease } from './plan-lease.ts'
@@ -15,18 +12,6 @@ import { planReservations } from './plan-reservations.ts'
 import { planServices } from './plan-services.ts'
 import type { Finding, Findings, TakeoverPlan } from './plan.ts'
 import { plannedSettings, settingsWarnings } from './planned-settings.ts'
-
-/** Everything that a plan is made of. */
-export type PlanInput = {
-  found: FoundPredecessors
-  predecessor: Predecessor
-  given: GivenSettings
-  translation: Translation
-  /** The flags of `serve` after the takeover: translated ones, and those that the person gave. */
-  flags: Record<string, string>
-  facts: TakeoverFacts
-  context: Context
-}
 
 /** What a takeover does, and what stands in its way. Pure: facts in, plan out. */
 export function makePlan(input: PlanInput): TakeoverPlan {

@@ -6,7 +6,7 @@ import { canonicalIpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
 import { isInRanges, rangeSet } from '../../../lib/ip-range.ts'
 import type { Context } from '../../doctor/facts.ts'
 import { schemeOf } from '../../doctor/wanted.ts'
-import type { ServiceFacts } from './plan-services.ts'
+import type { ServiceFacts } from './judged.ts'
 
 /** What decides about own addresses, from what was read. */
 export function ownFacts(

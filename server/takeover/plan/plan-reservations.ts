@@ -7,7 +7,7 @@ import type { SweepPlan } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Context } from '../../doctor/facts.ts'
 import { schemeOf } from '../../doctor/wanted.ts'
 import type { Finding, PlannedReservation, PlannedService } from './plan.ts'
-import type { ServiceFacts } from './plan-services.ts'
+import type { ServiceFacts } from './judged.ts'
 
 export type ReservationsPlan = { reservations: PlannedReservation[]; blockers: Finding[]; warnings: Finding[] }
 

@@ -3,22 +3,19 @@ import { type Service, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
-import { type OwnAddressFacts, checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
+import { checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
-import type { Context, Values } from '../../doctor/facts.ts'
+import type { Context } from '../../doctor/facts.ts'
 import { isOf, wantOf } from '../../doctor/wanted.ts'
 import { allRequestAnnotations } from '../../possible-users.ts'
 import { contains, ownFacts } from './own-facts.ts'
-import type { Finding, PlannedService } from './plan.ts'
+import type { Judged, Judging, ServiceFacts } from './judged.ts'
+import type { Findings, PlannedService } from './plan.ts'
 import { findingsOf } from './service-findings.ts'
 import { sharedAddresses } from './shared-addresses.ts'
 
-export type ServiceFacts = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations' | 'controlPlane'>
-
-export type Judged = { service: Service; planned: PlannedService; blockers: Finding[]; warnings: Finding[] }
-
-export type ServicesPlan = { services: PlannedService[]; blockers: Finding[]; warnings: Finding[] }
+export type ServicesPlan = Findings & { services: PlannedService[] }
 
 /**
  * Each Service and its address, before and after. Pure.
@@ -51,14 +48,6 @@ export function planServices(facts: ServiceFacts, adopt: readonly Adoption[], co
 /** Whether a Service is, or was, a load balancer. */
 function isConcerned({ spec, status }: Service): boolean {
   return spec.type === 'LoadBalancer' || (status?.loadBalancer?.ingress?.length ?? 0) > 0
-}
-
-export type Judging = {
-  wanted: Want
-  reservation: Reservation | undefined
-  facts: ServiceFacts
-  own: OwnAddressFacts
-  context: Context
 }
 
 function judge(service: Service, judging: Judging): Judged {

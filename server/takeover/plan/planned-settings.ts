@@ -1,6 +1,6 @@
 import type { Context } from '../../doctor/facts.ts'
 import { chartValuesOf } from '../predecessors/chart-values.ts'
-import type { PlanInput } from './make-plan.ts'
+import type { PlanInput } from './plan-input.ts'
 import type { Finding, PlannedSettings } from './plan.ts'
 
 /** The Secret that the chart reads by default: it is in our own namespace. */

@@ -2,7 +2,7 @@ import { type Service, keyOf } from '../../../kube/objects.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { parseIpAddress } from '../../../lib/ip-address.ts'
 import type { Context } from '../../doctor/facts.ts'
-import type { Judging } from './plan-services.ts'
+import type { Judging } from './judged.ts'
 import type { Finding, Findings, PlannedService } from './plan.ts'
 
 /** What of a Service stands in the way, or should be known before. */

@@ -1,6 +1,6 @@
 import { metallbSharingAnnotations } from '../../../announcers/request-annotations.ts'
 import { type KubeObject, keyOf } from '../../../kube/objects.ts'
-import type { Judged } from './plan-services.ts'
+import type { Judged } from './judged.ts'
 import type { Finding, Findings } from './plan.ts'
 
 function sharingKey({ metadata }: KubeObject): string | undefined {
