@@ -9,10 +9,10 @@ import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/ta
 import { applyReport, undoReport } from './report/apply-report.ts'
 import { clean } from './report/text.ts'
 import { Blocked, applyTakeover } from './apply/apply.ts'
-import { predecessorNamed } from './found.ts'
+import { Locked } from './lock.ts'
 import type { TakeoverPlan } from './plan/plan.ts'
-import { progressStore } from './progress.ts'
-import { NoPlan, type ReadPlan, readPlan } from './plan/read-plan.ts'
+import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
+import { type ReadPlan, readPlan } from './plan/read-plan.ts'
 import { formatNoPlan } from './report/report.ts'
 import { Interrupted } from './steps.ts'
 import { planSource } from './takeover-plan.ts'
@@ -66,15 +66,10 @@ export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, give
 
 /** Brings the predecessor back, and returns the exit code. */
 export async function takeoverUndo(settings: TakeoverUndoSettings, deps: TakeoverDeps): Promise<number> {
-  const { namespace, leaseNamespace, leaseName } = settings
   const run = async () => {
     const credentials = kubeconfig({ file: settings.kubeconfig })
-    const { client, ...more } = common({ ...settings, credentials }, deps)
-    const before = await progressStore(client, namespace).read()
-    const title = before ? predecessorNamed(before.found.predecessor).title : ''
-    const lease = { namespace: leaseNamespace, name: leaseName }
-    const result = await undoTakeover({ client, ...more, namespace, lease })
-    deps.print(undoReport(result, title, settings.output))
+    const result = await undoTakeover({ ...common({ ...settings, credentials }, deps), namespace: settings.namespace })
+    deps.print(undoReport(result, settings.output))
     return 0
   }
   return ended(run, 'undo', deps)
@@ -101,11 +96,15 @@ async function ended(
   try {
     return await run()
   } catch (error) {
+    if (error instanceof NothingToPlan) {
+      print(`${error.message}\n`)
+      return 0
+    }
     if (error instanceof NoPlan) {
       print(formatNoPlan(error.message, error.findings, 'text'))
       return 1
     }
-    if (error instanceof Blocked || error instanceof NothingToUndo) {
+    if (error instanceof Blocked || error instanceof NothingToUndo || error instanceof Locked) {
       printError(`eip-admission: ${error.message}\n`)
       return 1
     }

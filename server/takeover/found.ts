@@ -10,7 +10,7 @@ import { listAllKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import { names } from '../../manifests/names.ts'
-import type { PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
+import type { ObjectRef, PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
 import { type Predecessor, predecessors } from './predecessors/predecessors.ts'
 
 /** An object of MetalLB as the predecessor wrote it, without what changes with each Service, and without a password. */
@@ -26,7 +26,10 @@ export type FoundObject = {
 export type Found = {
   predecessor: Predecessor['id']
   workloads: PredecessorWorkload[]
+  /** Its lease. */
   lease: PlannedLease
+  /** The lease by which our program leads. */
+  ourLease: ObjectRef
   /** The address that each Service had, and which finalizers of the predecessor. */
   services: Record<Key, { address: string | undefined; finalizers: string[] }>
   /** Absent where MetalLB was not configured by objects. */
@@ -58,6 +61,7 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
     predecessor: id,
     workloads,
     lease,
+    ourLease: { namespace: plan.target.leaseNamespace, name: plan.target.leaseName },
     services: Object.fromEntries(
       services.map(({ namespace, name, before, finalizers }) => [
         `${namespace}/${name}`,

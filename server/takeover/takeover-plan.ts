@@ -8,9 +8,9 @@ import { fileFault } from '../file-fault.ts'
 import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import { type TakeoverPlan, canApply } from './plan/plan.ts'
 import type { Reader } from './plan/read-facts.ts'
-import { NoPlan, type PlanSource, readPlan } from './plan/read-plan.ts'
-import { quoted } from './report/quoted.ts'
-import { formatNoPlan, formatPlan } from './report/report.ts'
+import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
+import { type PlanSource, readPlan } from './plan/read-plan.ts'
+import { formatNoPlan, formatNothing, formatPlan } from './report/report.ts'
 
 /** `signal` aborts when the process has to stop. Nothing has to be finished then, so it ends at once. */
 type Deps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
@@ -24,9 +24,13 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Deps): 
     const { plan, secretFile } = await readPlan(planSource(flags, deps))
     if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
     if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
-    print(formatPlan(plan, output, { flags: typedFlags(flags), values: writeValues, secret: writeSecret }))
+    print(formatPlan(plan, output, { flags, values: writeValues, secret: writeSecret }))
     return canApply(plan) ? 0 : 1
   } catch (error) {
+    if (error instanceof NothingToPlan) {
+      print(formatNothing(error.message, output))
+      return 0
+    }
     if (!(error instanceof NoPlan)) throw error
     print(formatNoPlan(error.message, error.findings, output))
     return 1
@@ -65,11 +69,4 @@ function writeSecretFile(path: string, manifest: object): void {
       cause: error,
     })
   }
-}
-
-/** The flags that were typed, as the next command needs them. */
-function typedFlags(flags: Record<string, string>): string {
-  return Object.entries(flags)
-    .map(([flag, value]) => ` ${quoted(`${flag}=${value}`)}`)
-    .join('')
 }

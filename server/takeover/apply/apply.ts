@@ -1,17 +1,20 @@
 import type { KubeClient } from '../../../kube/client.ts'
 import { type Clock, systemClock } from '../../../kube/clock.ts'
 import { namespaces } from '../../../kube/resource.ts'
-import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
-import { type Found, readFound } from '../found.ts'
-import { freeLeaseStep } from './free-lease.ts'
-import { installStep } from './install-step.ts'
-import { leadStep } from './lead-step.ts'
+import { readFound } from '../found.ts'
+import type { KeptLease } from '../kept-lease.ts'
+import { withLock } from '../lock.ts'
 import type { PredecessorWorkload, TakeoverPlan } from '../plan/plan.ts'
 import { canApply } from '../plan/plan.ts'
-import { type ProgressStore, progressStore } from '../progress.ts'
+import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
+import type { BegunStep } from '../stand.ts'
 import { type StepResult, runSteps } from '../steps.ts'
 import { stopStep } from '../stop-steps.ts'
 import { readWorkload } from '../workloads.ts'
+import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
+import { freeLeaseStep } from './free-lease.ts'
+import { installStep } from './install-step.ts'
+import { leadStep } from './lead-step.ts'
 
 export type ApplyDeps = {
   client: KubeClient
@@ -33,17 +36,50 @@ export class Blocked extends Error {
 
 /** Carries out a takeover, or what an earlier run left of it. Each step sees for itself what is done already. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
-  const { client, signal, tell, patienceMs, clock = systemClock } = deps
-  const plan = await deps.makePlan()
+  const { client, tell, signal, clock = systemClock } = deps
+  const plan = await freePlan(deps)
+  const { namespace } = plan.target
+  const metadata = { name: namespace }
+  const options = { fieldManager: 'eip-admission-install' }
+  await client.apply(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, options)
+  return withLock({ client, namespace, command: 'apply', tell, signal, clock }, async (lock) => {
+    const progress = progressStore(client, namespace)
+    const before = await progress.read()
+    // Another run may have worked between our plan and our lock.
+    const current = isAsPlanned(before, plan) ? plan : await freePlan(deps)
+    return carryOut({ ...deps, clock, plan: current, progress, before, lock })
+  })
+}
+
+/** A plan without blockers. */
+async function freePlan({ makePlan }: ApplyDeps): Promise<TakeoverPlan> {
+  const plan = await makePlan()
   if (!canApply(plan)) throw new Blocked(blockersText(plan))
+  return plan
+}
+
+function isAsPlanned(before: Progress | undefined, { stand }: TakeoverPlan): boolean {
+  return before?.state === stand?.recorded && before?.step.name === stand?.step.name
+}
+
+type Work = ApplyDeps & {
+  clock: Clock
+  plan: TakeoverPlan
+  progress: ProgressStore
+  before: Progress | undefined
+  lock: KeptLease
+}
+
+async function carryOut(work: Work): Promise<ApplyResult> {
+  const { client, tell, signal, patienceMs, clock, plan, progress, before, lock } = work
   const { namespace, leaseNamespace, leaseName } = plan.target
-  const progress = progressStore(client, namespace)
-  const found = await foundBefore(client, plan, progress)
+  // A later run sees a cluster that the first one has changed already.
+  const found = before?.found ?? (await readFound(client, plan))
   const planned = plan.services.filter(({ held }) => held !== 'ignored')
   const lease = { namespace: leaseNamespace, name: leaseName }
   const verify = verifyStep({ client, planned, found })
   const steps = [
-    installStep(client, () => deps.install(plan)),
+    installStep(client, () => work.install(plan)),
     stopStep({ name: 'stop-predecessor', title: `Stop ${plan.predecessor.title}` }, client, () =>
       stoppedWorkloads(client, found.workloads),
     ),
@@ -52,24 +88,15 @@ export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
     adoptStep({ client, planned, found }),
     verify,
   ]
-  const record = ({ name }: { name: string }) => progress.write({ state: 'applying', step: name, found })
-  const results = await runSteps(steps, { record, tell, signal, patienceMs, clock })
-  await progress.write({ state: 'applied', step: 'verify', found })
+  let last: BegunStep | undefined
+  const record = async (step: BegunStep) => {
+    last = step
+    await progress.write({ state: 'applying', step, found })
+  }
+  const results = await runSteps(steps, { record, check: lock.check, tell, signal, patienceMs, clock })
+  await lock.check()
+  if (last) await progress.write({ state: 'applied', step: last, found })
   return { plan, steps: results, services: await verify.results() }
-}
-
-/** What the first run found. A later run sees a cluster that this one has changed already. */
-async function foundBefore(client: KubeClient, plan: TakeoverPlan, progress: ProgressStore): Promise<Found> {
-  const before = await progress.read()
-  if (before) return before.found
-  const found = await readFound(client, plan)
-  await client.apply(
-    namespaces,
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: plan.target.namespace } },
-    { fieldManager: 'eip-admission-install' },
-  )
-  await progress.write({ state: 'applying', step: 'record', found })
-  return found
 }
 
 /** The predecessor's workloads that exist, with the selectors of their pods. */

@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { KubeClient } from '../../../kube/client.ts'
 import { type Clock, systemClock } from '../../../kube/clock.ts'
-import { isAlreadyExists, isConflict } from '../../../kube/errors.ts'
 import { type LeaseRecord, leaseRecord } from '../../../kube/lease.ts'
 import type { Lease } from '../../../kube/objects.ts'
 import { leases } from '../../../kube/resource.ts'
 import { isOwnIdentity } from '../../lease-holder.ts'
+import { claimed, leaseDurationMs } from '../kept-lease.ts'
 import type { ObjectRef } from '../plan/plan.ts'
 import type { Step } from '../steps.ts'
-
-const leaseDurationMs = 15_000
 
 const infix = '_takeover_'
 
@@ -50,15 +48,5 @@ export function freeLeaseStep(client: KubeClient, lease: ObjectRef, clock: Clock
     async act() {
       if (await claimed(record)) await record.release()
     },
-  }
-}
-
-/** Whether a claim succeeded; false also where another contender was faster. */
-export async function claimed(record: LeaseRecord): Promise<boolean> {
-  try {
-    return await record.claim()
-  } catch (error) {
-    if (isConflict(error) || isAlreadyExists(error)) return false
-    throw error
   }
 }

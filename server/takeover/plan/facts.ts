@@ -1,6 +1,7 @@
 import type { ConfigMap, KubeObject, Lease, Secret } from '../../../kube/objects.ts'
 import type { Facts } from '../../doctor/facts.ts'
 import type { Fact } from '../../doctor/fact.ts'
+import type { Progress } from '../progress.ts'
 import type { ProgramObject } from '../predecessors/pod-template.ts'
 
 /** What of the cluster and the cloud `takeover plan` looks at: facts of `doctor`, and some of its own. */
@@ -32,7 +33,9 @@ export type TakeoverFacts = Pick<
   bgpSecret: Fact<Secret | undefined>
   autoscalers: Fact<Autoscaler[]>
   /** What a takeover that was begun has written down. */
-  progress: Fact<ConfigMap | undefined>
+  progress: Fact<Progress | undefined>
+  /** The lease of the run that works on it. */
+  lock: Fact<Lease | undefined>
 }
 
 export type Autoscaler = KubeObject & { spec?: { scaleTargetRef?: { kind: string; name: string } } }

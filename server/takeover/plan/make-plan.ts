@@ -10,6 +10,7 @@ import { leaseOf, planLease } from './plan-lease.ts'
 import { planPredecessor } from './plan-predecessor.ts'
 import { planReservations } from './plan-reservations.ts'
 import { planServices } from './plan-services.ts'
+import { planStand, standFinding } from './plan-stand.ts'
 import type { Finding, Findings, TakeoverPlan } from './plan.ts'
 import { plannedSettings, settingsWarnings } from './planned-settings.ts'
 
@@ -23,19 +24,33 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   const hasOrphans = addresses.reservations.some(({ whose }) => whose === 'orphan')
   // Until a person has seen what the predecessor left, nothing of it is given back.
   const flags = hasOrphans ? { '--sweep': 'report', ...input.flags } : input.flags
+  const stand = planStand({
+    progress: valueOf(facts.progress),
+    lock: valueOf(facts.lock),
+    workloads: programs.predecessor.workloads,
+    services: addresses.services,
+    ours: { namespace: leaseNamespace, name: leaseName },
+    leases: valueOf(facts.leases) ?? [],
+    now: context.now,
+  })
   const parts = [programs, translation, checked(facts, context), addresses, network]
   return {
     formatVersion: 1,
     cluster: { id: valueOf(facts.cluster)?.id ?? '', server: valueOf(facts.server)?.version ?? '' },
     predecessor: programs.predecessor,
     target: { namespace, leaseNamespace, leaseName },
+    stand,
     settings: plannedSettings({ ...input, flags }),
     services: addresses.services,
     reservations: addresses.reservations,
     nodes: network.nodes,
     announcer: network.announcer,
     blockers: distinct([...unreadFindings(facts), ...parts.flatMap(({ blockers }) => blockers)]),
-    warnings: distinct([...parts.flatMap(({ warnings }) => warnings), ...settingsWarnings(context)]),
+    warnings: distinct([
+      ...standFinding(stand),
+      ...parts.flatMap(({ warnings }) => warnings),
+      ...settingsWarnings(context),
+    ]),
     cost: costOf(addresses.reservations),
   }
 }

@@ -39,20 +39,12 @@ export function planPredecessor({ found, predecessor, isBegun, programs, autosca
       ...(isBegun ? [] : programs.filter(isOurs).map(ownProgram)),
     ],
     warnings: [
-      ...(isBegun ? [begun] : []),
       ...(running.length === 0 && !isBegun ? [notRunning(own)] : []),
       ...running.flatMap(unnamedVersion),
       ...running.flatMap(({ object }) => helmFinding(object)),
       ...autoscalers.flatMap((one) => autoscalerFinding(one, running)),
     ],
   }
-}
-
-const begun: Finding = {
-  reason: 'takeover-begun',
-  where: 'the cluster',
-  what: 'a takeover was begun: the plan shows what is left of it',
-  remedy: 'eip-admission takeover apply continues it, eip-admission takeover undo goes back',
 }
 
 function otherPredecessor({ object, image }: FoundWorkload): Finding {

@@ -1,4 +1,5 @@
 import type { Predecessor } from '../predecessors/predecessors.ts'
+import { type Stand, isComplete } from '../stand.ts'
 
 /*
  * What `takeover plan` prints and `takeover apply` carries out. Plain data: it can be written as JSON and read back. No
@@ -20,6 +21,8 @@ export type PredecessorWorkload = ObjectRef & {
   nodeSelector?: Record<string, string>
   /** Whether it has a replica, or a pod that should run. */
   isRunning: boolean
+  /** The release of Helm that it belongs to. */
+  helmRelease?: string
   /** Selects its pods: none of them may be left before we lead. */
   podSelector: Record<string, string>
 }
@@ -127,6 +130,8 @@ export type TakeoverPlan = {
   }
   /** Where our program will run. */
   target: { namespace: string; leaseNamespace: string; leaseName: string }
+  /** A takeover that was begun; undefined if none was. */
+  stand?: Stand | undefined
   settings: PlannedSettings
   services: PlannedService[]
   reservations: PlannedReservation[]
@@ -136,6 +141,11 @@ export type TakeoverPlan = {
   warnings: Finding[]
   /** What the project pays for. Nothing is bought or given back: the two numbers are equal. */
   cost: { addressesBefore: number; addressesAfter: number }
+}
+
+/** Whether a takeover was carried out to its end, and nothing is in the way of staying so. */
+export function isDone({ stand, blockers }: Pick<TakeoverPlan, 'stand' | 'blockers'>): boolean {
+  return isComplete(stand) && blockers.length === 0
 }
 
 /** Whether `apply` may begin. */

@@ -14,6 +14,8 @@ import { listKnown, metallbObjects, readCluster, settled } from '../../doctor/fa
 import { daemonSets, definitionsRead, deployments, sessionStates } from '../../doctor/kinds.ts'
 import type { CloudReader } from '../../doctor/reader.ts'
 import type { Autoscaler, TakeoverFacts } from './facts.ts'
+import { lockAt } from '../lock.ts'
+import { readProgress } from '../progress.ts'
 import type { ReadData } from '../predecessors/given-settings.ts'
 import type { ObjectRef } from './plan.ts'
 import type { ProgramObject } from '../predecessors/pod-template.ts'
@@ -91,9 +93,8 @@ export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
       const found = await Promise.all(leasesAt.map((at) => reader.get(leases, at)))
       return found.filter((lease) => lease !== undefined)
     }),
-    progress: readFact(async () =>
-      reader.get(configMaps, { namespace: context.settings.process.namespace, name: names.takeoverConfigMap }),
-    ),
+    progress: readFact(() => readProgress(reader, context.settings.process.namespace)),
+    lock: readFact(() => reader.get(leases, lockAt(context.settings.process.namespace))),
     document: readFact(async () =>
       loadBalancer.kind === 'metallb-configmap' || loadBalancer.kind === 'metallb'
         ? reader.get(configMaps, { namespace: loadBalancer.namespace, name: loadBalancer.name })

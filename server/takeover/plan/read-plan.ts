@@ -4,14 +4,17 @@ import type { CloudProvider } from '../../clouds/cloud-provider.ts'
 import type { Context } from '../../doctor/facts.ts'
 import { proxyOf } from '../../proxy.ts'
 import { readSettingsFile } from '../../settings/file.ts'
-import { type Problem, SettingsError } from '../../settings/problems.ts'
+import { SettingsError } from '../../settings/problems.ts'
+import { ownNamespace } from '../../settings/process.ts'
 import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
 import { findPredecessors } from '../predecessors/find-predecessor.ts'
 import type { FoundPredecessors } from '../predecessors/find-predecessor.ts'
 import { type GivenSettings, readGivenSettings } from '../predecessors/given-settings.ts'
 import { makePlan } from './make-plan.ts'
+import { readProgress } from '../progress.ts'
 import { leaseOf } from './plan-lease.ts'
-import type { Finding, TakeoverPlan } from './plan.ts'
+import { NoPlan, problemFinding, withoutPredecessor } from './no-plan.ts'
+import type { TakeoverPlan } from './plan.ts'
 import type { ProgramObject } from '../predecessors/pod-template.ts'
 import { type Predecessor, predecessors } from '../predecessors/predecessors.ts'
 import { type Reader, dataReader, readFacts, readPods, readPrograms } from './read-facts.ts'
@@ -34,17 +37,6 @@ export type ReadPlan = {
   vendor: CloudProvider
   /** The configuration file of our Secret, as JSON. It holds the token. */
   secretFile: string
-}
-
-/** Why there is no plan: no predecessor was found, or its settings are wrong. */
-export class NoPlan extends Error {
-  override readonly name = 'NoPlan'
-  readonly findings: readonly Finding[]
-
-  constructor(message: string, findings: readonly Finding[]) {
-    super(message)
-    this.findings = findings
-  }
 }
 
 /** Reads the cluster and the cloud, changes neither, and makes the plan. Throws NoPlan if it cannot know the settings. */
@@ -119,16 +111,10 @@ async function chosen(
   const predecessor = predecessors.find(
     ({ provider, dialect, id }) => id === dialect && (provider === named || dialect === named),
   )
-  if (!predecessor)
-    throw new NoPlan('no predecessor was found', [
-      {
-        reason: 'no-predecessor',
-        where: 'Deployments and DaemonSets of all namespaces',
-        what: 'none runs cloud-provider-equinix-metal, packet-ccm or cloud-provider-cherry',
-        remedy:
-          'if it runs outside of the cluster, say which with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
-      },
-    ])
+  if (!predecessor) {
+    const namespace = flags['--namespace'] ?? env['POD_NAMESPACE'] ?? ownNamespace.default
+    throw withoutPredecessor(await readProgress(reader, namespace), namespace)
+  }
   const own = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value, isSecret: false }],
   )
@@ -166,13 +152,6 @@ function resolved({ predecessor, flags, translation, env }: Resolving): ServeSet
       ...error.problems.map(problemFinding),
     ])
   }
-}
-
-/** Without the value if it stands in the file: somebody may have written the token into the wrong field. */
-function problemFinding({ setting, source, wrong, right }: Problem): Finding {
-  const isOfFile = source?.startsWith('the field ') === true
-  const shown = isOfFile ? wrong.replace(/^is ".*"$/s, 'cannot be used (its value is not shown)') : wrong
-  return { reason: 'setting', where: setting, what: source === undefined ? shown : `${source} ${shown}`, remedy: right }
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,6 +1,6 @@
-import { type KubeObject, keyOf } from '../../../kube/objects.ts'
+import { keyOf } from '../../../kube/objects.ts'
 import { suspendedAnnotation } from '../annotations.ts'
-import type { FoundWorkload } from '../predecessors/find-predecessor.ts'
+import { type FoundWorkload, helmReleaseOf } from '../predecessors/find-predecessor.ts'
 import type { ProgramObject } from '../predecessors/pod-template.ts'
 import type { Autoscaler } from './facts.ts'
 import type { Finding } from './plan.ts'
@@ -30,6 +30,7 @@ const managers: { name: string; marks: readonly string[]; remedy: string }[] = [
   },
 ]
 
+/** Somebody who would start a workload again. */
 export function managerFinding(object: ProgramObject): Finding[] {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
   if (annotations[suspendedAnnotation] === 'true') return []
@@ -49,9 +50,11 @@ export function managerFinding(object: ProgramObject): Finding[] {
   ]
 }
 
-export function helmFinding({ kind, metadata }: KubeObject): Finding[] {
-  const { labels = {}, annotations = {} } = metadata
-  const release = annotations['meta.helm.sh/release-name']
+/** The release of Helm that a workload belongs to. */
+export function helmFinding(object: ProgramObject): Finding[] {
+  const { kind, metadata } = object
+  const { labels = {} } = metadata
+  const release = helmReleaseOf(object)
   if (labels['app.kubernetes.io/managed-by'] !== 'Helm' && release === undefined) return []
   return [
     {
@@ -63,6 +66,7 @@ export function helmFinding({ kind, metadata }: KubeObject): Finding[] {
   ]
 }
 
+/** An autoscaler of a workload that runs. */
 export function autoscalerFinding({ metadata, spec }: Autoscaler, running: readonly FoundWorkload[]): Finding[] {
   const { kind, name } = spec?.scaleTargetRef ?? {}
   const target = running.find(

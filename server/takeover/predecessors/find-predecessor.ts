@@ -36,11 +36,17 @@ export function isRunning({ kind, spec, status }: ProgramObject): boolean {
   return (spec?.replicas ?? 1) > 0 || (status?.replicas ?? 0) > 0
 }
 
+/** The release of Helm that an object belongs to. */
+export function helmReleaseOf({ metadata: { annotations = {} } }: ProgramObject): string | undefined {
+  return annotations['meta.helm.sh/release-name']
+}
+
 /** What the plan says of a workload: enough to bring it back. */
 export function describeWorkload({ object, image }: FoundWorkload): PredecessorWorkload {
   const { kind, metadata, spec } = object
   const selector = spec?.template?.spec?.nodeSelector
   const isDaemonSet = kind === 'DaemonSet'
+  const release = helmReleaseOf(object)
   return {
     kind: isDaemonSet ? 'DaemonSet' : 'Deployment',
     namespace: metadata.namespace ?? '',
@@ -50,6 +56,7 @@ export function describeWorkload({ object, image }: FoundWorkload): PredecessorW
     version: versionOf(image),
     ...(isDaemonSet ? { nodeSelector: selector ?? {} } : { replicas: spec?.replicas ?? 1 }),
     isRunning: isRunning(object),
+    ...(release !== undefined && { helmRelease: release }),
     podSelector: spec?.selector?.matchLabels ?? {},
   }
 }

@@ -27,7 +27,7 @@ function serviceLine({ service, address, problems }: ServiceResult): string {
 }
 
 /** What `takeover undo` says at its end. */
-export function undoReport({ steps, reservations }: UndoResult, title: string, format: Format): string {
+export function undoReport({ title, steps, reservations }: UndoResult, format: Format): string {
   if (format === 'json') return asJson({ state: 'undone', steps, reservations })
   const left = reservations.map(
     ({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${clean(reason)}`,

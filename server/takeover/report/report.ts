@@ -1,13 +1,10 @@
 import { type Format, asJson } from './format.ts'
-import { type Finding, type TakeoverPlan, canApply } from '../plan/plan.ts'
+import { type Finding, type TakeoverPlan, isDone } from '../plan/plan.ts'
 import { costText, reservationsText, servicesText } from './addresses-text.ts'
 import { announcingText, nodesText } from './network-text.ts'
-import { quoted } from './quoted.ts'
 import { predecessorText, settingsText } from './settings-text.ts'
-import { clean, section } from './text.ts'
-
-/** The flags that `apply` needs too, and the files that were written. */
-export type Typed = { flags: string; values?: string | undefined; secret?: string | undefined }
+import { type Typed, nextText } from './next-text.ts'
+import { clean, findings } from './text.ts'
 
 /** The plan for people, or for programs. */
 export function formatPlan(plan: TakeoverPlan, format: Format, typed: Typed): string {
@@ -20,8 +17,19 @@ export function formatNoPlan(message: string, blockers: readonly Finding[], form
   return `There is no plan: ${clean(message)}.\n\n${findings('In the way', blockers)}\n`
 }
 
+/** That there is nothing to plan. */
+export function formatNothing(message: string, format: Format): string {
+  if (format === 'json') return asJson({ formatVersion: 1, blockers: [], message })
+  return `${clean(message)}\n`
+}
+
 function asText(plan: TakeoverPlan, typed: Typed): string {
-  const parts = [
+  const parts = isDone(plan) ? doneParts(plan, typed) : allParts(plan, typed)
+  return parts.filter((part) => part !== '').join('\n')
+}
+
+function allParts(plan: TakeoverPlan, typed: Typed): string[] {
+  return [
     head(plan),
     predecessorText(plan),
     settingsText(plan),
@@ -34,40 +42,19 @@ function asText(plan: TakeoverPlan, typed: Typed): string {
     findings('In the way', plan.blockers),
     nextText(plan, typed),
   ]
-  return parts.filter((part) => part !== '').join('\n')
+}
+
+/** What a person needs after a takeover: its settings and what it changed are done. */
+function doneParts(plan: TakeoverPlan, typed: Typed): string[] {
+  return [
+    head(plan),
+    predecessorText(plan),
+    servicesText(plan),
+    findings('Warnings', plan.warnings),
+    nextText(plan, typed),
+  ]
 }
 
 function head({ predecessor, cluster }: TakeoverPlan): string {
   return `Takeover from ${predecessor.title}, cluster ${clean(cluster.id)}, Kubernetes ${clean(cluster.server)}\n`
-}
-
-function findings(title: string, all: readonly Finding[]): string {
-  if (all.length === 0) return ''
-  const lines = all.flatMap(({ where, what, remedy }) => [`${clean(where)}: ${clean(what)}`, `  do: ${clean(remedy)}`])
-  return section(`${title} (${all.length})`, lines)
-}
-
-function nextText(plan: TakeoverPlan, { flags, values, secret }: Typed): string {
-  if (!canApply(plan))
-    return `Blocked: ${countText(plan.blockers.length)} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan${flags}\n`
-  const { namespace } = plan.target
-  const files = [values, secret].filter((file) => file !== undefined)
-  const written = files.length === 0 ? '' : ` Written: ${files.map(clean).join(', ')}.`
-  const areWritten = files.length === 2
-  const secretFile = quoted(secret ?? 'secret.yaml')
-  const chart = `helm install eip-admission manifests/chart --namespace ${namespace} --take-ownership`
-  return [
-    `Ready. Nothing was changed.${written} Type next, only the last line if the chart is installed already:\n`,
-    ...(areWritten
-      ? []
-      : [`  eip-admission takeover plan${flags} --write-values=values.yaml --write-secret=secret.yaml`]),
-    `  kubectl create namespace ${namespace}`,
-    `  kubectl create -f ${secretFile} && rm ${secretFile}`,
-    `  ${chart} --values ${quoted(values ?? 'values.yaml')} --set replicas=0`,
-    `  eip-admission takeover apply${flags}\n`,
-  ].join('\n')
-}
-
-function countText(count: number): string {
-  return count === 1 ? '1 thing stands' : `${count} things stand`
 }

@@ -1,3 +1,5 @@
+import type { Finding } from '../plan/plan.ts'
+
 /** A part of a report; empty if it has no lines. */
 export function section(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
@@ -25,4 +27,10 @@ export function clean(text: string): string {
 export function cleanLine(text: string): string {
   const [margin = ''] = /^ */.exec(text) ?? []
   return `${margin}${clean(text)}`
+}
+
+/** What a person should know, each with what to do. */
+export function findings(title: string, all: readonly Finding[]): string {
+  const lines = all.flatMap(({ where, what, remedy }) => [`${clean(where)}: ${clean(what)}`, `  do: ${clean(remedy)}`])
+  return section(`${title} (${all.length})`, lines)
 }

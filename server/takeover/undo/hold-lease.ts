@@ -1,17 +1,16 @@
 import type { KubeClient } from '../../../kube/client.ts'
 import { type Clock, systemClock } from '../../../kube/clock.ts'
 import { leases } from '../../../kube/resource.ts'
-import { claimed, claimedLease, isInTheWay, isOfTakeover } from '../apply/free-lease.ts'
+import { claimedLease, isInTheWay, isOfTakeover } from '../apply/free-lease.ts'
+import { keptLease } from '../kept-lease.ts'
 import type { ObjectRef } from '../plan/plan.ts'
 import type { Missing, Step } from '../steps.ts'
-
-const renewMs = 3_000
 
 export type LeaseHold = {
   /** Claims the lease as soon as it is free, and keeps it until `release`. */
   step: Step
   /** Throws if the lease is another's by now: then somebody else acts. */
-  check(): void
+  check(): Promise<void>
   release(): Promise<void>
 }
 
@@ -30,43 +29,16 @@ type Deps = {
  */
 export function holdLease(deps: Deps): LeaseHold {
   const { client, lease, clock = systemClock } = deps
-  const record = claimedLease(client, lease, clock)
-  const over = new AbortController()
-  let state: 'free' | 'held' | 'lost' = 'free'
-  let renewal: Promise<void> = Promise.resolve()
-
-  const renew = async () => {
-    for (;;) {
-      await clock.sleep(renewMs, over.signal)
-      if (over.signal.aborted) return
-      // A call that fails is repeated: the lease is ours for several renewals more.
-      const isOurs = await claimed(record).catch(() => undefined)
-      if (isOurs === false) {
-        state = 'lost'
-        return
-      }
-    }
-  }
+  const kept = keptLease(claimedLease(client, lease, clock), { clock, taken: () => takenError(lease) })
   return {
     step: {
       name: 'hold-lease',
       title: `Keep every eip-admission from acting, by the ${placeOf(lease)}`,
-      missing: async () => (state === 'held' ? undefined : holderMissing(deps)),
-      async act() {
-        if (!(await claimed(record))) return
-        state = 'held'
-        renewal = renew()
-      },
+      missing: async () => (kept.isOurs() ? undefined : holderMissing(deps)),
+      act: async () => void (await kept.claim()),
     },
-    check() {
-      if (state === 'lost') throw takenError(lease)
-    },
-    async release() {
-      over.abort()
-      await renewal
-      if (state === 'held') await record.release()
-      state = 'free'
-    },
+    check: kept.check,
+    release: kept.release,
   }
 }
 

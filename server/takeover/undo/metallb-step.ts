@@ -42,7 +42,7 @@ export function metallbStep(deps: UndoWork): Step {
         now: () => clock.now(),
       })
       for (let isUnfinished = true; isUnfinished && !signal.aborted;) {
-        check()
+        await check()
         const result = await configurator.carryOut(nothingToAnnounce, signal)
         const [refused] = result.problems
         if (refused) throw new Error(`MetalLB refuses an object of the predecessor: ${refused.message}`)

@@ -13,7 +13,13 @@ import type { Step } from '../steps.ts'
 import { isMarked, undoPatch } from './undo-service.ts'
 
 /** What steps of `undo` work with. */
-export type UndoWork = { client: KubeClient; found: Found; check: () => void; signal: AbortSignal; clock: Clock }
+export type UndoWork = {
+  client: KubeClient
+  found: Found
+  check: () => Promise<void>
+  signal: AbortSignal
+  clock: Clock
+}
 
 const writesAtOnce = 8
 
@@ -55,10 +61,10 @@ export function servicesStep({ client, found, check }: UndoWork): Step {
   }
 }
 
-type GivingBack = { service: Service; finalizers: readonly string[]; check: () => void }
+type GivingBack = { service: Service; finalizers: readonly string[]; check: () => Promise<void> }
 
 async function giveBack(client: KubeClient, { service, finalizers, check }: GivingBack): Promise<void> {
-  check()
+  await check()
   const merge = undoPatch(service, finalizers)
   const { namespace, name } = service.metadata
   // Somebody else wrote it meanwhile, or it is gone: the next look decides anew.
@@ -78,7 +84,7 @@ export function recordsStep({ client, check }: UndoWork): Step {
       await mapAll(
         await knownRecords(client),
         async (record) => {
-          check()
+          await check()
           await forget(client, record)
         },
         writesAtOnce,

@@ -7,9 +7,11 @@ import { claimKey, phaseOf, reservationIdOf } from '../../../ledger/record/elast
 import { type Found, predecessorNamed } from '../found.ts'
 import { holdLease } from './hold-lease.ts'
 import { metallbStep } from './metallb-step.ts'
-import type { ObjectRef } from '../plan/plan.ts'
-import { progressStore } from '../progress.ts'
+import type { KeptLease } from '../kept-lease.ts'
+import { withLock } from '../lock.ts'
+import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
 import { returnStep } from './return-step.ts'
+import type { BegunStep } from '../stand.ts'
 import { type Step, type StepResult, runSteps } from '../steps.ts'
 import { stopStep } from '../stop-steps.ts'
 import { leavesReservation } from './undo-service.ts'
@@ -19,7 +21,6 @@ import { isStopped, ownWorkloads, patchWorkload, readWorkload, replicasAnnotatio
 export type UndoDeps = {
   client: KubeClient
   namespace: string
-  lease: ObjectRef
   tell: (line: string) => void
   signal: AbortSignal
   patienceMs: number
@@ -29,7 +30,8 @@ export type UndoDeps = {
 /** A reservation that the predecessor will not look after. The project pays for it until a person deletes it. */
 export type LeftReservation = { id: string; address: string | undefined; reason: string }
 
-export type UndoResult = { steps: StepResult[]; reservations: LeftReservation[] }
+/** `title`: the predecessor's name for people. */
+export type UndoResult = { title: string; steps: StepResult[]; reservations: LeftReservation[] }
 
 /** Thrown where no takeover is recorded. */
 export class NothingToUndo extends Error {
@@ -38,18 +40,38 @@ export class NothingToUndo extends Error {
 
 /** Brings the predecessor back, from wherever a takeover stands. */
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
-  const { client, namespace, lease, tell, signal, patienceMs, clock = systemClock } = deps
-  const progress = progressStore(client, namespace)
+  const { client, namespace, tell, signal, clock = systemClock } = deps
+  // Where nothing is recorded, not even a lock is written.
+  await recorded(progressStore(client, namespace), namespace)
+  return withLock({ client, namespace, command: 'undo', tell, signal, clock }, async (lock) => {
+    const progress = progressStore(client, namespace)
+    const { found } = await recorded(progress, namespace)
+    return carryOut({ ...deps, clock, progress, found, lock })
+  })
+}
+
+/** What an earlier run recorded. */
+async function recorded(progress: ProgressStore, namespace: string): Promise<Progress> {
   const before = await progress.read()
-  if (!before)
-    throw new NothingToUndo(
-      `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
-    )
-  const { found } = before
-  const hold = holdLease({ client, lease, isPredecessorBack: () => isAnyRunning(client, found), clock })
-  const work = { client, found, signal, check: () => hold.check(), clock }
+  if (before) return before
+  throw new NothingToUndo(
+    `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
+  )
+}
+
+type Work = UndoDeps & { clock: Clock; progress: ProgressStore; found: Found; lock: KeptLease }
+
+async function carryOut(of: Work): Promise<UndoResult> {
+  const { client, namespace, tell, signal, patienceMs, clock, progress, found, lock } = of
+  const isPredecessorBack = () => isAnyRunning(client, found)
+  const hold = holdLease({ client, lease: found.ourLease, isPredecessorBack, clock })
+  const check = async () => {
+    await lock.check()
+    await hold.check()
+  }
+  const work = { client, found, signal, check, clock }
   const left = new Map<string, LeftReservation>()
-  const { finalizers } = predecessorNamed(found.predecessor)
+  const { finalizers, title } = predecessorNamed(found.predecessor)
   // Read before anything goes: afterwards nobody knows of them.
   const noting = (step: Step): Step => ({
     ...step,
@@ -65,13 +87,14 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
     metallbStep(work),
     noting(servicesStep(work)),
     noting(recordsStep(work)),
-    returnStep(client, found, () => hold.release()),
+    returnStep(client, found, hold.release),
   ]
-  const record = ({ name }: { name: string }) => progress.write({ state: 'undoing', step: name, found })
+  const record = (step: BegunStep) => progress.write({ state: 'undoing', step, found })
   try {
-    const results = await runSteps(steps, { record, tell, signal, patienceMs, clock })
+    const results = await runSteps(steps, { record, check, tell, signal, patienceMs, clock })
+    await check()
     await progress.remove()
-    return { steps: results, reservations: [...left.values()] }
+    return { title, steps: results, reservations: [...left.values()] }
   } finally {
     await hold.release()
   }

@@ -93,6 +93,7 @@ function setUp({ of, id, secret, frr, isMultihop }: World) {
     predecessor: id,
     workloads: [],
     lease: { namespace: 'kube-system', name: 'x', isUsed: true, holder: undefined },
+    ourLease: { namespace: 'kube-system', name: 'x' },
     services: {},
     metallb: foundObjects(theirs, predecessorNamed(id)) ?? { namespace: '', objects: [] },
   }

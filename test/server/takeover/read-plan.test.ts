@@ -7,7 +7,8 @@ import { type DialectName, dialects } from '../../../sandbox/dialects.ts'
 import { deployments } from '../../../server/doctor/kinds.ts'
 import type { ProgramObject } from '../../../server/takeover/predecessors/pod-template.ts'
 import { predecessors } from '../../../server/takeover/predecessors/predecessors.ts'
-import { NoPlan, readPlan } from '../../../server/takeover/plan/read-plan.ts'
+import { NoPlan } from '../../../server/takeover/plan/no-plan.ts'
+import { readPlan } from '../../../server/takeover/plan/read-plan.ts'
 import { formatPlan } from '../../../server/takeover/report/report.ts'
 import { makeService } from '../../builders.ts'
 import { apiServer } from '../../fakes/api-server.ts'
@@ -104,7 +105,7 @@ for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
       )
       assert.is(plan.predecessor.lease.isUsed, false)
       assert.match(secretFile, token)
-      assert.not.match(JSON.stringify(plan) + formatPlan(plan, 'text', { flags: '' }), token)
+      assert.not.match(JSON.stringify(plan) + formatPlan(plan, 'text', { flags: {} }), token)
       assert.equal(writes, [])
       assert.ok(cloud.control.calls.all().every(({ method }) => method === 'GET'))
     } finally {

@@ -6,7 +6,12 @@ import { chartValuesOf } from '../../../server/takeover/predecessors/chart-value
 import { findPredecessors } from '../../../server/takeover/predecessors/find-predecessor.ts'
 import { type GivenSettings, readGivenSettings } from '../../../server/takeover/predecessors/given-settings.ts'
 import type { Container, ProgramObject, Volume } from '../../../server/takeover/predecessors/pod-template.ts'
-import { type Predecessor, predecessorOf, predecessors, versionOf } from '../../../server/takeover/predecessors/predecessors.ts'
+import {
+  type Predecessor,
+  predecessorOf,
+  predecessors,
+  versionOf,
+} from '../../../server/takeover/predecessors/predecessors.ts'
 import { translate } from '../../../server/takeover/predecessors/translate.ts'
 
 const images: [string, Predecessor['id'] | undefined, string | undefined][] = [
