@@ -20,6 +20,8 @@ export type LeaseOptions = {
 export type LeaseRecord = {
   /** Claims the lease if it is free or has expired, renews it if it is ours. Returns whether it is ours now. */
   claim(): Promise<boolean>
+  /** Renews the lease if it is still ours. False if anybody held it since, although it may be free by now. */
+  renew(): Promise<boolean>
   /** How long the lease had not been renewed, by its date, when we claimed it; undefined if there was none. */
   silentMs(): number | undefined
   /** Who held the lease when we last saw it; empty if nobody did, undefined before the first look. */
@@ -58,6 +60,13 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
       if (stored !== undefined) await writeClaim(stored)
       else ours = await client.create(leases, { ...newLease, metadata: lease, spec: claimedSpec({}, options) }, call)
       holder = identity
+      return true
+    },
+    async renew() {
+      if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
+      const stored = await client.get(leases, lease, call)
+      if (stored?.spec?.holderIdentity !== identity) return false
+      await writeClaim(stored)
       return true
     },
     silentMs: () => silentMs,

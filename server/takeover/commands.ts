@@ -18,7 +18,8 @@ import { Interrupted } from './steps.ts'
 import { planSource } from './takeover-plan.ts'
 import { NothingToUndo, undoTakeover } from './undo/undo.ts'
 
-export type TakeoverDeps = CommandDeps & Pick<ServeDeps, 'signal'> & { printError: (text: string) => void }
+export type TakeoverDeps = CommandDeps &
+  Pick<ServeDeps, 'signal'> & { printError: (text: string) => void; lockMs?: number }
 
 /** Takes over, or continues an earlier run, and returns the exit code. */
 export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDeps): Promise<number> {
@@ -75,12 +76,12 @@ export async function takeoverUndo(settings: TakeoverUndoSettings, deps: Takeove
   return ended(run, 'undo', deps)
 }
 
-function common({ credentials, output, patienceMs }: Work, { version, print, signal }: TakeoverDeps) {
+function common({ credentials, output, patienceMs }: Work, { version, print, signal, lockMs }: TakeoverDeps) {
   const client = connect(credentials, { userAgent: `eip-admission/${version} takeover`, timeoutMs: 30_000 })
   const isText = output === 'text'
   // For programs the output is one document.
   const tell = (line: string) => (isText ? print(`${indentOf(line)}${clean(line)}\n`) : undefined)
-  return { client, tell, signal, patienceMs }
+  return { client, tell, signal, patienceMs, lockMs }
 }
 
 function indentOf(line: string): string {

@@ -18,6 +18,8 @@ export type LockDeps = {
   tell: (line: string) => void
   signal: AbortSignal
   clock: Clock
+  /** How long the lock of a dead run counts. */
+  lockMs: number | undefined
 }
 
 /** Thrown where another run works on the takeover. */
@@ -45,15 +47,16 @@ export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Pro
 
 const lookMs = 1_000
 
-async function takeLock({ client, namespace, command, tell, signal, clock }: LockDeps): Promise<KeptLease> {
+async function takeLock({ client, namespace, command, tell, signal, clock, ...more }: LockDeps): Promise<KeptLease> {
+  const { lockMs: durationMs = leaseDurationMs } = more
   const at = lockAt(namespace)
   const identity = `${person()}_takeover-${command}_${randomUUID()}`
-  const record = leaseRecord({ client, lease: at, identity, leaseDurationMs, callTimeoutMs: 5_000, clock })
+  const record = leaseRecord({ client, lease: at, identity, leaseDurationMs: durationMs, callTimeoutMs: 5_000, clock })
   const taken = () =>
     new Locked(
       'another run took over while this one could not reach the API server; to see where it stands: eip-admission takeover plan',
     )
-  const lock = keptLease(record, { clock, taken })
+  const lock = keptLease(record, { clock, taken, durationMs })
   let first: Lease | undefined
   while (!(await lock.claim())) {
     const stored = await client.get(leases, at)
@@ -61,7 +64,7 @@ async function takeLock({ client, namespace, command, tell, signal, clock }: Loc
     if (first && worker && stored?.spec?.renewTime !== first.spec?.renewTime) throw lockedBy(worker)
     if (!first && worker) {
       first = stored
-      tell(`${workerText(worker)}; waiting up to ${leaseDurationMs / 1000} s to see whether it lives`)
+      tell(`${workerText(worker)}; waiting up to ${durationMs / 1000} s to see whether it lives`)
     }
     await clock.sleep(lookMs, signal)
     if (signal.aborted) throw new Interrupted('stopped')

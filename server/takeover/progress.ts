@@ -65,14 +65,12 @@ function progressIn({ metadata, data = {} }: ConfigMap): Progress {
     )
   if (!isState(state))
     throw new Error(`${place}: state is ${JSON.stringify(state)}; it must be one of ${states.join(', ')}`)
-  return { state, step: parsed<BegunStep>(step, `${place}: step`), found: parsed<Found>(found, `${place}: found`) }
-}
-
-function parsed<T>(text: string, what: string): T {
   try {
-    return JSON.parse(text) as T
+    return { state, step: JSON.parse(step) as BegunStep, found: JSON.parse(found) as Found }
   } catch (cause) {
-    throw new Error(`${what} is not JSON; restore the ConfigMap from a backup of the cluster`, { cause })
+    throw new Error(`${place}: step or found is not JSON; restore the ConfigMap from a backup of the cluster`, {
+      cause,
+    })
   }
 }
 

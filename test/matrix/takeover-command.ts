@@ -16,6 +16,7 @@ const deps = {
   env: {},
   version: 'test',
   signal: stopping.signal,
+  lockMs: Number(process.env['LOCK_MS']),
   print: (text: string) => void process.stdout.write(text),
   printError: (text: string) => void process.stderr.write(text),
 }

@@ -24,6 +24,8 @@ export type ApplyDeps = {
   tell: (line: string) => void
   signal: AbortSignal
   patienceMs: number
+  /** How long the lock of a dead run counts. */
+  lockMs?: number | undefined
   clock?: Clock
 }
 
@@ -36,13 +38,13 @@ export class Blocked extends Error {
 
 /** Carries out a takeover, or what an earlier run left of it. Each step sees for itself what is done already. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
-  const { client, tell, signal, clock = systemClock } = deps
+  const { client, tell, signal, lockMs, clock = systemClock } = deps
   const plan = await freePlan(deps)
   const { namespace } = plan.target
   const metadata = { name: namespace }
   const options = { fieldManager: 'eip-admission-install' }
   await client.apply(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, options)
-  return withLock({ client, namespace, command: 'apply', tell, signal, clock }, async (lock) => {
+  return withLock({ client, namespace, command: 'apply', tell, signal, lockMs, clock }, async (lock) => {
     const progress = progressStore(client, namespace)
     const before = await progress.read()
     // Another run may have worked between our plan and our lock.

@@ -2,7 +2,7 @@ import type { KubeClient } from '../../../kube/client.ts'
 import { type Clock, systemClock } from '../../../kube/clock.ts'
 import { leases } from '../../../kube/resource.ts'
 import { claimedLease, isInTheWay, isOfTakeover } from '../apply/free-lease.ts'
-import { keptLease } from '../kept-lease.ts'
+import { keptLease, leaseDurationMs } from '../kept-lease.ts'
 import type { ObjectRef } from '../plan/plan.ts'
 import type { Missing, Step } from '../steps.ts'
 
@@ -10,8 +10,8 @@ export type LeaseHold = {
   /** Claims the lease as soon as it is free, and keeps it until `release`. */
   step: Step
   /** Throws if the lease is another's by now: then somebody else acts. */
-  check(): Promise<void>
-  release(): Promise<void>
+  check: () => Promise<void>
+  release: () => Promise<void>
 }
 
 type Deps = {
@@ -29,7 +29,11 @@ type Deps = {
  */
 export function holdLease(deps: Deps): LeaseHold {
   const { client, lease, clock = systemClock } = deps
-  const kept = keptLease(claimedLease(client, lease, clock), { clock, taken: () => takenError(lease) })
+  const kept = keptLease(claimedLease(client, lease, clock), {
+    clock,
+    durationMs: leaseDurationMs,
+    taken: () => takenError(lease),
+  })
   return {
     step: {
       name: 'hold-lease',

@@ -147,8 +147,9 @@ function labelsOf({ found }: UndoFacts): Record<string, string> {
 function unlabelled(object: KubeObject, stored: KubeObject): KubeObject {
   if (!isWritten(stored)) return { ...object, metadata: placeOf(stored) }
   // Null removes a label; the type of stored labels knows no null.
-  const labels = { [managerLabel]: null } as unknown as Record<string, string>
-  return { ...object, metadata: { ...placeOf(stored), labels } }
+  const labels = { ...object.metadata.labels, [managerLabel]: null } as unknown as Record<string, string>
+  const { annotations } = object.metadata
+  return { ...object, metadata: { ...placeOf(stored), labels, ...(annotations && { annotations }) } }
 }
 
 function placeOf({ metadata: { name, namespace = '' } }: KubeObject): { name: string; namespace: string } {

@@ -45,13 +45,29 @@ export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFact
   const added = [...byPrefix].flatMap(([prefix, users]) =>
     prefix === undefined ? [] : toWanted(users, { facts, taken, addresses: [prefix] }),
   )
-  return [...kept.map((pool) => ({ pool, isThere: true })), ...renamed, ...added]
+  const counted = kept.map((pool) =>
+    facts.found.has(pool.metadata.name) ? pool : countedIn(pool, usersOf(pool.spec.addresses)),
+  )
+  return [...counted.map((pool) => ({ pool, isThere: true })), ...renamed, ...added]
+}
+
+/** A pool that we wrote under the predecessor's name, with the marks by which it counts the Services of a pool. */
+function countedIn(pool: IPAddressPool, users: readonly Service[]): IPAddressPool {
+  if (!isWritten(pool)) return pool
+  const { metadata } = pool
+  const labels = { ...metadata.labels, ...Object.fromEntries(users.flatMap(serviceLabel)) }
+  const { annotations } = sharedAnnotations(inOrder(users))
+  return { ...pool, metadata: { ...metadata, labels, ...(annotations && { annotations }) } }
+}
+
+function inOrder(users: readonly Service[]): Service[] {
+  return users.toSorted((one, other) => compareTexts(keyOf(one), keyOf(other)))
 }
 
 type Making = { facts: PoolFacts; taken: Set<string>; addresses: string[]; replaces?: string }
 
 function toWanted(users: readonly Service[], { facts, taken, addresses, replaces }: Making): WantedPool[] {
-  const ordered = users.toSorted((one, other) => compareTexts(keyOf(one), keyOf(other)))
+  const ordered = inOrder(users)
   const [first] = ordered
   if (!first) return []
   const named = poolName(first)

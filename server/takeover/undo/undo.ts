@@ -24,6 +24,8 @@ export type UndoDeps = {
   tell: (line: string) => void
   signal: AbortSignal
   patienceMs: number
+  /** How long the lock of a dead run counts. */
+  lockMs?: number | undefined
   clock?: Clock
 }
 
@@ -40,10 +42,10 @@ export class NothingToUndo extends Error {
 
 /** Brings the predecessor back, from wherever a takeover stands. */
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
-  const { client, namespace, tell, signal, clock = systemClock } = deps
+  const { client, namespace, tell, signal, lockMs, clock = systemClock } = deps
   // Where nothing is recorded, not even a lock is written.
   await recorded(progressStore(client, namespace), namespace)
-  return withLock({ client, namespace, command: 'undo', tell, signal, clock }, async (lock) => {
+  return withLock({ client, namespace, command: 'undo', tell, signal, lockMs, clock }, async (lock) => {
     const progress = progressStore(client, namespace)
     const { found } = await recorded(progress, namespace)
     return carryOut({ ...deps, clock, progress, found, lock })

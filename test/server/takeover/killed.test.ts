@@ -70,6 +70,8 @@ async function killedAtEach(
   }
 }
 
+const writtenLabels = { 'app.kubernetes.io/managed-by': 'eip-admission', 'cloud-provider': 'equinix-metal' }
+
 const fresh = async () => {
   const of = world()
   of.state.isOurs = true
@@ -112,22 +114,47 @@ test('undo of an apply that was killed at any write leaves what was found', asyn
   }
 })
 
+/** A Service that comes while our program serves. */
+function addLate(of: World): void {
+  of.api.put(services, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'late', finalizers: [finalizer] },
+    spec: { type: 'LoadBalancer', loadBalancerIP: '198.51.100.20' },
+  })
+}
+
+const poolNames = ({ api }: World) => api.stored(ipAddressPools).map(({ metadata }) => metadata.name)
+
+test('the pool of a new Service has the name of the predecessor from the start, and is never removed', async () => {
+  const of = world({ hasWebhook: true })
+  of.state.isOurs = true
+  await apply(of)
+  addLate(of)
+  of.tick()
+  assert.ok(poolNames(of).includes('default.late'))
+  const uid = () => of.api.stored(ipAddressPools).find(({ metadata }) => metadata.name === 'default.late')?.metadata.uid
+  const before = uid()
+  await undo(of)
+  assert.is(uid(), before)
+})
+
 for (const hasWebhook of [false, true]) {
-  test(`the pool of a new Service is renamed, ${hasWebhook ? 'one after the other' : 'the new one first'}`, async () => {
+  test(`a pool that has the name of its address is renamed, ${hasWebhook ? 'one after the other' : 'the new one first'}`, async () => {
     const of = world({ hasWebhook })
     of.state.isOurs = true
     await apply(of)
-    of.api.put(services, {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { namespace: 'default', name: 'late', finalizers: [finalizer] },
-      spec: { type: 'LoadBalancer', loadBalancerIP: '198.51.100.20' },
+    of.api.put(ipAddressPools, {
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      metadata: { namespace: 'metallb-system', name: '198.51.100.20', labels: writtenLabels },
+      spec: { addresses: ['198.51.100.20/32'], autoAssign: false },
     })
+    addLate(of)
     of.tick()
-    const pools = () => of.api.stored(ipAddressPools).map(({ metadata }) => metadata.name)
-    assert.ok(pools().includes('198.51.100.20'))
+    assert.ok(poolNames(of).includes('198.51.100.20'))
     await undo(of)
-    assert.equal(pools().toSorted(), ['default.api', 'default.late', 'default.web'])
+    assert.equal(poolNames(of).toSorted(), ['default.api', 'default.late', 'default.web'])
   })
 }
 

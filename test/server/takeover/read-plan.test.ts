@@ -7,7 +7,7 @@ import { type DialectName, dialects } from '../../../sandbox/dialects.ts'
 import { deployments } from '../../../server/doctor/kinds.ts'
 import type { ProgramObject } from '../../../server/takeover/predecessors/pod-template.ts'
 import { predecessors } from '../../../server/takeover/predecessors/predecessors.ts'
-import { NoPlan } from '../../../server/takeover/plan/no-plan.ts'
+import { NoPlan, NothingToPlan } from '../../../server/takeover/plan/no-plan.ts'
 import { readPlan } from '../../../server/takeover/plan/read-plan.ts'
 import { formatPlan } from '../../../server/takeover/report/report.ts'
 import { makeService } from '../../builders.ts'
@@ -135,6 +135,12 @@ test('wrong settings are named without their values, and a file of the person ta
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { namespace: 'eip-admission', name: 'eip-admission-takeover' },
+      data: {
+        formatVersion: '1',
+        state: 'applied',
+        step: '{"name":"verify","title":"Verify","number":6,"of":6}',
+        found: '{"predecessor":"equinix-metal","workloads":[],"services":{}}',
+      },
     })
     const begun = (await read({ '--loadbalancer': 'empty://' })).plan
     assert.equal(
@@ -142,6 +148,13 @@ test('wrong settings are named without their values, and a file of the person ta
       ['takeover-begun', 'no-location'],
     )
     assert.is(begun.settings.source?.name, predecessor.secret.name)
+    server.drop(deployments, predecessor.workload)
+    const removed = await read().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    assert.instance(removed, NothingToPlan)
+    assert.match((removed as Error).message, 'kubectl delete configmap -n eip-admission eip-admission-takeover')
   } finally {
     await cloud.close()
   }
