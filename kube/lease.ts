@@ -75,9 +75,7 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
       ours = undefined
       const stored = await client.get(leases, lease, call)
       if (stored?.spec?.holderIdentity !== identity) return
-      const now = microTime(clock.date())
-      const spec = { ...stored.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
-      await client.replace(leases, { ...stored, spec }, call)
+      await client.replace(leases, { ...stored, spec: releasedSpec(stored.spec, clock) }, call)
     },
   }
 }
@@ -115,6 +113,11 @@ function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: Le
   }
   if (before.holderIdentity === identity) return { ...renewed, acquireTime }
   return { ...renewed, acquireTime: now, leaseTransitions: leaseTransitions === undefined ? 0 : leaseTransitions + 1 }
+}
+
+function releasedSpec(before: Spec, clock: Clock): Spec {
+  const now = microTime(clock.date())
+  return { ...before, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
 }
 
 /** False after a conflict: another contender wrote first. */
