@@ -11,6 +11,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import { names } from '../../manifests/names.ts'
 import type { ObjectRef, PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
+import { type Routes, readRoutes } from './routes.ts'
 import { type Predecessor, predecessors } from './predecessors/predecessors.ts'
 
 /** An object of MetalLB as the predecessor wrote it, without what changes with each Service, and without a password. */
@@ -32,6 +33,8 @@ export type Found = {
   ourLease: ObjectRef
   /** The address that each Service had, and which finalizers of the predecessor. */
   services: Record<Key, { address: string | undefined; finalizers: string[] }>
+  /** What of routes was seen. */
+  routes?: Routes
   /** Absent where MetalLB was not configured by objects. */
   metallb?: { namespace: string; objects: FoundObject[] }
 }
@@ -54,7 +57,10 @@ export function marksOf({ metallb }: Predecessor, namespace: string): Marks {
 /** Reads what a later `undo` needs to know of the predecessor, before anything of it is changed. */
 export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<Found> {
   const { id, workloads, lease } = plan.predecessor
-  const lists = await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))
+  const [routes, ...lists] = await Promise.all([
+    readRoutes(client),
+    ...metallbKinds.map((kind) => listAllKnown(client, kind, {})),
+  ])
   const metallb = foundObjects(lists.flat(), predecessorNamed(id))
   const services = plan.services.filter(({ held }) => held !== 'ignored')
   return {
@@ -68,6 +74,7 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
         { address: before, finalizers },
       ]),
     ),
+    routes,
     ...(metallb && { metallb }),
   }
 }

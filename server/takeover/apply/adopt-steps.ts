@@ -6,8 +6,12 @@ import { services } from '../../../kube/resource.ts'
 import { elasticIPs, recordName } from '../../../ledger/record/elastic-ip.ts'
 import { type Found, metallbKinds } from '../found.ts'
 import type { PlannedService } from '../plan/plan.ts'
+import { type Routes, readRoutes } from '../routes.ts'
 import type { Missing, Step } from '../steps.ts'
 import { type SeenService, adoptionProblem, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
+
+/** What was seen after a takeover. */
+export type Verified = { services: ServiceResult[]; routes: Routes }
 
 /** One Service in the report of a takeover. */
 export type ServiceResult = { service: string; address: string | undefined; problems: string[]; isGone: boolean }
@@ -29,7 +33,7 @@ export function adoptStep(deps: Deps): Step {
 }
 
 /** Waits until every Service, and every object of MetalLB, is as the plan says. `results` says what was seen last. */
-export function verifyStep(deps: Deps): Step & { results(): Promise<ServiceResult[]> } {
+export function verifyStep(deps: Deps): Step & { results(): Promise<Verified> } {
   const theirs = new Set(deps.found.metallb?.objects.map(({ kind, name }) => `${kind} ${name}`))
   return {
     name: 'verify',
@@ -50,13 +54,14 @@ export function verifyStep(deps: Deps): Step & { results(): Promise<ServiceResul
       }
     },
     async results() {
-      const { seen } = await look(deps)
-      return seen.map((one) => ({
+      const { seen, routes } = await look(deps)
+      const services = seen.map((one) => ({
         service: `${one.planned.namespace}/${one.planned.name}`,
         address: one.planned.before,
         problems: isThere(one) ? serviceProblems(one) : [],
         isGone: !isThere(one),
       }))
+      return { services, routes }
     },
   }
 }
@@ -71,10 +76,13 @@ function describeOpen(open: readonly SeenService[], { of, what, why }: Open): Mi
   return { text, hint: `if it stays so: kubectl describe service -n ${namespace} ${name}` }
 }
 
-async function look({ client, planned, found }: Deps): Promise<{ seen: SeenService[]; metallb: KubeObject[] }> {
-  const [stored, records, metallb] = await Promise.all([
+type Look = { seen: SeenService[]; metallb: KubeObject[]; routes: Routes }
+
+async function look({ client, planned, found }: Deps): Promise<Look> {
+  const [stored, records, routes, metallb] = await Promise.all([
     listAll(client, services),
     listAll(client, elasticIPs),
+    readRoutes(client),
     metallbObjects(client, found),
   ])
   const byKey = new Map(stored.map((service) => [keyOf(service), service]))
@@ -82,9 +90,9 @@ async function look({ client, planned, found }: Deps): Promise<{ seen: SeenServi
   const seen = planned.map((one): SeenService => {
     const key = `${one.namespace}/${one.name}`
     const facts = { planned: one, service: byKey.get(key), record: byName.get(recordName(key)) }
-    return { ...facts, metallb: found.metallb && metallb }
+    return { ...facts, metallb: found.metallb && metallb, routes: { before: found.routes, now: routes } }
   })
-  return { seen, metallb }
+  return { seen, metallb, routes }
 }
 
 async function metallbObjects(client: KubeClient, { metallb }: Found): Promise<KubeObject[]> {

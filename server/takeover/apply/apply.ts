@@ -8,6 +8,7 @@ import type { PredecessorWorkload, TakeoverPlan } from '../plan/plan.ts'
 import { canApply } from '../plan/plan.ts'
 import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
 import type { BegunStep } from '../stand.ts'
+import type { Routes } from '../routes.ts'
 import { type StepResult, runSteps } from '../steps.ts'
 import { stopStep } from '../stop-steps.ts'
 import { readWorkload } from '../workloads.ts'
@@ -29,7 +30,7 @@ export type ApplyDeps = {
   clock?: Clock
 }
 
-export type ApplyResult = { plan: TakeoverPlan; steps: StepResult[]; services: ServiceResult[] }
+export type ApplyResult = { plan: TakeoverPlan; steps: StepResult[]; services: ServiceResult[]; routes: Routes }
 
 /** Thrown where the plan has blockers: nothing was changed. */
 export class Blocked extends Error {
@@ -98,7 +99,7 @@ async function carryOut(work: Work): Promise<ApplyResult> {
   const results = await runSteps(steps, { record, check: lock.check, tell, signal, patienceMs, clock })
   await lock.check()
   if (last) await progress.write({ state: 'applied', step: last, found })
-  return { plan, steps: results, services: await verify.results() }
+  return { plan, steps: results, ...(await verify.results()) }
 }
 
 /** The predecessor's workloads that exist, with the selectors of their pods. */

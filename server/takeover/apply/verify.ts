@@ -4,11 +4,12 @@ import { isInRanges } from '../../../lib/ip-range.ts'
 import { parseAddress } from '../../../announcers/metallb/address.ts'
 import { isWritten } from '../../../announcers/metallb/ownership.ts'
 import { isAdvertisement, isPeer, isPool } from '../../../announcers/metallb/resources.ts'
-import type { KubeObject, Service } from '../../../kube/objects.ts'
+import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../../ledger/record/elastic-ip.ts'
 import { balancerFinalizer, serviceFinalizer } from '../../../ledger/record/names.ts'
 import { statusAddresses } from '../../../ledger/want/address-users.ts'
 import type { PlannedService } from '../plan/plan.ts'
+import { type Routes, routeProblems } from '../routes.ts'
 
 /** What the cluster has of one planned Service. */
 export type SeenService = {
@@ -17,6 +18,7 @@ export type SeenService = {
   record: ElasticIP | undefined
   /** The objects of MetalLB in the namespace where the predecessor wrote its own; undefined where it wrote none. */
   metallb: readonly KubeObject[] | undefined
+  routes: { before: Routes | undefined; now: Routes }
 }
 
 /** Whether a Service still exists as the plan saw it: users may delete Services at any time. */
@@ -48,6 +50,7 @@ export function serviceProblems(seen: SeenService): string[] {
     ...addressProblems(planned, service, address),
     ...finalizerProblems(planned, service),
     ...(isAdopted && address !== undefined ? poolProblems(seen.metallb, address) : []),
+    ...routeProblems(keyOf(service), seen.routes.before, seen.routes.now),
   ]
 }
 

@@ -2,13 +2,14 @@ import type { ServiceResult } from '../apply/adopt-steps.ts'
 import type { ApplyResult } from '../apply/apply.ts'
 import type { UndoResult } from '../undo/undo.ts'
 import { type Format, asJson } from './format.ts'
+import { routesText } from './routes-text.ts'
 import { clean } from './text.ts'
 
 /** What `takeover apply` says at its end. */
-export function applyReport({ plan, steps, services }: ApplyResult, format: Format): string {
+export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
   const problems = services.filter((one) => one.problems.length > 0).length
   if (format === 'json')
-    return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, problems })
+    return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, problems, routes })
   const gone = services.filter(({ isGone }) => isGone).length
   const shown = services.filter(({ isGone }) => !isGone)
   const counts = `${shown.length - problems} Services were taken over${gone > 0 ? `, ${gone} were deleted meanwhile` : ''}`
@@ -16,6 +17,7 @@ export function applyReport({ plan, steps, services }: ApplyResult, format: Form
     ...shown.map(serviceLine),
     '',
     `${counts}. eip-admission leads; ${plan.predecessor.title} is stopped.`,
+    ...(plan.announcer.name === 'metallb' ? routesText(routes) : []),
     'Nothing was reserved or deleted at the cloud. To go back, run `eip-admission takeover undo`.',
     '',
   ].join('\n')
