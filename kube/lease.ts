@@ -20,6 +20,8 @@ export type LeaseOptions = {
 export type LeaseRecord = {
   /** Claims the lease if it is free or has expired, renews it if it is ours. Returns whether it is ours now. */
   claim(): Promise<boolean>
+  /** Renews the lease if it is still ours. False if anybody held it since, although it may be free by now. */
+  renew(): Promise<boolean>
   /** How long the lease had not been renewed, by its date, when we claimed it; undefined if there was none. */
   silentMs(): number | undefined
   /** Who held the lease when we last saw it; empty if nobody did, undefined before the first look. */
@@ -60,15 +62,20 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
       holder = identity
       return true
     },
+    async renew() {
+      if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
+      const stored = await client.get(leases, lease, call)
+      if (stored?.spec?.holderIdentity !== identity) return false
+      await writeClaim(stored)
+      return true
+    },
     silentMs: () => silentMs,
     holder: () => holder,
     async release() {
       ours = undefined
       const stored = await client.get(leases, lease, call)
       if (stored?.spec?.holderIdentity !== identity) return
-      const now = microTime(clock.date())
-      const spec = { ...stored.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
-      await client.replace(leases, { ...stored, spec }, call)
+      await client.replace(leases, { ...stored, spec: releasedSpec(stored.spec, clock) }, call)
     },
   }
 }
@@ -106,6 +113,11 @@ function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: Le
   }
   if (before.holderIdentity === identity) return { ...renewed, acquireTime }
   return { ...renewed, acquireTime: now, leaseTransitions: leaseTransitions === undefined ? 0 : leaseTransitions + 1 }
+}
+
+function releasedSpec(before: Spec, clock: Clock): Spec {
+  const now = microTime(clock.date())
+  return { ...before, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
 }
 
 /** False after a conflict: another contender wrote first. */

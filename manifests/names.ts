@@ -28,6 +28,8 @@ export const names = {
   ledgerConfigMap: 'eip-admission-ledger',
   /** Holds what `takeover apply` found of the predecessor, until `takeover undo` has brought it back. */
   takeoverConfigMap: 'eip-admission-takeover',
+  /** The lease of the `takeover apply` or `takeover undo` that works. */
+  takeoverLease: 'eip-admission-takeover',
   /** The lease of the guardian that may move the control-plane address. */
   controlPlaneLease: 'eip-admission-control-plane',
   /** Services in kube-system that show the control-plane address, one for each dialect. */

@@ -1,11 +1,12 @@
 import type { Announced, Problem, WantedObject } from '../announcer.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
-import { nameOf, parseAddress, prefixOf } from './address.ts'
+import { parseAddress, prefixOf } from './address.ts'
 import type { ShownAddress } from './addresses.ts'
 import { compareTexts } from './order.ts'
 import { type Marks, type ExistingObjects, isWritten, labelsOf } from './ownership.ts'
 import { type IPAddressPool, isAdvertisement, isPool } from './resources.ts'
+import { type PoolName, poolNaming } from './pool-names.ts'
 import { type PoolFacts, conflictingAdvertisements } from './foreign-advertisements.ts'
 
 export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
@@ -21,16 +22,23 @@ export function poolsOf(
 ): { wanted: WantedPool[]; problems: Problem[] } {
   const problems: Problem[] = []
   const holderOf = poolHolders(existing.ours.filter(isPool))
-  const places = Map.groupBy(shown, ({ address }) => holderOf(address)?.metadata.name ?? nameOf(address))
+  const newName = poolNaming(existing)
+  const placed = shown.map((one) => {
+    const known = holderOf(one.address)
+    return { ...one, place: known ? { name: known.metadata.name, labels: {} } : newName(one) }
+  })
+  const places = Map.groupBy(placed, ({ place }) => place.name)
   const wanted = [...places].flatMap(([name, group]) => {
     const held = group.map(({ address }) => address)
     const [first] = held
+    const [labels = {}] = group.map(({ place }) => place.labels)
     if (!first) return []
     const known = held.map(holderOf).find((pool) => pool !== undefined)
-    const facts = { name, family: first.family, labels: { ...known?.metadata.labels, ...labelsOf(marks) } }
+    const facts = { name, family: first.family, labels: { ...known?.metadata.labels, ...labels, ...labelsOf(marks) } }
     const subjects = group.flatMap(({ services }) => services.map((service) => ({ service })))
     const message = known ? undefined : unavailableReason(first, facts, existing)
-    if (message === undefined) return [{ object: makePool(name, prefixesOf(held, known), marks), facts, subjects }]
+    if (message === undefined)
+      return [{ object: makePool({ name, labels }, prefixesOf(held, known), marks), facts, subjects }]
     problems.push(...subjects.map((subject) => ({ subject, message })))
     return []
   })
@@ -87,11 +95,11 @@ function prefixesOf(addresses: readonly IpAddress[], known: IPAddressPool | unde
 }
 
 /** Without automatic assignment: MetalLB would give the address to any Service that waits for one. */
-function makePool(name: string, addresses: string[], marks: Marks): IPAddressPool {
+function makePool({ name, labels }: PoolName, addresses: string[], marks: Marks): IPAddressPool {
   return {
     apiVersion: 'metallb.io/v1beta1',
     kind: 'IPAddressPool',
-    metadata: { name, namespace: marks.namespace, labels: labelsOf(marks) },
+    metadata: { name, namespace: marks.namespace, labels: { ...labels, ...labelsOf(marks) } },
     spec: { addresses, autoAssign: false },
   }
 }

@@ -1,6 +1,5 @@
 import { doctorSettings, installSettings } from './commands.ts'
 import { duration } from './formats.ts'
-import { leaderElection } from './leader-election.ts'
 import { ownNamespace } from './process.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
 
@@ -25,8 +24,6 @@ export const takeoverApplySettings = {
 export const takeoverUndoSettings = {
   kubeconfig: installSettings.kubeconfig,
   namespace: ownNamespace,
-  leaseNamespace: leaderElection.leaseNamespace,
-  leaseName: leaderElection.leaseName,
   ...work,
 } as const satisfies SettingsTable
 

@@ -6,18 +6,20 @@ import type { CommandDeps } from '../commands/command-deps.ts'
 import { applyInstallation } from '../commands/install.ts'
 import type { InstallSettings } from '../settings/commands.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
-import { applyReport, clean, undoReport } from './apply-report.ts'
-import { Blocked, applyTakeover } from './apply.ts'
-import { predecessorNamed } from './found.ts'
-import type { TakeoverPlan } from './plan.ts'
-import { progressStore } from './progress.ts'
-import { NoPlan, type ReadPlan, readPlan } from './read-plan.ts'
-import { formatNoPlan } from './report.ts'
+import { applyReport, undoReport } from './report/apply-report.ts'
+import { clean } from './report/text.ts'
+import { Blocked, applyTakeover } from './apply/apply.ts'
+import { Locked } from './lock.ts'
+import type { TakeoverPlan } from './plan/plan.ts'
+import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
+import { type ReadPlan, readPlan } from './plan/read-plan.ts'
+import { formatNoPlan } from './report/report.ts'
 import { Interrupted } from './steps.ts'
 import { planSource } from './takeover-plan.ts'
-import { NothingToUndo, undoTakeover } from './undo.ts'
+import { NothingToUndo, undoTakeover } from './undo/undo.ts'
 
-export type TakeoverDeps = CommandDeps & Pick<ServeDeps, 'signal'> & { printError: (text: string) => void }
+export type TakeoverDeps = CommandDeps &
+  Pick<ServeDeps, 'signal'> & { printError: (text: string) => void; lockMs?: number }
 
 /** Takes over, or continues an earlier run, and returns the exit code. */
 export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDeps): Promise<number> {
@@ -65,26 +67,21 @@ export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, give
 
 /** Brings the predecessor back, and returns the exit code. */
 export async function takeoverUndo(settings: TakeoverUndoSettings, deps: TakeoverDeps): Promise<number> {
-  const { namespace, leaseNamespace, leaseName } = settings
   const run = async () => {
     const credentials = kubeconfig({ file: settings.kubeconfig })
-    const { client, ...more } = common({ ...settings, credentials }, deps)
-    const before = await progressStore(client, namespace).read()
-    const title = before ? predecessorNamed(before.found.predecessor).title : ''
-    const lease = { namespace: leaseNamespace, name: leaseName }
-    const result = await undoTakeover({ client, ...more, namespace, lease })
-    deps.print(undoReport(result, title, settings.output))
+    const result = await undoTakeover({ ...common({ ...settings, credentials }, deps), namespace: settings.namespace })
+    deps.print(undoReport(result, settings.output))
     return 0
   }
   return ended(run, 'undo', deps)
 }
 
-function common({ credentials, output, patienceMs }: Work, { version, print, signal }: TakeoverDeps) {
+function common({ credentials, output, patienceMs }: Work, { version, print, signal, lockMs }: TakeoverDeps) {
   const client = connect(credentials, { userAgent: `eip-admission/${version} takeover`, timeoutMs: 30_000 })
   const isText = output === 'text'
   // For programs the output is one document.
   const tell = (line: string) => (isText ? print(`${indentOf(line)}${clean(line)}\n`) : undefined)
-  return { client, tell, signal, patienceMs }
+  return { client, tell, signal, patienceMs, lockMs }
 }
 
 function indentOf(line: string): string {
@@ -100,11 +97,15 @@ async function ended(
   try {
     return await run()
   } catch (error) {
+    if (error instanceof NothingToPlan) {
+      print(`${error.message}\n`)
+      return 0
+    }
     if (error instanceof NoPlan) {
       print(formatNoPlan(error.message, error.findings, 'text'))
       return 1
     }
-    if (error instanceof Blocked || error instanceof NothingToUndo) {
+    if (error instanceof Blocked || error instanceof NothingToUndo || error instanceof Locked) {
       printError(`eip-admission: ${error.message}\n`)
       return 1
     }

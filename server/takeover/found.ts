@@ -10,8 +10,9 @@ import { listAllKnown } from '../../controllers/announcing/list-known.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import { names } from '../../manifests/names.ts'
-import type { PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan.ts'
-import { type Predecessor, predecessors } from './predecessors.ts'
+import type { ObjectRef, PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
+import { type Routes, readRoutes } from './routes.ts'
+import { type Predecessor, predecessors } from './predecessors/predecessors.ts'
 
 /** An object of MetalLB as the predecessor wrote it, without what changes with each Service, and without a password. */
 export type FoundObject = {
@@ -26,9 +27,14 @@ export type FoundObject = {
 export type Found = {
   predecessor: Predecessor['id']
   workloads: PredecessorWorkload[]
+  /** Its lease. */
   lease: PlannedLease
+  /** The lease by which our program leads. */
+  ourLease: ObjectRef
   /** The address that each Service had, and which finalizers of the predecessor. */
   services: Record<Key, { address: string | undefined; finalizers: string[] }>
+  /** What of routes was seen. */
+  routes?: Routes
   /** Absent where MetalLB was not configured by objects. */
   metallb?: { namespace: string; objects: FoundObject[] }
 }
@@ -51,19 +57,24 @@ export function marksOf({ metallb }: Predecessor, namespace: string): Marks {
 /** Reads what a later `undo` needs to know of the predecessor, before anything of it is changed. */
 export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<Found> {
   const { id, workloads, lease } = plan.predecessor
-  const lists = await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))
+  const [routes, ...lists] = await Promise.all([
+    readRoutes(client),
+    ...metallbKinds.map((kind) => listAllKnown(client, kind, {})),
+  ])
   const metallb = foundObjects(lists.flat(), predecessorNamed(id))
   const services = plan.services.filter(({ held }) => held !== 'ignored')
   return {
     predecessor: id,
     workloads,
     lease,
+    ourLease: { namespace: plan.target.leaseNamespace, name: plan.target.leaseName },
     services: Object.fromEntries(
       services.map(({ namespace, name, before, finalizers }) => [
         `${namespace}/${name}`,
         { address: before, finalizers },
       ]),
     ),
+    routes,
     ...(metallb && { metallb }),
   }
 }

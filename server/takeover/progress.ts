@@ -3,12 +3,10 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { names } from '../../manifests/names.ts'
 import type { Found } from './found.ts'
-
-/** Where a takeover stands. `applied`: every step of `apply` is done. `undoing`: `undo` has begun. */
-export type TakeoverState = 'applying' | 'applied' | 'undoing'
+import type { BegunStep, TakeoverState } from './stand.ts'
 
 /** What `apply` and `undo` know of an earlier run: what was found at the beginning, and the step that began last. */
-export type Progress = { state: TakeoverState; step: string; found: Found }
+export type Progress = { state: TakeoverState; step: BegunStep; found: Found }
 
 export type ProgressStore = {
   read(): Promise<Progress | undefined>
@@ -18,6 +16,12 @@ export type ProgressStore = {
 }
 
 const formatVersion = 1
+
+/** Reads what an earlier run recorded. */
+export async function readProgress(reader: Pick<KubeClient, 'get'>, namespace: string): Promise<Progress | undefined> {
+  const stored = await reader.get(configMaps, { namespace, name: names.takeoverConfigMap })
+  return stored && progressIn(stored)
+}
 
 /** The ConfigMap of a takeover. It tells the next run what to bring back; what is there now it always reads anew. */
 export function progressStore(client: KubeClient, namespace: string): ProgressStore {
@@ -29,7 +33,11 @@ export function progressStore(client: KubeClient, namespace: string): ProgressSt
       return stored && progressIn(stored)
     },
     async write(progress) {
-      const data = { state: progress.state, step: progress.step, found: JSON.stringify(progress.found) }
+      const data = {
+        state: progress.state,
+        step: JSON.stringify(progress.step),
+        found: JSON.stringify(progress.found),
+      }
       const object: ConfigMap = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -58,9 +66,11 @@ function progressIn({ metadata, data = {} }: ConfigMap): Progress {
   if (!isState(state))
     throw new Error(`${place}: state is ${JSON.stringify(state)}; it must be one of ${states.join(', ')}`)
   try {
-    return { state, step, found: JSON.parse(found) as Found }
+    return { state, step: JSON.parse(step) as BegunStep, found: JSON.parse(found) as Found }
   } catch (cause) {
-    throw new Error(`${place}: found is not JSON; restore the ConfigMap from a backup of the cluster`, { cause })
+    throw new Error(`${place}: step or found is not JSON; restore the ConfigMap from a backup of the cluster`, {
+      cause,
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kube/clock.ts'
+import type { BegunStep } from './stand.ts'
 
 /** What a step waits for: a text for people, whose change is progress. */
 export type Missing = { text: string; hint?: string }
@@ -18,7 +19,9 @@ export type StepResult = { name: string; title: string; ms: number }
 
 export type RunDeps = {
   /** Records which step begins, before it does anything. */
-  record: (step: Step) => Promise<void>
+  record: (step: BegunStep) => Promise<void>
+  /** Throws if another run works by now: checked before anything is done. */
+  check: () => Promise<void>
   tell: (line: string) => void
   signal: AbortSignal
   clock: Clock
@@ -39,6 +42,9 @@ export async function runSteps(steps: readonly Step[], deps: RunDeps): Promise<S
   for (const [at, step] of steps.entries()) {
     const startedMs = deps.clock.now()
     deps.tell(`[${at + 1}/${steps.length}] ${step.title}`)
+    stopIfAborted(deps.signal)
+    await deps.check()
+    await deps.record({ name: step.name, title: step.title, number: at + 1, of: steps.length })
     await runStep(step, deps)
     results.push({ name: step.name, title: step.title, ms: Math.round(deps.clock.now() - startedMs) })
   }
@@ -47,8 +53,6 @@ export async function runSteps(steps: readonly Step[], deps: RunDeps): Promise<S
 
 async function runStep(step: Step, deps: RunDeps): Promise<void> {
   const { clock, signal, tell } = deps
-  stopIfAborted(signal)
-  await deps.record(step)
   let last: Missing | undefined
   let progressAtMs = clock.now()
   for (;;) {
@@ -63,6 +67,7 @@ async function runStep(step: Step, deps: RunDeps): Promise<void> {
     }
     if (clock.now() - progressAtMs > deps.patienceMs) throw stuck(step, missing, deps.patienceMs)
     stopIfAborted(signal)
+    await deps.check()
     await step.act?.()
     if (step.act && !(await step.missing())) return
     await clock.sleep(lookMs, signal)

@@ -5,11 +5,11 @@ import { credentialsOf } from '../cluster.ts'
 import { type StoppableDeps, endWhenStopped } from '../commands/command-deps.ts'
 import { fileFault } from '../file-fault.ts'
 import type { TakeoverPlanSettings } from '../settings/commands.ts'
-import { type TakeoverPlan, canApply } from './plan.ts'
-import type { Reader } from './read-facts.ts'
-import { NoPlan, type PlanSource, readPlan } from './read-plan.ts'
-import { quoted } from './quoted.ts'
-import { formatNoPlan, formatPlan } from './report.ts'
+import { type TakeoverPlan, canApply } from './plan/plan.ts'
+import type { Reader } from './plan/read-facts.ts'
+import { NoPlan, NothingToPlan } from './plan/no-plan.ts'
+import { type PlanSource, readPlan } from './plan/read-plan.ts'
+import { formatNoPlan, formatNothing, formatPlan } from './report/report.ts'
 
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
@@ -20,9 +20,13 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
     const { plan, secretFile } = await readPlan(planSource(flags, deps))
     if (writeValues !== undefined) writeFileSync(writeValues, plan.settings.values)
     if (writeSecret !== undefined) writeSecretFile(writeSecret, secretManifest(plan, secretFile))
-    print(formatPlan(plan, output, { flags: typedFlags(flags), values: writeValues, secret: writeSecret }))
+    print(formatPlan(plan, output, { flags, values: writeValues, secret: writeSecret }))
     return canApply(plan) ? 0 : 1
   } catch (error) {
+    if (error instanceof NothingToPlan) {
+      print(formatNothing(error.message, output))
+      return 0
+    }
     if (!(error instanceof NoPlan)) throw error
     print(formatNoPlan(error.message, error.findings, output))
     return 1
@@ -61,11 +65,4 @@ function writeSecretFile(path: string, manifest: object): void {
       cause: error,
     })
   }
-}
-
-/** The flags that were typed, as the next command needs them. */
-function typedFlags(flags: Record<string, string>): string {
-  return Object.entries(flags)
-    .map(([flag, value]) => ` ${quoted(`${flag}=${value}`)}`)
-    .join('')
 }

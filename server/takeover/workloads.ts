@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import { type Resource, defineResource } from '../../kube/resource.ts'
 import { names } from '../../manifests/names.ts'
 import { pods } from '../doctor/kinds.ts'
-import type { ObjectRef } from './plan.ts'
+import type { ObjectRef } from './plan/plan.ts'
 
 /** A Deployment or a DaemonSet, as far as a takeover stops and starts it. */
 export type Workload = KubeObject & {

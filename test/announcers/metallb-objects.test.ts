@@ -117,10 +117,27 @@ test('two Services on one address share its pool', () => {
 test('a pool of a predecessor keeps its name, and we adopt its advertisement', () => {
   const existing = Object.values<KubeObject>(left)
   const { pools, advertisements } = look({ existing, addresses: [web, api], nodes: [a] })
-  assert.equal(pools, ['default.web 198.51.100.7/32', '198.51.100.8 198.51.100.8/32'])
-  assert.equal(advertisements, [{ ipAddressPools: ['default.web', '198.51.100.8'] }])
+  assert.equal(pools, ['default.web 198.51.100.7/32', 'default.api 198.51.100.8/32'])
+  assert.equal(advertisements, [{ ipAddressPools: ['default.web', 'default.api'] }])
   const configuration = metallbObjects({ ...marks, peerMode: 'native' })
   assert.ok(existing.every((object) => configuration.isOurs(object)))
+})
+
+test('after a takeover a new pool is named and labelled as the predecessor would, unless that name is taken', () => {
+  const existing = Object.values<KubeObject>(left)
+  const { wanted } = look({ existing, addresses: [api], nodes: [a] })
+  const pool = wanted.find(({ object }) => object.metadata.name === 'default.api')?.object
+  assert.is(pool?.metadata.labels?.['service-api'], 'namespace-default')
+  const moved = { address: '198.51.100.9', services: ['default/web'] }
+  assert.equal(look({ existing, addresses: [web, moved], nodes: [a] }).pools, [
+    'default.web 198.51.100.7/32',
+    '198.51.100.9 198.51.100.9/32',
+  ])
+  const two = [api, { ...api, address: '198.51.100.9' }]
+  assert.equal(look({ existing, addresses: two, nodes: [a] }).pools, [
+    'default.api 198.51.100.8/32',
+    '198.51.100.9 198.51.100.9/32',
+  ])
 })
 
 const own = { ...labels }

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { startControlPlane } from '../../sandbox/control-plane/start.ts'
-import { type Access, dialects } from '../../sandbox/dialects.ts'
+import { type Access, type DialectName, dialects } from '../../sandbox/dialects.ts'
 import { helmProgram } from '../../sandbox/helm/build.ts'
 import { productCommand } from '../../sandbox/product-command.ts'
 import { setStage } from '../../sandbox/stage.ts'
@@ -69,10 +69,18 @@ function accountOf({ url, project, token }: Access): [string, string][] {
 }
 
 /** `tools` are folders of more programs. */
-type Shell = { dir: string; file: string; kubectl: string; access: Access; tools?: string[] }
+type Shell = {
+  dir: string
+  file: string
+  kubectl: string
+  access: Access
+  dialect?: DialectName
+  tools?: string[]
+}
 
 /** A folder with the manifests, as in a clone, and an environment with the programs that pages call. */
-async function shell({ dir, file, kubectl, access, tools = [] }: Shell): Promise<Pick<Ground, 'dir' | 'env'>> {
+export async function shell(of: Shell): Promise<Pick<Ground, 'dir' | 'env'>> {
+  const { dir, file, kubectl, access, dialect: name = dialect, tools = [] } = of
   const home = join(dir, 'home')
   const bin = join(home, 'node_modules', '.bin')
   mkdirSync(bin, { recursive: true })
@@ -86,8 +94,8 @@ async function shell({ dir, file, kubectl, access, tools = [] }: Shell): Promise
   return {
     dir: home,
     env: {
-      ...dialects[dialect].env(access),
-      ...dialects[dialect].defaultLocation,
+      ...dialects[name].env(access),
+      ...dialects[name].defaultLocation,
       PATH: folders.join(delimiter),
       HOME: home,
       CLOUD_URL: access.url,

@@ -149,12 +149,13 @@ test('a Service and a node that came since have the names of the predecessor aft
     const names = observe(Object.keys(await metallbObjects(stage)))
     const { routers } = dialect.bgp.provider
     return (
-      (names.includes(`IPAddressPool ${address}`) &&
+      (names.includes('IPAddressPool default.late') &&
         routers.every((router) => names.includes(`BGPPeer node-c.${router}`))) ||
       undefined
     )
   })
   const bought = stage.calls(routes.reserve)
+  const uid = await poolUid('late')
   await product?.stop()
   const { code, output } = await runTakeover(stage, 'undo')
   assert.is(code, 0, output)
@@ -165,6 +166,8 @@ test('a Service and a node that came since have the names of the predecessor aft
     Object.keys(objects).toSorted(),
     [...Object.keys(before.objects), 'IPAddressPool default.late', ...peers].toSorted(),
   )
+  // MetalLB never saw its address without a pool.
+  assert.is(await poolUid('late'), uid)
   const pool = objects['IPAddressPool default.late'] as { labels: object; spec: object }
   assert.equal(pool.labels, { 'cloud-provider': 'equinix-metal', 'service-late': 'namespace-default' })
   const peer = (name: string) => (objects[name] as { labels: object; spec: Record<string, unknown> }).spec
@@ -183,6 +186,10 @@ test('a Service and a node that came since have the names of the predecessor aft
   assert.equal((await serviceFacts(stage))['default/late'], { address, finalizers: [upstream], ours: [] })
   assert.equal([stage.calls(routes.reserve), stage.calls(routes.release)], [bought, 0])
 })
+
+async function poolUid(name: string): Promise<string> {
+  return stage.run('get', 'ipaddresspool', '-n', 'metallb-system', `default.${name}`, '-o', 'jsonpath={.metadata.uid}')
+}
 
 test.after(async () => {
   await predecessor.stop()

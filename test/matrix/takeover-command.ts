@@ -5,7 +5,7 @@ import { applyInstallation } from '../../server/commands/install.ts'
 import { resolveSettings } from '../../server/settings/resolve.ts'
 import { takeoverUndoSettings } from '../../server/settings/takeover-apply.ts'
 import { applyWith, installSettingsOf, takeoverUndo } from '../../server/takeover/commands.ts'
-import type { TakeoverPlan } from '../../server/takeover/plan.ts'
+import type { TakeoverPlan } from '../../server/takeover/plan/plan.ts'
 
 const [command, planFile = '', ...given] = process.argv.slice(2)
 const stopping = new AbortController()
@@ -16,6 +16,7 @@ const deps = {
   env: {},
   version: 'test',
   signal: stopping.signal,
+  lockMs: Number(process.env['LOCK_MS']),
   print: (text: string) => void process.stdout.write(text),
   printError: (text: string) => void process.stderr.write(text),
 }

@@ -1,5 +1,5 @@
 // A cluster as a predecessor leaves it, with the predecessor simulated: its workload, its lease, and what it wrote.
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { systemClock } from '../../kube/clock.ts'
 import { leaseRecord } from '../../kube/lease.ts'
 import { type KubeObject, type Service, keyOf } from '../../kube/objects.ts'
 import { leases, services } from '../../kube/resource.ts'
-import type { PlannedService, TakeoverPlan } from '../../server/takeover/plan.ts'
+import type { PlannedService, TakeoverPlan } from '../../server/takeover/plan/plan.ts'
 import { type Workload, readWorkload } from '../../server/takeover/workloads.ts'
 import { objectsOf } from '../announcers/predecessors.ts'
 import { serviceTag } from '../whole/dialects.ts'
@@ -202,18 +202,32 @@ export async function runTakeover(
     plan,
     flags = [],
     at,
-  }: { plan?: TakeoverPlan; flags?: string[]; at?: { text: string; signal: NodeJS.Signals } } = {},
+    seen,
+    lockMs = 3_000,
+  }: {
+    plan?: TakeoverPlan
+    flags?: string[]
+    at?: { text: string; signal: NodeJS.Signals }
+    /** Sees what the process has printed so far. */
+    seen?: (output: string, child: ChildProcess) => void
+    /** Where many runs are killed, each keeps the next one waiting so long. */
+    lockMs?: number
+  } = {},
 ): Promise<Ran> {
   const file = join(stage.dir, 'plan.json')
   if (plan) writeFileSync(file, JSON.stringify(plan))
   const script = join(import.meta.dirname, 'takeover-command.ts')
   const all = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, '--patience=90s', ...flags]
-  const child = spawn(process.execPath, [script, command, file, ...all], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [script, command, file, ...all], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, LOCK_MS: String(lockMs) },
+  })
   let output = ''
   let isSent = false
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
+      seen?.(output, child)
       if (!at || isSent || !output.includes(at.text)) return
       // A second one would end it at once.
       isSent = true

@@ -9,7 +9,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { KubeObject, Node, Service } from '../../kube/objects.ts'
 import { type Resource, secrets } from '../../kube/resource.ts'
 import { foundObjects, predecessorNamed } from '../../server/takeover/found.ts'
-import { predecessorConfiguration, wantedObjects } from '../../server/takeover/predecessor-objects.ts'
+import { predecessorConfiguration, wantedObjects } from '../../server/takeover/undo/predecessor-objects.ts'
 import { marks } from '../announcers/cluster.ts'
 import { type Predecessor, objectsOf, peersOf } from '../announcers/predecessors.ts'
 import { makeNode } from '../announcers/states.ts'
@@ -147,7 +147,7 @@ async function thereAndBack(predecessor: Predecessor, looks: number): Promise<vo
     const state = stateOf(now, isCherry)
     toRest(there, () => planChanges(ours, there.all(), ours.objects(state, there.all()).wanted))
 
-    const found = { predecessor: id, workloads: [], lease: {} as never, services: {}, ...(metallb && { metallb }) }
+    const found = { predecessor: id, workloads: [], lease: {} as never, ourLease: {} as never, services: {}, ...(metallb && { metallb }) }
     const password = isCherry ? undefined : facts.password
     const services = now.services.map(serviceOf)
     const undo = { found, namespace: marks.namespace, services, nodes: now.nodes.map(nodeOf), password }

@@ -1,7 +1,7 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../manifests/names.ts'
 import { isHeld, isOwnIdentity } from '../../lease-holder.ts'
-import { predecessorOf } from '../../takeover/predecessors.ts'
+import { predecessorOf } from '../../takeover/predecessors/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Workload } from '../facts.ts'
 

@@ -17,6 +17,8 @@ export type KubeletOptions = {
   nodes?: string[]
   /** Whether kube-proxy leads pods to the API server by the cluster IP of its Service. Here nobody else does. */
   kubeProxy?: boolean
+  /** Which pods it runs; all when absent. */
+  runs?: (pod: Pod) => boolean
 }
 
 export type Kubelet = {
@@ -39,7 +41,7 @@ const clusterIP = new URL('https://10.96.0.1:443')
 export async function startKubelet(
   controlPlane: ControlPlane,
   client: KubeClient,
-  { nodes: ready = ['node-a'], kubeProxy = true }: KubeletOptions = {},
+  { nodes: ready = ['node-a'], kubeProxy = true, runs = () => true }: KubeletOptions = {},
 ): Promise<Kubelet> {
   const administrator = makeAdministrator(controlPlane)
   for (const name of ready) await registerNode(administrator, name)
@@ -71,7 +73,7 @@ export async function startKubelet(
   const syncAll = async () => {
     const all = await scheduled(client, administrator).catch(() => [])
     // A pod that cannot be started yet is tried again in the next round.
-    await Promise.allSettled(all.map(syncPod))
+    await Promise.allSettled(all.filter(runs).map(syncPod))
   }
   const loop = async () => {
     while (!over.signal.aborted) {

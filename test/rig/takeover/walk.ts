@@ -26,9 +26,7 @@ export async function walk(scene: Scene, { there, back }: Way): Promise<void> {
     await scene.deleteService(round === 1 ? 'api' : 'new-1')
     await isAnnounced(scene)
 
-    // Its pool gets another name. MetalLB refuses a second pool with its address, so that its ways may be gone for a moment.
-    const others = [...scene.addresses.keys()].filter((name) => name !== since)
-    await quietly(scene, () => backAgain(scene, () => back(scene, product)), others)
+    await quietly(scene, () => backAgain(scene, () => back(scene, product)))
 
     const [first = ''] = scene.addresses.keys()
     await leavesAlone(scene, first)

@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert'
 import { ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
-import { applyTakeover } from '../../../server/takeover/apply.ts'
-import { undoTakeover } from '../../../server/takeover/undo.ts'
+import { applyTakeover } from '../../../server/takeover/apply/apply.ts'
+import { undoTakeover } from '../../../server/takeover/undo/undo.ts'
 import { type World, finalizer, upstream, world } from './world.ts'
 
 const patienceMs = 1e9
@@ -26,7 +26,7 @@ async function undo(of: World, lines?: string[]) {
   const held = of.holder()
   if (held?.spec?.holderIdentity?.startsWith('ours_'))
     of.api.drop({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true }, of.lease)
-  return undoTakeover({ ...common(of, lines), namespace: 'eip-admission', lease: of.lease })
+  return undoTakeover({ ...common(of, lines), namespace: 'eip-admission' })
 }
 
 /** Everything that a user of the cluster, a router or a predecessor sees. */
@@ -62,13 +62,15 @@ async function killedAtEach(
     // How often a lease is renewed meanwhile differs, so a run may end before this write.
     const isKilled = await run(of).then(
       () => false,
-      (error: Error) => error.message === 'killed' || Promise.reject(error),
+      (error: Error) => error.message.endsWith('killed') || Promise.reject(error),
     )
     of.state.kills = Infinity
     if (isKilled) await run(of)
     check(of)
   }
 }
+
+const writtenLabels = { 'app.kubernetes.io/managed-by': 'eip-admission', 'cloud-provider': 'equinix-metal' }
 
 const fresh = async () => {
   const of = world()
@@ -101,8 +103,8 @@ test('undo of an apply that was killed at any write leaves what was found', asyn
   const before = visible(world())
   const counted = await fresh()
   await apply(counted)
-  // The first two write the namespace and the record: before them nothing was changed.
-  for (let at = 3; at <= counted.state.writes; at += 1) {
+  // The first three write the namespace, the lock and the record: before them nothing was changed.
+  for (let at = 4; at <= counted.state.writes; at += 1) {
     const of = await fresh()
     of.state.kills = at
     await apply(of).catch(() => undefined)
@@ -112,22 +114,47 @@ test('undo of an apply that was killed at any write leaves what was found', asyn
   }
 })
 
+/** A Service that comes while our program serves. */
+function addLate(of: World): void {
+  of.api.put(services, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'late', finalizers: [finalizer] },
+    spec: { type: 'LoadBalancer', loadBalancerIP: '198.51.100.20' },
+  })
+}
+
+const poolNames = ({ api }: World) => api.stored(ipAddressPools).map(({ metadata }) => metadata.name)
+
+test('the pool of a new Service has the name of the predecessor from the start, and is never removed', async () => {
+  const of = world({ hasWebhook: true })
+  of.state.isOurs = true
+  await apply(of)
+  addLate(of)
+  of.tick()
+  assert.ok(poolNames(of).includes('default.late'))
+  const uid = () => of.api.stored(ipAddressPools).find(({ metadata }) => metadata.name === 'default.late')?.metadata.uid
+  const before = uid()
+  await undo(of)
+  assert.is(uid(), before)
+})
+
 for (const hasWebhook of [false, true]) {
-  test(`the pool of a new Service is renamed, ${hasWebhook ? 'one after the other' : 'the new one first'}`, async () => {
+  test(`a pool that has the name of its address is renamed, ${hasWebhook ? 'one after the other' : 'the new one first'}`, async () => {
     const of = world({ hasWebhook })
     of.state.isOurs = true
     await apply(of)
-    of.api.put(services, {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { namespace: 'default', name: 'late', finalizers: [finalizer] },
-      spec: { type: 'LoadBalancer', loadBalancerIP: '198.51.100.20' },
+    of.api.put(ipAddressPools, {
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      metadata: { namespace: 'metallb-system', name: '198.51.100.20', labels: writtenLabels },
+      spec: { addresses: ['198.51.100.20/32'], autoAssign: false },
     })
+    addLate(of)
     of.tick()
-    const pools = () => of.api.stored(ipAddressPools).map(({ metadata }) => metadata.name)
-    assert.ok(pools().includes('198.51.100.20'))
+    assert.ok(poolNames(of).includes('198.51.100.20'))
     await undo(of)
-    assert.equal(pools().toSorted(), ['default.api', 'default.late', 'default.web'])
+    assert.equal(poolNames(of).toSorted(), ['default.api', 'default.late', 'default.web'])
   })
 }
 

@@ -5,14 +5,15 @@ import type { Reservation } from '../../../clouds/cloud.ts'
 import type { KubeObject, Lease, Node, Service } from '../../../kube/objects.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import type { Fact } from '../../../server/doctor/fact.ts'
-import type { TakeoverFacts } from '../../../server/takeover/facts.ts'
-import { findPredecessors } from '../../../server/takeover/find-predecessor.ts'
-import { makePlan } from '../../../server/takeover/make-plan.ts'
-import type { TakeoverPlan } from '../../../server/takeover/plan.ts'
-import type { ProgramObject } from '../../../server/takeover/pod-template.ts'
-import { predecessors } from '../../../server/takeover/predecessors.ts'
-import { formatPlan } from '../../../server/takeover/report.ts'
-import { translate } from '../../../server/takeover/translate.ts'
+import type { TakeoverFacts } from '../../../server/takeover/plan/facts.ts'
+import { findPredecessors } from '../../../server/takeover/predecessors/find-predecessor.ts'
+import { makePlan } from '../../../server/takeover/plan/make-plan.ts'
+import type { TakeoverPlan } from '../../../server/takeover/plan/plan.ts'
+import type { Progress } from '../../../server/takeover/progress.ts'
+import type { ProgramObject } from '../../../server/takeover/predecessors/pod-template.ts'
+import { predecessors } from '../../../server/takeover/predecessors/predecessors.ts'
+import { formatPlan } from '../../../server/takeover/report/report.ts'
+import { translate } from '../../../server/takeover/predecessors/translate.ts'
 import { objectsOf } from '../../announcers/predecessors.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { makeContext, now } from '../doctor/context.ts'
@@ -82,6 +83,7 @@ function planOf(scene: Scene = {}): TakeoverPlan {
     bgpSecret: undefined,
     autoscalers: [],
     progress: undefined,
+    lock: undefined,
     ...values,
   }
   const facts = Object.fromEntries(
@@ -310,7 +312,18 @@ const lease = (holderIdentity: string, name = 'cloud-controller-manager'): Lease
   spec: { holderIdentity, renewTime: now.toISOString(), leaseDurationSeconds: 15 },
 })
 const ours = 'eip-admission-0_0123456789ab'
-const progress = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'eip-admission-takeover' } } as const
+const step = { name: 'lead', title: 'Let eip-admission lead', number: 4, of: 6 }
+const progress: Progress = {
+  state: 'applying',
+  step,
+  found: {
+    predecessor: 'equinix-metal',
+    workloads: [],
+    services: {},
+    lease: {} as never,
+    ourLease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
+  },
+}
 const pod = (ownerReferences?: KubeObject['metadata']['ownerReferences']): ProgramObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -571,22 +584,113 @@ test('a ConfigMap of MetalLB that is missing stands in the way', () => {
   assert.equal(reasons(planOf({ env, programs: [program(), old] })), ['announcer-missing'])
 })
 
+const stopped = program({ replicas: 0 })
+const adopted = ['web', 'api'].map((name, n) => {
+  const claimRef = { namespace: 'default', name, uid: name }
+  const made = makeRecord(
+    { phase: 'Bound', address: `203.0.113.${n + 1}`, reservationID: `res-${n + 1}` },
+    { claimRef },
+  )
+  return { ...made, metadata: { ...made.metadata, name: `default.${name}` } }
+})
+const applied: Progress = { ...progress, state: 'applied', step: { name: 'verify', title: 'Verify', number: 6, of: 6 } }
+const complete: Scene = { programs: [stopped], records: adopted, leases: [lease(ours)], progress: applied }
+const lockOf = (holderIdentity: string, silentMs: number): Lease => {
+  const renewTime = new Date(now.getTime() - silentMs).toISOString()
+  const spec = { holderIdentity, acquireTime: '2026-01-01T11:00:00.000000Z', renewTime }
+  return { ...lease(holderIdentity), spec }
+}
+
+const stands: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = [
+  {
+    name: 'complete',
+    scene: complete,
+    says: [
+      /^Complete: eip-admission leads, .* is stopped/m,
+      /^ {2}eip-admission takeover undo --kubeconfig=k$/m,
+      /^ {2}kubectl delete deployment -n kube-system ccm$/m,
+      /^ {2}kubectl delete configmap -n eip-admission eip-admission-takeover$/m,
+    ],
+    not: [/was begun/, /takeover apply/, /helm/, /Warnings/],
+  },
+  {
+    name: 'complete, and installed by Helm',
+    scene: {
+      ...complete,
+      programs: [program({ replicas: 0, annotations: { 'meta.helm.sh/release-name': 'cpem' } })],
+    },
+    says: [/^ {2}helm uninstall -n kube-system cpem$/m],
+    not: [/kubectl delete deployment/],
+  },
+  {
+    name: 'complete until the predecessor was started again',
+    scene: { ...complete, programs: [program()] },
+    says: [
+      /the takeover was complete, but Deployment kube-system\/ccm runs again/,
+      /^ {2}eip-admission takeover apply /m,
+    ],
+    not: [/^Complete/m],
+  },
+  {
+    name: 'complete until nobody of ours led',
+    scene: { ...complete, leases: [] },
+    says: [
+      /no eip-admission holds the lease kube-system\/cloud-controller-manager/,
+      /^ {2}eip-admission takeover apply /m,
+    ],
+  },
+  {
+    name: 'stopped in apply',
+    scene: { ...complete, progress },
+    says: [
+      /`takeover apply` stopped at step 4 of 6: Let eip-admission lead/,
+      /To go on:\n\n {2}eip-admission takeover apply --kubeconfig=k --max-addresses=9\n\nTo go back instead:\n\n {2}eip-admission takeover undo --kubeconfig=k\n$/,
+    ],
+  },
+  {
+    name: 'stopped in undo',
+    scene: { ...complete, progress: { ...progress, state: 'undoing' } },
+    says: [/`takeover undo` stopped at step 4 of 6/, /To go on:\n\n {2}eip-admission takeover undo --kubeconfig=k\n/],
+  },
+  {
+    name: 'at work',
+    scene: { ...complete, progress, lock: lockOf('anna@laptop_takeover-apply_0123-4', 2_000) },
+    says: [/^Wait: `takeover apply` of anna@laptop works on it since 2026-01-01T11:00:00Z/m],
+    not: [/To go on/],
+  },
+  {
+    name: 'killed a while ago',
+    scene: { ...complete, progress, lock: lockOf('anna@laptop_takeover-apply_0123-4', 40_000) },
+    says: [/stopped at step 4 of 6/],
+    not: [/anna/],
+  },
+]
+
+for (const { name, scene, says, not = [] } of stands)
+  test(`a takeover that is ${name}`, () => {
+    const plan = planOf(scene)
+    assert.equal(reasons(plan), [])
+    const text = formatPlan(plan, 'text', { flags: { '--kubeconfig': 'k', '--max-addresses': '9' } })
+    for (const pattern of says) assert.match(text, pattern)
+    for (const pattern of not) assert.not.match(text, pattern)
+  })
+
 test('the text is aligned, hides nothing that a user wrote as a line of ours, and ends with the next command', () => {
   const plan = planOf({
     services: [served('web', '203.0.113.1'), { ...api, metadata: { ...api.metadata, name: 'a\u001b[2Jb\nReady.' } }],
   })
-  const text = formatPlan(plan, 'text', { flags: ' --max-addresses=9' })
+  const text = formatPlan(plan, 'text', { flags: { '--max-addresses': '9' } })
   assert.not.match(text.replaceAll('\n', ''), /\p{C}/u)
   assert.not.match(text, /^Ready\.$/m)
-  const ready = formatPlan(planOf(), 'text', { flags: ' --max-addresses=9' })
+  const ready = formatPlan(planOf(), 'text', { flags: { '--max-addresses': '9' } })
   assert.match(ready, /SERVICE +BEFORE +AFTER +HOW +RESERVATION\n/)
   assert.match(ready, / {2}eip-admission takeover apply --max-addresses=9\n$/)
 })
 
 test('a plan is plain data: it is the same after it was written and read', () => {
   const plan = planOf({ ...network, programs: [program({ kind: 'DaemonSet' })] })
-  const read = JSON.parse(formatPlan(plan, 'json', { flags: '' })) as TakeoverPlan
-  assert.is(formatPlan(read, 'text', { flags: '' }), formatPlan(plan, 'text', { flags: '' }))
+  const read = JSON.parse(formatPlan(plan, 'json', { flags: {} })) as TakeoverPlan
+  assert.is(formatPlan(read, 'text', { flags: {} }), formatPlan(plan, 'text', { flags: {} }))
   assert.equal(plan.predecessor.workloads[0]?.nodeSelector, { role: 'control-plane' })
 })
 

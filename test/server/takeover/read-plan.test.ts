@@ -5,10 +5,11 @@ import type { Secret } from '../../../kube/objects.ts'
 import { configMaps, namespaces, secrets, services } from '../../../kube/resource.ts'
 import { type DialectName, dialects } from '../../../sandbox/dialects.ts'
 import { deployments } from '../../../server/doctor/kinds.ts'
-import type { ProgramObject } from '../../../server/takeover/pod-template.ts'
-import { predecessors } from '../../../server/takeover/predecessors.ts'
-import { NoPlan, readPlan } from '../../../server/takeover/read-plan.ts'
-import { formatPlan } from '../../../server/takeover/report.ts'
+import type { ProgramObject } from '../../../server/takeover/predecessors/pod-template.ts'
+import { predecessors } from '../../../server/takeover/predecessors/predecessors.ts'
+import { NoPlan, NothingToPlan } from '../../../server/takeover/plan/no-plan.ts'
+import { readPlan } from '../../../server/takeover/plan/read-plan.ts'
+import { formatPlan } from '../../../server/takeover/report/report.ts'
 import { makeService } from '../../builders.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { dialectOf, serviceTag } from '../../whole/dialects.ts'
@@ -104,7 +105,7 @@ for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
       )
       assert.is(plan.predecessor.lease.isUsed, false)
       assert.match(secretFile, token)
-      assert.not.match(JSON.stringify(plan) + formatPlan(plan, 'text', { flags: '' }), token)
+      assert.not.match(JSON.stringify(plan) + formatPlan(plan, 'text', { flags: {} }), token)
       assert.equal(writes, [])
       assert.ok(cloud.control.calls.all().every(({ method }) => method === 'GET'))
     } finally {
@@ -134,6 +135,12 @@ test('wrong settings are named without their values, and a file of the person ta
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { namespace: 'eip-admission', name: 'eip-admission-takeover' },
+      data: {
+        formatVersion: '1',
+        state: 'applied',
+        step: '{"name":"verify","title":"Verify","number":6,"of":6}',
+        found: '{"predecessor":"equinix-metal","workloads":[],"services":{}}',
+      },
     })
     const begun = (await read({ '--loadbalancer': 'empty://' })).plan
     assert.equal(
@@ -141,6 +148,13 @@ test('wrong settings are named without their values, and a file of the person ta
       ['takeover-begun', 'no-location'],
     )
     assert.is(begun.settings.source?.name, predecessor.secret.name)
+    server.drop(deployments, predecessor.workload)
+    const removed = await read().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    assert.instance(removed, NothingToPlan)
+    assert.match((removed as Error).message, 'kubectl delete configmap -n eip-admission eip-admission-takeover')
   } finally {
     await cloud.close()
   }

@@ -2,12 +2,17 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { chartValuesOf } from '../../../server/takeover/chart-values.ts'
-import { findPredecessors } from '../../../server/takeover/find-predecessor.ts'
-import { type GivenSettings, readGivenSettings } from '../../../server/takeover/given-settings.ts'
-import type { Container, ProgramObject, Volume } from '../../../server/takeover/pod-template.ts'
-import { type Predecessor, predecessorOf, predecessors, versionOf } from '../../../server/takeover/predecessors.ts'
-import { translate } from '../../../server/takeover/translate.ts'
+import { chartValuesOf } from '../../../server/takeover/predecessors/chart-values.ts'
+import { findPredecessors } from '../../../server/takeover/predecessors/find-predecessor.ts'
+import { type GivenSettings, readGivenSettings } from '../../../server/takeover/predecessors/given-settings.ts'
+import type { Container, ProgramObject, Volume } from '../../../server/takeover/predecessors/pod-template.ts'
+import {
+  type Predecessor,
+  predecessorOf,
+  predecessors,
+  versionOf,
+} from '../../../server/takeover/predecessors/predecessors.ts'
+import { translate } from '../../../server/takeover/predecessors/translate.ts'
 
 const images: [string, Predecessor['id'] | undefined, string | undefined][] = [
   ['equinix/cloud-provider-equinix-metal:v3.8.1', 'equinix-metal', '3.8.1'],

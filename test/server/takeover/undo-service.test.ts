@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
-import { leavesReservation, undoPatch } from '../../../server/takeover/undo-service.ts'
+import { leavesReservation, undoPatch } from '../../../server/takeover/undo/undo-service.ts'
 
 const upstream = 'service.kubernetes.io/load-balancer-cleanup'
 const own = 'eip-admission.dev/address-cleanup'

@@ -2,8 +2,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import type { PlannedService } from '../../../server/takeover/plan.ts'
-import { type SeenService, isThere, serviceProblems } from '../../../server/takeover/verify.ts'
+import type { PlannedService } from '../../../server/takeover/plan/plan.ts'
+import { type SeenService, isThere, serviceProblems } from '../../../server/takeover/apply/verify.ts'
+import { type Routes, readRoutes } from '../../../server/takeover/routes.ts'
 import { aPool, anAdvertisement } from '../../announcers/cluster.ts'
 
 const address = '198.51.100.7'
@@ -49,6 +50,11 @@ const seen: SeenService = {
   service: aService(),
   record: aRecord(),
   metallb: [pool, anAdvertisement({ name: 'adv', ipAddressPools: ['default.web'] })],
+  routes: { before: undefined, now: { announcingNodes: undefined, sessions: undefined } },
+}
+
+function routesOf(nodes: number): Routes {
+  return { announcingNodes: nodes === 0 ? {} : { 'default/web': nodes }, sessions: undefined }
 }
 
 const rows: [name: string, change: Partial<SeenService>, problems: string[]][] = [
@@ -84,6 +90,14 @@ const rows: [name: string, change: Partial<SeenService>, problems: string[]][] =
     { metallb: [pool, anAdvertisement({ name: 'adv', ipAddressPools: ['default.api'] })] },
     ['no BGPAdvertisement names IPAddressPool default.web'],
   ],
+  ['announced before and now', { routes: { before: routesOf(2), now: routesOf(1) } }, []],
+  [
+    'announced before, and by nobody now',
+    { routes: { before: routesOf(2), now: routesOf(0) } },
+    ['2 nodes announced it before the takeover, and none does now'],
+  ],
+  ['announced by nobody before: it has no endpoints', { routes: { before: routesOf(0), now: routesOf(0) } }, []],
+  ['of a MetalLB that does not say', { routes: { before: undefined, now: routesOf(0) } }, []],
   ['no MetalLB by objects', { metallb: undefined }, []],
   [
     'an own address, for which no record is',
@@ -105,6 +119,23 @@ test('a Service that was deleted, or created anew, is no problem', () => {
   assert.is(isThere(seen), true)
   assert.is(isThere({ ...seen, service: undefined }), false)
   assert.is(isThere({ ...seen, service: aService({ uid: 'u2' }) }), false)
+})
+
+const statusOf = (name: string, node: string, peers: string[]) => ({
+  metadata: { name: `bgp-${name}-${node}` },
+  status: { serviceNamespace: 'default', serviceName: name, node, peers },
+})
+
+test('routes are read from the statuses of speakers that have peers, and from the sessions of FRR-K8s', async () => {
+  const lists: Record<string, object[]> = {
+    ServiceBGPStatus: [statusOf('web', 'a', ['p']), statusOf('web', 'b', ['p', 'q']), statusOf('api', 'a', [])],
+    BGPSessionState: [{ status: { bgpStatus: 'Established' } }, { status: { bgpStatus: 'Active' } }],
+  }
+  const list = async ({ kind }: { kind: string }) => ({ metadata: {}, items: lists[kind] ?? [] })
+  assert.equal(await readRoutes({ list } as never), {
+    announcingNodes: { 'default/web': 2 },
+    sessions: { up: 1, all: 2 },
+  })
 })
 
 test.run()

@@ -18,7 +18,7 @@ import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { names } from '../../../manifests/names.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { deployments } from '../../../server/doctor/kinds.ts'
-import type { PlannedService, TakeoverPlan } from '../../../server/takeover/plan.ts'
+import type { PlannedService, TakeoverPlan } from '../../../server/takeover/plan/plan.ts'
 import type { Workload } from '../../../server/takeover/workloads.ts'
 import { marks } from '../../announcers/cluster.ts'
 import { objectsOf } from '../../announcers/predecessors.ts'
@@ -181,9 +181,10 @@ export function world({ hasWebhook = false }: Options = {}) {
     }
     const apply: KubeClient['apply'] = async (resource, object) => {
       const { namespace, name } = object.metadata
-      const before = await api.client.get(resource, { namespace, name })
-      if (before) return api.client.patch(resource, { namespace, name, patch: { merge: object } })
-      return api.client.create(resource, object as never)
+      const patch = () => api.client.patch(resource, { namespace, name, patch: { merge: object } })
+      if (await api.client.get(resource, { namespace, name })) return patch()
+      // At a real API server an apply never meets a conflict of this kind.
+      return api.client.create(resource, object as never).catch(patch)
     }
     return {
       get: guard(api.client.get.bind(api.client), false),
@@ -221,6 +222,8 @@ export function world({ hasWebhook = false }: Options = {}) {
     lease,
     plan: () => planOf(api.stored(services), api),
     holder,
+    hasWebhooks: () => api.stored(mutatingWebhookConfigurations).length > 0,
+    workload: () => api.stored(deployments as unknown as Resource<Workload>)[0],
     tick,
     resources,
   }

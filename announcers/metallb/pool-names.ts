@@ -1,0 +1,40 @@
+import type { KubeObject } from '../../kube/objects.ts'
+import { nameOf } from './address.ts'
+import type { ShownAddress } from './addresses.ts'
+import { compareTexts } from './order.ts'
+import { type ExistingObjects, isCounting } from './ownership.ts'
+import { isPeer, isPool } from './resources.ts'
+
+/** A pool that does not exist yet: its name, and the labels by which a predecessor knows whose it is. */
+export type PoolName = { name: string; labels: Record<string, string> }
+
+/**
+ * Names new pools. In a cluster that was taken over a pool has the name that the predecessor would give it, so that
+ * nothing has to be renamed on the way back: MetalLB refuses a second pool with an address even for a moment.
+ */
+export function poolNaming({ ours, foreign }: ExistingObjects): (shown: ShownAddress) => PoolName {
+  const taken = new Set([...ours, ...foreign].filter(isPool).map(({ metadata }) => metadata.name))
+  const isTakenOver = ours.some(isOfPredecessor)
+  return ({ address, services }) => {
+    const [service = ''] = services.toSorted(compareTexts)
+    const name = service.replace('/', '.')
+    // One pool has one address: the second address of a Service gets a pool by its own name.
+    if (!isTakenOver || service === '' || taken.has(name)) return { name: nameOf(address), labels: {} }
+    taken.add(name)
+    return { name, labels: serviceLabel(service) }
+  }
+}
+
+/** Whether an object has what only a predecessor writes, and what stays when we take it over. */
+function isOfPredecessor(object: KubeObject): boolean {
+  const labels = Object.keys(object.metadata.labels ?? {})
+  if (isPool(object)) return labels.some((key) => key.startsWith('service-'))
+  return isPeer(object) && (object.spec.nodeSelectors ?? []).some(isCounting)
+}
+
+function serviceLabel(key: string): Record<string, string> {
+  const [namespace = '', service = ''] = key.split('/')
+  const [name, value] = [`service-${service}`, `namespace-${namespace}`]
+  // The API server refuses longer ones, of a predecessor too.
+  return name.length <= 63 && value.length <= 63 ? { [name]: value } : {}
+}

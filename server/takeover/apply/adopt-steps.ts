@@ -1,0 +1,102 @@
+import { listAllKnown } from '../../../controllers/announcing/list-known.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import { listAll } from '../../../kube/list-all.ts'
+import { type KubeObject, keyOf } from '../../../kube/objects.ts'
+import { services } from '../../../kube/resource.ts'
+import { elasticIPs, recordName } from '../../../ledger/record/elastic-ip.ts'
+import { type Found, metallbKinds } from '../found.ts'
+import type { PlannedService } from '../plan/plan.ts'
+import { type Routes, readRoutes } from '../routes.ts'
+import type { Missing, Step } from '../steps.ts'
+import { type SeenService, adoptionProblem, isThere, leftToTakeOver, serviceProblems } from './verify.ts'
+
+/** What was seen after a takeover. */
+export type Verified = { services: ServiceResult[]; routes: Routes }
+
+/** One Service in the report of a takeover. */
+export type ServiceResult = { service: string; address: string | undefined; problems: string[]; isGone: boolean }
+
+type Deps = { client: KubeClient; planned: readonly PlannedService[]; found: Found }
+
+/** Waits until every planned reservation has a record that is bound to its Service. */
+export function adoptStep(deps: Deps): Step {
+  const adopted = deps.planned.filter(({ held }) => held === 'reserved' || held === 'record')
+  return {
+    name: 'adopt',
+    title: `Adopt ${adopted.length} reservations`,
+    async missing() {
+      const seen = (await look({ ...deps, planned: adopted })).seen.filter(isThere)
+      const open = seen.filter((one) => adoptionProblem(one) !== undefined)
+      return describeOpen(open, { of: seen.length, what: 'adopted', why: (one) => adoptionProblem(one) ?? '' })
+    },
+  }
+}
+
+/** Waits until every Service, and every object of MetalLB, is as the plan says. `results` says what was seen last. */
+export function verifyStep(deps: Deps): Step & { results(): Promise<Verified> } {
+  const theirs = new Set(deps.found.metallb?.objects.map(({ kind, name }) => `${kind} ${name}`))
+  return {
+    name: 'verify',
+    title: `Verify ${deps.planned.length} Services`,
+    async missing() {
+      const { seen, metallb } = await look(deps)
+      const open = seen.filter((one) => isThere(one) && serviceProblems(one).length > 0)
+      const ofServices = describeOpen(open, {
+        of: seen.length,
+        what: 'as planned',
+        why: (one) => serviceProblems(one).join('; '),
+      })
+      if (ofServices) return ofServices
+      const left = leftToTakeOver(metallb, theirs)
+      if (left.length === 0) return undefined
+      return {
+        text: `${theirs.size - left.length} of ${theirs.size} objects of MetalLB are taken over; next ${left[0]}`,
+      }
+    },
+    async results() {
+      const { seen, routes } = await look(deps)
+      const services = seen.map((one) => ({
+        service: `${one.planned.namespace}/${one.planned.name}`,
+        address: one.planned.before,
+        problems: isThere(one) ? serviceProblems(one) : [],
+        isGone: !isThere(one),
+      }))
+      return { services, routes }
+    },
+  }
+}
+
+type Open = { of: number; what: string; why: (seen: SeenService) => string }
+
+function describeOpen(open: readonly SeenService[], { of, what, why }: Open): Missing | undefined {
+  const [first] = open
+  if (!first) return undefined
+  const { namespace, name } = first.planned
+  const text = `${of - open.length} of ${of} Services are ${what}; Service ${namespace}/${name}: ${why(first)}`
+  return { text, hint: `if it stays so: kubectl describe service -n ${namespace} ${name}` }
+}
+
+type Look = { seen: SeenService[]; metallb: KubeObject[]; routes: Routes }
+
+async function look({ client, planned, found }: Deps): Promise<Look> {
+  const [stored, records, routes, metallb] = await Promise.all([
+    listAll(client, services),
+    listAll(client, elasticIPs),
+    readRoutes(client),
+    metallbObjects(client, found),
+  ])
+  const byKey = new Map(stored.map((service) => [keyOf(service), service]))
+  const byName = new Map(records.map((record) => [record.metadata.name, record]))
+  const seen = planned.map((one): SeenService => {
+    const key = `${one.namespace}/${one.name}`
+    const facts = { planned: one, service: byKey.get(key), record: byName.get(recordName(key)) }
+    return { ...facts, metallb: found.metallb && metallb, routes: { before: found.routes, now: routes } }
+  })
+  return { seen, metallb, routes }
+}
+
+async function metallbObjects(client: KubeClient, { metallb }: Found): Promise<KubeObject[]> {
+  if (!metallb) return []
+  const { namespace } = metallb
+  return (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, { namespace })))).flat()
+}

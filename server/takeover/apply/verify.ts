@@ -1,0 +1,109 @@
+// What still differs between a Service after the takeover and what the plan says. Nothing: it was taken over.
+import { canonicalIpAddress } from '../../../lib/ip-address.ts'
+import { isInRanges } from '../../../lib/ip-range.ts'
+import { parseAddress } from '../../../announcers/metallb/address.ts'
+import { isWritten } from '../../../announcers/metallb/ownership.ts'
+import { isAdvertisement, isPeer, isPool } from '../../../announcers/metallb/resources.ts'
+import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
+import { type ElasticIP, phaseOf } from '../../../ledger/record/elastic-ip.ts'
+import { balancerFinalizer, serviceFinalizer } from '../../../ledger/record/names.ts'
+import { statusAddresses } from '../../../ledger/want/address-users.ts'
+import type { PlannedService } from '../plan/plan.ts'
+import { type Routes, routeProblems } from '../routes.ts'
+
+/** What the cluster has of one planned Service. */
+export type SeenService = {
+  planned: PlannedService
+  service: Service | undefined
+  record: ElasticIP | undefined
+  /** The objects of MetalLB in the namespace where the predecessor wrote its own; undefined where it wrote none. */
+  metallb: readonly KubeObject[] | undefined
+  routes: { before: Routes | undefined; now: Routes }
+}
+
+/** Whether a Service still exists as the plan saw it: users may delete Services at any time. */
+export function isThere({ planned, service }: SeenService): boolean {
+  return service?.metadata.uid === planned.uid && !service.metadata.deletionTimestamp
+}
+
+/** Why the reservation of a Service is not adopted yet; undefined if a record holds it for this Service. */
+export function adoptionProblem({ planned, record }: SeenService): string | undefined {
+  if (!record) return 'it has no ElasticIP yet'
+  const phase = phaseOf(record)
+  if (phase !== 'Bound') return `its ElasticIP is ${phase}`
+  if (record.spec.claimRef?.uid !== planned.uid) return 'its ElasticIP is bound to an earlier Service of that name'
+  return undefined
+}
+
+/** Everything about a Service that is not as the plan says. */
+export function serviceProblems(seen: SeenService): string[] {
+  const { planned, service, record } = seen
+  if (!service || planned.held === 'ignored') return []
+  const { before, held } = planned
+  const address = before === undefined ? undefined : (canonicalIpAddress(before) ?? before)
+  const isAdopted = held === 'reserved' || held === 'record'
+  return [
+    ...(isAdopted ? [adoptionProblem(seen) ?? []].flat() : []),
+    ...(isAdopted && record?.status?.address && !isSame(record.status.address, address)
+      ? [`its ElasticIP has the address ${record.status.address}, not ${before}`]
+      : []),
+    ...addressProblems(planned, service, address),
+    ...finalizerProblems(planned, service),
+    ...(isAdopted && address !== undefined ? poolProblems(seen.metallb, address) : []),
+    ...routeProblems(keyOf(service), seen.routes.before, seen.routes.now),
+  ]
+}
+
+function addressProblems({ before, shownIn }: PlannedService, service: Service, address: string | undefined): string[] {
+  if (address === undefined) return []
+  const { loadBalancerIP } = service.spec
+  const ofSpec =
+    shownIn.includes('spec.loadBalancerIP') && !isSame(loadBalancerIP, address)
+      ? [`spec.loadBalancerIP is ${loadBalancerIP ?? 'empty'}, not ${before}`]
+      : []
+  const shown = statusAddresses(service)
+  const ofStatus =
+    shownIn.includes('status.loadBalancer') && !shown.includes(address)
+      ? [`its status shows ${shown.join(', ') || 'no address'}, not ${before}`]
+      : []
+  return [...ofSpec, ...ofStatus]
+}
+
+function finalizerProblems({ held, finalizers }: PlannedService, { metadata }: Service): string[] {
+  const there = metadata.finalizers ?? []
+  const ours = {
+    reserved: serviceFinalizer,
+    record: serviceFinalizer,
+    own: serviceFinalizer,
+    balancer: balancerFinalizer,
+  }
+  const own = held in ours ? [ours[held as keyof typeof ours]] : []
+  return [...own, ...finalizers].filter((one) => !there.includes(one)).map((one) => `it lacks the finalizer ${one}`)
+}
+
+function poolProblems(metallb: readonly KubeObject[] | undefined, text: string): string[] {
+  const address = parseAddress(text)
+  if (!metallb || !address) return []
+  const pools = metallb.filter(isPool)
+  const holder = pools.find(({ spec }) => isInRanges(address, spec.addresses))
+  if (!holder) return ['no IPAddressPool has its address']
+  const { name } = holder.metadata
+  const isAdvertised = metallb.filter(isAdvertisement).some(({ spec = {} }) => {
+    const { ipAddressPools = [], ipAddressPoolSelectors = [] } = spec
+    // One without any selection announces all pools; which pools a selector of a person selects is theirs to say.
+    return ipAddressPools.includes(name) || ipAddressPoolSelectors.length > 0 || ipAddressPools.length === 0
+  })
+  return isAdvertised ? [] : [`no BGPAdvertisement names IPAddressPool ${name}`]
+}
+
+/** The peers and pools of a predecessor that are not taken over yet. They go one wave after the other. */
+export function leftToTakeOver(metallb: readonly KubeObject[], names: ReadonlySet<string>): string[] {
+  return metallb
+    .filter((object) => (isPeer(object) || isPool(object) || isAdvertisement(object)) && !isWritten(object))
+    .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    .filter((name) => names.has(name))
+}
+
+function isSame(one: string | undefined, canonical: string | undefined): boolean {
+  return one !== undefined && (canonicalIpAddress(one) ?? one) === canonical
+}

@@ -1,0 +1,85 @@
+import { keyOf } from '../../../kube/objects.ts'
+import { suspendedAnnotation } from '../annotations.ts'
+import { type FoundWorkload, helmReleaseOf } from '../predecessors/find-predecessor.ts'
+import type { ProgramObject } from '../predecessors/pod-template.ts'
+import type { Autoscaler } from './facts.ts'
+import type { Finding } from './plan.ts'
+
+/** Who would undo it when a workload is stopped: by a label or annotation that they write, or as its owner. */
+const managers: { name: string; marks: readonly string[]; remedy: string }[] = [
+  {
+    name: 'Argo CD',
+    marks: ['argocd.argoproj.io/tracking-id', 'argocd.argoproj.io/instance'],
+    remedy: 'turn automatic sync of its Application off, or set its replicas to 0 in the repository, then plan again',
+  },
+  {
+    name: 'Flux',
+    marks: ['kustomize.toolkit.fluxcd.io/name', 'helm.toolkit.fluxcd.io/name'],
+    remedy:
+      'flux suspend kustomization or helmrelease of that name, then annotate the workload, or remove it in the repository',
+  },
+  {
+    name: 'the addon manager',
+    marks: ['addonmanager.kubernetes.io/mode'],
+    remedy: 'set its label addonmanager.kubernetes.io/mode to EnsureExists, and remove its manifest from the node',
+  },
+  {
+    name: "k3s or RKE2's folder of manifests",
+    marks: ['objectset.rio.cattle.io/id', 'objectset.rio.cattle.io/hash'],
+    remedy: 'put a file with the name of its manifest and the ending .skip beside it on every server',
+  },
+]
+
+/** Somebody who would start a workload again. */
+export function managerFinding(object: ProgramObject): Finding[] {
+  const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
+  if (annotations[suspendedAnnotation] === 'true') return []
+  const marks = { ...labels, ...annotations }
+  const found = managers.find((one) => one.marks.some((mark) => marks[mark] !== undefined))
+  const owner = ownerReferences.find(({ controller }) => controller) ?? ownerReferences[0]
+  if (!found && !owner) return []
+  const name = found?.name ?? `${owner?.kind} ${owner?.name}`
+  const at = `${object.kind.toLowerCase()} -n ${object.metadata.namespace} ${object.metadata.name}`
+  return [
+    {
+      reason: 'managed-workload',
+      where: `${object.kind} ${keyOf(object)}`,
+      what: `${name} manages it, and would start it again while eip-admission runs`,
+      remedy: `${found?.remedy ?? 'suspend that owner'}; then: kubectl annotate ${at} ${suspendedAnnotation}=true`,
+    },
+  ]
+}
+
+/** The release of Helm that a workload belongs to. */
+export function helmFinding(object: ProgramObject): Finding[] {
+  const { kind, metadata } = object
+  const { labels = {} } = metadata
+  const release = helmReleaseOf(object)
+  if (labels['app.kubernetes.io/managed-by'] !== 'Helm' && release === undefined) return []
+  return [
+    {
+      reason: 'helm-release',
+      where: `${kind} ${metadata.namespace}/${metadata.name}`,
+      what: `it belongs to the Helm release ${release ?? 'of its label'}: helm upgrade would start the predecessor again`,
+      remedy: 'do not upgrade that release until the takeover is final; uninstall it afterwards',
+    },
+  ]
+}
+
+/** An autoscaler of a workload that runs. */
+export function autoscalerFinding({ metadata, spec }: Autoscaler, running: readonly FoundWorkload[]): Finding[] {
+  const { kind, name } = spec?.scaleTargetRef ?? {}
+  const target = running.find(
+    ({ object }) =>
+      object.kind === kind && object.metadata.name === name && object.metadata.namespace === metadata.namespace,
+  )
+  if (!target) return []
+  return [
+    {
+      reason: 'autoscaled',
+      where: `HorizontalPodAutoscaler ${metadata.namespace}/${metadata.name}`,
+      what: `it scales ${kind} ${name}; it leaves a workload with no replica alone`,
+      remedy: 'remove it if something else sets the replicas',
+    },
+  ]
+}

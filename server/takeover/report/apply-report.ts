@@ -1,0 +1,50 @@
+import type { ServiceResult } from '../apply/adopt-steps.ts'
+import type { ApplyResult } from '../apply/apply.ts'
+import type { UndoResult } from '../undo/undo.ts'
+import { type Format, asJson } from './format.ts'
+import { routesText } from './routes-text.ts'
+import { clean } from './text.ts'
+
+/** What `takeover apply` says at its end. */
+export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
+  const problems = services.filter((one) => one.problems.length > 0).length
+  if (format === 'json')
+    return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, problems, routes })
+  const gone = services.filter(({ isGone }) => isGone).length
+  const shown = services.filter(({ isGone }) => !isGone)
+  const counts = `${shown.length - problems} Services were taken over${gone > 0 ? `, ${gone} were deleted meanwhile` : ''}`
+  return [
+    ...shown.map(serviceLine),
+    '',
+    `${counts}. eip-admission leads; ${plan.predecessor.title} is stopped.`,
+    ...(plan.announcer.name === 'metallb' ? routesText(routes) : []),
+    'Nothing was reserved or deleted at the cloud. To go back, run `eip-admission takeover undo`.',
+    '',
+  ].join('\n')
+}
+
+function serviceLine({ service, address, problems }: ServiceResult): string {
+  const first = `  ${problems.length === 0 ? 'ok   ' : 'ERROR'}  ${clean(service)}  ${address ?? 'no address yet'}`
+  return [first, ...problems.map((problem) => `           ${clean(problem)}`)].join('\n')
+}
+
+/** What `takeover undo` says at its end. */
+export function undoReport({ title, steps, reservations }: UndoResult, format: Format): string {
+  if (format === 'json') return asJson({ state: 'undone', steps, reservations })
+  const left = reservations.map(
+    ({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${clean(reason)}`,
+  )
+  const lines =
+    left.length === 0
+      ? []
+      : [
+          'These reservations stay at the cloud, and no program will delete them. Delete those that nobody needs:',
+          ...left,
+        ]
+  return [
+    ...lines,
+    `${title} runs again. Nothing was reserved or deleted at the cloud.`,
+    'What `install` applied stays, without effect; the chart can be uninstalled.',
+    '',
+  ].join('\n')
+}

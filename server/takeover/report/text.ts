@@ -1,0 +1,36 @@
+import type { Finding } from '../plan/plan.ts'
+
+/** A part of a report; empty if it has no lines. */
+export function section(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+/** Lines of columns, each as wide as its widest text. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const cells = rows.map((row) => row.map(clean))
+  const columns = Math.max(0, ...cells.map((row) => row.length))
+  const widths = Array.from({ length: columns }, (_, n) => Math.max(...cells.map((row) => row[n]?.length ?? 0)))
+  return cells.map((row) =>
+    row
+      .map((text, n) => text.padEnd(widths[n] ?? 0))
+      .join('   ')
+      .trimEnd(),
+  )
+}
+
+/** Users write names and annotations: nothing in them may look like a line of ours, or steer the terminal. */
+export function clean(text: string): string {
+  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
+}
+
+/** The same for a line of YAML, whose margin counts. */
+export function cleanLine(text: string): string {
+  const [margin = ''] = /^ */.exec(text) ?? []
+  return `${margin}${clean(text)}`
+}
+
+/** What a person should know, each with what to do. */
+export function findings(title: string, all: readonly Finding[]): string {
+  const lines = all.flatMap(({ where, what, remedy }) => [`${clean(where)}: ${clean(what)}`, `  do: ${clean(remedy)}`])
+  return section(`${title} (${all.length})`, lines)
+}

@@ -1,0 +1,43 @@
+/** Where a takeover stands. `applied`: every step of `apply` is done. `undoing`: `undo` has begun. */
+export type TakeoverState = 'applying' | 'applied' | 'undoing'
+
+/** The step that a run began last: where it goes on. */
+export type BegunStep = { name: string; title: string; number: number; of: number }
+
+/** A run that works on a takeover: whose it is, since when, and its last sign of life. */
+export type Worker = { who: string; command: string; since: string | undefined; renewed: string | undefined }
+
+/** A takeover that was begun. */
+export type Stand = {
+  recorded: TakeoverState
+  step: BegunStep
+  /** Why one that was applied is not complete any more. */
+  lacking: string[]
+  worker: Worker | undefined
+}
+
+/** Whether our program serves the cluster and the predecessor is stopped. */
+export function isComplete(stand: Stand | undefined): boolean {
+  return stand?.recorded === 'applied' && stand.lacking.length === 0
+}
+
+/** The command that goes on where a takeover stopped. */
+export function nextCommand({ recorded }: Pick<Stand, 'recorded'>): string {
+  return `eip-admission takeover ${recorded === 'undoing' ? 'undo' : 'apply'}`
+}
+
+/** A run at work, for people. */
+export function workerText({ who, command, since, renewed }: Worker): string {
+  return `\`takeover ${command}\` of ${who} works on it since ${since ?? 'an unknown time'} (last sign of life ${renewed ?? 'unknown'})`
+}
+
+/** Where a takeover stands, for people. */
+export function standText(stand: Stand): string {
+  const { recorded, step, lacking, worker } = stand
+  const at = `step ${step.number} of ${step.of}: ${step.title}`
+  if (worker) return `${workerText(worker)}, at ${at}`
+  if (isComplete(stand)) return 'the takeover is complete'
+  if (recorded === 'applied') return `the takeover was complete, but ${lacking.join(', and ')}`
+  const command = recorded === 'undoing' ? 'undo' : 'apply'
+  return `\`takeover ${command}\` stopped at ${at}`
+}

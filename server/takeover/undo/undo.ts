@@ -1,0 +1,146 @@
+import type { KubeClient } from '../../../kube/client.ts'
+import { type Clock, systemClock } from '../../../kube/clock.ts'
+import { listAll } from '../../../kube/list-all.ts'
+import { keyOf } from '../../../kube/objects.ts'
+import { services } from '../../../kube/resource.ts'
+import { claimKey, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import { type Found, predecessorNamed } from '../found.ts'
+import { holdLease } from './hold-lease.ts'
+import { metallbStep } from './metallb-step.ts'
+import type { KeptLease } from '../kept-lease.ts'
+import { withLock } from '../lock.ts'
+import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
+import { returnStep } from './return-step.ts'
+import type { BegunStep } from '../stand.ts'
+import { type Step, type StepResult, runSteps } from '../steps.ts'
+import { stopStep } from '../stop-steps.ts'
+import { leavesReservation } from './undo-service.ts'
+import { knownRecords, recordsStep, servicesStep, webhooksStep } from './undo-steps.ts'
+import { isStopped, ownWorkloads, patchWorkload, readWorkload, replicasAnnotation } from '../workloads.ts'
+
+export type UndoDeps = {
+  client: KubeClient
+  namespace: string
+  tell: (line: string) => void
+  signal: AbortSignal
+  patienceMs: number
+  /** How long the lock of a dead run counts. */
+  lockMs?: number | undefined
+  clock?: Clock
+}
+
+/** A reservation that the predecessor will not look after. The project pays for it until a person deletes it. */
+export type LeftReservation = { id: string; address: string | undefined; reason: string }
+
+/** `title`: the predecessor's name for people. */
+export type UndoResult = { title: string; steps: StepResult[]; reservations: LeftReservation[] }
+
+/** Thrown where no takeover is recorded. */
+export class NothingToUndo extends Error {
+  override readonly name = 'NothingToUndo'
+}
+
+/** Brings the predecessor back, from wherever a takeover stands. */
+export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
+  const { client, namespace, tell, signal, lockMs, clock = systemClock } = deps
+  // Where nothing is recorded, not even a lock is written.
+  await recorded(progressStore(client, namespace), namespace)
+  return withLock({ client, namespace, command: 'undo', tell, signal, lockMs, clock }, async (lock) => {
+    const progress = progressStore(client, namespace)
+    const { found } = await recorded(progress, namespace)
+    return carryOut({ ...deps, clock, progress, found, lock })
+  })
+}
+
+/** What an earlier run recorded. */
+async function recorded(progress: ProgressStore, namespace: string): Promise<Progress> {
+  const before = await progress.read()
+  if (before) return before
+  throw new NothingToUndo(
+    `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
+  )
+}
+
+type Work = UndoDeps & { clock: Clock; progress: ProgressStore; found: Found; lock: KeptLease }
+
+async function carryOut(of: Work): Promise<UndoResult> {
+  const { client, namespace, tell, signal, patienceMs, clock, progress, found, lock } = of
+  const isPredecessorBack = () => isAnyRunning(client, found)
+  const hold = holdLease({ client, lease: found.ourLease, isPredecessorBack, clock })
+  const check = async () => {
+    await lock.check()
+    await hold.check()
+  }
+  const work = { client, found, signal, check, clock }
+  const left = new Map<string, LeftReservation>()
+  const { finalizers, title } = predecessorNamed(found.predecessor)
+  // Read before anything goes: afterwards nobody knows of them.
+  const noting = (step: Step): Step => ({
+    ...step,
+    async act() {
+      for (const one of await leftReservations(client, finalizers)) left.set(one.id, one)
+      await step.act?.()
+    },
+  })
+  const steps = [
+    webhooksStep(client),
+    ownStopStep(client, namespace),
+    hold.step,
+    metallbStep(work),
+    noting(servicesStep(work)),
+    noting(recordsStep(work)),
+    returnStep(client, found, hold.release),
+  ]
+  const record = (step: BegunStep) => progress.write({ state: 'undoing', step, found })
+  try {
+    const results = await runSteps(steps, { record, check, tell, signal, patienceMs, clock })
+    await check()
+    await progress.remove()
+    return { title, steps: results, reservations: [...left.values()] }
+  } finally {
+    await hold.release()
+  }
+}
+
+async function isAnyRunning(client: KubeClient, { workloads }: Found): Promise<boolean> {
+  const read = await Promise.all(workloads.map(({ podSelector: _pods, ...ref }) => readWorkload(client, ref)))
+  return read.some((workload) => workload && !isStopped(workload))
+}
+
+/** Stops our workloads, and remembers on our Deployment how many replicas it had. */
+function ownStopStep(client: KubeClient, namespace: string) {
+  const own = async () =>
+    (await ownWorkloads(client, namespace)).map((workload) => ({
+      workload,
+      podSelector: workload.spec?.selector?.matchLabels ?? {},
+    }))
+  const step = stopStep({ name: 'stop', title: 'Stop eip-admission in the cluster' }, client, own)
+  return {
+    ...step,
+    async act() {
+      for (const { workload } of await own()) {
+        if (workload.kind !== 'Deployment' || isStopped(workload)) continue
+        const replicas = String(workload.spec?.replicas ?? 1)
+        const ref = { kind: workload.kind, namespace, name: workload.metadata.name }
+        await patchWorkload(client, ref, { metadata: { annotations: { [replicasAnnotation]: replicas } } })
+      }
+      await step.act()
+    },
+  }
+}
+
+/** The reservations of records that no live Service holds: retained, provisioned and warm ones. */
+async function leftReservations(client: KubeClient, finalizers: readonly string[]): Promise<LeftReservation[]> {
+  const [records, all] = await Promise.all([knownRecords(client), listAll(client, services)])
+  const leaving = new Set(all.filter((service) => leavesReservation(service, finalizers)).map(keyOf))
+  return records.flatMap((record) => {
+    const id = reservationIdOf(record)
+    const key = claimKey(record)
+    if (id === undefined) return []
+    const address = record.status?.address
+    const phase = phaseOf(record)
+    if (key !== undefined && leaving.has(key)) return [{ id, address, reason: `Service ${key} is being deleted` }]
+    const isUnused = phase === 'Released' || phase === 'Available' || phase === 'Releasing'
+    return isUnused ? [{ id, address, reason: `ElasticIP ${record.metadata.name} was ${phase}` }] : []
+  })
+}
