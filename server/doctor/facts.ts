@@ -11,7 +11,16 @@ import type { Configurations, ProbeResult } from '../probe-problem.ts'
 import type { ServeSettings } from '../settings/serve.ts'
 import type { Fact } from './fact.ts'
 
-type Container = { image?: string; command?: string[]; args?: string[]; env?: { name: string; value?: string }[] }
+type KeyRef = { name?: string; key: string }
+
+type Container = {
+  name?: string
+  image?: string
+  command?: string[]
+  args?: string[]
+  env?: { name: string; value?: string; valueFrom?: { configMapKeyRef?: KeyRef; secretKeyRef?: KeyRef } }[]
+  envFrom?: { prefix?: string; configMapRef?: { name?: string }; secretRef?: { name?: string } }[]
+}
 
 /** A Deployment or a DaemonSet. */
 export type Workload = KubeObject & {
