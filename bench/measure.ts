@@ -1,4 +1,4 @@
-export type Unit = 'ms' | 'MiB' | 'calls' | 'Services' | 'objects' | 'per s' | 'reads' | 'moves'
+export type Unit = 'ms' | 'KiB' | 'MiB' | 'calls' | 'Services' | 'objects' | 'per s' | 'reads' | 'moves'
 
 /** A goal for a figure, or for its ratio to the reference. */
 export type Goal = { of: 'ratio' | 'ours' } & ({ atMost: number } | { atLeast: number })

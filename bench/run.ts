@@ -7,6 +7,7 @@ import { drain } from './drain.ts'
 import { handover } from './handover.ts'
 import type { Measure, Row } from './measure.ts'
 import { memory } from './memory.ts'
+import { page } from './page.ts'
 import { settle } from './settle.ts'
 import { start } from './start.ts'
 import { table } from './table.ts'
@@ -21,6 +22,7 @@ const measures: Record<string, Measure> = {
   start,
   handover,
   memory,
+  page,
   announce,
   settle,
   drain,

@@ -19,6 +19,14 @@ export type ProjectPeering = {
   password: Password | undefined
 }
 
+/** What the routers of a cloud last saw of a machine's sessions. A session that they have not looked at is in neither number. */
+export type SeenSessions = {
+  up: number
+  down: number
+  /** When they saw it; undefined if the cloud does not say that. */
+  seenAt: string | undefined
+}
+
 /** BGP of a cloud whose routers have sessions with each machine. */
 export type Peering = {
   /** Undefined if BGP is off. */
@@ -27,6 +35,8 @@ export type Peering = {
   enable(wanted: ProjectPeering, signal: AbortSignal): Promise<void>
   /** The ids of the machines for which BGP is on. */
   machines(signal: AbortSignal): Promise<Set<string>>
+  /** What the routers see of these machines, by their ids. Some clouds look only every few hours. */
+  sessions(signal: AbortSignal): Promise<Map<string, SeenSessions>>
   /** Turns BGP on for one machine; success if it is on already. */
   enableOn(machine: string, signal: AbortSignal): Promise<void>
   /** The peers of a machine in the order of their addresses; none until the cloud has decided. */

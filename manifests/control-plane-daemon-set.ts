@@ -1,6 +1,6 @@
 import type { Choices } from './choices.ts'
 import { names } from './names.ts'
-import { cloudArgs, cloudMount, cloudVolume, imageOf, podNamespace, probes, sharedSpec } from './pod.ts'
+import { cloudArgs, cloudMount, cloudVolume, imageOf, podFact, podFacts, probes, sharedSpec } from './pod.ts'
 
 const labels = { 'app.kubernetes.io/name': names.guardian }
 
@@ -53,11 +53,7 @@ function container(choices: Choices): object {
       // Of two flags the last one counts: the API server of the Deployment may be at the address that the guardian moves.
       `--api-server=https://$(HOST_IP):${text('controlPlane.apiServerPort')}`,
     ],
-    env: [
-      podNamespace,
-      { name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
-      { name: 'HOST_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
-    ],
+    env: [...podFacts, podFact('NODE_NAME', 'spec.nodeName'), podFact('HOST_IP', 'status.hostIP')],
     ports: [{ name: 'health', containerPort: scalar('controlPlane.securePort'), protocol: 'TCP' }],
     // It has no certificate: nobody calls it but the kubelet and Prometheus.
     ...probes('HTTP'),

@@ -70,7 +70,7 @@ function serveContainer(choices: Choices): object {
       ...flags('settings'),
       ...items('extraArgs'),
     ],
-    env: [podNamespace, ...items('extraEnv')],
+    env: [...podFacts, ...items('extraEnv')],
     envFrom: block('extraEnvFrom'),
     ports: [
       { name: 'webhook', containerPort: scalar('settings.webhook-secure-port'), protocol: 'TCP' },
@@ -109,8 +109,17 @@ export function probes(scheme: 'HTTP' | 'HTTPS'): object {
   }
 }
 
-/** The process looks for its own objects in the namespace of its pod. */
-export const podNamespace = { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }
+/** The process looks for its own objects in the namespace of its pod, and its own Events are about the pod. */
+export const podFacts = [
+  podFact('POD_NAMESPACE', 'metadata.namespace'),
+  podFact('POD_NAME', 'metadata.name'),
+  podFact('POD_UID', 'metadata.uid'),
+]
+
+/** An environment variable with a field of the pod. */
+export function podFact(name: string, fieldPath: string): object {
+  return { name, valueFrom: { fieldRef: { fieldPath } } }
+}
 
 /** The mount of the cloud's configuration. */
 export function cloudMount({ when }: Choices): unknown {

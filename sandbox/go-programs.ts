@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from './cache-folder.ts'
+import { exclusively } from './exclusive.ts'
 import { countPackages, goBuild } from './go-build.ts'
 import { type VersionCheck, installedProgram } from './installed-program.ts'
 import { type Progress, showProgress } from './progress.ts'
@@ -39,12 +40,36 @@ export type BuildOptions = {
   signal?: AbortSignal
 }
 
-/** Returns the folder with the programs of a module, and builds those that are missing: minutes the first time. */
+/**
+ * Returns the folder with the programs of a module, and builds those that are missing: minutes the first time. Where another
+ * process builds them already, it waits for that one.
+ */
 export async function goPrograms(module: GoModule, options: BuildOptions = {}): Promise<string> {
   const folder = cacheFolder(module.name, versionKey(module))
-  const missing = module.programs.filter((program) => !existsSync(join(folder, program.name)))
-  if (missing.length === 0) return folder
+  const isComplete = () => missingIn(folder, module).length === 0
+  if (isComplete()) return folder
+  const { name, version } = module
+  const { signal, progress } = options
+  let line: Progress | undefined
+  const onWait = (pid: string) => {
+    if (progress) progress.update(`process ${pid} builds ${name} ${version}; waiting for it`)
+    else line ??= showProgress(`Process ${pid} builds ${name} ${version}; waiting for it`)
+  }
+  const work = async () => {
+    line?.done()
+    // The process that we waited for has built them, unless it was killed.
+    if (!isComplete()) await buildInto(folder, module, options)
+  }
+  await exclusively(folder, work, { signal, onWait }).finally(() => line?.done())
+  return folder
+}
 
+function missingIn(folder: string, { programs }: GoModule): GoProgram[] {
+  return programs.filter((program) => !existsSync(join(folder, program.name)))
+}
+
+async function buildInto(folder: string, module: GoModule, options: BuildOptions): Promise<void> {
+  const missing = missingIn(folder, module)
   const staging = `${folder}.${process.pid}`
   mkdirSync(staging, { recursive: true })
   try {
@@ -55,7 +80,6 @@ export async function goPrograms(module: GoModule, options: BuildOptions = {}): 
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
-  return folder
 }
 
 /** Links to the programs that the machine has in a version that fits, and returns the others. */

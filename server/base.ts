@@ -55,20 +55,6 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const metrics = makeMetrics()
   const observers = clientObservers(metrics)
   const activity = makeActivity()
-  const { vendor, reload } = await connectCloud(settings, {
-    userAgent,
-    proxy: proxyOf(env),
-    log,
-    metrics,
-    signal,
-    observe(exchange) {
-      observers.cloud(exchange)
-      activity.exchanged(exchange)
-    },
-  })
-  readProcess(metrics)
-  readBuild(metrics, { version, cloud: vendor.cloud.name })
-  for (const warning of [...settings.warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
   const hasObjects = settings.process.verbosity >= 3
   // Reads are many: each renewal of a lease begins with one.
   const observe = (observed: ObservedCall) => {
@@ -82,6 +68,21 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
   const credentials = credentialsOf(settings.process, env)
   const client = connect(credentials, { userAgent, observe })
   const events = eventRecorders({ client, instance: identity, log })
+  const { vendor, reload } = await connectCloud(settings, {
+    userAgent,
+    proxy: proxyOf(env),
+    log,
+    metrics,
+    events,
+    signal,
+    observe(exchange) {
+      observers.cloud(exchange)
+      activity.exchanged(exchange)
+    },
+  })
+  readProcess(metrics)
+  readBuild(metrics, { version, cloud: vendor.cloud.name })
+  for (const warning of [...settings.warnings, ...vendor.unsupported]) log.warn({ warning }, 'setting')
   const clients = { client, credentials, userAgent, events, vendor, reload }
   return { settings, log, metrics, activity, version, ...clients, identity, endAtOnce }
 }

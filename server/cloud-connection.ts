@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
 import { makeCloudProvider } from './cloud-providers.ts'
 import type { CloudProvider, CloudTools } from './clouds/cloud-provider.ts'
+import type { EventRecorders } from './event-recorders.ts'
 import { loggedCloud } from './logged-cloud.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { readReload } from './metrics/reload.ts'
+import { ownObject } from './own-object.ts'
 import { ReplaceableSecret } from './reload/replaceable-secret.ts'
 import { withValues } from './reload/setting-changes.ts'
 import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
@@ -16,12 +18,12 @@ export type CloudConnection = {
   reload: SettingsReload | undefined
 }
 
-type Needs = Omit<CloudTools, 'reserves' | 'log'> & { log: Logger; metrics: Metrics }
+type Needs = Omit<CloudTools, 'reserves' | 'log'> & { log: Logger; metrics: Metrics; events: EventRecorders }
 
 /** Makes the client of the cloud, with what exchanges its token. It calls the cloud only where a location is missing. */
 export async function connectCloud(
   settings: ServeSettings,
-  { metrics, observe, ...needs }: Needs,
+  { metrics, events, observe, ...needs }: Needs,
 ): Promise<CloudConnection> {
   const { log } = needs
   const { only, verbosity } = settings.process
@@ -38,7 +40,7 @@ export async function connectCloud(
   }
   const apiKey = new ReplaceableSecret(settings.cloud.settings.apiKey)
   const provider = await makeCloudProvider(withValues(settings.cloud, { apiKey }), tools)
-  const reload = makeReload(settings, { apiKey, policy: provider.policy, tools, log })
+  const reload = makeReload(settings, { apiKey, policy: provider.policy, tools, events, log })
   if (reload) readReload(metrics, reload)
   return { vendor: verbosity >= 3 ? { ...provider, cloud: loggedCloud(provider.cloud, log) } : provider, reload }
 }
@@ -47,12 +49,21 @@ type ReloadParts = {
   apiKey: ReplaceableSecret
   policy: CloudProvider['policy']
   tools: CloudTools
+  events: EventRecorders
   log: Logger
 }
 
-function makeReload({ cloud, cloudFile: file }: ServeSettings, { tools, ...parts }: ReloadParts) {
+function makeReload(settings: ServeSettings, { tools, events, ...parts }: ReloadParts) {
+  const { cloud, cloudFile: file } = settings
   const table = dialects.find(({ name }) => name === cloud.dialect)?.table
   if (!file || !table) return undefined
-  const candidate = (settings: CloudSettings) => makeCloudProvider(settings, tools)
-  return settingsReload({ file, table, started: cloud, candidate, ...parts })
+  return settingsReload({
+    file,
+    table,
+    started: cloud,
+    candidate: (found: CloudSettings) => makeCloudProvider(found, tools),
+    events: events.of('settings-reload'),
+    about: ownObject(settings.process),
+    ...parts,
+  })
 }

@@ -14,6 +14,7 @@ export const components = [
   'node-peering',
   'webhook-probe',
   'control-plane',
+  'settings-reload',
 ] as const
 
 export type Component = (typeof components)[number]

@@ -3,6 +3,7 @@ import { formatIpv4Network } from '../../lib/ip-range.ts'
 import { asnOf, peerAddressesOf } from '../loose-bgp.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
 import type { Machine, MachineAddress } from '../machines.ts'
+import type { SeenSessions } from '../peering.ts'
 import { idOf } from './id.ts'
 
 /** The parts of a server that we need: every response contains its passwords. */
@@ -14,6 +15,7 @@ export type Server = {
     localAsn: number | undefined
     peerAsn: number | undefined
     peerAddresses: string[] | undefined
+    seen: SeenSessions
   }
 }
 
@@ -84,5 +86,13 @@ function bgpOf({ bgp, project, region }: Fields): Server['bgp'] {
     localAsn: asnOf(fieldsOf(fieldsOf(project).bgp).local_asn),
     peerAsn: asnOf(asn),
     peerAddresses: peerAddressesOf(hosts),
+    seen: seenOf(fieldsOf(bgp)),
   }
+}
+
+/** Of so many routers so many have a session with the server. Without both numbers nothing is known. */
+function seenOf({ routers, connected, updated }: Fields): SeenSessions {
+  const isKnown = Number.isInteger(routers) && Number.isInteger(connected)
+  const [all, up] = isKnown ? [Number(routers), Number(connected)] : [0, 0]
+  return { up, down: Math.max(0, all - up), seenAt: textOf(updated) }
 }

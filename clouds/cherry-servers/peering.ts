@@ -15,6 +15,10 @@ export function peeringOf(project: Project): Peering {
       const servers = await project.servers.fresh(signal)
       return new Set(servers.filter(({ bgp }) => bgp.isOn).map(({ machine }) => machine.id))
     },
+    async sessions(signal) {
+      const on = (await project.servers.fresh(signal)).filter(({ bgp }) => bgp.isOn)
+      return new Map(on.map(({ machine, bgp }) => [machine.id, bgp.seen]))
+    },
     enableOn: (machine, signal) => enableOn(project, machine, signal),
     peers: (machine, signal) => listPeers(project, machine, signal),
   }

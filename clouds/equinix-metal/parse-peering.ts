@@ -1,6 +1,6 @@
 import { asnOf, isAddress, peerAddressesOf } from '../loose-bgp.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
-import type { Peer, ProjectPeering } from '../peering.ts'
+import type { Peer, ProjectPeering, SeenSessions } from '../peering.ts'
 import { Secret } from '../secret.ts'
 import type { ProjectOptions } from './project.ts'
 
@@ -24,6 +24,13 @@ export function isIpv4({ address_family }: Fields): boolean {
 export function machineOf(session: Fields): string | undefined {
   const { id, href } = fieldsOf(session.device)
   return textOf(id) ?? textOf(textOf(href)?.split('/').at(-1))
+}
+
+/** What a BGP session says of its routers: one word for each, such as `up,down`. */
+export function parseSession({ status, updated_at }: Fields): SeenSessions {
+  const words = (textOf(status) ?? '').split(',')
+  const count = (wanted: string) => words.filter((word) => word.trim() === wanted).length
+  return { up: count('up'), down: count('down'), seenAt: textOf(updated_at) }
 }
 
 /** The IPv4 peers in a response, in the order of their addresses; undefined if one of them is incomplete. */

@@ -1,6 +1,6 @@
 import { CloudError } from '../cloud.ts'
-import type { Peer, Peering, ProjectPeering } from '../peering.ts'
-import { isIpv4, machineOf, parsePeers, parseProjectPeering } from './parse-peering.ts'
+import type { Peer, Peering, ProjectPeering, SeenSessions } from '../peering.ts'
+import { isIpv4, machineOf, parsePeers, parseProjectPeering, parseSession } from './parse-peering.ts'
 import { type Project, projectHints, unreadableError } from './project.ts'
 import { wholeList } from './whole-list.ts'
 
@@ -12,7 +12,8 @@ export function peeringOf(project: Project): Peering {
   return {
     project: (signal) => findPeering(project, signal),
     enable: (wanted, signal) => enable(project, wanted, signal),
-    machines: (signal) => listMachines(project, signal),
+    machines: async (signal) => new Set((await listSessions(project, signal)).keys()),
+    sessions: (signal) => listSessions(project, signal),
     enableOn: (machine, signal) => enableOn(project, machine, signal),
     peers: (machine, signal) => listPeers(project, machine, signal),
   }
@@ -43,10 +44,16 @@ async function enable(project: Project, { asn, password }: ProjectPeering, signa
   await acceptIfDone(call, async () => (await findPeering(project, signal)) !== undefined)
 }
 
-async function listMachines({ http, id }: Project, signal: AbortSignal): Promise<Set<string>> {
+/** One session for each machine: it stands for those with all routers. */
+async function listSessions({ http, id }: Project, signal: AbortSignal): Promise<Map<string, SeenSessions>> {
   const path = ['projects', id, 'bgp', 'sessions']
   const sessions = await wholeList(http, { ...sessionList, path, hints: projectHints }, signal)
-  return new Set(sessions.filter(isIpv4).flatMap((session) => machineOf(session) ?? []))
+  return new Map(
+    sessions.filter(isIpv4).flatMap((session): [string, SeenSessions][] => {
+      const machine = machineOf(session)
+      return machine === undefined ? [] : [[machine, parseSession(session)]]
+    }),
+  )
 }
 
 async function enableOn({ http, id }: Project, machine: string, signal: AbortSignal): Promise<void> {

@@ -1,12 +1,14 @@
 import type { Check } from './check.ts'
 import { doubledAddresses, orphanedRecords, pendingAddresses, shownAddressesHeld } from './checks/addresses.ts'
 import { kubeVip, metallbDefinitions, metallbPrograms } from './checks/announcers.ts'
-import { announcedAddresses, metallbReports, overlappingPools, silentAnnouncer } from './checks/announcing.ts'
+import { announcedAddresses, metallbReports, silentAnnouncer, speakers } from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
+import { bgpPeers, bgpSessions } from './checks/bgp.ts'
 import { addressLimits, cloudAccess, cloudPace, clusterId, recentErrors } from './checks/cloud.ts'
 import { controlPlaneHolder, controlPlaneReservation, mirrorService } from './checks/control-plane.ts'
-import { bgpPeers, nodeMachines, providerIds, uninitializedNodes } from './checks/nodes.ts'
+import { nodeMachines, providerIds, uninitializedNodes } from './checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from './checks/other-programs.ts'
+import { metallbDocument, overlappingPools } from './checks/pools.ts'
 import { leakedReservations } from './checks/reservations.ts'
 import { roles } from './checks/rights.ts'
 import { settingsWithoutEffect } from './checks/settings.ts'
@@ -17,9 +19,19 @@ export const catalogue: readonly Check[] = [
   [apiServerVersion, apiServerFlags, clock],
   [webhookConfigurations, webhooksReached, caBundle, servingCertificate],
   [cloudAccess, cloudPace, clusterId, addressLimits, recentErrors],
-  [providerIds, uninitializedNodes, nodeMachines, bgpPeers],
+  [providerIds, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
-  [metallbPrograms, metallbDefinitions, metallbReports, overlappingPools, announcedAddresses, silentAnnouncer, kubeVip],
+  [
+    metallbPrograms,
+    metallbDefinitions,
+    metallbReports,
+    metallbDocument,
+    overlappingPools,
+    announcedAddresses,
+    speakers,
+    silentAnnouncer,
+    kubeVip,
+  ],
   [runningPredecessor, leader],
   [roles],
   [settingsWithoutEffect],

@@ -16,8 +16,11 @@ export const sections = [
 
 export type Section = (typeof sections)[number]
 
-/** Something that is wrong: what and where, why that matters, and the command that mends it. */
-export type Finding = { level: 'warning' | 'error'; what: string; why: string; fix: string }
+/**
+ * Something that is wrong: what and where, why that matters, and the command that mends it. With `ok` nothing is wrong, and
+ * the command shows what `doctor` cannot read.
+ */
+export type Finding = { level: 'ok' | 'warning' | 'error'; what: string; why: string; fix: string }
 
 /** A line of the report. `unknown`: a fact could not be read, so nothing was checked. */
 export type Result = {

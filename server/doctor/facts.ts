@@ -1,7 +1,7 @@
 import type { AssignedAddress } from '../../clouds/assignments.ts'
 import type { Fault, Reservation } from '../../clouds/cloud.ts'
 import type { Machine } from '../../clouds/machines.ts'
-import type { Peer } from '../../clouds/peering.ts'
+import type { Peer, SeenSessions } from '../../clouds/peering.ts'
 import type { ConfigMap, KubeEvent, KubeObject, Lease, Node, Service } from '../../kube/objects.ts'
 import type { ServerFacts } from '../../kube/server-facts.ts'
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
@@ -11,7 +11,16 @@ import type { Configurations, ProbeResult } from '../probe-problem.ts'
 import type { ServeSettings } from '../settings/serve.ts'
 import type { Fact } from './fact.ts'
 
-type Container = { image?: string; command?: string[]; args?: string[]; env?: { name: string; value?: string }[] }
+type KeyRef = { name?: string; key: string }
+
+type Container = {
+  name?: string
+  image?: string
+  command?: string[]
+  args?: string[]
+  env?: { name: string; value?: string; valueFrom?: { configMapKeyRef?: KeyRef; secretKeyRef?: KeyRef } }[]
+  envFrom?: { prefix?: string; configMapRef?: { name?: string }; secretRef?: { name?: string } }[]
+}
 
 /** A Deployment or a DaemonSet. */
 export type Workload = KubeObject & {
@@ -40,6 +49,11 @@ export type CloudRead = { what: string; problem?: string; fault?: Fault | undefi
 /** A session of a BGP router, where FRR-K8s reports it. */
 export type SessionState = KubeObject & { status?: { node?: string; peer?: string; bgpStatus?: string } }
 
+/** The peers to which the speaker of one node announces a Service. */
+export type AnnouncementState = KubeObject & {
+  status?: { node?: string; serviceName?: string; serviceNamespace?: string; peers?: string[] }
+}
+
 /** Everything that the checks look at, by name. */
 export type Values = {
   server: ServerFacts
@@ -63,6 +77,10 @@ export type Values = {
   definitions: Definition[]
   /** MetalLB's pools, peers, advertisements and reports. */
   metallb: KubeObject[]
+  /** The ConfigMap that MetalLB before 0.13 reads, with the passwords of its peers. */
+  document: ConfigMap | undefined
+  /** Which Services the speakers of MetalLB announce, from 0.15 on. */
+  announcements: AnnouncementState[]
   sessions: SessionState[]
   cloudReads: CloudRead[]
   /** How many calls the cloud refused because of its rate limit, of how many. */
@@ -71,6 +89,8 @@ export type Values = {
   machines: Machine[]
   /** The BGP peers that the cloud has for a machine, by its id. */
   peers: Map<string, Peer[]>
+  /** What the cloud's routers see of the sessions of a machine, by its id. */
+  seenSessions: Map<string, SeenSessions>
   /** The reservations with the tag of the control-plane address. */
   controlPlane: AssignedAddress[]
   mirror: Service | undefined

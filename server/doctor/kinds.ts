@@ -1,5 +1,5 @@
 import { defineResource } from '../../kube/resource.ts'
-import type { Definition, Pod, SessionState, Workload } from './facts.ts'
+import type { AnnouncementState, Definition, Pod, SessionState, Workload } from './facts.ts'
 
 /** Kinds that only `doctor` reads. */
 
@@ -30,5 +30,12 @@ export const sessionStates = defineResource<SessionState>({
   apiVersion: 'frrk8s.metallb.io/v1beta1',
   kind: 'BGPSessionState',
   plural: 'bgpsessionstates',
+  namespaced: true,
+})
+
+export const announcementStates = defineResource<AnnouncementState>({
+  apiVersion: 'metallb.io/v1beta1',
+  kind: 'ServiceBGPStatus',
+  plural: 'servicebgpstatuses',
   namespaced: true,
 })

@@ -16,7 +16,7 @@ export type ClusterReader = Pick<KubeClient, 'get' | 'list'> & {
 export type CloudReader = {
   cloud: Pick<Cloud, 'name' | 'reservations' | 'locations'>
   machines: Pick<CloudProvider['machines'], 'machines'>
-  peering: Pick<NonNullable<CloudProvider['peering']>, 'project' | 'machines' | 'peers'> | undefined
+  peering: Pick<NonNullable<CloudProvider['peering']>, 'project' | 'sessions' | 'peers'> | undefined
   assignments: Pick<NonNullable<CloudProvider['assignments']>, 'assignedAddresses'> | undefined
 }
 

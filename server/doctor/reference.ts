@@ -13,7 +13,8 @@ METAL_API_KEY=... METAL_PROJECT_ID=... eip-admission doctor --cloud-provider=equ
 \`\`\`
 
 For each check it prints \`ok\`, \`warning\` or \`ERROR\`, with the reason and the command that mends it. \`unknown\` means that
-a fact could not be read; the reason names the missing right. \`-o json\` prints the same for programs.
+a fact could not be read; the reason names the missing right. An \`ok\` with \`run\` gives a command that shows what nobody
+reports to \`doctor\`. \`-o json\` prints the same for programs.
 
 | exit code | meaning |
 | --- | --- |
@@ -44,12 +45,15 @@ const rights: Record<FactName, string> = {
   roles: 'get roles, clusterroles and their bindings',
   definitions: 'list customresourcedefinitions',
   metallb: 'list ipaddresspools, bgppeers, bgpadvertisements and configurationstates',
+  document: "get MetalLB's ConfigMap, where MetalLB reads one",
+  announcements: 'list servicebgpstatuses',
   sessions: 'list bgpsessionstates',
   cloudReads: 'the token',
   cloudPace: 'the token',
   reservations: 'the token: addresses of the project',
   machines: 'the token: servers of the project',
   peers: 'the token: BGP of the servers',
+  seenSessions: 'the token: BGP of the servers',
   controlPlane: 'the token: addresses of the project',
   mirror: 'get the mirror Service in kube-system',
 }

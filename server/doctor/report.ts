@@ -39,9 +39,12 @@ function asText(results: readonly Result[]): string {
 function lines({ level, what: given, ...more }: Result): string {
   const [what, why, fix] = [given, more.why, more.fix].map((text) => text && plainText(text))
   const first = `  ${marks[level]}  ${what}\n`
+  const label = level === 'ok' ? 'run' : 'fix'
   const margin = ' '.repeat(11)
   return (
-    first + (why === undefined ? '' : `${margin}why: ${why}\n`) + (fix === undefined ? '' : `${margin}fix: ${fix}\n`)
+    first +
+    (why === undefined ? '' : `${margin}why: ${why}\n`) +
+    (fix === undefined ? '' : `${margin}${label}: ${fix}\n`)
   )
 }
 

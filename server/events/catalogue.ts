@@ -93,6 +93,23 @@ export const catalogue = {
     types: ['Normal'],
     meaning: 'The API server uses the webhooks again.',
   },
+  SettingsTakenUp: {
+    about: 'Pod, Namespace',
+    types: ['Normal'],
+    meaning: 'The process took up settings of its configuration file, which had changed.',
+  },
+  SettingsRefused: {
+    about: 'Pod, Namespace',
+    types: ['Warning'],
+    meaning: 'The configuration file changed and is wrong, for the reason in the text. The settings stay as they were.',
+    todo: 'Correct the Secret that the file is mounted from: see the guide on changing settings.',
+  },
+  SettingsNeedRestart: {
+    about: 'Pod, Namespace',
+    types: ['Warning'],
+    meaning: 'The configuration file has changed settings that count after a restart.',
+    todo: 'Run `kubectl rollout restart` for the Deployment or DaemonSet of the Pod.',
+  },
   ClusterIdInUse: {
     about: 'ConfigMap',
     types: ['Warning'],

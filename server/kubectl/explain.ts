@@ -9,6 +9,7 @@
 //   is no LoadBalancer   |                                          | it wants no address
 //   shows an address     | the record has another                   | which one is right, and who changes it
 //   shows an address     |                                          | that it has it, and where it is from
+//   does not show one    | it has a managed balancer                | what that waits for
 //   does not show one    | the record, or our annotation, has one   | the announcing software is silent
 //   does not show one    | the record says what is wrong            | that
 //   does not show one    | eip-admission denies it                  | the denial
@@ -17,6 +18,7 @@
 import { type Key, type KubeEvent, type Service, keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
+import { balancerOf, balancerText, missingText } from './balancer.ts'
 import type { Preview } from './preview.ts'
 import { type Readable, valueOf } from './reader.ts'
 
@@ -25,6 +27,8 @@ export type WhySeen = {
   service: Service | undefined
   record: Readable<ElasticIP | undefined>
   events: Readable<KubeEvent[]>
+  /** The namespace of eip-admission. */
+  installedIn: string
   /** Asked only where neither the Service nor its record has an address. */
   preview?: Preview | undefined
 }
@@ -75,20 +79,24 @@ function explainAbsent(key: Key, record: ElasticIP | undefined): Verdict {
 }
 
 function explainDeletion(service: Service, record: ElasticIP | undefined): Verdict {
-  const shown = shownAddress(service)
   const finalizers = service.metadata.finalizers ?? []
   const foreign = finalizers.filter((name) => !name.includes('eip-admission.dev/'))
   const ours = foreign.length < finalizers.length
-  const waits = ours
-    ? shown === undefined
-      ? `its reservation is being deleted${because(record)}`
-      : `${shown} is being withdrawn from the network`
-    : `it waits for others: ${foreign.join(', ') || 'no finalizer'}`
+  const waits = ours ? ownWait(service, record) : `it waits for others: ${foreign.join(', ') || 'no finalizer'}`
   const is = `Service ${keyOf(service)} is being deleted: ${waits}.`
   const todo = ours
     ? `Wait; if it stays for more than some minutes, ${doctor}.`
     : 'Look for the program that wrote these finalizers.'
   return { is, todo }
+}
+
+function ownWait(service: Service, record: ElasticIP | undefined): string {
+  const balancer = balancerOf(service)
+  if (balancer) return `its ${balancerText(balancer)} is being deleted`
+  const shown = shownAddress(service)
+  return shown === undefined
+    ? `its reservation is being deleted${because(record)}`
+    : `${shown} is being withdrawn from the network`
 }
 
 type Shown = { key: Key; service: Service; shown: string; record: ElasticIP | undefined }
@@ -103,6 +111,8 @@ function explainShown({ key, service, shown, record }: Shown): Verdict {
   }
   const has = `Service ${key} has the address ${shown}`
   if (held !== undefined) return { is: `${has}: ${originOf(record)}.`, todo: nothing }
+  const balancer = balancerOf(service)
+  if (balancer) return { is: `${has}: that of its ${balancerText(balancer)}.`, todo: nothing }
   const ours = service.metadata.annotations?.[addressAnnotation]
   if (ours === shown) return { is: `${has}; eip-admission wrote it.`, todo: nothing }
   const how =
@@ -121,6 +131,11 @@ function originOf(record: ElasticIP | undefined): string {
 function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | undefined): Verdict {
   const { key } = seen
   const none = `Service ${key} has no address`
+  const balancer = balancerOf(service)
+  if (balancer) {
+    const todo = 'eip-admission tries again by itself. The Events above say what it waits for.'
+    return { is: `${none} yet: ${missingText(balancer)}.`, todo }
+  }
   const held = record?.status?.address ?? service.metadata.annotations?.[addressAnnotation]
   if (held !== undefined) {
     return {

@@ -2,7 +2,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { serviceFinalizer } from '../../ledger/record/names.ts'
+import { balancerFinalizer, serviceFinalizer } from '../../ledger/record/names.ts'
 import { isWrittenByUs } from '../../ledger/record/annotations.ts'
 
 /** What eip-admission answers to a Service: it reviews and accepts it, denies it, or is not asked. */
@@ -19,7 +19,9 @@ export type Preview =
 export async function preview(client: Pick<KubeClient, 'create'>, service: Service): Promise<Preview> {
   try {
     const stored = await client.create(services, copyOf(service), { dryRun: true, timeoutMs: 35_000 })
-    return { kind: stored.metadata.finalizers?.includes(serviceFinalizer) ? 'accepted' : 'unreviewed' }
+    const { finalizers = [] } = stored.metadata
+    const isOurs = finalizers.includes(serviceFinalizer) || finalizers.includes(balancerFinalizer)
+    return { kind: isOurs ? 'accepted' : 'unreviewed' }
   } catch (error) {
     if (!(error instanceof KubeError) || error.status === 0) throw error
     const [, reason] =

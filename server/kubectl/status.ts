@@ -1,22 +1,22 @@
-import { listAll } from '../../kube/list-all.ts'
 import type { Lease, Service } from '../../kube/objects.ts'
 import { leases, services } from '../../kube/resource.ts'
 import { countedAddresses } from '../../ledger/claim/limits.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { names } from '../../manifests/names.ts'
 import type { Workload } from '../doctor/facts.ts'
-import { deployments } from '../doctor/kinds.ts'
 import type { ProbeResult } from '../probe-problem.ts'
-import { common } from '../settings/common.ts'
 import { leaderElection } from '../settings/leader-election.ts'
 import { probeOnce } from '../webhook-probe.ts'
+import { namespaceOf, readDeployments } from './installation.ts'
 import type { Io } from './io.ts'
+import { type Environments, limitsText, readEnvironments } from './limits.ts'
 import { type Cluster, type Readable, listRecords, readable } from './reader.ts'
 import { formatAge, formatFacts } from './table.ts'
 
 export type StatusSeen = {
   records: ElasticIP[]
   deployments: Readable<Workload[]>
+  environments: Environments
   lease: Readable<Lease | undefined>
   guardianLease: Readable<Lease | undefined>
   mirrors: Readable<Service[]>
@@ -26,23 +26,32 @@ export type StatusSeen = {
 
 const leaseAt = { namespace: leaderElection.leaseNamespace.default, name: leaderElection.leaseName.default }
 const guardianAt = { ...leaseAt, name: names.controlPlaneLease }
-const ownNamespace = 'eip-admission'
 
 /** Prints how eip-admission and its addresses are. */
 export async function status(cluster: Cluster, io: Io): Promise<void> {
   const { client, now } = cluster
-  const labelSelector = 'app.kubernetes.io/name=eip-admission'
+  const ofDeployments = await readDeployments(client)
   const ofSystem = (name: string) => client.get(services, { namespace: 'kube-system', name })
-  const [records, ofDeployments, lease, guardianLease, mirrors, webhooks] = await Promise.all([
+  const [records, environments, lease, guardianLease, mirrors, webhooks] = await Promise.all([
     listRecords(cluster),
-    readable('list Deployments', listAll(client, deployments, { labelSelector })),
+    readEnvironments(client, ofDeployments),
     readable('get Leases in kube-system', client.get(leases, leaseAt)),
     readable('get Leases in kube-system', client.get(leases, guardianAt)),
     readable('get Services in kube-system', Promise.all(names.mirrorServices.map(ofSystem))),
-    probeOnce({ client, namespace: ownNamespace }, new AbortController().signal),
+    probeOnce({ client, namespace: namespaceOf(ofDeployments) }, new AbortController().signal),
   ])
   const found = 'missing' in mirrors ? mirrors : { value: mirrors.value.filter((service) => service !== undefined) }
-  io.print(formatStatus({ records, deployments: ofDeployments, lease, guardianLease, mirrors: found, webhooks, now }))
+  const seen = {
+    records,
+    deployments: ofDeployments,
+    environments,
+    lease,
+    guardianLease,
+    mirrors: found,
+    webhooks,
+    now,
+  }
+  io.print(formatStatus(seen))
 }
 
 /** The text about a cluster. Pure. */
@@ -52,7 +61,7 @@ export function formatStatus(seen: StatusSeen): string {
     ['addresses', addressesText(seen)],
     ['phases', phasesText(seen.records)],
     ['pending', pendingText(seen)],
-    ['limits', limitsText(seen.deployments)],
+    ['limits', limitsText(seen.deployments, seen.environments)],
     ['leader', holderText(seen.lease, seen.now) ?? `nobody has the lease ${leaseAt.namespace}/${leaseAt.name}`],
     ['webhooks', webhooksText(seen.webhooks)],
     ['control plane', mirrorText(seen.mirrors)],
@@ -86,18 +95,6 @@ function pendingText({ records, now }: StatusSeen): string {
   const { metadata, status: { message = 'no message yet' } = {} } = oldest
   const age = formatAge(metadata.creationTimestamp, now)
   return `${pending.length}, the oldest for ${age}: ${claimKey(oldest) ?? metadata.name}: ${message}`
-}
-
-/** What the Deployment says; settings of a configuration file are not seen here. */
-function limitsText(read: Readable<Workload[]>): string {
-  if ('missing' in read) return `unknown: you may not ${read.missing}`
-  const [container] = read.value.flatMap(({ spec }) => spec?.template?.spec?.containers ?? [])
-  if (!container) return 'unknown: eip-admission runs outside of the cluster'
-  const valueOf = ({ flag, env, default: standard }: { flag: string; env: string; default: string }) =>
-    container.args?.findLast((arg) => arg.startsWith(`${flag}=`))?.slice(flag.length + 1) ??
-    container.env?.find(({ name }) => name === env)?.value ??
-    standard
-  return `${valueOf(common.maxAddresses)} in the cluster, ${valueOf(common.maxAddressesPerNamespace)} in a namespace`
 }
 
 function holderText(read: Readable<Lease | undefined>, now: Date): string | undefined {

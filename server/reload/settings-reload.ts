@@ -1,12 +1,12 @@
 import { CloudError } from '../../clouds/cloud.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
-import type { Log } from '../../kube/log.ts'
 import { type LocationSource, locate } from '../../ledger/want/location.ts'
 import type { CloudProvider } from '../clouds/cloud-provider.ts'
 import type { CloudSettings } from '../settings/dialects.ts'
 import { SettingsError, formatProblem } from '../settings/problems.ts'
 import type { CloudFile } from '../settings/serve.ts'
 import type { SettingsTable } from '../settings/setting.ts'
+import { ReloadReport, type ReloadReportOptions } from './reload-report.ts'
 import type { ReplaceableSecret } from './replaceable-secret.ts'
 import { type SettingChanges, changesBetween, withValuesOf } from './setting-changes.ts'
 
@@ -16,7 +16,7 @@ export type Candidate = {
   policy: { locationSources: LocationSource[] }
 }
 
-export type SettingsReloadOptions = {
+export type SettingsReloadOptions = Omit<ReloadReportOptions, 'path' | 'clock'> & {
   file: CloudFile
   table: SettingsTable
   /** The settings that the process started with. */
@@ -26,7 +26,6 @@ export type SettingsReloadOptions = {
   policy: { locationSources: LocationSource[] }
   /** Makes a client of its own, to try settings. */
   candidate: (settings: CloudSettings) => Promise<Candidate>
-  log: Log
   clock?: Clock
 }
 
@@ -57,6 +56,7 @@ export function settingsReload(options: SettingsReloadOptions): SettingsReload {
 
 class FileReload implements SettingsReload {
   readonly #options: Required<SettingsReloadOptions>
+  readonly #report: ReloadReport
   #running: CloudSettings
   #refused: string | undefined
   #needRestart: readonly string[] = []
@@ -65,6 +65,7 @@ class FileReload implements SettingsReload {
 
   constructor(options: SettingsReloadOptions) {
     this.#options = { clock: systemClock, ...options }
+    this.#report = new ReloadReport({ ...this.#options, path: options.file.path })
     this.#running = options.started
   }
 
@@ -100,10 +101,7 @@ class FileReload implements SettingsReload {
     if (!found) return
     const changes = this.#changes(this.#running, found)
     this.#noteRestart(this.#titles(changes.restart))
-    if (changes.reloaded.length === 0) {
-      this.#refused = undefined
-      return
-    }
+    if (changes.reloaded.length === 0) return this.#accept()
     if (!this.#isDue(found)) return
     // The others count after a restart, and a token of another project with them.
     const next = withValuesOf(this.#running, found, changes.reloaded)
@@ -153,27 +151,29 @@ class FileReload implements SettingsReload {
   }
 
   #takeUp(next: CloudSettings, { policy }: Candidate, { reloaded }: SettingChanges): void {
-    const { apiKey, file, log } = this.#options
-    apiKey.replace(next.settings.apiKey)
+    this.#options.apiKey.replace(next.settings.apiKey)
     this.#options.policy.locationSources = policy.locationSources
     this.#running = next
+    this.#accept()
+    this.#report.takenUp(this.#titles(reloaded))
+  }
+
+  /** Nothing in the file is refused any more. */
+  #accept(): void {
     this.#refused = undefined
     this.#tried = undefined
-    log.info({ file: file.path, settings: this.#titles(reloaded) }, 'settings of the configuration file taken up')
+    this.#report.over('SettingsRefused')
   }
 
   #refuse(wrong: string): void {
-    if (wrong === this.#refused) return
     this.#refused = wrong
-    const { log, file } = this.#options
-    log.warn({ file: file.path, wrong }, 'the configuration file was not taken up; the settings stay as they were')
+    this.#report.refused(wrong)
   }
 
   #noteRestart(titles: readonly string[]): void {
-    const isNew = titles.some((title) => !this.#needRestart.includes(title))
     this.#needRestart = titles
-    const { log, file } = this.#options
-    if (isNew) log.warn({ file: file.path, settings: titles }, 'settings of the configuration file need a restart')
+    if (titles.length > 0) this.#report.needRestart(titles)
+    else this.#report.over('SettingsNeedRestart')
   }
 }
 

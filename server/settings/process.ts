@@ -1,7 +1,7 @@
 import { certificates } from './certificates.ts'
 import { controlPlaneSettings } from './control-plane.ts'
 import { cloudProvider, cloudProviders } from './dialects.ts'
-import { bindAddress, choice, duration, hostUrl, namespace, number, port, text } from './formats.ts'
+import { bindAddress, choice, duration, hostUrl, namespace, number, objectName, port, text } from './formats.ts'
 import { leaderElection } from './leader-election.ts'
 import { nodeSettings } from './nodes.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
@@ -59,6 +59,21 @@ const cluster = {
       'URL of the API server to talk to, with the same credentials. A guardian talks to the one of its own machine, such as `https://$(HOST_IP):6443`, never to the address that it guards.',
   },
   namespace: ownNamespace,
+  podName: {
+    title: 'pod name',
+    env: 'POD_NAME',
+    format: objectName,
+    unset: 'the process runs in no pod',
+    sentence:
+      'Name of the Pod that the process runs in. Events about its settings are about this Pod, otherwise about the namespace.',
+  },
+  podUid: {
+    title: 'pod uid',
+    env: 'POD_UID',
+    format: text('uid'),
+    unset: 'unknown',
+    sentence: 'UID of that Pod, by which `kubectl describe pod` finds its Events.',
+  },
 } as const satisfies SettingsTable
 
 const work = {

@@ -70,7 +70,14 @@ function attention({ problems, addresses, nodes, cloud }: Facts, nowMs: number):
       tone: 'warn' as const,
       text: `the last ${call} at the cloud failed: ${fault}`,
     })),
-    ...(notReady.length > 0 ? [{ tone: 'warn' as const, text: `${notReady.length} nodes are not ready` }] : []),
+    ...(notReady.length > 0
+      ? [
+          {
+            tone: 'warn' as const,
+            text: notReady.length === 1 ? '1 node is not ready' : `${notReady.length} nodes are not ready`,
+          },
+        ]
+      : []),
   ]
 }
 

@@ -86,15 +86,15 @@ function renderBlock(block: Block, nowMs: number): Html {
 
 function renderTable({ columns, rows, empty, rest }: Extract<Block, { kind: 'table' }>, nowMs: number): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
-  const cells = (row: Cell[]) =>
-    row.map((cell, n) => html`<td data-label="${columns[n] ?? ''}">${renderCell(cell, nowMs)}</td>`)
+  const labels = columns.map((column) => (typeof column === 'string' ? html` data-label="${column}"` : undefined))
+  const cells = (row: Cell[]) => row.map((cell, n) => html`<td${labels[n]}>${renderCell(cell, nowMs)}</td>`)
   const body = rows.map(
     (row) =>
       html`<tr>
         ${cells(row)}
       </tr>`,
   )
-  const head = columns.map((column) => html`<th scope="col">${column}</th>`)
+  const head = columns.map((column) => html`<th scope="col">${typeof column === 'string' ? column : column.title}</th>`)
   return html`<table>
       <thead>
         <tr>

@@ -6,13 +6,16 @@ export type Cell = { text?: string; tone?: Tone; atMs?: number | undefined; deta
 
 export type Tile = { label: string; value: Cell }
 
+/** `isClear`: its values say by themselves what they are, so a phone shows them without the title. */
+export type Column = string | { title: string; isClear: true }
+
 export type Block =
   /** A few values that matter most. */
   | { kind: 'tiles'; tiles: Tile[] }
   /** How a whole is divided. */
   | { kind: 'shares'; parts: { label: string; value: number; tone: Tone }[] }
   /** `rest` says what the table leaves out. */
-  | { kind: 'table'; columns: string[]; rows: Cell[][]; empty: string; rest?: string | undefined }
+  | { kind: 'table'; columns: Column[]; rows: Cell[][]; empty: string; rest?: string | undefined }
   | { kind: 'notes'; notes: { tone: Tone; text: string }[] }
 
 /** A part of the page that is sent again when it changes. */
@@ -20,6 +23,11 @@ export type Section = { id: string; title: string; blocks: Block[] }
 
 /** The page never has more rows: it is for a person, and is built anew for each change. */
 export const maxRows = 500
+
+/** Columns whose values need no title beside them. */
+export function clear(...titles: string[]): Column[] {
+  return titles.map((title) => ({ title, isClear: true }))
+}
 
 /** The first rows of a table, and what to say about the others. */
 export function firstRows<T>(all: readonly T[], how: string): { shown: readonly T[]; rest: string | undefined } {

@@ -20,7 +20,7 @@ html { scroll-padding-top: 5.5rem; }
 body { background: var(--page); color: var(--text); overflow-wrap: anywhere; }
 header {
   position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem;
-  padding: .6rem max(1rem, calc((100% - 70rem) / 2)) 0; background: var(--card); border-bottom: 1px solid var(--line);
+  padding: .6rem max(1rem, calc((100% - 68rem) / 2)) 0; background: var(--card); border-bottom: 1px solid var(--line);
 }
 h1 { font-size: 1.05rem; letter-spacing: -.01em; }
 #live { margin-left: auto; color: var(--soft); font-size: .85rem; }
@@ -41,11 +41,12 @@ small { display: block; color: var(--soft); font-size: .82rem; }
 .bad { --tone: var(--bad); } .quiet { --tone: var(--quiet); }
 .tone { color: var(--tone); }
 .tone.quiet { color: var(--soft); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem 1.2rem; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .7rem 1.2rem; }
 .tiles dt { color: var(--soft); font-size: .82rem; }
 .tiles dd > span { font-size: 1.15rem; font-weight: 600; }
 .tiles dd > span:has(code) { font-size: .95rem; font-weight: 400; }
 #summary dd > span { font-size: 1.5rem; }
+#process .tiles div:has(code) { grid-column: span 2; }
 .notes { list-style: none; display: grid; gap: .4rem; }
 .notes li { display: flex; align-items: baseline; padding: .45rem .7rem; border-left: 3px solid var(--tone); border-radius: .3rem; background: color-mix(in srgb, var(--tone) 9%, transparent); }
 .notes i { color: var(--tone); }
@@ -60,20 +61,29 @@ th, td { padding: .35rem .8rem .35rem 0; vertical-align: top; border-bottom: 1px
 th:last-child, td:last-child { padding-right: 0; }
 tbody tr:last-child td { border-bottom: 0; }
 tbody tr:hover { background: color-mix(in srgb, var(--busy) 5%, transparent); }
-td time { white-space: nowrap; color: var(--soft); }
+td time { color: var(--soft); }
+th, td time, td code, td .tone { white-space: nowrap; }
 .empty, .rest { color: var(--soft); }
+@media (min-width: 40.01rem) {
+  #summary .tiles { grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); }
+  #events td:nth-child(2) { min-width: 15rem; }
+}
 @media (max-width: 40rem) {
   main { padding: .6rem; gap: .6rem; }
   section { padding: .8rem; }
-  .tiles { grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
+  .tiles { grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); }
   thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
-  tbody, tr { display: block; }
-  tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  tbody { display: block; }
+  tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: .05rem .9rem; padding: .45rem 0; border-bottom: 1px solid var(--line); }
   tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  td { display: grid; grid-template-columns: 6.5rem 1fr; gap: 0 .6rem; padding: .08rem 0; border: 0; }
-  td::before { content: attr(data-label); color: var(--soft); font-size: .85rem; grid-row: span 2; }
-  td:first-child { font-weight: 600; }
-  td small { grid-column: 2; }
+  td { padding: 0; border: 0; }
+  td code, td .tone { white-space: normal; }
+  td[data-label]::before { content: attr(data-label) ' '; color: var(--soft); font-size: .85rem; }
+  td:first-child { flex-basis: 100%; }
+  td:first-child > span, td:first-child code { font-weight: 600; }
+  td:first-child::before { content: none; }
+  td:has(> small) { flex-basis: 100%; order: 1; }
+  td:first-child:has(> small) { order: 0; }
   td:has(> span:empty) { display: none; }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }

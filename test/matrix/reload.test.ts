@@ -27,7 +27,23 @@ function mount(content: string | Record<string, string>): void {
 mount(before)
 symlinkSync(join('..data', 'cloud-sa.json'), file)
 const fromFile = { [dialect.apiKey]: '', [dialect.apiKey.replace('API_KEY', 'PROJECT_ID')]: '' }
-const product = await stage.startSwept({ env: fromFile, flags: [`--cloud-config=${file}`] })
+
+// No kubelet runs here: the Pod stands for the one that the program runs in, so that its Events have an object.
+const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'eip-admission' } }
+const pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'eip-admission-1', namespace: 'eip-admission' },
+  spec: { automountServiceAccountToken: false, containers: [{ name: 'eip-admission', image: 'eip-admission' }] },
+}
+await stage.kubectl(['apply', '-f', '-'], account)
+await stage.kubectl(['create', '-f', '-'], pod)
+const inPod = ['pod', '-n', 'eip-admission', pod.metadata.name]
+const podUid = await stage.run('get', ...inPod, '-o', 'jsonpath={.metadata.uid}')
+const product = await stage.startSwept({
+  env: { ...fromFile, POD_NAME: pod.metadata.name, POD_UID: podUid },
+  flags: [`--cloud-config=${file}`],
+})
 
 const addressOf = async (name: string) => (await stage.create(loadBalancer(name))).spec.loadBalancerIP
 const readyz = async () => (await product.health('/readyz')).text
@@ -35,11 +51,18 @@ const metric = async (name: string) =>
   new RegExp(`^eip_admission_settings_${name} (\\d+)$`, 'm').exec((await product.health('/metrics')).text)?.[1]
 const says = (reason: string) =>
   eventually(`/readyz says: ${reason}`, async (observe) => observe(await readyz()).includes(reason) || undefined)
+/** Waits until a person who looks at the pod sees an Event about the file. */
+const told = (reason: string, text: string) =>
+  eventually(`${reason} in kubectl describe: ${text}`, async (observe) => {
+    const lines = observe(await stage.run('describe', ...inPod)).split('\n')
+    return lines.find((line) => line.includes(reason) && line.includes(file) && line.includes(text))
+  })
 const isTakenUp = () => eventually('the file is taken up', async () => !(await readyz()).includes(file) || undefined)
 
 test('a token that the cloud refuses is not taken up, and the process goes on with the old one', async () => {
   mount({ ...before, apiKey: 'no-token-of-anybody' })
   await says(`${file} was not taken up: `)
+  assert.not.match(await told('Warning  SettingsRefused', 'stay as they were'), 'no-token-of-anybody')
   assert.is(await metric('last_reload_successful'), '0')
   assert.ok(await addressOf('with-the-old-token'))
 })
@@ -47,6 +70,7 @@ test('a token that the cloud refuses is not taken up, and the process goes on wi
 test('a file that is no JSON is refused without its content', async () => {
   mount(`{ "apiKey": "${stage.token}",`)
   await says('is not JSON')
+  assert.not.match(await told('Warning  SettingsRefused', 'is not JSON'), stage.token)
   assert.not.match(await readyz(), stage.token)
   assert.ok(await addressOf('beside-a-broken-file'))
 })
@@ -57,6 +81,7 @@ test('another token is taken up, and the old one may be revoked then', async () 
   mount({ ...before, apiKey: token })
   await eventually('a call with it', () => calls.all().some(({ caller }) => caller === 'rotated') || undefined)
   await isTakenUp()
+  assert.not.match(await told('Normal   SettingsTakenUp', 'API key'), token)
   tokens.revoke('sandbox')
   calls.clear()
   assert.ok(await addressOf('with-the-new-token'))
@@ -87,6 +112,7 @@ test('another project needs a restart: its token alone would see another ledger'
   mount({ ...now, projectID: dialect.name === 'cherry-servers' ? '7' : '5d0b2bb2-1f0f-4a3a-8a44-2f1f0a1b2c3d' })
   await says(`${file} has settings that need a restart: project`)
   assert.is(await metric('need_restart'), '1')
+  await told('Warning  SettingsNeedRestart', 'project')
   assert.ok(await addressOf('in-the-same-project'))
   mount(now)
   await isTakenUp()

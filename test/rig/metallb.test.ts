@@ -2,7 +2,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { metallb } from '../../announcers/metallb.ts'
-import { metallbVersions } from '../../sandbox/metallb/build.ts'
+import type { ConfigMap } from '../../kube/objects.ts'
+import { type MetallbVersion, metallbVersions } from '../../sandbox/metallb/build.ts'
+import { isSince } from '../../sandbox/rig/metallb-args.ts'
+import type { AnnouncementState } from '../../server/doctor/facts.ts'
+import { readMetallbDocument } from '../../server/doctor/metallb-document.ts'
 import { eventually } from '../whole/eventually.ts'
 import { shownIn } from '../whole/stored.ts'
 import { byHand } from './by-hand.ts'
@@ -40,6 +44,28 @@ function withdrawal(context: Context, name: string, address: string): Promise<tr
   })
 }
 
+/** What `doctor` reads of this MetalLB: the Services that its speakers announce, or a ConfigMap without a problem. */
+async function isReadByDoctor({ run }: Context, version: MetallbVersion, services: string[]): Promise<void> {
+  if (isSince(version, '0.15'))
+    await eventually('the speakers say what they announce', async (observe) => {
+      const { items } = JSON.parse(await run(['get', 'servicebgpstatuses', '-A', '-o', 'json'])) as {
+        items: AnnouncementState[]
+      }
+      const told = items.filter(({ status }) => status?.peers?.length)
+      const keys = told.map(({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`)
+      return (
+        observe([...new Set(keys)])
+          .toSorted()
+          .join() === services.toSorted().join() || undefined
+      )
+    })
+  if (isSince(version, '0.13')) return
+  const text = await run(['get', 'configmap', '-n', 'metallb-system', 'config', '-o', 'json'])
+  const { pools, peers, problems } = readMetallbDocument(JSON.parse(text) as ConfigMap)
+  assert.equal(problems, [])
+  assert.ok(pools.length >= services.length && peers > 0)
+}
+
 /** What the product does to a Service whose address it wants back. */
 const withdrawalPatch = JSON.stringify({
   metadata: { annotations: metallb({} as never).withdrawal?.annotations },
@@ -60,6 +86,7 @@ for (const version of metallbVersions) {
       await announced(context, first, machines)
       await announced(context, second, machines)
       assert.is(shownIn(await context.service('web')), first)
+      await isReadByDoctor(context, version, ['default/web', 'default/leaving'])
 
       // Deleted, but held by a finalizer: MetalLB announces until the product withdraws.
       await run(['delete', 'service', 'leaving', '--wait=false'])
@@ -68,6 +95,7 @@ for (const version of metallbVersions) {
       await announced(context, second, machines)
       await run(['patch', 'service', 'leaving', '--type=merge', '-p', withdrawalPatch])
       await withdrawal(context, 'leaving', second)
+      await isReadByDoctor(context, version, [])
 
       // The configuration without their pools is taken: what comes later is announced.
       await hand.configure([one, other], [third])

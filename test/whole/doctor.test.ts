@@ -116,6 +116,18 @@ test('a wrong setting is named, and the exit code is 1', async () => {
   assert.match(stderr, 'output: --output is "xml"; it must be text or json')
 })
 
+test('a BGP session that the routers see as down is named with its node, and which are up is not guessed', async () => {
+  const [unseen] = (await results()).of('bgp-sessions')
+  assert.equal([unseen?.level, unseen?.what], ['ok', 'nobody reports here which BGP sessions are up'])
+  const list = await fetch(`${cloud.url}/projects/${project}/bgp/sessions`, { headers: { 'X-Auth-Token': token } })
+  const [first] = ((await list.json()) as { bgp_sessions: { id: string }[] }).bgp_sessions
+  assert.ok(first)
+  cloud.control.bgp.setSession(first.id, { status: 'up,down' })
+  assert.match((await results()).texts('bgp-sessions').join(), /^warning: node (one|two): 1 of 2 BGP sessions are down/)
+  cloud.control.bgp.setSession(first.id, { status: 'up,up' })
+  assert.equal((await results()).texts('bgp-sessions'), ['ok: no BGP session is reported as down'])
+})
+
 test('what is broken is named with its reason and the command that mends it', async () => {
   await product.stop()
   await breakThings()

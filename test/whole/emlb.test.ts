@@ -1,9 +1,11 @@
 // Equinix Metal's managed load balancers: a Service is served by a balancer of the cloud, without addresses of the ledger.
+import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { equinixMetalBalancers } from '../../clouds/equinix-metal-balancers.ts'
 import { Secret } from '../../clouds/secret.ts'
 import { nodes as nodeResource } from '../../kube/resource.ts'
+import { kubectlOf } from '../../sandbox/kubectl.ts'
 import {
   balanced,
   balancerFinalizer,
@@ -14,11 +16,14 @@ import {
   wantedPorts,
 } from './balancer-view.ts'
 import { eventually } from './eventually.ts'
+import { installPlugin } from './installed-plugin.ts'
 import { loadBalancer } from './manifests.ts'
 import { ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const stage = await openStage()
+installPlugin(stage)
+const plugin = kubectlOf(stage.controlPlane)
 const running = { env: { METAL_LOAD_BALANCER: 'emlb:///da' }, flags: ['--cloud-timeout=2s'] }
 const { control } = stage.cloud
 const { calls, faults, balancers } = control
@@ -58,6 +63,11 @@ test('a Service gets one balancer, a pool and a port for each of its ports, and 
   const service = await stage.service('web')
   assert.is(service?.metadata.annotations?.[balancerMetro], 'da')
   assert.equal(service?.metadata.finalizers, [balancerFinalizer])
+  const { stdout: why } = await plugin(['eip', 'why', 'web'])
+  assert.match(why, `Service default/web has the address ${ips[0]}: that of its managed load balancer ${id} in da.`)
+  const [, searched = ''] = /--tail=-1 \| grep (\S+)/.exec(why) ?? []
+  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), searched)
+  assert.is(searched, 'default/web')
   assert.is(service?.spec.loadBalancerIP, undefined)
   assert.ok(name.length <= 53 && name.startsWith('default.web-'), name)
   assert.equal([ips.length, balancersOf(stage).map((one) => one.id)], [1, [id]])

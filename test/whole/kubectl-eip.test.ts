@@ -1,6 +1,5 @@
 // The plugin through the real kubectl, as an administrator and as tenants.
-import { readFileSync, mkdirSync, symlinkSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { events } from '../../kube/resource.ts'
@@ -8,6 +7,7 @@ import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { kubectlOf } from '../../sandbox/kubectl.ts'
 import { checkedKubectl } from './checked-kubectl.ts'
 import { eventually } from './eventually.ts'
+import { installPlugin } from './installed-plugin.ts'
 import { chosen, loadBalancer, reclaim } from './manifests.ts'
 import { openStage, routes } from './test-stage.ts'
 
@@ -15,12 +15,7 @@ const people = { viewer: ['system:authenticated'], tenant: ['system:authenticate
 const stage = await openStage({ users: people })
 const { client, cloud, controlPlane } = stage
 
-// As npm installs programs: links in a folder of PATH.
-const bin = join(stage.dir, 'bin')
-mkdirSync(bin)
-for (const name of ['kubectl-eip', 'kubectl_complete-eip'])
-  symlinkSync(join(import.meta.dirname, '..', '..', 'packaging', `${name}.mjs`), join(bin, name))
-process.env['PATH'] = [bin, dirname(process.execPath), process.env['PATH']].join(delimiter)
+installPlugin(stage)
 
 await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--logging-format=json'] })
 await stage.run('create', 'namespace', 'shop')

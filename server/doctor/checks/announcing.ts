@@ -1,68 +1,21 @@
 import { isForPool } from '../../../announcers/metallb/foreign-advertisements.ts'
 import {
   type ConfigurationState,
-  type IPAddressPool,
   configurationStates,
   isAdvertisement,
   isPeer,
   isPool,
 } from '../../../announcers/metallb/resources.ts'
-import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
-import { type IpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
+import { type ConfigMap, type KubeObject, keyOf } from '../../../kube/objects.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
-import { type ElasticIP, heldAddress } from '../../../ledger/record/elastic-ip.ts'
 import { type Finding, defineCheck } from '../check.ts'
-import type { Context } from '../facts.ts'
-import { isOf, isOverdue, wantOf } from '../wanted.ts'
+import type { Context, Values } from '../facts.ts'
+import { type Held, heldByServices } from '../held.ts'
+import { type DocumentPool, readMetallbDocument } from '../metallb-document.ts'
+import { wantOf } from '../wanted.ts'
+import { describe, edit } from './pools.ts'
 
-const describe = (object: KubeObject) =>
-  `kubectl describe ${object.kind.toLowerCase()} -n ${object.metadata.namespace} ${object.metadata.name}`
-
-const readsObjects = ({ vendor: { loadBalancer } }: Context) => loadBalancer.kind.startsWith('metallb')
-
-export const overlappingPools = defineCheck({
-  id: 'overlapping-pools',
-  section: 'Announcing',
-  checks: 'No two pools of MetalLB share addresses.',
-  good: 'no two pools of MetalLB share addresses',
-  needs: ['metallb'],
-  applies: readsObjects,
-  judge({ metallb }) {
-    const pools = metallb.filter(isPool)
-    return pools.flatMap((one, n) =>
-      pools.slice(n + 1).flatMap((other): Finding[] => {
-        const shared = sharedRanges(one, other)
-        if (shared === undefined) return []
-        return [
-          {
-            level: 'error',
-            what: `IPAddressPools ${keyOf(one)} and ${keyOf(other)} share addresses: ${shared}`,
-            why: 'MetalLB refuses its whole configuration, and announces nothing new',
-            fix: `${describe(other)}   # remove the range from the one that a person wrote`,
-          },
-        ]
-      }),
-    )
-  },
-})
-
-function sharedRanges(one: IPAddressPool, other: IPAddressPool): string | undefined {
-  for (const first of one.spec.addresses)
-    for (const second of other.spec.addresses) {
-      // Either range has a known address in the other, if they share any.
-      const isShared =
-        addressesOf(first).some((address) => isInRanges(address, [second])) ||
-        addressesOf(second).some((address) => isInRanges(address, [first]))
-      if (isShared) return `${first} and ${second}`
-    }
-  return undefined
-}
-
-/** Both ends of `a-b`, or the address of a network. */
-function addressesOf(range: string): IpAddress[] {
-  const texts = range.includes('-') ? range.split('-') : [range.split('/')[0] ?? '']
-  return texts.flatMap((text) => parseIpAddress(text.trim()) ?? [])
-}
+const usesMetallb = ({ vendor: { loadBalancer } }: Context) => loadBalancer.kind.startsWith('metallb')
 
 export const metallbReports = defineCheck({
   id: 'metallb-reports',
@@ -70,7 +23,7 @@ export const metallbReports = defineCheck({
   checks: 'MetalLB accepts its configuration, where it reports that (from 0.15.3 on).',
   good: 'MetalLB reports no problem with its configuration',
   needs: ['metallb'],
-  applies: readsObjects,
+  applies: usesMetallb,
   judge: ({ metallb }) =>
     metallb
       .filter((object): object is ConfigurationState => object.kind === configurationStates.kind)
@@ -86,40 +39,57 @@ export const metallbReports = defineCheck({
 export const announcedAddresses = defineCheck({
   id: 'announced-addresses',
   section: 'Announcing',
-  checks: 'Every held address is in a pool of MetalLB that an advertisement selects, and there is a BGPPeer.',
+  checks:
+    'Every held address is in a pool of MetalLB for BGP, an advertisement selects that pool, and there are peers. In a ConfigMap every pool is advertised.',
   good: 'MetalLB is told to announce every held address',
-  needs: ['metallb', 'records', 'services', 'definitions'],
-  applies: readsObjects,
-  judge({ metallb, records, services, definitions }, context) {
-    // Without definitions MetalLB reads a ConfigMap, which holds passwords: we do not look into it.
-    if (definitions.length === 0) return []
+  needs: ['metallb', 'document', 'records', 'services', 'definitions'],
+  applies: usesMetallb,
+  judge({ metallb, document, records, services, definitions }, context) {
     const held = heldByServices(services, records, context)
     if (held.length === 0) return []
-    const peerless: Finding[] = metallb.some(isPeer) ? [] : [noPeers(held.length)]
-    return [...peerless, ...held.flatMap((one) => notInPool(one, metallb))]
+    if (readsObjects(definitions, context)) {
+      const peerless = metallb.some(isPeer) ? [] : [noPeers('no BGPPeer', held.length)]
+      return [...peerless, ...held.flatMap((one) => notInPool(one, metallb))]
+    }
+    // That it does not exist is a finding of its own.
+    if (!document) return []
+    const { pools, peers, problems } = readMetallbDocument(document)
+    if (problems.length > 0) return []
+    const peerless = peers > 0 ? [] : [noPeers(`no peers in ConfigMap ${keyOf(document)}`, held.length)]
+    return [...peerless, ...held.flatMap((one) => notInDocument(one, pools, document))]
   },
 })
 
-type Held = { service: Service; address: IpAddress; text: string }
-
-/** Addresses that Services hold for so long that they should be announced. */
-function heldByServices(services: readonly Service[], records: readonly ElasticIP[], context: Context): Held[] {
-  return services.flatMap((service) => {
-    if (!isOverdue(service.metadata, context)) return []
-    const record = records.find((one) => isOf(one, service))
-    const text = record && heldAddress(record)
-    const address = parseIpAddress(text ?? '')
-    return address && text !== undefined ? [{ service, address, text }] : []
-  })
+/** Whether MetalLB reads objects; else it reads a ConfigMap. */
+function readsObjects(definitions: Values['definitions'], { vendor: { loadBalancer } }: Context): boolean {
+  return loadBalancer.kind === 'metallb' ? definitions.length > 0 : loadBalancer.kind === 'metallb-crd'
 }
 
-function noPeers(count: number): Finding {
+function noPeers(what: string, count: number): Finding {
   return {
     level: 'error',
-    what: `MetalLB has no BGPPeer, and ${count} addresses to announce`,
+    what: `MetalLB has ${what}, and ${count} addresses to announce`,
     why: 'no router learns an address',
     fix: 'kubectl get events -A --field-selector=reason=PeeringFailed   # why no node has peers',
   }
+}
+
+function notInDocument(
+  { service, address, text }: Held,
+  pools: readonly DocumentPool[],
+  document: ConfigMap,
+): Finding[] {
+  const pool = pools.find(({ addresses }) => isInRanges(address, addresses))
+  if (pool?.protocol === 'bgp') return []
+  const where = pool ? `is in pool ${JSON.stringify(pool.name)} for ${pool.protocol}` : 'is in no pool for BGP'
+  return [
+    {
+      level: 'error',
+      what: `address ${text} of Service ${keyOf(service)} ${where} of ConfigMap ${keyOf(document)}`,
+      why: 'MetalLB does not announce it to the routers, so nobody reaches the Service',
+      fix: `${edit(document.metadata)}   # \`serve\` writes its pool; its log says what was refused`,
+    },
+  ]
 }
 
 function notInPool({ service, address, text }: Held, metallb: readonly KubeObject[]): Finding[] {
@@ -135,6 +105,31 @@ function notInPool({ service, address, text }: Held, metallb: readonly KubeObjec
     ? []
     : [{ level: 'error', what: `${what}: no BGPAdvertisement selects its pool ${name}`, why, fix }]
 }
+
+/** From this version on MetalLB writes down what its speakers announce. */
+const announcementKind = 'servicebgpstatuses.metallb.io'
+
+export const speakers = defineCheck({
+  id: 'speakers',
+  section: 'Announcing',
+  checks: 'A speaker of MetalLB announces every held address to a peer, where MetalLB writes that down (from 0.15 on).',
+  good: 'the speakers of MetalLB report no held address that none of them announces',
+  needs: ['announcements', 'definitions', 'records', 'services'],
+  applies: usesMetallb,
+  judge({ announcements, definitions, records, services }, context) {
+    if (!definitions.some(({ metadata }) => metadata.name === announcementKind)) return []
+    const told = announcements.filter(({ status }) => status?.peers?.length)
+    const keys = new Set(told.map(({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`))
+    return heldByServices(services, records, context)
+      .filter(({ service }) => !keys.has(keyOf(service)))
+      .map(({ service, text }) => ({
+        level: 'warning',
+        what: `no speaker of MetalLB announces ${text} of Service ${keyOf(service)}`,
+        why: 'it has no ready endpoint, or no node may announce it: nobody reaches the Service',
+        fix: `kubectl get endpointslices -n ${service.metadata.namespace} -l kubernetes.io/service-name=${service.metadata.name}`,
+      }))
+  },
+})
 
 export const silentAnnouncer = defineCheck({
   id: 'silent-announcer',

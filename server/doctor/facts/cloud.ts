@@ -1,11 +1,15 @@
 import type { Machine } from '../../../clouds/machines.ts'
-import type { Peer } from '../../../clouds/peering.ts'
+import type { Peer, SeenSessions } from '../../../clouds/peering.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { type Fact, readFact } from '../fact.ts'
 import type { CloudRead, Context, Facts, Values } from '../facts.ts'
 import type { CloudReader } from '../reader.ts'
 
-type CloudFacts = Pick<Facts, 'cloudReads' | 'cloudPace' | 'reservations' | 'machines' | 'peers' | 'controlPlane'>
+/** The names of the facts that the cloud gives. */
+export type CloudFactName =
+  'cloudReads' | 'cloudPace' | 'reservations' | 'machines' | 'peers' | 'seenSessions' | 'controlPlane'
+
+type CloudFacts = Pick<Facts, CloudFactName>
 
 /** As many as `serve` has in flight. */
 const concurrency = 5
@@ -24,7 +28,12 @@ export async function cloudFacts(
   ])
   const usesBgp = vendor.bgp.isOn && reader.peering !== undefined
   const project = await readFact(async () => (usesBgp ? reader.peering?.project(signal) : undefined))
-  const peers = await readFact(async () => (usesBgp ? peersOf(reader, machines, signal) : new Map<string, Peer[]>()))
+  const seenSessions = await readFact(
+    async () => (usesBgp ? await reader.peering?.sessions(signal) : undefined) ?? new Map<string, SeenSessions>(),
+  )
+  const peers = await readFact(async () =>
+    usesBgp ? peersOf(reader, { machines, seenSessions }, signal) : new Map<string, Peer[]>(),
+  )
   const controlPlane = await readFact(async () => {
     const { tag } = vendor.controlPlane ?? {}
     return tag === undefined ? [] : ((await reader.assignments?.assignedAddresses(tag, signal)) ?? [])
@@ -40,6 +49,7 @@ export async function cloudFacts(
     reservations,
     machines,
     peers,
+    seenSessions,
     controlPlane,
     cloudReads: { value: cloudReads },
     cloudPace: { value: pace },
@@ -49,16 +59,16 @@ export async function cloudFacts(
 /** The peers of each machine of the project for which BGP is on; none for the others. */
 async function peersOf(
   reader: CloudReader,
-  machines: Fact<Machine[]>,
+  { machines, seenSessions }: { machines: Fact<Machine[]>; seenSessions: Fact<Map<string, SeenSessions>> },
   signal: AbortSignal,
 ): Promise<Map<string, Peer[]>> {
   if ('unread' in machines) throw new Error(machines.unread)
-  const on = await reader.peering?.machines(signal)
+  if ('unread' in seenSessions) throw new Error(seenSessions.unread)
   const counts = await mapAll(
     machines.value,
     async ({ id }): Promise<[string, Peer[]]> => [
       id,
-      on?.has(id) ? ((await reader.peering?.peers(id, signal)) ?? []) : [],
+      seenSessions.value.has(id) ? ((await reader.peering?.peers(id, signal)) ?? []) : [],
     ],
     concurrency,
   )

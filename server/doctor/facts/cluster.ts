@@ -27,8 +27,9 @@ import { names } from '../../../manifests/names.ts'
 import { components } from '../../event-recorders.ts'
 import { type Fact, readFact } from '../fact.ts'
 import type { Context, Facts, Values } from '../facts.ts'
-import { daemonSets, definitionsRead, deployments, pods, sessionStates } from '../kinds.ts'
+import { announcementStates, daemonSets, definitionsRead, deployments, pods, sessionStates } from '../kinds.ts'
 import type { ClusterReader } from '../reader.ts'
+import type { CloudFactName } from './cloud.ts'
 import { installedRoles } from './roles.ts'
 import { servingCertificate } from './serving-certificate.ts'
 
@@ -37,7 +38,7 @@ export type ClusterSource = { reader: ClusterReader; credentials: Credentials; u
 /** The part of a client that changes nothing. */
 type Reader = Pick<ClusterReader, 'get' | 'list'>
 
-type ClusterFacts = Omit<Facts, 'cloudReads' | 'cloudPace' | 'reservations' | 'machines' | 'peers' | 'controlPlane'>
+type ClusterFacts = Omit<Facts, CloudFactName>
 
 /** Reads everything that the checks need of the API server, each fact by itself: a read that fails hides no other. */
 export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts> {
@@ -66,6 +67,8 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
       (await listAll(reader, definitionsRead)).filter(({ metadata }) => metadata.name.endsWith('.metallb.io')),
     ),
     metallb: readFact(() => metallbObjects(reader)),
+    document: readFact(() => readDocument(reader, context)),
+    announcements: readFact(() => listKnown(reader, announcementStates)),
     sessions: readFact(() => listKnown(reader, sessionStates)),
     mirror: readFact(() => reader.get(services, splitKey(context.vendor.policy.controlPlaneService))),
   })
@@ -119,6 +122,12 @@ async function recentEvents(reader: ClusterReader, now: Date): Promise<Values['e
 export async function metallbObjects(reader: Reader): Promise<KubeObject[]> {
   const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements, configurationStates]
   return (await Promise.all(kinds.map((kind) => listKnown(reader, kind)))).flat()
+}
+
+/** MetalLB's ConfigMap, where the settings name one that it may read. */
+export async function readDocument(reader: Reader, { vendor: { loadBalancer } }: Context): Promise<Values['document']> {
+  if (loadBalancer.kind !== 'metallb-configmap' && loadBalancer.kind !== 'metallb') return undefined
+  return reader.get(configMaps, { namespace: loadBalancer.namespace, name: loadBalancer.name })
 }
 
 /** All objects of a kind; none if the cluster does not know it. */

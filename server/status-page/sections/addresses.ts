@@ -2,7 +2,7 @@ import type { Service } from '../../../kube/objects.ts'
 import { type ElasticIP, type Phase, claimKey, phaseOf } from '../../../ledger/record/elastic-ip.ts'
 import { countedAddresses } from '../../../ledger/claim/limits.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
-import { type Block, type Cell, type Section, type Tone, cut, firstRows } from '../section.ts'
+import { type Block, type Cell, type Section, type Tone, clear, cut, firstRows } from '../section.ts'
 
 export type AddressFacts = {
   records: readonly ElasticIP[]
@@ -32,7 +32,7 @@ export function addressesSection(facts: AddressFacts, nowMs: number): Section {
   const count = (phase: Phase) => records.filter((record) => phaseOf(record) === phase).length
   const table: Block = {
     kind: 'table',
-    columns: ['address', 'phase', 'Service', 'location', 'age'],
+    columns: clear('address', 'Service', 'phase', 'location', 'age'),
     rows: shown.map((record) => rowOf(record, facts, nowMs)),
     empty: 'No ElasticIP yet. The first Service of type LoadBalancer makes one.',
     rest,
@@ -78,12 +78,12 @@ function rowOf(record: ElasticIP, { service }: AddressFacts, nowMs: number): Cel
   const problem = phase === 'Bound' ? undefined : status?.message
   return [
     status?.address === undefined ? { text: 'none yet', tone: 'quiet' } : { text: status.address, code: true },
+    key === undefined ? { text: 'no Service', tone: 'quiet', detail: record.metadata.name } : { text: key },
     {
       text: phase,
       tone,
       detail: problem ? cut(problem, 300) : isHeld && !isShown ? 'the Service does not show it yet' : undefined,
     },
-    key === undefined ? { text: 'none', tone: 'quiet', detail: record.metadata.name } : { text: key },
     { text: spec.location ?? '' },
     { atMs: createdMs(record) },
   ]

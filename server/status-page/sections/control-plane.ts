@@ -1,7 +1,7 @@
 import type { GuardedNode } from '../../../controllers/control-plane/move-plan.ts'
 import { leavingReasons } from '../../../controllers/control-plane/control-plane-nodes.ts'
 import type { ProbeHistory } from '../../../controllers/control-plane/probe-history.ts'
-import { type Cell, type Section, cut } from '../section.ts'
+import { type Cell, type Section, clear, cut } from '../section.ts'
 
 /** What a guardian knows. Times of probes are on its own clock. */
 export type ControlPlaneFacts = {
@@ -48,7 +48,7 @@ export function controlPlaneSection(facts: ControlPlaneFacts): Section {
       },
       {
         kind: 'table',
-        columns: ['node', 'API server', 'probes', 'last answer'],
+        columns: [...clear('node', 'API server', 'probes'), 'last answer'],
         rows: nodes.map((node) => rowOf(node, holder, dateOf)),
         empty: 'No control-plane node is known.',
       },

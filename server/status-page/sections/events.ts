@@ -1,5 +1,5 @@
 import type { RecentEvent } from '../../recent-events.ts'
-import { type Section, cut } from '../section.ts'
+import { type Section, clear, cut } from '../section.ts'
 
 /** What this replica reported lately, the newest first. */
 export function eventsSection(events: readonly RecentEvent[]): Section {
@@ -9,9 +9,8 @@ export function eventsSection(events: readonly RecentEvent[]): Section {
     blocks: [
       {
         kind: 'table',
-        columns: ['time', 'reason', 'about', 'message'],
+        columns: clear('reason', 'about', 'message', 'time'),
         rows: events.map(({ atMs, type, reason, about, message, count }) => [
-          { atMs },
           {
             text: reason,
             tone: type === 'Warning' ? 'warn' : 'quiet',
@@ -19,6 +18,7 @@ export function eventsSection(events: readonly RecentEvent[]): Section {
           },
           { text: about },
           { text: cut(message, 400) },
+          { atMs },
         ]),
         empty: 'This replica has recorded none since its start. All of the last hour: kubectl get events -A',
       },

@@ -2,7 +2,7 @@ import type { Peer } from '../../../announcers/announcer.ts'
 import type { Machine } from '../../../clouds/machines.ts'
 import { type ProviderIds, readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import type { Node } from '../../../kube/objects.ts'
-import { type Cell, type Section, firstRows } from '../section.ts'
+import { type Cell, type Section, clear, firstRows } from '../section.ts'
 
 export type NodeFacts = {
   nodes: readonly Node[]
@@ -32,7 +32,7 @@ export function nodesSection(facts: NodeFacts): Section {
     blocks: [
       {
         kind: 'table',
-        columns: ['node', 'state', 'machine', 'place', ...(facts.usesBgp ? ['peers'] : [])],
+        columns: [...clear('node', 'state', 'machine', 'place'), ...(facts.usesBgp ? ['peers'] : [])],
         rows: shown.map((node) => rowOf(node, facts, machines)),
         empty: 'No node is known. Only a process that runs controllers reads them.',
         rest,

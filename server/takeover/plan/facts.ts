@@ -1,4 +1,4 @@
-import type { ConfigMap, KubeObject, Lease, Secret } from '../../../kube/objects.ts'
+import type { KubeObject, Lease, Secret } from '../../../kube/objects.ts'
 import type { Facts } from '../../doctor/facts.ts'
 import type { Fact } from '../../doctor/fact.ts'
 import type { Progress } from '../progress.ts'
@@ -15,20 +15,20 @@ export type TakeoverFacts = Pick<
   | 'workloads'
   | 'definitions'
   | 'metallb'
+  | 'document'
   | 'sessions'
   | 'cloudReads'
   | 'cloudPace'
   | 'reservations'
   | 'machines'
   | 'peers'
+  | 'seenSessions'
   | 'controlPlane'
 > & {
   /** Deployments and DaemonSets of every namespace, with what says who manages them. */
   programs: Fact<ProgramObject[]>
   /** The leases of the predecessor and of ours. */
   leases: Fact<Lease[]>
-  /** MetalLB's ConfigMap, which holds passwords. */
-  document: Fact<ConfigMap | undefined>
   /** The Secret with the password of MetalLB's sessions, which we may have written. */
   bgpSecret: Fact<Secret | undefined>
   autoscalers: Fact<Autoscaler[]>

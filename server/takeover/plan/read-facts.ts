@@ -10,7 +10,7 @@ import { names } from '../../../manifests/names.ts'
 import { type Fact, readFact } from '../../doctor/fact.ts'
 import type { Context, Workload } from '../../doctor/facts.ts'
 import { cloudFacts } from '../../doctor/facts/cloud.ts'
-import { listKnown, metallbObjects, readCluster, settled } from '../../doctor/facts/cluster.ts'
+import { listKnown, metallbObjects, readCluster, readDocument, settled } from '../../doctor/facts/cluster.ts'
 import { daemonSets, definitionsRead, deployments, sessionStates } from '../../doctor/kinds.ts'
 import type { CloudReader } from '../../doctor/reader.ts'
 import type { Autoscaler, TakeoverFacts } from './facts.ts'
@@ -95,11 +95,7 @@ export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
     }),
     progress: readFact(() => readProgress(reader, context.settings.process.namespace)),
     lock: readFact(() => reader.get(leases, lockAt(context.settings.process.namespace))),
-    document: readFact(async () =>
-      loadBalancer.kind === 'metallb-configmap' || loadBalancer.kind === 'metallb'
-        ? reader.get(configMaps, { namespace: loadBalancer.namespace, name: loadBalancer.name })
-        : undefined,
-    ),
+    document: readFact(() => readDocument(reader, context)),
     bgpSecret: readFact(async () =>
       loadBalancer.kind === 'metallb-crd' || loadBalancer.kind === 'metallb'
         ? reader.get(secrets, { namespace: loadBalancer.namespace, name: names.bgpSecret })

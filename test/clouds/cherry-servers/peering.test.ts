@@ -59,6 +59,27 @@ test('the machines with BGP are those whose servers say so', async () => {
   })
 })
 
+test('a server says with how many of its routers it has a session, or nothing is known', async () => {
+  const bgp = (counts: object) => ({ enabled: true, updated: '2026-01-01T00:00:00Z', ...counts })
+  const items = [
+    cherryServer({ id: 1, bgp: bgp({ routers: 2, connected: 2 }) }),
+    cherryServer({ id: 2, bgp: bgp({ routers: 2, connected: 0 }) }),
+    cherryServer({ id: 3, bgp: bgp({ connected: true }) }),
+    cherryServer({ id: 4, bgp: { enabled: false, routers: 2, connected: 0 } }),
+  ]
+  await withRoutes({ [`GET ${servers}`]: list(...items) }, async (cloud) => {
+    const seenAt = '2026-01-01T00:00:00Z'
+    assert.equal(
+      [...(await cloud.peering.sessions(neverAborted))],
+      [
+        ['1', { up: 2, down: 0, seenAt }],
+        ['2', { up: 0, down: 2, seenAt }],
+        ['3', { up: 0, down: 0, seenAt }],
+      ],
+    )
+  })
+})
+
 test('the peers of all machines are read in one call', async () => {
   const ids = Array.from({ length: 50 }, (_, n) => n + 1)
   await withRoutes({ [`GET ${servers}`]: list(...ids.map((id) => cherryServer({ id }))) }, async (cloud, seen) => {

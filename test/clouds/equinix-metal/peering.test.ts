@@ -126,6 +126,23 @@ test('the machines with BGP are read in one call without pages, for IPv4 alone',
   })
 })
 
+test('what the routers saw of a session is counted by router, and what they have not looked at is not', async () => {
+  const seen = (device: string, status: string) => ({ ...session(device), status, updated_at: '2026-01-01T00:00:00Z' })
+  const list = sessions(seen('a', 'up,up'), seen('b', 'up,down'), seen('c', 'unknown'), seen('d', 'down, down'))
+  await withRoutes({ [`GET ${ofProject}`]: list }, async (cloud) => {
+    const seenAt = '2026-01-01T00:00:00Z'
+    assert.equal(
+      [...(await cloud.peering.sessions(neverAborted))],
+      [
+        ['a', { up: 2, down: 0, seenAt }],
+        ['b', { up: 1, down: 1, seenAt }],
+        ['c', { up: 0, down: 0, seenAt }],
+        ['d', { up: 0, down: 2, seenAt }],
+      ],
+    )
+  })
+})
+
 test('sessions that come in pages are all read', async () => {
   const page: Routes[string] = ({ query }) => {
     const current = Number(query.get('page') ?? 1)

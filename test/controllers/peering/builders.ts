@@ -80,6 +80,8 @@ export function fakePeering(project?: ProjectPeering) {
     project: () => answer('project', () => cloud.project),
     enable: (wanted) => answer('enable', () => void (cloud.project = wanted)),
     machines: () => answer('machines', () => new Set(cloud.on)),
+    sessions: () =>
+      answer('sessions', () => new Map([...cloud.on].map((id) => [id, { up: 2, down: 0, seenAt: undefined }]))),
     enableOn: (machine) => answer(`enable ${machine}`, () => void cloud.on.add(machine)),
     peers: (machine) => answer(`peers ${machine}`, () => (cloud.on.has(machine) ? cloud.peers : [])),
   }

@@ -1,14 +1,15 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { KubeObject } from '../../../kube/objects.ts'
-import type { Definition, Workload } from '../../../server/doctor/facts.ts'
+import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
+import type { AnnouncementState, Definition, Workload } from '../../../server/doctor/facts.ts'
 import { kubeVip, metallbDefinitions, metallbPrograms } from '../../../server/doctor/checks/announcers.ts'
 import {
   announcedAddresses,
   metallbReports,
-  overlappingPools,
   silentAnnouncer,
+  speakers,
 } from '../../../server/doctor/checks/announcing.ts'
+import { metallbDocument, overlappingPools } from '../../../server/doctor/checks/pools.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 import { judge, lines } from './context.ts'
 
@@ -23,7 +24,7 @@ const pool = (name: string, ...addresses: string[]) => object('IPAddressPool', n
 
 test('pools that share addresses, in every form of a range', () => {
   const of = (one: string, other: string) =>
-    judge(overlappingPools, { metallb: [pool('a', one), pool('b', other)] }, crds)[0]?.level
+    judge(overlappingPools, { document: undefined, metallb: [pool('a', one), pool('b', other)] }, crds)[0]?.level
   for (const [one, other, level] of [
     ['192.0.2.1/32', '192.0.2.2/32', 'ok'],
     ['192.0.2.1/32', '192.0.2.0/24', 'error'],
@@ -46,7 +47,8 @@ test('an address that no pool has, that nobody advertises, without peers', () =>
   const definitions: Definition[] = [
     { apiVersion: 'a', kind: 'CustomResourceDefinition', metadata: { name: 'bgppeers.metallb.io' } },
   ]
-  const of = (...metallb: KubeObject[]) => lines(announcedAddresses, { services, records, metallb, definitions }, crds)
+  const of = (...metallb: KubeObject[]) =>
+    lines(announcedAddresses, { services, records, metallb, definitions, document: undefined }, crds)
   const peer = object('BGPPeer', 'p', { spec: { myASN: 1 } })
   const advertisement = (...ipAddressPools: string[]) => object('BGPAdvertisement', 'adv', { spec: { ipAddressPools } })
   const [web, other] = [pool('web', '192.0.2.1/32'), pool('other', '192.0.2.2/32')]
@@ -55,13 +57,118 @@ test('an address that no pool has, that nobody advertises, without peers', () =>
   assert.match(of(web, advertisement('web'))[0] ?? '', /^error: MetalLB has no BGPPeer, and 1 addresses/)
   assert.match(of(peer, other, advertisement())[0] ?? '', /^error: address 192.0.2.1 of Service default\/web is in no/)
   assert.match(of(peer, web, advertisement('other'))[0] ?? '', /no BGPAdvertisement selects its pool web$/)
-  assert.match(lines(announcedAddresses, { services, records, metallb: [], definitions: [] }, crds)[0] ?? '', /^ok/)
   const empty = { env: { METAL_LOAD_BALANCER: 'empty://' } }
   assert.match(
     lines(silentAnnouncer, { services, records }, empty)[0] ?? '',
     /^warning: Service default\/web holds 192.0.2.1, but/,
   )
   assert.equal(lines(silentAnnouncer, { services, records }), [])
+})
+
+const inConfigMap = { env: { METAL_LOAD_BALANCER: 'metallb:///m/c?crdConfiguration=false' } }
+const documentOf = (config: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'm', name: 'c' },
+  data: { config },
+})
+const poolText = (name: string, addresses: string, protocol = 'bgp') =>
+  `- {name: ${name}, protocol: ${protocol}, addresses: [${addresses}], auto-assign: false}\n`
+const peersText = 'peers:\n- {peer-address: 169.254.255.1, peer-asn: 65530, my-asn: 65000, password: s3cret}\n'
+
+test('pools of a ConfigMap that share addresses', () => {
+  const of = (...pools: string[]) =>
+    lines(
+      overlappingPools,
+      { metallb: [], document: documentOf(`${peersText}address-pools:\n${pools.join('')}`) },
+      inConfigMap,
+    )
+  assert.equal(of(poolText('default/web', '192.0.2.1/32'), poolText('b', '192.0.2.2/32')), [
+    'ok: no two pools of MetalLB share addresses',
+  ])
+  assert.equal(of(poolText('default/web', '192.0.2.1/32'), poolText('b', '192.0.2.0-192.0.2.9')), [
+    'error: pool "default/web" of ConfigMap m/c and pool "b" of ConfigMap m/c share addresses: 192.0.2.1/32 and 192.0.2.0-192.0.2.9',
+  ])
+})
+
+test('an address of which a ConfigMap has no pool, one for layer 2, or no peers', () => {
+  const services = [makeService({ creationTimestamp: '2026-02-01T11:00:00Z' })]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const of = (config: string | undefined, given = inConfigMap, definitions: Definition[] = []) =>
+    lines(
+      announcedAddresses,
+      { services, records, metallb: [], definitions, document: config === undefined ? undefined : documentOf(config) },
+      given,
+    )
+  const ok = ['ok: MetalLB is told to announce every held address']
+  const web = poolText('default/web', '192.0.2.1/32')
+  assert.equal(of(`${peersText}address-pools:\n${web}`), ok)
+  assert.equal(of(`${peersText}address-pools:\n${poolText('all', '192.0.2.0/24')}`), ok)
+  assert.equal(of(`${peersText}address-pools:\n${poolText('b', '192.0.2.2/32')}`), [
+    'error: address 192.0.2.1 of Service default/web is in no pool for BGP of ConfigMap m/c',
+  ])
+  assert.equal(of(`${peersText}address-pools:\n${poolText('b', '192.0.2.0/24', 'layer2')}`), [
+    'error: address 192.0.2.1 of Service default/web is in pool "b" for layer2 of ConfigMap m/c',
+  ])
+  assert.equal(of(`address-pools:\n${web}`), [
+    'error: MetalLB has no peers in ConfigMap m/c, and 1 addresses to announce',
+  ])
+  assert.equal(of(undefined), ok, 'that the ConfigMap is not there is a finding of another check')
+  const either = { env: { METAL_LOAD_BALANCER: 'metallb:///m/c' } }
+  assert.equal(of(`${peersText}address-pools:\n${web}`, either), ok)
+})
+
+test('a ConfigMap that MetalLB refuses, and whose findings never show a password', () => {
+  const of = (config: string | undefined) =>
+    judge(
+      metallbDocument,
+      { definitions: [], document: config === undefined ? undefined : documentOf(config) },
+      inConfigMap,
+    )
+  const text = (config: string | undefined) => of(config).map(({ level, what }) => `${level}: ${what}`)
+  const withPool = (pool: string) => text(`${peersText}address-pools:\n${pool}`)
+  const right = 'where a network such as 192.0.2.1/32 or a range is right'
+  for (const [found, wanted] of [
+    [withPool(poolText('a', '192.0.2.1/32, 192.0.2.4-192.0.2.9, "2001:db8::1/128"')), 'ok: MetalLB can read'],
+    [withPool(' []'), 'ok: MetalLB can read'],
+    [text(''), 'ok: MetalLB can read'],
+    [withPool(poolText('a', '192.0.2.1')), `error: ConfigMap m/c, config: pool a has "192.0.2.1", ${right}`],
+    [withPool(poolText('a', '192.0.2.1/33')), `pool a has "192.0.2.1/33", ${right}`],
+    [withPool(poolText('a', '192.0.2.1-2001:db8::1')), `pool a has "192.0.2.1-2001:db8::1", ${right}`],
+    [withPool(poolText('a', '')), 'pool a has no addresses'],
+    [withPool(poolText('a', '192.0.2.1/32', 'none')), 'pool a has no protocol, which must be bgp or layer2'],
+    [withPool(poolText('a', '192.0.2.1/32') + poolText('a', '192.0.2.2/32')), 'two pools have the name "a"'],
+    [
+      withPool('- {name: a, protocol: bgp, addresses: [192.0.2.1/32], Communities: []}\n'),
+      'pool a has the key "Communities"',
+    ],
+    [text(`${peersText}adress-pools: []\n`), 'the document has the key "adress-pools", which MetalLB does not know'],
+    [text(`${peersText}  password: [`), 'is not YAML'],
+    [text(undefined), 'error: ConfigMap m/c does not exist'],
+  ] as const) {
+    assert.match(found.join('\n'), wanted)
+    assert.not.match(found.join('\n'), 's3cret')
+  }
+})
+
+test('an address that no speaker announces, where MetalLB writes that down', () => {
+  const services = [makeService({ creationTimestamp: '2026-02-01T11:00:00Z' })]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const definition: Definition = {
+    apiVersion: 'a',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'servicebgpstatuses.metallb.io' },
+  }
+  const state = (serviceName: string, peers: string[]): AnnouncementState => ({
+    ...object('ServiceBGPStatus', 'bgp-x'),
+    status: { node: 'a', serviceName, serviceNamespace: 'default', peers },
+  })
+  const of = (announcements: AnnouncementState[], definitions = [definition]) =>
+    lines(speakers, { announcements, definitions, services, records }, crds)[0]
+  assert.match(of([state('web', ['a-0'])]) ?? '', /^ok/)
+  assert.match(of([], []) ?? '', /^ok/, 'MetalLB before 0.15 writes nothing down')
+  const silent = 'warning: no speaker of MetalLB announces 192.0.2.1 of Service default/web'
+  assert.equal([of([]), of([state('web', [])]), of([state('other', ['a-0'])])], [silent, silent, silent])
 })
 
 test('what MetalLB reports about its configuration', () => {

@@ -2,10 +2,12 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Lease, Node } from '../../../kube/objects.ts'
 import type { Machine } from '../../../clouds/machines.ts'
-import type { Peer } from '../../../clouds/peering.ts'
+import type { Peer, SeenSessions } from '../../../clouds/peering.ts'
 import type { SessionState, Workload } from '../../../server/doctor/facts.ts'
-import { bgpPeers, nodeMachines, providerIds, uninitializedNodes } from '../../../server/doctor/checks/nodes.ts'
+import { bgpPeers, bgpSessions } from '../../../server/doctor/checks/bgp.ts'
+import { nodeMachines, providerIds, uninitializedNodes } from '../../../server/doctor/checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from '../../../server/doctor/checks/other-programs.ts'
+import { makeRecord } from '../../builders.ts'
 import { judge, lines, now } from './context.ts'
 
 const id = '3b241101-e2bb-4255-8caf-4136c566a962'
@@ -63,9 +65,18 @@ test('two peers are enough, one is a warning, none an error; without BGP nobody 
   const env = { METAL_LOAD_BALANCER: 'empty://' }
   const nodes = [node(`equinixmetal://${id}`)]
   const peers = (count: number) => new Map([[id, Array.from({ length: count }, () => peer)]])
-  const of = (count: number) => judge(bgpPeers, { nodes, peers: peers(count), sessions: [] }, { env })[0]?.level
+  const of = (count: number) => judge(bgpPeers, { nodes, peers: peers(count) }, { env })[0]?.level
   assert.equal([of(2), of(1), of(0)], ['ok', 'warning', 'error'])
-  assert.equal(judge(bgpPeers, { nodes, peers: new Map(), sessions: [] }), [])
+  assert.equal(judge(bgpPeers, { nodes, peers: new Map() }), [])
+})
+
+test('sessions that FRR-K8s, or else the routers of the cloud, see as down', () => {
+  const env = { METAL_LOAD_BALANCER: 'metallb:///m' }
+  const nodes = [node(`equinixmetal://${id}`)]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const of = (sessions: SessionState[], seen?: SeenSessions, held = records) =>
+    judge(bgpSessions, { nodes, records: held, sessions, seenSessions: new Map(seen && [[id, seen]]) }, { env })
+  const text = (...given: Parameters<typeof of>) => of(...given).map(({ level, what }) => `${level}: ${what}`)
   const session = (bgpStatus: string): SessionState => ({
     apiVersion: 'frrk8s.metallb.io/v1beta1',
     kind: 'BGPSessionState',
@@ -73,9 +84,20 @@ test('two peers are enough, one is a warning, none an error; without BGP nobody 
     status: { node: 'a', peer: '169.254.255.1', bgpStatus },
   })
   const sessions = [session('Established'), session('Active')]
-  assert.equal(lines(bgpPeers, { nodes, peers: peers(2), sessions }, { env }), [
-    'warning: node a: the BGP session with 169.254.255.1 is Active',
+  const half = { up: 1, down: 1, seenAt: '2026-02-01T10:00:00Z' }
+  const ok = ['ok: no BGP session is reported as down']
+  assert.equal(text(sessions, half), ['warning: node a: the BGP session with 169.254.255.1 is Active'])
+  assert.equal(text([session('Established')], half), ok, 'FRR-K8s knows it better than the cloud')
+  assert.equal(text([], half), [
+    'warning: node a: 1 of 2 BGP sessions are down at Equinix Metal, as it saw them 2026-02-01T10:00:00Z',
   ])
+  assert.equal(text([], { ...half, up: 2, down: 0 }), ok)
+  assert.equal(text(sessions, half, []), ok, 'without an address to announce, MetalLB has no sessions')
+  const [unseen, ...others] = of([], { up: 0, down: 0, seenAt: undefined })
+  assert.equal(others, [], 'it is said once')
+  assert.is(unseen?.level, 'ok')
+  assert.match(unseen?.what ?? '', 'nobody reports here which BGP sessions are up')
+  assert.match(unseen?.fix ?? '', 'kubectl get pods -n m -o name | grep speaker')
 })
 
 test('a predecessor is found by its image, unless it is scaled to 0', () => {

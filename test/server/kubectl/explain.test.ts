@@ -17,6 +17,8 @@ const nothing = 'Nothing is to be done.'
 const bound = makeRecord({ phase: 'Bound', address })
 const ours = { 'eip-admission.dev/address': address }
 
+const balanced = ['eip-admission.dev/balancer-cleanup']
+
 const rows: Row[] = [
   { name: 'no Service and no record', service: undefined, is: 'There is no Service default/web.', todo: '(-n)' },
   {
@@ -54,6 +56,36 @@ const rows: Row[] = [
     is: 'it waits for others: other.example/x',
   },
   { name: 'another type', service: makeService({ type: 'NodePort' }), is: 'its type is NodePort' },
+  {
+    name: 'the address of a managed balancer',
+    service: makeService({
+      finalizers: balanced,
+      annotations: { 'equinix.com/loadbalancerID': 'lb-1', 'equinix.com/loadbalancerMetro': 'da' },
+      status: shows(address),
+    }),
+    is: `Service default/web has the address ${address}: that of its managed load balancer lb-1 in da.`,
+    todo: nothing,
+  },
+  {
+    name: 'a managed balancer without an address',
+    service: makeService({ finalizers: balanced, annotations: { 'equinix.com/loadbalancerID': 'lb-1' } }),
+    is: 'has no address yet: the cloud has not given its managed load balancer lb-1 an address.',
+  },
+  {
+    name: 'a request for a managed balancer',
+    service: makeService({ finalizers: balanced, annotations: { 'eip-admission.dev/balancer-request': 'r' } }),
+    is: 'has no address yet: a request for its managed load balancer is under way.',
+  },
+  {
+    name: 'a managed balancer that nobody has requested',
+    service: makeService({ finalizers: balanced }),
+    is: 'has no address yet: its managed load balancer is not requested yet.',
+  },
+  {
+    name: 'a managed balancer that goes',
+    service: makeService({ deletionTimestamp: '2026-01-31T09:00:00Z', finalizers: balanced }),
+    is: 'is being deleted: its managed load balancer is being deleted.',
+  },
   {
     name: 'another address than its record',
     service: makeService({ status: shows('203.0.113.9') }),
@@ -139,7 +171,14 @@ const rows: Row[] = [
 
 for (const { name, record, is, todo = '', ...more } of rows) {
   test(name, () => {
-    const seen = { key: 'default/web', service: undefined, record: { value: record }, events: { value: [] }, ...more }
+    const seen = {
+      key: 'default/web',
+      service: undefined,
+      record: { value: record },
+      events: { value: [] },
+      installedIn: 'i',
+      ...more,
+    }
     const verdict = explain(seen)
     assert.match(verdict.is, is)
     assert.match(verdict.todo, todo)
@@ -152,6 +191,7 @@ test('without the right to read records the verdict names the right', () => {
     key: 'default/web',
     service: makeService(),
     record: { missing: 'get ElasticIPs' },
+    installedIn: 'i',
     events: { value: [] },
   }
   assert.match(explain(seen).is, 'you may not get ElasticIPs')

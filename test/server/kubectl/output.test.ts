@@ -106,7 +106,9 @@ test('the text of why ends with what to do, and offers a command only for a harm
         value: makeRecord({ phase: 'Bound', address, history: [{ time: '', phase: 'Bound', writer: 'a', request }] }),
       },
       events: { missing: 'list Events in namespace default' },
+      installedIn: 'networking',
     })
+  assert.match(of('1b2c3d4e-1'), 'kubectl logs -n networking -l')
   assert.match(of('1b2c3d4e-1'), '| grep 1b2c3d4e-1\n')
   assert.match(of('1b2c3d4e-1'), 'Not everything is shown: you may not list Events in namespace default.')
   assert.match(of('1b2c3d4e-1'), /\nNothing is to be done\.\n$/)
@@ -123,19 +125,20 @@ const lease = (renewTime: string): Lease => ({
 const quiet: StatusSeen = {
   records: [],
   deployments: { value: [] },
+  environments: new Map(),
   lease: { value: undefined },
   guardianLease: { value: undefined },
   mirrors: { value: [] },
   webhooks: { outcome: 'answered' },
   now,
 }
-const withArgs = (container: object) => ({
+const withArgs = (...containers: object[]) => ({
   value: [
     {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: { name: 'a' },
-      spec: { template: { spec: { containers: [container] } } },
+      spec: { template: { spec: { containers } } },
     },
   ],
 })
@@ -179,6 +182,38 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
       }),
     },
     says: '7 in the cluster, none in a namespace',
+  },
+  {
+    name: 'limits of ConfigMaps, of which the last one counts, beside another container',
+    seen: {
+      deployments: withArgs(
+        { name: 'proxy', args: ['--max-addresses', '1'] },
+        {
+          name: 'eip-admission',
+          env: [{ name: 'EIP_MAX_ADDRESSES', valueFrom: { configMapKeyRef: { name: 'one', key: 'all' } } }],
+          envFrom: [
+            { secretRef: { name: 's' } },
+            { configMapRef: { name: 'one' } },
+            { prefix: 'EIP_', configMapRef: { name: 'two' } },
+          ],
+        },
+      ),
+      environments: new Map([
+        ['one', { all: '50', EIP_MAX_ADDRESSES_PER_NAMESPACE: '5' }],
+        ['two', { MAX_ADDRESSES_PER_NAMESPACE: '6' }],
+      ]),
+    },
+    says: '50 in the cluster, 6 in a namespace',
+  },
+  {
+    name: 'limits that a Secret may set',
+    seen: {
+      deployments: withArgs({
+        args: ['--max-addresses', '9'],
+        envFrom: [{ configMapRef: { name: 'unread' } }, { secretRef: { name: 's' } }],
+      }),
+    },
+    says: '9 in the cluster, 20 (or what Secret s says) in a namespace',
   },
 ]
 

@@ -25,7 +25,15 @@ type Scene = {
   token: () => string
   metro: () => string | undefined
   lines: LogLine[]
+  /** The Events, as `<type> <reason>: <message>`. */
+  events: string[]
   pass: (ms?: number) => Promise<void>
+}
+
+const pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'eip-admission', name: 'eip-admission-1', uid: 'u1' },
 }
 
 const sourcesOf = (metro: string | undefined): LocationSource[] => [
@@ -41,6 +49,7 @@ async function play(scene: (scene: Scene) => Promise<void>): Promise<void> {
   const policy = { locationSources: sourcesOf('da') }
   const cloud: Scene['cloud'] = { answer: () => {} }
   const trials: string[] = []
+  const events: string[] = []
   const reload = settingsReload({
     file: {
       path: '/etc/cloud-sa.json',
@@ -67,6 +76,13 @@ async function play(scene: (scene: Scene) => Promise<void>): Promise<void> {
         policy: { locationSources: sourcesOf('metro' in settings ? settings.metro : undefined) },
       }
     },
+    about: pod,
+    events: {
+      record(object, { type, reason, message }) {
+        assert.equal(object, pod)
+        events.push(`${type} ${reason}: ${message}`)
+      },
+    },
     log,
     clock,
   })
@@ -83,6 +99,7 @@ async function play(scene: (scene: Scene) => Promise<void>): Promise<void> {
       return source?.kind === 'setting' ? source.value : undefined
     },
     lines: log.lines,
+    events,
     pass: (ms = 5_000) => clock.pass(ms),
   }).finally(() => over.abort())
 }
@@ -93,14 +110,14 @@ const refusal = new CloudError('Equinix Metal answered 401: Invalid authenticati
 })
 
 test('a file that does not change causes no call and no line', () =>
-  play(async ({ trials, lines, reload, pass }) => {
+  play(async ({ trials, lines, events, reload, pass }) => {
     await pass(60_000)
-    assert.equal([trials, lines], [[], []])
+    assert.equal([trials, lines, events], [[], [], []])
     assert.is(reload.problem(), undefined)
   }))
 
-test('a token that the cloud accepts is taken up, and its line does not show it', () =>
-  play(async ({ write, token, trials, lines, pass }) => {
+test('a token that the cloud accepts is taken up, and neither its line nor its Event shows it', () =>
+  play(async ({ write, token, trials, lines, events, pass }) => {
     write({ ...first, apiKey: 'second-token' })
     await pass()
     assert.is(token(), 'second-token')
@@ -112,8 +129,10 @@ test('a token that the cloud accepts is taken up, and its line does not show it'
         message: 'settings of the configuration file taken up',
       },
     ])
+    assert.equal(events, ['Normal SettingsTakenUp: From /etc/cloud-sa.json taken up without a restart: API key'])
     await pass(60_000)
     assert.is(trials.length, 1)
+    assert.is(events.length, 1)
   }))
 
 test('a token that the cloud refuses is not taken up, and tried again every 30 s until the cloud accepts it', () =>
@@ -159,6 +178,56 @@ test('when the file is as before, a refused token is no problem any more', () =>
     assert.is(trials.length, 1)
   }))
 
+const refused =
+  'Warning SettingsRefused: /etc/cloud-sa.json was not taken up, and the settings stay as they were. ' +
+  'Correct it in the Secret that it is mounted from, or restore it there: '
+
+test('a token that stays refused for a day is one Event, counted on often enough that the API server keeps it', () =>
+  play(async ({ write, cloud, events, pass }) => {
+    cloud.answer = () => {
+      throw refusal
+    }
+    write({ ...first, apiKey: 'second-token' })
+    await pass()
+    assert.equal(events, [`${refused}${refusal.message}`])
+    await pass(24 * 3_600_000)
+    assert.equal([...new Set(events)], [`${refused}${refusal.message}`])
+    assert.ok(events.length > 24 && events.length <= 145, `${events.length} times`)
+  }))
+
+test('a file that stays broken is counted no more often, although it is read every 5 s', () =>
+  play(async ({ write, events, lines, pass }) => {
+    const right = 'it must be a readable file'
+    write(new SettingsError([{ setting: 'configuration file', source: '/etc/f', wrong: 'is not JSON', right }]))
+    await pass(3_600_000)
+    assert.equal([...new Set(events)], [`${refused}configuration file: /etc/f is not JSON; ${right}`])
+    assert.is(events.length, 6)
+    assert.is(lines.length, 1)
+  }))
+
+test('a refused token that comes back after the right one is told at once', () =>
+  play(async ({ write, cloud, events, lines, pass }) => {
+    cloud.answer = (tried) => {
+      if (tried === 'wrong-token') throw refusal
+    }
+    for (const apiKey of ['wrong-token', 'first-token', 'wrong-token']) {
+      write({ ...first, apiKey })
+      await pass()
+    }
+    assert.is(events.length, 2)
+    assert.is(lines.length, 2)
+  }))
+
+test('an error of ours is told by its name alone: its text might quote the token', () =>
+  play(async ({ write, cloud, events, pass }) => {
+    cloud.answer = (tried) => {
+      throw new TypeError(`Invalid character in header content: ${tried}`)
+    }
+    write({ ...first, apiKey: 'second-token' })
+    await pass()
+    assert.equal(events, [`${refused}unexpected TypeError`])
+  }))
+
 test('a location that the cloud has is taken up', () =>
   play(async ({ write, metro, pass }) => {
     write({ ...first, metro: 'ny' })
@@ -194,7 +263,7 @@ test('a wrong file changes nothing, and the problem names every mistake', () =>
   }))
 
 test('a setting that needs a restart is named, and the token is tried in the project that the process uses', () =>
-  play(async ({ write, token, trials, reload, lines, pass }) => {
+  play(async ({ write, token, trials, reload, lines, events, pass }) => {
     write({ ...first, apiKey: 'second-token', projectID: 'q' })
     await pass(60_000)
     assert.is(token(), 'second-token')
@@ -202,6 +271,10 @@ test('a setting that needs a restart is named, and the token is tried in the pro
     assert.equal(reload.needRestart(), ['project'])
     assert.is(reload.problem(), '/etc/cloud-sa.json has settings that need a restart: project')
     assert.is(lines.filter(({ level }) => level === 'warn').length, 1)
+    assert.equal(events, [
+      'Warning SettingsNeedRestart: /etc/cloud-sa.json has settings that count after a restart. Restart the process, or restore them: project',
+      'Normal SettingsTakenUp: From /etc/cloud-sa.json taken up without a restart: API key',
+    ])
   }))
 
 test.run()

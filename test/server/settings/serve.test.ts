@@ -77,6 +77,8 @@ test('what is not said has upstream’s defaults, or ours', () => {
     guardianRetryMs: 500,
     nodeName: undefined,
     certDir: undefined,
+    podName: undefined,
+    podUid: undefined,
   })
   const { serviceLocationWins, excludedNamespaces, onCloudFailure } = cloud.settings
   const { unboundGraceMs, sweepIntervalMs, defaultReclaimPolicy } = cloud.settings

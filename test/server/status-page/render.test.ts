@@ -5,6 +5,7 @@ import { ageText } from '../../../server/status-page/age-text.ts'
 import { escapeHtml } from '../../../server/status-page/html.ts'
 import { makeModel } from '../../../server/status-page/model.ts'
 import { contentSecurityPolicy, renderPage, renderSection } from '../../../server/status-page/render.ts'
+import { clear } from '../../../server/status-page/section.ts'
 import { facts, nowMs, record } from './builders.ts'
 
 for (const [given, shown] of [
@@ -18,6 +19,18 @@ for (const [given, shown] of [
 ] as const) {
   test(`${JSON.stringify(given)} is shown and never interpreted`, () => assert.is(escapeHtml(given), shown))
 }
+
+test('a cell has the title of its column only where its value does not say what it is', () => {
+  const block = {
+    kind: 'table' as const,
+    columns: [...clear('call'), 'count'],
+    rows: [[{ text: 'reserve' }, { text: '2' }]],
+    empty: '',
+  }
+  const text = renderSection({ id: 'x', title: 'X', blocks: [block] }, nowMs)
+  assert.match(text, /<th scope="col">call<\/th>\s*<th scope="col">count<\/th>/)
+  assert.match(text, /<td><span>reserve<\/span><\/td>\s*<td data-label="count"><span>2<\/span><\/td>/)
+})
 
 const hostile = '</td></table><script>alert(1)</script><img src=x onerror=alert(1)>"\''
 

@@ -77,6 +77,7 @@ function planOf(scene: Scene = {}): TakeoverPlan {
     reservations: [reserved('default/web', '203.0.113.1'), reserved('default/api', '203.0.113.2')],
     machines: [],
     peers: new Map(),
+    seenSessions: new Map(),
     controlPlane: [],
     leases: [],
     document: undefined,

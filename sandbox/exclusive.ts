@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { type Socket, connect, createServer } from 'node:net'
+
+export type ExclusiveOptions = {
+  signal?: AbortSignal | undefined
+  /** Is called when another process does the work, with the id of that process. */
+  onWait?: (pid: string) => void
+}
+
+/**
+ * Does work that only one process of this machine does at a time. The lock is a socket in the abstract namespace of Linux:
+ * it has no file, and the kernel removes it with the process that holds it, however that ends. So no lock is ever stale, and
+ * the end of a connection tells who waits. Other systems have no such sockets, and work without the lock.
+ */
+export async function exclusively<T>(name: string, work: () => Promise<T>, options: ExclusiveOptions = {}): Promise<T> {
+  if (process.platform !== 'linux') return work()
+  // Such an address is at most 107 bytes long.
+  const address = `\0eip-admission ${createHash('sha256').update(name).digest('hex')}`
+  for (;;) {
+    options.signal?.throwIfAborted()
+    const release = await take(address)
+    if (release) return work().finally(release)
+    await untilReleased(address, options)
+  }
+}
+
+/** Takes the lock and returns what releases it; undefined if another process has it. */
+async function take(address: string): Promise<(() => void) | undefined> {
+  const waiting = new Set<Socket>()
+  const server = createServer((socket) => {
+    waiting.add(socket)
+    // One that goes away while it is told is no error of ours.
+    socket.on('error', () => undefined).on('close', () => waiting.delete(socket))
+    socket.write(`${process.pid}\n`)
+    socket.unref()
+  })
+  try {
+    await once(server.listen(address), 'listening')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return undefined
+    throw error
+  }
+  // A process whose work has ended does not stay for those who wait.
+  server.unref()
+  return () => {
+    server.close()
+    for (const socket of waiting) socket.destroy()
+  }
+}
+
+/** Waits until the holder ends its work or itself. */
+async function untilReleased(address: string, { signal, onWait }: ExclusiveOptions): Promise<void> {
+  const socket = connect({ path: address, ...(signal && { signal }) })
+  let pid = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    pid += text
+    if (text.endsWith('\n')) onWait?.(pid.trim())
+  })
+  // It was released just now, or its holder was killed: either way we try again.
+  socket.on('error', () => undefined)
+  await new Promise((resolve) => socket.once('close', resolve))
+}
