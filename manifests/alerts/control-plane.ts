@@ -14,11 +14,17 @@ export const controlPlaneAlerts: AlertGroup = {
       name: 'EIPAdmissionControlPlaneUnguarded',
       severity: 'critical',
       for: '5m',
-      expr: `max ${perInstall} (eip_admission_control_plane_leader) == 0`,
-      summary: 'No guardian may move the control-plane address.',
+      expr:
+        `max ${perInstall} (eip_admission_control_plane_leader) == 0\n` +
+        // A guardian that is gone shows nothing, but there was one.
+        `or max ${perInstall} (max_over_time(eip_admission_control_plane_leader[1d]))\n` +
+        `unless max ${perInstall} (eip_admission_control_plane_leader)`,
+      summary: 'No guardian may move the control-plane address, or none runs any more.',
       description: `No guardian ${where} has held its lease for five minutes.`,
       symptom: 'None yet. If the holder fails, nobody moves the address and the API server cannot be reached.',
-      action: 'Run `kubectl get lease -n kube-system eip-admission-control-plane`, and read the logs of the guardians.',
+      action:
+        'Run `kubectl get pods -n eip-admission` and `kubectl get lease -n kube-system eip-admission-control-plane`, and read ' +
+        'the logs of the guardians. Where you removed them on purpose, silence this alert for a day.',
       guide,
     },
     {
@@ -37,7 +43,7 @@ export const controlPlaneAlerts: AlertGroup = {
       severity: 'critical',
       for: '15m',
       expr: `max ${perInstall} (eip_admission_control_plane_problem) == 1`,
-      quietWhile: cloudCauses,
+      quietWhile: [...cloudCauses, 'EIPAdmissionControlPlaneHolderSilent'],
       summary: 'The control-plane address needs a person.',
       description: `The guardian ${where} cannot go on alone: no candidate, no reservation with the tag, or no way to the cloud.`,
       symptom: 'The address does not move when it has to.',

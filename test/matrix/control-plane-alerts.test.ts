@@ -1,0 +1,40 @@
+// Which alerts the guardians of the control-plane address fire, by what they really showed.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Scraper, makeScraper } from '../whole/alerts/scraper.ts'
+import { eventually } from '../whole/eventually.ts'
+import { openGuardedStage } from './guarded-stage.ts'
+
+const stage = await openGuardedStage()
+for (const node of stage.nodes) await stage.guard(node)
+await eventually('a guardian leads', () => stage.leader())
+
+const scraperOf = (): Scraper =>
+  makeScraper(() => stage.guardians.filter((one) => one.isRunning()).map((one) => [one.node.name, one] as const))
+/** So slowly that a probe each second is one each half minute. */
+const pass = (scraper: Scraper, minutes: number) => scraper.pass(minutes, () => sleep(1_000))
+
+/** Only guardians run here. */
+const noReplica = 'EIPAdmissionDown'
+
+test('API servers that all fail call a person once', async () => {
+  const scraper = scraperOf()
+  await pass(scraper, 6)
+  await Promise.all(stage.nodes.map(({ gate }) => gate.set('refuses')))
+  await pass(scraper, 20)
+  await Promise.all(stage.nodes.map(({ gate }) => gate.set('well')))
+  assert.equal((await scraper.alerts()).fired, ['EIPAdmissionControlPlaneHolderSilent', noReplica])
+})
+
+test('guardians that all are gone are noticed', async () => {
+  const scraper = scraperOf()
+  await pass(scraper, 3)
+  await Promise.all(stage.guardians.map((guardian) => guardian.stop()))
+  await scraper.pass(15, async () => {})
+  assert.equal((await scraper.alerts()).fired, ['EIPAdmissionControlPlaneUnguarded', noReplica])
+})
+
+test.after(() => stage.close())
+
+test.run()
