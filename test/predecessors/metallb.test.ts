@@ -147,7 +147,14 @@ async function thereAndBack(predecessor: Predecessor, looks: number): Promise<vo
     const state = stateOf(now, isCherry)
     toRest(there, () => planChanges(ours, there.all(), ours.objects(state, there.all()).wanted))
 
-    const found = { predecessor: id, workloads: [], lease: {} as never, ourLease: {} as never, services: {}, ...(metallb && { metallb }) }
+    const found = {
+      predecessor: id,
+      workloads: [],
+      lease: {} as never,
+      ourLease: {} as never,
+      services: {},
+      ...(metallb && { metallb }),
+    }
     const password = isCherry ? undefined : facts.password
     const services = now.services.map(serviceOf)
     const undo = { found, namespace: marks.namespace, services, nodes: now.nodes.map(nodeOf), password }
