@@ -58,6 +58,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'restored-backup': { complete: ['cherry-servers'] },
   // What each predecessor writes for MetalLB is a table of test/server/takeover.
   'takeover-apply': { complete: ['equinix-metal'] },
+  'takeover-shapes': { complete: ['equinix-metal', 'packet'] },
   'takeover-lock': { complete: ['equinix-metal'] },
   untouched: { complete: ['packet'] },
 }

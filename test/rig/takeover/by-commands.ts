@@ -26,6 +26,7 @@ export function byCommands(program: PredecessorProgram): Way {
         if (text.includes('start `eip-admission serve`')) start().catch(() => {})
       })
       assert.is(code, 0, output)
+      assert.match(output, `MetalLB announces ${scene.addresses.size} Services, by its ServiceBGPStatus objects`)
       return start()
     },
     back: async (scene, product) => {

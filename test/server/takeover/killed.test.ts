@@ -158,6 +158,30 @@ for (const hasWebhook of [false, true]) {
   })
 }
 
+test('with 200 nodes apply writes as often as with two, and no run writes a node', async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `node-${n}`)
+  const counts = []
+  for (const nodes of [2, 200]) {
+    const of = world({ nodeNames: names(nodes) })
+    of.state.isOurs = true
+    await apply(of)
+    // How often leases are renewed is a matter of time.
+    const writes = of.calls.writes.filter((kind) => kind !== 'Lease').length
+    const applied = { writes, kinds: new Set(of.calls.writes) }
+    of.calls.writes.length = 0
+    of.calls.reads.length = 0
+    await undo(of)
+    const peers = of.calls.writes.filter((kind) => kind === 'BGPPeer').length
+    const reads = of.calls.reads.filter((kind) => kind === 'Node').length
+    assert.not(applied.kinds.has('Node') || of.calls.writes.includes('Node'))
+    assert.ok(peers <= 2 * nodes, `${peers} writes for ${2 * nodes} peers`)
+    counts.push({ writes: applied.writes, reads })
+  }
+  assert.is(counts[1]?.writes, counts[0]?.writes)
+  // All nodes are one list; how often it is read depends on steps and waves, not on nodes.
+  assert.ok((counts[1]?.reads ?? 0) < 20, JSON.stringify(counts))
+})
+
 test('a takeover that begins again after undo, and its undo, end the same', async () => {
   const of = await fresh()
   const before = visible(of)

@@ -31,13 +31,11 @@ const shown = 'eip-admission.dev/address'
 const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 const at = { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' }
 const routers = ['169.254.255.1', '169.254.255.2']
-const nodeNames = ['node-a', 'node-b']
-
-type Options = { hasWebhook?: boolean }
+type Options = { hasWebhook?: boolean; nodeNames?: string[] }
 
 export type World = ReturnType<typeof world>
 
-export function world({ hasWebhook = false }: Options = {}) {
+export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: Options = {}) {
   const api = apiServer({
     // MetalLB's webhook: no two pools overlap.
     invalid(_before, after) {
@@ -48,6 +46,8 @@ export function world({ hasWebhook = false }: Options = {}) {
     },
   })
   const state = { isOurs: false, kills: Infinity, writes: 0, nowMs: 0 }
+  /** The kind of each call of the command, by whether it writes. */
+  const calls = { reads: [] as string[], writes: [] as string[] }
   const all: Service[] = ['web', 'api'].map((name, n) => ({
     apiVersion: 'v1',
     kind: 'Service',
@@ -171,6 +171,7 @@ export function world({ hasWebhook = false }: Options = {}) {
     let isDead = false
     const guard = <A extends unknown[], R>(call: (...of: A) => Promise<R>, isWrite: boolean) => {
       return async (...of: A): Promise<R> => {
+        calls[isWrite ? 'writes' : 'reads'].push((of[0] as Resource<KubeObject>).kind)
         if (isWrite && !isDead) {
           state.writes += 1
           isDead = state.writes === state.kills
@@ -216,6 +217,7 @@ export function world({ hasWebhook = false }: Options = {}) {
   return {
     api,
     state,
+    calls,
     clock,
     client,
     install,
