@@ -48,7 +48,7 @@ for (const program of [programs['CPEM 3.8'], programs['Cherry main']]) {
       const objects = await objectNames(scene)
       const product = await quietly(scene, () => there(scene))
       assert.equal(await objectNames(scene), objects)
-      // A Service that comes under ours would have a pool that theirs refuses: only the command gives that one back.
+      // What comes under ours goes under ours: only the command writes how theirs counts it.
       await scene.addService('new')
       await isAnnounced(scene)
       for (const name of ['new', 'api']) await leavesAlone(scene, name)
