@@ -86,7 +86,7 @@ test('a refusal lists all mistakes of a Service', async () => {
   const output = await refusal('wrong', { annotations })
   const all = Object.entries(annotations)
   assert.match(output, `Service default/wrong: ${all.length} mistakes:`)
-  for (const [name, value] of all) assert.match(output, `  - annotation ${name}: "${value}" is `)
+  for (const [name] of all) assert.match(output, `  - annotation ${name}`)
 })
 
 if (elsewhere) {
