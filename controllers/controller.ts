@@ -1,8 +1,10 @@
+import { type Clock, systemClock } from '../kube/clock.ts'
 import type { Log } from '../kube/log.ts'
 import type { Key } from '../kube/objects.ts'
 import { queue } from '../kube/queue.ts'
 import { type Report, type Result, reconcileKey } from './reconcile-key.ts'
 import type { Reconciler } from './reconciler.ts'
+import { repeatedSteps } from './repeated-steps.ts'
 import type { Watch } from './watch.ts'
 
 /** Everything that distinguishes one controller from another. */
@@ -48,7 +50,7 @@ export type Controller = {
 /** A controller of this declaration; it reconciles only while it runs. */
 export function defineController(
   declaration: ControllerDeclaration,
-  { log, observer }: { log: Log; observer: ControllerObserver },
+  { log, observer, clock = systemClock }: { log: Log; observer: ControllerObserver; clock?: Clock },
 ): Controller {
   const { reconciler, watches = [], prepare, needs = [], keys, resyncMs, report } = declaration
   const { concurrency = 1, retry = {} } = declaration
@@ -57,6 +59,7 @@ export function defineController(
   const pending = queue({
     concurrency,
     ...retry,
+    clock,
     log,
     observer: {
       added: () => observer.added(name),
@@ -64,6 +67,7 @@ export function defineController(
       waited: (ms) => observer.waited(name, ms),
     },
   })
+  const repeats = repeatedSteps(clock)
   for (const subscribe of watches)
     subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
   return {
@@ -75,7 +79,7 @@ export function defineController(
       await prepare?.(signal)
       await Promise.all(needs.map((cache) => cache.synced(signal)))
       for (const key of keys()) pending.add(key)
-      const judged = reconcileKey({ reconciler, queue: pending, resyncMs, report, observe, log })
+      const judged = reconcileKey({ reconciler, queue: pending, repeats, resyncMs, report, observe, log })
       await pending.run(judged, signal)
     },
   }

@@ -5,6 +5,7 @@ import type { Process, Queue } from '../kube/queue.ts'
 import { forRequest } from '../lib/request-id.ts'
 import { errorText } from './error-text.ts'
 import { type Outcome, type Reconciler, Terminal, Unsettled } from './reconciler.ts'
+import type { RepeatedSteps } from './repeated-steps.ts'
 
 /** What a reconcile came to, as the metric names it. */
 export type Result = 'ok' | 'conflict' | 'terminal' | 'unsettled' | 'error' | 'aborted'
@@ -14,12 +15,16 @@ export type Report = (key: Key, message: string, error: unknown) => void
 
 export type ReconcileOptions = {
   reconciler: Reconciler
-  queue: Pick<Queue, 'add' | 'addAfter' | 'failed' | 'forget'>
+  queue: Pick<Queue, 'add' | 'addAfter' | 'failed' | 'forget' | 'hold'>
+  repeats: RepeatedSteps
   log: Log
   observe: (result: Result, ms: number) => void
   resyncMs?: number | undefined
   report?: Report | undefined
 }
+
+/** So long at most an object that somebody else rewrites waits, also for a change that is no part of the dispute. */
+const maxHoldMs = 30_000
 
 /** Reconciles a key and decides when it is due again. No other place decides that. */
 export function reconcileKey(options: ReconcileOptions): Process {
@@ -41,8 +46,12 @@ async function tryToReconcile(options: ReconcileOptions, key: Key, signal: Abort
   }
 }
 
-function succeed({ queue, resyncMs }: ReconcileOptions, key: Key, { againInMs = resyncMs }: Outcome): void {
-  queue.forget(key)
+function succeed({ queue, resyncMs, repeats }: ReconcileOptions, key: Key, outcome: Outcome): void {
+  const { againInMs = resyncMs, steps = [] } = outcome
+  const repeated = repeats.after(key, steps)
+  if (repeated !== undefined) throw new Unsettled(`the step ${repeated} is needed again and again`)
+  // Between two repetitions it may look settled for a moment.
+  if (!repeats.isContested(key)) queue.forget(key)
   if (againInMs !== undefined) queue.addAfter(key, againInMs)
 }
 
@@ -62,6 +71,8 @@ function fail({ reconciler, queue, report, log }: ReconcileOptions, key: Key, er
   const againInMs = Math.round(retryAfterMs ?? queue.failed(key))
   if (retryAfterMs !== undefined) queue.addAfter(key, retryAfterMs)
   const isUnsettled = error instanceof Unsettled
+  // Each write of the other program is an event that would add the key at once.
+  if (isUnsettled) queue.hold(key, Math.min(againInMs, maxHoldMs))
   const text = isUnsettled ? 'does not settle' : 'reconcile failed'
   log.warn({ controller: reconciler.name, key, againInMs, error: message }, text)
   return isUnsettled ? 'unsettled' : 'error'

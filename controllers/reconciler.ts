@@ -1,7 +1,11 @@
 import type { Key } from '../kube/objects.ts'
 
 /** What a reconcile of one key ended with: it is settled, or it is due again although nothing may have changed. */
-export type Outcome = { againInMs?: number }
+export type Outcome = {
+  againInMs?: number
+  /** What it did, by the names of the steps. */
+  steps?: readonly string[]
+}
 
 /** Brings one object closer to what is wanted. It gets the key of the object, never the event that happened to it. */
 export type Reconciler = {
@@ -16,7 +20,14 @@ export class Terminal extends Error {
   override readonly name = 'Terminal'
 }
 
-/** A key that is not settled after more steps than it can need. */
+/** A key that needs more steps than it can need: another program probably undoes them. */
 export class Unsettled extends Error {
   override readonly name = 'Unsettled'
+
+  constructor(what: string) {
+    super(
+      `${what}. Another program probably undoes these changes: find out what else writes this object. ` +
+        'We retry with back-off',
+    )
+  }
 }

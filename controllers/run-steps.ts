@@ -25,13 +25,12 @@ export async function runSteps<Seen, Step extends { do: string }>(
   while (done.length < maxSteps) {
     const seen = await look(signal)
     const { step, ...outcome } = plan(seen)
-    if (!step) return settled ? settled(seen, signal) : outcome
+    if (!step) return { ...(settled ? await settled(seen, signal) : outcome), ...(done.length > 0 && { steps: done }) }
     const end = await carryOut(step, seen, signal)
     if (end) return end
     done.push(step.do)
   }
   throw new Unsettled(
-    `still not settled after ${maxSteps} steps, the last of which were ${done.slice(-2).join(' and ')}. ` +
-      'Another program probably undoes these changes: find out what else writes this object. We retry with back-off',
+    `still not settled after ${maxSteps} steps, the last of which were ${done.slice(-2).join(' and ')}`,
   )
 }

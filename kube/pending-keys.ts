@@ -5,6 +5,8 @@ export type PendingKeys = {
   add: (key: Key) => void
   /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
   next(signal: AbortSignal): Promise<Key | undefined>
+  /** Takes back that a key was added while it was processing; returns whether it was. */
+  takeBack(key: Key): boolean
   /** Ends the processing of a key, and queues it again if it was added meanwhile. */
   done(key: Key): void
   /** The number of queued keys. */
@@ -44,6 +46,7 @@ export function pendingKeys(): PendingKeys {
       processing.add(key)
       return key
     },
+    takeBack: (key) => dirty.delete(key),
     done(key) {
       processing.delete(key)
       if (dirty.delete(key)) add(key)

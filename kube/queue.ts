@@ -1,9 +1,9 @@
 import { type Backoff, backoffMs } from '../lib/backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { delays } from './delays.ts'
 import type { Log } from './log.ts'
 import type { Key } from './objects.ts'
-import { type QueueObserver, observedKeys } from './observed-keys.ts'
+import type { QueueObserver } from './observed-keys.ts'
+import { scheduledKeys } from './scheduled-keys.ts'
 
 export type QueueOptions = Partial<Backoff> & {
   /** The maximum number of keys that are processed at the same time. */
@@ -28,6 +28,8 @@ export type Queue = {
   addAfter(key: Key, ms: number): void
   /** Adds the key after a back-off that doubles with each failure in a row. Returns the back-off in ms. */
   failed(key: Key): number
+  /** Puts off every add of the key until so long from now, also one that came while it was processing. */
+  hold(key: Key, ms: number): void
   /** Resets the failures of a key after a success. */
   forget(key: Key): void
   /** The number of keys that wait for a free worker. */
@@ -43,40 +45,40 @@ export type Queue = {
 export function queue(options: QueueOptions): Queue {
   const { concurrency = 1, firstMs = 100, maxMs = 300_000, clock = systemClock, log, observer } = options
   const failures = new Map<Key, number>()
-  const pending = observedKeys(clock, observer)
-  const delayed = delays(clock, pending.add)
+  const keys = scheduledKeys(clock, observer)
 
   const failed = (key: Key) => {
     const count = (failures.get(key) ?? 0) + 1
     failures.set(key, count)
     const ms = backoffMs(count, { firstMs, maxMs })
     observer?.retried()
-    delayed.addAfter(key, ms)
+    keys.addAfter(key, ms)
     return ms
   }
   const work = async (process: Process, signal: AbortSignal) => {
-    for (let key = await pending.next(signal); key !== undefined; key = await pending.next(signal)) {
+    for (let key = await keys.next(signal); key !== undefined; key = await keys.next(signal)) {
       try {
         await process(key, signal)
       } catch (error) {
         if (!signal.aborted) log.error({ key, err: error, againInMs: failed(key) }, 'processing threw')
       }
-      pending.done(key)
+      keys.done(key)
     }
   }
 
   return {
-    add: pending.add,
-    addAfter: delayed.addAfter,
+    add: keys.add,
+    addAfter: keys.addAfter,
     failed,
+    hold: keys.hold,
     forget: (key) => void failures.delete(key),
     get length() {
-      return pending.length
+      return keys.length
     },
     async run(process, signal) {
-      delayed.start()
+      keys.start()
       await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
-      delayed.stop()
+      keys.stop()
     },
   }
 }

@@ -126,7 +126,9 @@ test('an error is reported, logged, counted, and retried with back-off', async (
   assert.equal([warnings[0]?.text, warnings[0]?.error], ['reconcile failed', 'the cloud is down'])
 })
 
-const unsettled: Reported = { key: 'a', message: 'still not settled after 20 steps' }
+const advice =
+  'Another program probably undoes these changes: find out what else writes this object. We retry with back-off'
+const unsettled: Reported = { key: 'a', message: `still not settled after 20 steps. ${advice}` }
 test('a key that does not settle is reported, logged and counted as such, and retried with back-off', async () => {
   const { run, results, reported, warnings } = makeController((_key, count) => {
     if (count < 3) throw new Unsettled('still not settled after 20 steps')
@@ -139,6 +141,33 @@ test('a key that does not settle is reported, logged and counted as such, and re
     warnings.map(({ text }) => text),
     ['does not settle', 'does not settle'],
   )
+})
+
+test('a step that is needed again and again does not settle, however fast the changes come', async () => {
+  const listeners: ((key: string) => void)[] = []
+  const undone = () => {
+    for (const listener of listeners) listener('a')
+  }
+  const { run, results, reported } = makeController(
+    () => {
+      undone()
+      return { steps: ['show-address'] }
+    },
+    {
+      retry: { firstMs: 20, maxMs: 20 },
+      watches: [
+        watch({ onChange: (listener: (key: string) => void) => void listeners.push(listener) }, (key) => [key]),
+      ],
+    },
+  )
+  const startedMs = performance.now()
+  await run(16)
+  assert.equal(
+    results.map((result) => result.replace('test ', '')),
+    [...Array(12).fill('ok'), ...Array(4).fill('unsettled')],
+  )
+  assert.ok(performance.now() - startedMs >= 3 * 10, 'it waits between the last ones')
+  assert.equal(reported[0]?.message, `the step show-address is needed again and again. ${advice}`)
 })
 
 test('of several errors every reason is reported and logged', async () => {

@@ -30,7 +30,7 @@ function makeCounter(wanted: number, plan: (count: number) => Plan<Step> = () =>
 
 test('steps follow each other, each after a new look, until the plan has none', async () => {
   const { state, run } = makeCounter(3)
-  assert.equal([await run(10), state.count], [{ againInMs: 7 }, 3])
+  assert.equal([await run(10), state.count], [{ againInMs: 7, steps: ['raise', 'raise', 'raise'] }, 3])
 })
 
 test('what is settled may need a last check', async () => {

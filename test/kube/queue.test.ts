@@ -205,4 +205,26 @@ test('a queue whose signal has aborted processes nothing', async () => {
   assert.is(keys.length, 1)
 })
 
+test('a key that is held is processed when the hold ends, whatever adds it', () =>
+  withQueue(async ({ keys, clock, started, finish }) => {
+    keys.add('a')
+    await turn()
+    keys.add('a')
+    keys.hold('a', 500)
+    keys.add('a')
+    await finish('a')
+    keys.addAfter('a', 100)
+    keys.add('b')
+    await turn()
+    await finish('b')
+    await clock.pass(499)
+    assert.equal(started, ['a', 'b'])
+    await clock.pass(1)
+    assert.equal(started, ['a', 'b', 'a'])
+    await finish('a')
+    keys.add('a')
+    await turn()
+    assert.equal(started, ['a', 'b', 'a', 'a'])
+  }))
+
 test.run()
