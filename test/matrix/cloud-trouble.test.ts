@@ -193,15 +193,15 @@ test('a Service that admission missed gets an Event when the quota refuses it, a
 /** The API server waits for a review for less time than the product for the cloud. */
 const shortenWebhookTimeout = once(async () => {
   await product.stop()
-  const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":2}]'
+  const patience = '[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":5}]'
   await stage.run('patch', 'mutatingwebhookconfiguration', 'zz-eip-admission', '--type=json', '-p', patience)
-  product = await stage.startSwept({ ...quick, flags: ['--cloud-timeout=4s'] })
+  product = await stage.startSwept({ ...quick, flags: ['--cloud-timeout=10s'] })
 })
 
 test('a reserve call that outlasts the webhook time-out ends in one address after one call', async () => {
   await endOutage()
   await shortenWebhookTimeout()
-  latency.set({ on: routes.reserve, ms: 3000 })
+  latency.set({ on: routes.reserve, ms: 7000 })
   await createPending('slow')
   const answered = calls.all(routes.reserve).map(({ status }) => status)
   assert.equal(answered, [undefined], 'the terminal did not wait for the cloud')
@@ -224,7 +224,7 @@ test('a reserve call that is never answered ends in one address', async () => {
 test('a Service that is deleted during its reserve call leaves no reservation', async () => {
   await endOutage()
   await shortenWebhookTimeout()
-  latency.set({ on: routes.reserve, ms: 3000 })
+  latency.set({ on: routes.reserve, ms: 7000 })
   await createPending('impatient')
   await stage.run('delete', 'service', 'impatient', '--timeout=120s')
   await stage.gone('impatient')
