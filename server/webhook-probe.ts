@@ -41,20 +41,20 @@ export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
   let last: ProbeResult['outcome'] | undefined
   let problem: string | undefined
 
-  const judge = (result: ProbeResult) => {
+  const judge = async (result: ProbeResult) => {
     if (result.outcome === 'unknown') return log.warn({ reason: result.reason }, 'the webhooks cannot be probed')
     if (result.outcome === 'answered') {
-      if (problem !== undefined) report(options, 'Normal', 'the API server calls the webhooks again')
+      if (problem !== undefined) await report(options, 'Normal', 'the API server calls the webhooks again')
       problem = undefined
     } else if (last === 'missed') {
       problem = result.reason
-      report(options, 'Warning', `New Services get no address at admission, only later: ${problem}`)
+      await report(options, 'Warning', `New Services get no address at admission, only later: ${problem}`)
     }
     last = result.outcome
   }
   const follow = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      judge(await probeOnce(options, signal))
+      await judge(await probeOnce(options, signal))
       const isFirst = last === 'missed' && problem === undefined
       const waitMs = isFirst ? Math.min(repeatMs, intervalMs) : intervalMs
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
@@ -96,15 +96,21 @@ function probeOf(namespace: string) {
 }
 
 /** Tells the operator, who looks at the configuration that does not work. */
-function report({ events, mayReport, log }: WebhookProbeOptions, type: 'Normal' | 'Warning', message: string): void {
+async function report(
+  { client, events, mayReport, log }: WebhookProbeOptions,
+  type: 'Normal' | 'Warning',
+  message: string,
+): Promise<void> {
   if (type === 'Warning') log.error({ problem: message }, 'admission does not work')
   else log.info({}, message)
   const reason = type === 'Warning' ? 'AdmissionNotWorking' : 'AdmissionWorking'
-  if (mayReport()) events.record(configuration, { type, reason, message })
+  if (mayReport()) events.record(await readConfiguration(client), { type, reason, message })
 }
 
-const configuration: KubeObject = {
-  apiVersion: mutatingWebhookConfigurations.apiVersion,
-  kind: mutatingWebhookConfigurations.kind,
-  metadata: { name: names.mutatingConfiguration },
+/** `kubectl describe` shows an Event by the uid of its object. One that cannot be read is named without it. */
+async function readConfiguration(client: WebhookProbeOptions['client']): Promise<KubeObject> {
+  const { apiVersion, kind } = mutatingWebhookConfigurations
+  const name = names.mutatingConfiguration
+  const stored = await client.get(mutatingWebhookConfigurations, { name }).catch(() => undefined)
+  return stored ?? { apiVersion, kind, metadata: { name } }
 }

@@ -46,6 +46,10 @@ test('a webhook that an operator changed is reported, and that it works again', 
   await patch('https://127.0.0.1:1/elsewhere')
   await reports(product, /webhook reserve.eip-admission.dev in .* is called elsewhere .*: run eip-admission install/)
   assert.is((await product.health('/readyz')).status, 200)
+  await eventually(
+    'who looks at the configuration sees why',
+    async () => /Warning +AdmissionNotWorking/.test(await stage.run('describe', configuration)) || undefined,
+  )
   await patch(url)
   await eventually('it works again', async () => ((await detail(product)) === undefined ? true : undefined))
   await eventually('an Event says so', async () => /Normal/.test(await events('AdmissionWorking')) || undefined)
