@@ -40,8 +40,21 @@ export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Pro
   const lock = await takeLock(deps)
   try {
     return await work(lock)
+  } catch (error) {
+    await throwIfLost(lock)
+    throw error
   } finally {
     await lock.release()
+  }
+}
+
+/** A run that was asleep wakes up in a call that fails. What counts for the person is that another run works. */
+async function throwIfLost(lock: KeptLease): Promise<void> {
+  try {
+    await lock.check()
+  } catch (error) {
+    // Where the API server cannot be reached, the first error says so already.
+    if (error instanceof Locked) throw error
   }
 }
 

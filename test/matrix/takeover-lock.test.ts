@@ -67,7 +67,7 @@ test('a run that is frozen loses its place to undo, and changes nothing when it 
   child.kill('SIGCONT')
   const woken = await ended
   assert.is(woken.code, 1, woken.output)
-  assert.match(woken.output, 'another run took over while this one could not reach the API server')
+  assert.match(woken.output, 'another run took over while this one could not reach the API server', woken.output)
   await hasReplicas(stage, 1)
   await predecessorLeads(stage)
   assert.equal(await metallbObjects(stage), before.objects)

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { leases } from '../../../kube/resource.ts'
 import { applyTakeover } from '../../../server/takeover/apply/apply.ts'
+import { withLock } from '../../../server/takeover/lock.ts'
 import { undoTakeover } from '../../../server/takeover/undo/undo.ts'
 import { type World, world } from './world.ts'
 
@@ -93,5 +94,22 @@ for (const [what, holderIdentity] of [
     assert.is(lock(of)?.spec?.holderIdentity, holderIdentity)
     assert.equal(of.workload()?.spec?.replicas, 1)
   })
+
+test('a run that wakes up in a call that fails says that it lost its place', async () => {
+  for (const isLost of [true, false]) {
+    const of = world()
+    const asleep = ended(
+      withLock({ ...common(of), namespace: 'eip-admission', command: 'apply', lockMs: undefined }, async () => {
+        const stored = lock(of)
+        assert.ok(stored)
+        if (isLost)
+          of.api.put(leases, { ...stored, spec: { ...stored.spec, holderIdentity: 'bob@desk_takeover-undo_1' } })
+        of.state.nowMs += 60_000
+        throw new Error('socket hang up')
+      }),
+    )
+    assert.match(await asleep, isLost ? 'Locked: another run took over' : 'Error: socket hang up')
+  }
+})
 
 test.run()
