@@ -10,6 +10,8 @@ export type Run<Seen, Step> = {
   plan: (seen: Seen) => Plan<Step>
   /** Does what the step says; an outcome ends the run. */
   carryOut: (step: Step, seen: Seen, signal: AbortSignal) => Promise<Outcome | undefined>
+  /** The name of a step, where its kind alone does not show that the same is needed again. */
+  nameOf?: (step: Step) => string
   /** What a run without a further step ends with, where that is more than the plan says. */
   settled?: (seen: Seen, signal: AbortSignal) => Promise<Outcome>
   /** More steps than a key needs from nothing to settled. After these, two writers probably undo each other. */
@@ -18,7 +20,7 @@ export type Run<Seen, Step> = {
 
 /** Looks, plans and carries out one step after the other until no step is left; throws Unsettled after `maxSteps`. */
 export async function runSteps<Seen, Step extends { do: string }>(
-  { look, plan, carryOut, settled, maxSteps }: Run<Seen, Step>,
+  { look, plan, carryOut, settled, maxSteps, nameOf = (step) => step.do }: Run<Seen, Step>,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const done: string[] = []
@@ -28,7 +30,7 @@ export async function runSteps<Seen, Step extends { do: string }>(
     if (!step) return { ...(settled ? await settled(seen, signal) : outcome), ...(done.length > 0 && { steps: done }) }
     const end = await carryOut(step, seen, signal)
     if (end) return end
-    done.push(step.do)
+    done.push(nameOf(step))
   }
   throw new Unsettled(
     `still not settled after ${maxSteps} steps, the last of which were ${done.slice(-2).join(' and ')}`,

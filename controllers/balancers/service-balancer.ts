@@ -58,11 +58,17 @@ export function serviceBalancer(deps: ServiceBalancerDeps): Reconciler {
           plan: (seen: Seen | undefined) => (seen ? planBalancer(seen) : {}),
           carryOut: async (step: Step, seen, aborted) => seen && carryOutBalancerStep(deps, { step, seen }, aborted),
           maxSteps,
+          nameOf,
         },
         signal,
       )
     },
   }
+}
+
+/** Ports change with each node that joins or leaves: only the same change again is a dispute. */
+function nameOf(step: Step): string {
+  return step.do === 'change-ports' ? `${step.do} ${JSON.stringify(step.changes)}` : step.do
 }
 
 /** Whether a Service has a balancer, or shall have one. */

@@ -10,7 +10,7 @@ type Step = { do: 'raise' | 'wait' }
 /** A counter that is settled at `wanted`. */
 function makeCounter(wanted: number, plan: (count: number) => Plan<Step> = () => ({ step: { do: 'raise' } })) {
   const state = { count: 0 }
-  const run = (maxSteps: number, settled?: () => Promise<{ againInMs: number }>) =>
+  const run = (maxSteps: number, settled?: () => Promise<{ againInMs: number }>, nameOf?: () => string) =>
     runSteps(
       {
         look: () => state.count,
@@ -21,6 +21,7 @@ function makeCounter(wanted: number, plan: (count: number) => Plan<Step> = () =>
           return undefined
         },
         ...(settled && { settled }),
+        ...(nameOf && { nameOf }),
         maxSteps,
       },
       signal,
@@ -36,6 +37,12 @@ test('steps follow each other, each after a new look, until the plan has none', 
 test('what is settled may need a last check', async () => {
   const { run } = makeCounter(0)
   assert.equal(await run(10, async () => ({ againInMs: 60_000 })), { againInMs: 60_000 })
+})
+
+test('a step may have a name that tells it from others of its kind', async () => {
+  const { state, run } = makeCounter(2)
+  const outcome = await run(10, undefined, () => `raise from ${state.count - 1}`)
+  assert.equal(outcome.steps, ['raise from 0', 'raise from 1'])
 })
 
 test('a step with an outcome ends the run', async () => {
