@@ -1,17 +1,10 @@
 // Clusters that other predecessors leave: a DaemonSet of the chart, MetalLB by ConfigMap, kube-vip. Each is planned, taken
 // over and given back by the commands that a person types.
-import { randomUUID } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parse, stringify } from 'yaml'
 import type { Product } from '../../sandbox/product.ts'
-import { systemClock } from '../../kube/clock.ts'
-import { leaseRecord } from '../../kube/lease.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import { configMaps } from '../../kube/resource.ts'
-import { dialectNames } from '../../server/clouds/dialect-names.ts'
 import type { TakeoverPlan } from '../../server/takeover/plan/plan.ts'
-import { type Predecessor, predecessors } from '../../server/takeover/predecessors/predecessors.ts'
 import { eventually } from '../whole/eventually.ts'
 import { followed } from '../whole/command-line.ts'
 import { serviceTag } from '../whole/dialects.ts'
@@ -19,74 +12,15 @@ import { loadBalancer } from '../whole/manifests.ts'
 import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
+import { meaningOf, documentOf, readDocument } from './takeover-document.ts'
+import { runPods } from './takeover-pods.ts'
 import { serviceFacts, upstream } from './takeover-scene.ts'
-
-type Shape = {
-  name: string
-  kind: 'Deployment' | 'DaemonSet'
-  image: string
-  leaderElect: boolean
-  /** The setting of the announcing software in the Secret. */
-  software: string
-  /** The announcing software as a workload. */
-  program: { kind: 'Deployment' | 'DaemonSet'; namespace: string; name: string; image: string }
-  announcer: string
-}
-
-const kubeVip = {
-  kind: 'DaemonSet',
-  namespace: 'kube-system',
-  name: 'kube-vip',
-  image: 'ghcr.io/kube-vip/kube-vip:v0.8.9',
-} as const
-const metallbOf = (version: string) =>
-  ({
-    kind: 'Deployment',
-    namespace: 'metallb-system',
-    name: 'controller',
-    image: `quay.io/metallb/controller:v${version}`,
-  }) as const
-const cpem = 'quay.io/equinix-oss/cloud-provider-equinix-metal'
-
-const shapes: Record<string, Shape[]> = {
-  'equinix-metal': [
-    {
-      name: 'CPEM 3.8 of the chart, a DaemonSet that elects a leader, with kube-vip',
-      kind: 'DaemonSet',
-      image: `${cpem}:v3.8.1`,
-      leaderElect: true,
-      software: 'kube-vip://',
-      program: kubeVip,
-      announcer: 'kube-vip',
-    },
-    {
-      name: 'CPEM 3.7 with MetalLB 0.12 by ConfigMap',
-      kind: 'Deployment',
-      image: `${cpem}:v3.7.0`,
-      leaderElect: false,
-      software: 'metallb:///metallb-system/config',
-      program: metallbOf('0.12.1'),
-      announcer: 'metallb',
-    },
-  ],
-  packet: [
-    {
-      name: "Packet's program with MetalLB 0.11 by ConfigMap",
-      kind: 'Deployment',
-      image: 'packethost/packet-ccm:v1.1.0',
-      leaderElect: false,
-      software: 'metallb:///metallb-system/config',
-      program: metallbOf('0.11.0'),
-      announcer: 'metallb',
-    },
-  ],
-}
+import { type Shape, predecessor, shapes, workloadOf } from './takeover-shapes.ts'
 
 const stage = await openStage()
 const { cloud, project, token, controlPlane, client } = stage
 const { bgp } = dialect
-const predecessor = predecessors.find(({ id }) => id === dialect.name) ?? ({} as Predecessor)
-const { workload, secret, provider } = predecessor
+const { workload, secret } = predecessor
 const [placeField, place] =
   { 'equinix-metal': ['metro', 'da'], packet: ['facility', 'da11'] }[dialect.name as string] ?? []
 const uid = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
@@ -117,116 +51,7 @@ for (const name of ['web', 'api']) {
 }
 await stage.run('create', 'namespace', 'metallb-system')
 
-const labels = { app: workload.name }
-
-function workloadOf({ kind, image, leaderElect }: Shape): KubeObject {
-  const command = [`./${workload.name}`, `--cloud-provider=${provider}`, `--leader-elect=${leaderElect}`]
-  const file = `--${dialect.name === 'packet' ? 'provider' : 'cloud'}-config=/etc/cloud-sa/cloud-sa.json`
-  const template = {
-    metadata: { labels },
-    spec: {
-      nodeSelector: { 'node-role.kubernetes.io/control-plane': '' },
-      containers: [
-        { name: 'ccm', image, command: [...command, file], volumeMounts: [{ name: 'sa', mountPath: '/etc/cloud-sa' }] },
-      ],
-      volumes: [{ name: 'sa', secret: { secretName: secret.name } }],
-    },
-  }
-  const spec = { ...(kind === 'Deployment' && { replicas: 1 }), selector: { matchLabels: labels }, template }
-  return { apiVersion: 'apps/v1', kind, metadata: { ...workload, labels }, spec } as KubeObject
-}
-
-/** What the predecessor has in MetalLB's ConfigMap, beside a pool of a person. */
-function documentOf({ announcer }: Shape): string {
-  const byHand = { name: 'by-hand', protocol: 'layer2', addresses: ['10.0.0.0/24'] }
-  if (announcer !== 'metallb') return stringify({ peers: [], 'address-pools': [byHand] })
-
-  const { counting } = dialectNames[dialect.name].announcerMarks
-  const counts = [...addresses.keys()].map((name) => ({
-    'match-labels': { [`${counting}/service-name`]: name, [`${counting}/service-namespace`]: 'default' },
-  }))
-  const peers = machines.flatMap(({ name, address }) =>
-    bgp.provider.routers.map((router) => ({
-      'my-asn': bgp.provider.machines.asn,
-      'peer-asn': bgp.provider.asn,
-      'peer-address': router,
-      'source-address': address,
-      ...(bgp.password && { password: bgp.password.value }),
-      'node-selectors': [{ 'match-labels': { 'kubernetes.io/hostname': name } }, ...counts],
-    })),
-  )
-  const pools = [...addresses].map(([name, address]) => ({
-    name: `default/${name}`,
-    protocol: 'bgp',
-    addresses: [`${address}/32`],
-    'auto-assign': false,
-  }))
-  return stringify({ peers, 'address-pools': [byHand, ...pools] })
-}
-
-type Document = {
-  peers: { 'peer-address': string; 'node-selectors': { 'match-labels': Record<string, string> }[] }[]
-  'address-pools': { name: string; addresses: string[] }[]
-}
-
-async function document(): Promise<Document> {
-  const map = await client.get(configMaps, { namespace: 'metallb-system', name: 'config' })
-  return parse(map?.data?.['config'] ?? '') as Document
-}
-
-/** The sessions and pools of a document, however it is written. */
-function meaningOf({ peers, 'address-pools': pools }: Document) {
-  const hostOf = (peer: Document['peers'][number]) =>
-    peer['node-selectors'].flatMap((one) => one['match-labels']['kubernetes.io/hostname'] ?? [])
-  return {
-    peers: peers.map((peer) => `${hostOf(peer).join()} ${peer['peer-address']}`).toSorted(),
-    pools: pools.map(({ name, addresses: all }) => `${name} ${all.join()}`).toSorted(),
-  }
-}
-
 const flags = [`--kubeconfig=${controlPlane.kubeconfig}`]
-
-/** Its pods run while it may: a DaemonSet until its selector fits no node. */
-function runPods({ kind, leaderElect }: Shape): { stop: () => Promise<void> } {
-  const over = new AbortController()
-  const record = leaseRecord({
-    client,
-    lease: predecessor.lease,
-    identity: `node-a_${randomUUID()}`,
-    leaseDurationMs: 2_000,
-    callTimeoutMs: 5_000,
-    clock: systemClock,
-  })
-  const of = [kind.toLowerCase(), workload.name, '-n', workload.namespace]
-  const turn = async () => {
-    const stored = JSON.parse(await stage.run('get', ...of, '-o', 'json')) as {
-      spec: { replicas?: number; template: { spec: { nodeSelector?: Record<string, string> } } }
-    }
-    const selector = stored.spec.template.spec.nodeSelector ?? {}
-    const runs =
-      kind === 'Deployment' ? stored.spec.replicas === 1 : !('eip-admission.dev/stopped-by-takeover' in selector)
-    const count = runs ? 1 : 0
-    // It never releases its lease.
-    if (runs && leaderElect) await record.claim()
-    const status =
-      kind === 'Deployment'
-        ? { replicas: count, readyReplicas: count }
-        : { currentNumberScheduled: count, desiredNumberScheduled: count, numberMisscheduled: 0, numberReady: count }
-    await stage.run('patch', ...of, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
-  }
-  const loop = (async () => {
-    while (!over.signal.aborted) {
-      await turn().catch(() => {})
-      await new Promise((resolve) => setTimeout(resolve, 300))
-    }
-  })()
-  return {
-    async stop() {
-      over.abort()
-      await loop
-    },
-  }
-}
 
 async function install(shape: Shape): Promise<() => Promise<void>> {
   const file = { apiKey: token, projectID: project, 'base-url': cloud.url, loadbalancer: shape.software }
@@ -253,7 +78,7 @@ async function install(shape: Shape): Promise<() => Promise<void>> {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace: 'metallb-system', name: 'config' },
-    data: { config: documentOf(shape) },
+    data: { config: documentOf(shape, { addresses, machines }) },
   }
   const metadata = { namespace: secret.namespace, name: secret.name }
   const all = [{ apiVersion: 'v1', kind: 'Secret', metadata, stringData }, software, config, workloadOf(shape)]
@@ -264,7 +89,7 @@ async function install(shape: Shape): Promise<() => Promise<void>> {
       : { currentNumberScheduled: 2, desiredNumberScheduled: 2, numberMisscheduled: 0, numberReady: 2 }
   const of = [program.kind.toLowerCase(), program.name, '-n', program.namespace]
   await stage.run('patch', ...of, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: ready }))
-  const pods = runPods(shape)
+  const pods = runPods(stage, shape)
   return async () => {
     await pods.stop()
     await stage.run('delete', 'secret', secret.name, '-n', secret.namespace)
@@ -293,7 +118,7 @@ async function seen({ kind }: Shape) {
       withoutPasswords(Object.keys(annotations)).toSorted(),
     ]),
     spec: stored.spec,
-    document: meaningOf(await document()),
+    document: meaningOf(await readDocument(client)),
   }
 }
 
@@ -326,7 +151,7 @@ async function thereAndBack(shape: Shape): Promise<void> {
   for (const [name, address] of addresses) assert.is(await stage.settled(name), address)
   if (shape.announcer === 'metallb')
     await eventually('the document has the same sessions and pools', async (observe) => {
-      const now = observe(meaningOf(await document()))
+      const now = observe(meaningOf(await readDocument(client)))
       return JSON.stringify(now) === JSON.stringify(before.document) || undefined
     })
   const done = await followed(['takeover', 'plan', ...flags])
