@@ -53,6 +53,19 @@ export const processAlerts: AlertGroup = {
       guide: notReady,
     },
     {
+      name: 'EIPAdmissionSettingsRefused',
+      severity: 'warning',
+      for: '15m',
+      expr: `min ${perInstall} (eip_admission_settings_last_reload_successful) == 0`,
+      summary: 'A changed configuration file is not taken up.',
+      description: `A process ${where} has kept its former settings for a quarter of an hour: it refuses the configuration file.`,
+      symptom: 'None yet. If the file has a new token and the old one is revoked, no Service gets an address.',
+      action:
+        'Run `kubectl get events -A --field-selector reportingComponent=settings-reload`: an Event says what is wrong. Correct ' +
+        'the Secret, or restore it.',
+      guide: { file: 'guides/change-settings.md', heading: 'Rotate the token' },
+    },
+    {
       name: 'EIPAdmissionQueueStuck',
       severity: 'warning',
       for: '15m',

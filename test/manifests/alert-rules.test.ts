@@ -192,6 +192,12 @@ const cases: [name: string, change: Series, ...fired: string[]][] = [
     'EIPAdmissionRestarts',
   ],
   ['another program starts again and again', { [of('z', 'process_start_time_seconds', { job: 'other' })]: rising(30) }],
+  ['a wrong file is corrected', { [of('a', 'eip_admission_settings_last_reload_successful')]: during(14, 1, 0) }],
+  [
+    'a wrong file stays',
+    { [of('a', 'eip_admission_settings_last_reload_successful')]: from(60, 1, always(0)) },
+    'EIPAdmissionSettingsRefused',
+  ],
   ['a burst of keys', { [depth]: during(12, 0, 300) }],
   ['keys wait all the time', { [depth]: from(60, 0, always(300)) }, 'EIPAdmissionQueueStuck'],
   ['the queue of another program is long', { [of('z', 'workqueue_depth', { job: 'other', name: 'x' })]: always(300) }],

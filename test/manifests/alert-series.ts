@@ -53,6 +53,7 @@ function replica(name: string): Series {
     [of(name, 'process_start_time_seconds')]: always(0),
     [of(name, 'eip_admission_oldest_pending_seconds')]: always(45),
     [of(name, 'eip_admission_webhooks_reached')]: always(1),
+    [of(name, 'eip_admission_settings_last_reload_successful')]: always(1),
     [of(name, 'eip_admission_services_without_admission_total')]: always(0),
     ...reviews(name, [4, 7, 9, 10, 10, 10]),
     [call({ call: 'reserve', result: '201' })]: rising(2),
