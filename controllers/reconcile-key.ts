@@ -48,11 +48,12 @@ async function tryToReconcile(options: ReconcileOptions, key: Key, signal: Abort
 
 function succeed({ queue, resyncMs, repeats }: ReconcileOptions, key: Key, outcome: Outcome): void {
   const { againInMs = resyncMs, steps = [] } = outcome
+  // In a dispute too: a withdrawal has to be looked at again, although nobody writes any more.
+  if (againInMs !== undefined) queue.addAfter(key, againInMs)
   const repeated = repeats.after(key, steps)
   if (repeated !== undefined) throw new Unsettled(`the step ${repeated} is needed again and again`)
   // Between two repetitions it may look settled for a moment.
   if (!repeats.isContested(key)) queue.forget(key)
-  if (againInMs !== undefined) queue.addAfter(key, againInMs)
 }
 
 function fail({ reconciler, queue, report, log }: ReconcileOptions, key: Key, error: unknown): Result {

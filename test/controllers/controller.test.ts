@@ -3,12 +3,18 @@ import * as assert from 'uvu/assert'
 import { type ControllerDeclaration, defineController } from '../../controllers/controller.ts'
 import { type Outcome, Terminal, Unsettled } from '../../controllers/reconciler.ts'
 import { watch } from '../../controllers/watch.ts'
+import { fakeClock } from '../kube/fake-clock.ts'
+import type { Clock } from '../../kube/clock.ts'
 import { KubeError } from '../../kube/errors.ts'
 
 type Reported = { key: string; message: string }
 
 /** A controller whose reconciles end as the test says, and what it reports, logs and counts. */
-function makeController(end: (key: string, count: number) => Outcome, more: Partial<ControllerDeclaration> = {}) {
+function makeController(
+  end: (key: string, count: number) => Outcome,
+  more: Partial<ControllerDeclaration> = {},
+  clock?: Clock,
+) {
   const stop = new AbortController()
   const reconciled: string[] = []
   const results: string[] = []
@@ -38,6 +44,7 @@ function makeController(end: (key: string, count: number) => Outcome, more: Part
     },
     {
       log,
+      ...(clock && { clock }),
       observer: {
         reconciled(name, result) {
           results.push(`${name} ${result}`)
@@ -168,6 +175,26 @@ test('a step that is needed again and again does not settle, however fast the ch
   )
   assert.ok(performance.now() - startedMs >= 3 * 10, 'it waits between the last ones')
   assert.equal(reported[0]?.message, `the step show-address is needed again and again. ${advice}`)
+})
+
+test('a disputed key is looked at when its hold ends, if its reconcile says so, however long the back-off is', async () => {
+  const clock = fakeClock()
+  const { controller, results } = makeController(
+    () => ({ againInMs: 20, steps: ['withdraw'] }),
+    { retry: { firstMs: 3_600_000, maxMs: 3_600_000 } },
+    clock,
+  )
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  for (let n = 0; n < 13; n += 1) await clock.pass(20)
+  assert.is(results.at(-1), 'test unsettled')
+  const count = results.length
+  await clock.pass(29_000)
+  assert.is(results.length, count)
+  await clock.pass(1_000)
+  assert.is(results.length, count + 1)
+  stop.abort()
+  await running
 })
 
 test('of several errors every reason is reported and logged', async () => {
