@@ -75,9 +75,11 @@ function show(verdict: Verdict): void {
   if (shownOutput) console.log(shownOutput.replace(/^/gm, '     '))
 }
 
-const ports = Math.floor(20_000 / workers)
+// Whoever runs several suites at once gives each a part of its own.
+const [firstPort = 0, endPort = 0] = (process.env.SANDBOX_PORTS ?? '10000-30000').split('-').map(Number)
+const ports = Math.floor((endPort - firstPort) / workers)
 const envs = Array.from({ length: workers }, (_, n) => {
-  const first = 10_000 + n * ports
+  const first = firstPort + n * ports
   return { SANDBOX_PORTS: `${first}-${first + ports}` }
 })
 await Promise.all(envs.map(work))
