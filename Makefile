@@ -8,7 +8,7 @@ installed := node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 
 help: ## lists these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 options = $(if $(CLOUD),--cloud $(CLOUD)) $(if $(INSTALL),--install $(INSTALL))
 
@@ -18,8 +18,14 @@ demo: $(installed) ## runs the product on a real API server with a simulated clo
 sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm installs the chart
 	@npm run --silent sandbox -- $(options)
 
-test: $(installed) control-plane rig chart-tools ## runs every test
+test: $(installed) control-plane chart-tools ## shows each promise once, in about ten minutes
 	@npm run --silent test
+
+test-slow: $(installed) control-plane rig chart-tools cert-manager ## the other dialects, walks, real time, real routers
+	@npm run --silent test -- --slow
+
+test-control-plane: $(installed) control-plane ## keeps an API server up, so that one test starts at once
+	@node test/control-planes/keep.ts
 
 check: $(installed) ## types, lint, format, import law, dead code, generated files
 	@npm run --silent check
@@ -46,10 +52,12 @@ control-plane: $(installed) ## builds etcd, kube-apiserver, kube-controller-mana
 rig: $(installed) ## builds several versions of MetalLB and gets BIRD, for the tests with real routers
 	@node sandbox/rig/prepare.ts
 
-chart-tools: $(installed) ## builds helm, kube-score, promtool and cert-manager, for the tests of the chart
+chart-tools: $(installed) ## builds helm, kube-score and promtool, for the tests of the chart
 	@node sandbox/helm/build.ts
 	@node sandbox/kube-score/build.ts
 	@node sandbox/promtool/build.ts
+
+cert-manager: $(installed) ## builds cert-manager, for the tests of its certificates
 	@node sandbox/cert-manager/build.ts
 
 $(installed): package.json package-lock.json
@@ -60,4 +68,5 @@ docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/pack
 	@npm --prefix docs/site ci
 	@touch $@
 
-.PHONY: help demo sandbox test check bundle chaos bench generate site control-plane rig chart-tools
+.PHONY: help demo sandbox test test-slow test-control-plane check bundle chaos bench generate site control-plane rig
+.PHONY: chart-tools cert-manager

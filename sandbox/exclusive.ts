@@ -14,15 +14,22 @@ export type ExclusiveOptions = {
  * the end of a connection tells who waits. Other systems have no such sockets, and work without the lock.
  */
 export async function exclusively<T>(name: string, work: () => Promise<T>, options: ExclusiveOptions = {}): Promise<T> {
-  if (process.platform !== 'linux') return work()
-  // Such an address is at most 107 bytes long.
-  const address = `\0eip-admission ${createHash('sha256').update(name).digest('hex')}`
   for (;;) {
     options.signal?.throwIfAborted()
-    const release = await take(address)
+    const release = await tryExclusively(name)
     if (release) return work().finally(release)
-    await untilReleased(address, options)
+    await untilReleased(addressOf(name), options)
   }
+}
+
+/** Takes the same lock and returns what releases it; undefined if another process, or this one, has it. */
+export async function tryExclusively(name: string): Promise<(() => void) | undefined> {
+  return process.platform === 'linux' ? take(addressOf(name)) : () => undefined
+}
+
+/** Such an address is at most 107 bytes long. */
+function addressOf(name: string): string {
+  return `\0eip-admission ${createHash('sha256').update(name).digest('hex')}`
 }
 
 /** Takes the lock and returns what releases it; undefined if another process has it. */

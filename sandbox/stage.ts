@@ -56,6 +56,8 @@ export type StageOptions<D extends DialectName = 'equinix-metal'> = ControlPlane
   env?: Record<string, string>
   /** The files of the image: products run from them, as pods do. */
   rootfs?: string | undefined
+  /** How the stage gets its control plane, which it stops at its end; it starts one when absent. */
+  controlPlaneFor?: (options: ControlPlaneOptions) => Promise<ControlPlane>
 }
 
 /** Settings for a stage on which many Services are created: no limits, and a flood of them is no attack. */
@@ -64,9 +66,10 @@ export const unlimited = { EIP_MAX_ADDRESSES: 'none', EIP_MAX_ADDRESSES_PER_NAME
 /** Starts a control plane and a simulated cloud, and installs the product with its webhooks at a loopback port. */
 export async function setStage<D extends DialectName = 'equinix-metal'>(options: StageOptions<D>): Promise<Stage<D>> {
   // Without `dialect` the default of `D` applies, which is the same.
-  const { account, dialect = 'equinix-metal' as D, env = {}, install = 'command', rootfs, ...wanted } = options
+  const { account, dialect = 'equinix-metal' as D, env = {}, install = 'command', rootfs, ...others } = options
+  const { controlPlaneFor = startControlPlane, ...wanted } = others
   const { cloud, project, token } = account ?? (await dialects[dialect].open())
-  const controlPlane = await startControlPlane({ ...wanted, users: { [user]: groups, ...wanted.users } })
+  const controlPlane = await controlPlaneFor({ ...wanted, users: { [user]: groups, ...wanted.users } })
   const logOf = (name: string) => join(wanted.dir, 'logs', `${name}.log`)
   const [webhook = 0] = await freePorts(1)
   const webhookUrl = `https://127.0.0.1:${webhook}`

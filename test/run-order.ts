@@ -1,9 +1,9 @@
 // Which run starts next, and which of those that run at the same time gets the processors first.
 import secondsFile from './seconds.json' with { type: 'json' }
-import { type Run, isIn, titleOf } from './selection.ts'
+import { type Run, titleOf, usesApiServer } from './selection.ts'
 
 /** How long the long runs took the last time that `node test/run.ts --write-seconds` measured them. */
-const seconds: Record<string, number> = secondsFile
+export const knownSeconds: Record<string, number> = secondsFile
 
 /** Files in which the product has to act within seconds of real time: leases, probes, time-outs of users. */
 export const timelyParts = [
@@ -22,7 +22,7 @@ function isTimely({ file }: Run): boolean {
 
 /** What is added to the nice value of its processes: API servers of other runs may wait. */
 export function niceOf(run: Run): number {
-  return hasApiServer(run) && !isTimely(run) ? 10 : 0
+  return usesApiServer(run) && !isTimely(run) ? 10 : 0
 }
 
 /** The runs in the order in which they start: the longest first, so that none of them runs alone at the end. */
@@ -55,9 +55,5 @@ export function runQueue(runs: Run[], maxTimely: number): RunQueue {
 /** A file that is not in the table: those with an API server take a while, and those that wait for leases longer. */
 function secondsOf(run: Run): number {
   const usual = isTimely(run) ? 100 : 30
-  return seconds[titleOf(run)] ?? (hasApiServer(run) ? usual : 1)
-}
-
-function hasApiServer({ file }: Run): boolean {
-  return ['whole', 'matrix', 'rig'].some((folder) => isIn(folder, file))
+  return knownSeconds[titleOf(run)] ?? (usesApiServer(run) ? usual : 1)
 }

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { dialects } from '../sandbox/dialects.ts'
-import { dialectsByFile } from './matrix/dialects-by-file.ts'
 
 const good = "test('good', () => {})\n"
 
@@ -51,40 +50,43 @@ function run(
 
 const head = "import { suite, test } from 'uvu'\nvoid suite\n"
 
-for (const { name, body } of traps) {
-  test(`${name} fails the run`, () => {
-    const content = name === 'an empty file' ? body : head + good + body
-    // The only one that has to be killed.
-    const seconds = name === 'a test that hangs' ? 3 : 60
-    const { status, verdict } = run({ 'trap.test.ts': content }, { seconds })
-    assert.is(status, 1)
-    assert.match(verdict ?? '', /^\d+ passed, [1-9]\d* failed$/)
+const trapFile = (n: number) => `trap-${n}.test.ts`
+const trapped = run(
+  Object.fromEntries(
+    traps.map(({ name, body }, n) => [trapFile(n), name === 'an empty file' ? body : head + good + body]),
+  ),
+  // One of them hangs, and has to be killed.
+  { seconds: 20 },
+)
+
+for (const [n, { name }] of traps.entries()) {
+  test(`${name} fails its file, and so the run`, () => {
+    assert.match(trapped.stdout, new RegExp(`^FAIL ${trapFile(n)} `, 'm'))
+    assert.match(trapped.stdout, new RegExp(`^FAILED ${trapFile(n)}$`, 'm'))
+    assert.is(trapped.status, 1)
   })
 }
 
 const dialectFile = `${head}test(process.env.DIALECT ?? '', () => { if (!process.env.DIALECT) throw new Error('none') })
 test.run()`
 
-test('a file of the matrix that is not in the table runs once in each dialect, and the terminal names the dialect', () => {
-  const { stdout, verdict } = run({
-    'matrix/a.test.ts': dialectFile,
-    'b.test.ts': `${head}${good}test.run()`,
-  })
-  assert.is(verdict, '4 passed, 0 failed')
-  for (const name of Object.keys(dialects)) assert.match(stdout, `matrix/a.test.ts ${name}`)
+test('a file of the matrix that is not in the table runs in its first dialect, and slowly in the others', () => {
+  const files = { 'matrix/a.test.ts': dialectFile, 'b.test.ts': `${head}${good}test.run()` }
+  const [first = '', ...others] = Object.keys(dialects)
+  const fast = run(files)
+  assert.match(fast.stdout, `matrix/a.test.ts ${first}`)
+  assert.is(fast.verdict, '2 passed, 0 failed')
+  const slow = run(files, { select: ['--slow'] })
+  for (const name of others) assert.match(slow.stdout, `matrix/a.test.ts ${name}`)
+  assert.is(slow.verdict, `${others.length} passed, 0 failed`)
 })
 
-test('a file of the matrix that is in the table runs in those dialects, and in another one that a word names', () => {
+test('words select in both targets: every dialect of the row in the table, or another one that a word names', () => {
   const files = { 'matrix/create.test.ts': dialectFile, 'matrix/races.test.ts': dialectFile }
-  assert.is(run(files).verdict, '3 passed, 0 failed')
+  assert.is(run(files, { select: ['matrix'] }).verdict, '3 passed, 0 failed')
   const named = run(files, { select: ['matrix/create', 'packet'] })
   assert.match(named.stdout, 'matrix/create.test.ts packet')
   assert.is(named.verdict, '1 passed, 0 failed')
-})
-
-test('every row of the table of dialects is a file of the matrix', () => {
-  for (const name of Object.keys(dialectsByFile))
-    assert.ok(existsSync(join(import.meta.dirname, 'matrix', `${name}.test.ts`)), name)
 })
 
 const named = `${head}
@@ -109,52 +111,13 @@ test('a phrase that is in the name of no test fails the run', () => {
   assert.equal([status, verdict], [1, '0 passed, 0 failed'])
 })
 
-// Fails the first time that it runs: then a file lies beside it.
-const flaky = (name: string) => `${head}import { existsSync, writeFileSync } from 'node:fs'
-const seen = import.meta.dirname + '/${name}.seen'
-const isFirst = !existsSync(seen)
-writeFileSync(seen, '')
-test('late', () => { if (isFirst) throw new Error('the reason of ${name}') })
-test('steady', () => {})
-test.run()`
-const flakyFiles = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, n) => [`flaky-${n}.test.ts`, flaky(`flaky-${n}`)]))
-const { CI: _given, ...atHome } = process.env
-const inCi = { ...atHome, CI: 'true' }
-
-test('in CI a file that fails and then passes alone is called flaky, with the reason, and its tests passed', () => {
-  const { status, verdict, stdout } = run({ ...flakyFiles(1), 'b.test.ts': `${head}${good}test.run()` }, { env: inCi })
-  assert.equal([status, verdict], [0, '3 passed, 0 failed'], stdout)
-  assert.match(stdout, /^FAIL flaky-0\.test\.ts/m)
-  assert.match(stdout, /^FLAKY flaky-0\.test\.ts [^]*the reason of flaky-0/m)
-})
-
-test('in CI a file that ends before its report runs once more, too', () => {
-  const dies = flaky('dies').replace("throw new Error('the reason of dies')", 'process.exit(3)')
-  const { status, verdict, stdout } = run({ 'dies.test.ts': dies }, { env: inCi })
-  assert.equal([status, verdict], [0, '2 passed, 0 failed'], stdout)
-  assert.match(stdout, /^FLAKY dies\.test\.ts [^]*exit 3 before its report/m)
-})
-
-test('in CI a file that fails twice fails the run, and its name is at the end', () => {
-  const { status, verdict, stdout } = run(
-    { ...flakyFiles(1), 'trap.test.ts': `${head}test('bad', () => { throw new Error('no') })\ntest.run()` },
-    { env: inCi },
-  )
-  assert.equal([status, verdict], [1, '2 passed, 1 failed'], stdout)
+test('a file that fails does not run again, and its name is at the end', () => {
+  const { status, verdict, stdout } = run({
+    'trap.test.ts': `${head}${good}test('bad', () => { throw new Error('the reason') })\ntest.run()`,
+    'b.test.ts': `${head}${good}test.run()`,
+  })
+  assert.equal([status, verdict, stdout.match(/the reason/g)?.length], [1, '2 passed, 1 failed', 1], stdout)
   assert.match(stdout, /^FAILED trap\.test\.ts\n\n2 passed/m)
-})
-
-test('in CI five files may be flaky; when more fail, none runs once more', () => {
-  assert.equal([run(flakyFiles(5), { env: inCi }).verdict], ['10 passed, 0 failed'])
-  const { status, verdict, stdout } = run(flakyFiles(6), { env: inCi })
-  assert.equal([status, verdict], [1, '6 passed, 6 failed'])
-  assert.match(stdout, '6 files failed, more than 5: none runs once more')
-})
-
-test('at home a file that fails does not run again', () => {
-  const { status, verdict } = run(flakyFiles(1), { env: atHome })
-  assert.equal([status, verdict], [1, '1 passed, 1 failed'])
 })
 
 test('good files pass', () => {

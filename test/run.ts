@@ -1,8 +1,8 @@
 // Runs every *.test.ts below this folder (or --dir) in a process of its own, several at a time: most of
-// them wait for others most of the time. A word selects files by path. A phrase in quotes, or --test, selects tests by name.
+// them wait for others most of the time. targets.ts says which belong to `make test`, and which to `make test-slow` (--slow).
+// A word selects files by path, in either target. A phrase in quotes, or --test, selects tests by name.
 // Files in a folder `matrix` run in the dialects of matrix/dialects-by-file.ts; a word may name another dialect.
 // Files in a folder `rig` run in namespaces of their own, where they have root and a network with routers in it.
-// In CI a file that fails runs once more at the end, alone: see run-again.ts.
 // uvu alone exits 0 when a hook throws, a non-Error is thrown or a file forgets test.run(); here such a file fails.
 import { globSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -10,11 +10,12 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { commandVariable, productCommand } from '../sandbox/product-command.ts'
 import { prepareRig } from '../sandbox/rig/prepare.ts'
+import { openLender } from './control-planes/lender.ts'
 import type { FileReport } from './run-file.ts'
-import { runAgain } from './run-again.ts'
-import { longestFirst, runQueue } from './run-order.ts'
+import { knownSeconds, longestFirst, runQueue } from './run-order.ts'
 import { type Verdict, failuresOf, runInProcess } from './run-process.ts'
-import { type Run, isRigged, selectRuns, sortArguments, titleOf } from './selection.ts'
+import { isRigged, selectRuns, sortArguments, titleOf, usesApiServer } from './selection.ts'
+import { targetOf } from './targets.ts'
 
 // In CI a test that this machine cannot run is a failure; at home the other results are still useful.
 const isInCi = process.env.CI !== undefined
@@ -23,8 +24,7 @@ const { values, positionals } = parseArgs({
   options: {
     dir: { type: 'string', default: import.meta.dirname },
     'file-timeout': { type: 'string', default: '800' },
-    // How many files that fail may run once more.
-    again: { type: 'string', default: isInCi ? '5' : '0' },
+    slow: { type: 'boolean', default: false },
     test: { type: 'string', multiple: true, default: [] },
     // Whether the durations of the long files are kept in seconds.json, for the order of the next runs.
     'write-seconds': { type: 'boolean', default: false },
@@ -34,22 +34,12 @@ const { values, positionals } = parseArgs({
 const { words, phrases } = sortArguments(positionals)
 const testNames = [...phrases, ...values.test]
 
-// All these processes load much the same modules; programs in Go end before their garbage matters.
-const savings = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
-const product = { [commandVariable]: JSON.stringify(await productCommand()) }
-
-const runFile = (run: Run, env: NodeJS.ProcessEnv): Promise<Verdict> =>
-  runInProcess(run, {
-    dir: values.dir,
-    testNames,
-    timeoutSeconds: Number(values['file-timeout']),
-    env: { ...savings, ...product, ...process.env, ...env },
-  })
-
-const runs = longestFirst(selectRuns(globSync('**/*.test.ts', { cwd: values.dir }), words))
+const selected = selectRuns(globSync('**/*.test.ts', { cwd: values.dir }), words)
+const target = values.slow ? 'test-slow' : 'test'
+const runs = longestFirst(words.length > 0 ? selected : selected.filter((run) => targetOf(run) === target))
 const rigProblem = runs.some(isRigged) ? await prepareRig() : undefined
 const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
-const workers = Number(values.workers)
+const workers = Math.min(Number(values.workers), runs.length)
 // Two timely runs would take the processors from each other.
 const queue = runQueue(
   runs.filter((run) => !notRun.includes(run)),
@@ -57,13 +47,28 @@ const queue = runQueue(
 )
 const verdicts: Verdict[] = []
 
-async function work(env: NodeJS.ProcessEnv): Promise<void> {
+// All these processes load much the same modules; programs in Go end before their garbage matters.
+const savings = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
+// A file that is not expected to start the product makes the bundle by itself if it does.
+const product = runs.some(usesApiServer) ? { [commandVariable]: JSON.stringify(await productCommand()) } : {}
+
+async function work(worker: number): Promise<void> {
+  const lender = openLender(worker)
   for (let run = queue.next(); run; run = queue.next()) {
-    const verdict = await runFile(run, env)
+    const lent = usesApiServer(run) && !isRigged(run) ? await lender.lend() : {}
+    const verdict = await runInProcess(run, {
+      dir: values.dir,
+      testNames,
+      timeoutSeconds: Number(values['file-timeout']),
+      env: { ...savings, ...product, ...process.env, ...portsOf(worker), ...lent },
+    })
     queue.done(run)
     verdicts.push(verdict)
+    // Whatever it did to its control plane shall not fail the next file.
+    if (failuresOf(verdict) > 0) await lender.close()
     if (testNames.length === 0 || verdict.report.passed + failuresOf(verdict) > 0) show(verdict)
   }
+  await lender.close()
 }
 
 function show(verdict: Verdict): void {
@@ -75,25 +80,28 @@ function show(verdict: Verdict): void {
   if (shownOutput) console.log(shownOutput.replace(/^/gm, '     '))
 }
 
-// Whoever runs several suites at once gives each a part of its own.
-const [firstPort = 0, endPort = 0] = (process.env.SANDBOX_PORTS ?? '10000-30000').split('-').map(Number)
-const ports = Math.floor((endPort - firstPort) / workers)
-const envs = Array.from({ length: workers }, (_, n) => {
-  const first = firstPort + n * ports
-  return { SANDBOX_PORTS: `${first}-${first + ports}` }
-})
-await Promise.all(envs.map(work))
-if (values['write-seconds']) {
-  const long = verdicts.filter(({ seconds }) => seconds >= 5).toSorted((one, other) => other.seconds - one.seconds)
-  const rows = long.map(({ run, seconds }) => [titleOf(run), Math.round(seconds)])
-  writeFileSync(`${import.meta.dirname}/seconds.json`, `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`)
+/** The ports of a worker. Whoever runs several suites at once gives each suite a part of its own. */
+function portsOf(worker: number): { SANDBOX_PORTS: string } {
+  const [first = 0, end = 0] = (process.env.SANDBOX_PORTS ?? '10000-30000').split('-').map(Number)
+  const count = Math.floor((end - first) / workers)
+  return { SANDBOX_PORTS: `${first + worker * count}-${first + (worker + 1) * count}` }
 }
-const final = await runAgain(verdicts, { max: Number(values.again), run: (run) => runFile(run, {}), show })
+
+await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))
+if (values['write-seconds']) writeSeconds()
 for (const run of notRun) console.log(`NOT RUN ${titleOf(run)}  ${rigProblem}`)
-for (const verdict of final) if (failuresOf(verdict) > 0) console.log(`FAILED ${titleOf(verdict.run)}`)
+for (const verdict of verdicts) if (failuresOf(verdict) > 0) console.log(`FAILED ${titleOf(verdict.run)}`)
 const sum: Pick<FileReport, 'passed' | 'failed'> = {
-  passed: final.reduce((all, { report }) => all + report.passed, 0),
-  failed: final.reduce((all, verdict) => all + failuresOf(verdict), isInCi ? notRun.length : 0),
+  passed: verdicts.reduce((all, { report }) => all + report.passed, 0),
+  failed: verdicts.reduce((all, verdict) => all + failuresOf(verdict), isInCi ? notRun.length : 0),
 }
 console.log(`\n${sum.passed} passed, ${sum.failed} failed`)
 process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0
+
+/** Keeps what the other target measured. */
+function writeSeconds(): void {
+  const measured = verdicts.map(({ run, seconds }) => [titleOf(run), Math.round(seconds)] as const)
+  const rows = Object.entries({ ...knownSeconds, ...Object.fromEntries(measured) })
+  const long = rows.filter(([, seconds]) => seconds >= 5).toSorted(([, one], [, other]) => other - one)
+  writeFileSync(`${import.meta.dirname}/seconds.json`, `${JSON.stringify(Object.fromEntries(long), null, 2)}\n`)
+}

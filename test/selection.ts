@@ -20,7 +20,7 @@ export function selectRuns(files: string[], words: string[]): Run[] {
     .flatMap((file): Run[] => {
       if (!isIn('matrix', file)) return [{ file }]
       if (namesDialect) return dialectNames.map((dialect) => ({ file, dialect }))
-      const { complete, cloudOnly = [] } = rowOf(file)
+      const { complete, cloudOnly = [] } = dialectsOf(file)
       return [
         ...complete.map((dialect) => ({ file, dialect })),
         ...cloudOnly.map((dialect) => ({ file, dialect, cloudOnly: true as const })),
@@ -40,12 +40,18 @@ export function titleOf({ file, dialect, cloudOnly }: Run): string {
   return [file, dialect ?? [], cloudOnly ? '(cloud only)' : []].flat().join(' ')
 }
 
+/** Whether the run needs an API server. */
+export function usesApiServer({ file }: Run): boolean {
+  return ['whole', 'matrix', 'rig'].some((folder) => isIn(folder, file)) || file.includes('announcing/configure-')
+}
+
 /** Whether the run needs namespaces of its own, with root and a network with routers. */
 export function isRigged({ file }: Run): boolean {
   return isIn('rig', file)
 }
 
-function rowOf(file: string): DialectsOfFile {
+/** The dialects of a file in a folder `matrix`, as its row says; all of them without a row. */
+export function dialectsOf(file: string): DialectsOfFile {
   const name = file.slice(file.indexOf('matrix/') + 'matrix/'.length).replace('.test.ts', '')
   return dialectsByFile[name] ?? { complete: dialectNames }
 }

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from '../child.ts'
 import { freePorts } from '../ports.ts'
 import { type Ports, apiserverArgs, controllerManagerArgs, etcdArgs } from './args.ts'
 import { apiServerPrograms, controlPlanePrograms } from './build.ts'
-import { type User, kubeconfig } from './kubeconfig.ts'
+import { type User, kubeconfigWriter, writeUsers } from './kubeconfig.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 import { type ClientPair, webhookClientArgs } from './webhook-client.ts'
 
@@ -56,7 +56,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const start = starters({ options, programs, ports, ready: { url, token: admin.token } })
   let etcd = start.etcd()
   let apiserver = await start.apiserver()
-  const kubeconfigFor = kubeconfigWriter({ dir, url, users })
+  const kubeconfigFor = kubeconfigWriter(dir, url)
   const adminFile = kubeconfigFor('admin')
   const manager = lateChild(() => start.manager(adminFile), options.controllerManager)
   manager.start()
@@ -141,21 +141,7 @@ function makeUser(name: string, groups: string[]): User {
 
 function prepare(dir: string, users: User[]): void {
   mkdirSync(join(dir, 'logs'), { recursive: true })
-  const rows = users.map(({ token, name, groups }) => `${token},${name},${name},"${groups.join(',')}"\n`)
-  writeFileSync(join(dir, 'tokens.csv'), rows.join(''), { mode: 0o600 })
+  writeUsers(dir, users)
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   writeFileSync(join(dir, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
-}
-
-function kubeconfigWriter(of: { dir: string; url: string; users: User[] }): (name: string) => string {
-  // The API server made this file when it started; its last certificate is the authority that signed the first.
-  const pem = readFileSync(join(of.dir, 'certs', 'apiserver.crt'), 'utf8')
-  const authority = `${pem.slice(pem.lastIndexOf('-----BEGIN CERTIFICATE-----')).trim()}\n`
-  return (name) => {
-    const user = of.users.find((candidate) => candidate.name === name)
-    if (!user) throw new Error(`the control plane has no user ${name}: add it to "users"`)
-    const file = join(of.dir, `${name.replaceAll(/[^a-z0-9-]+/gi, '-')}.kubeconfig`)
-    writeFileSync(file, kubeconfig({ url: of.url, authority, user }), { mode: 0o600 })
-    return file
-  }
 }

@@ -14,7 +14,7 @@ import { loadBalancer } from '../whole/manifests.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
-const stage = await openStage()
+const stage = await openStage({ ownControlPlane: true })
 const { controlPlane, kubectl } = stage
 const { calls } = stage.cloud.control
 const proxy = await openTcpProxy(Number(new URL(controlPlane.url).port))

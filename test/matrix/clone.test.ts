@@ -10,8 +10,8 @@ import { once } from '../whole/once.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
-const original = await openStage()
-const copy = await openStage({ account: original })
+const original = await openStage({ ownControlPlane: true })
+const copy = await openStage({ account: original, ownControlPlane: true })
 const running = { env: dialect.here, flags: ['--sweep-interval=1s', '--unbound-grace=1s'] }
 const backup = join(original.dir, 'etcd-backup')
 const ledger = ['-n', 'eip-admission', 'configmap', 'eip-admission-ledger'] as const

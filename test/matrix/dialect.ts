@@ -1,5 +1,4 @@
 import { type DialectName, dialectNamed } from '../../sandbox/dialects.ts'
-import type { StageOptions } from '../../sandbox/stage.ts'
 import { dialectOf } from '../whole/dialects.ts'
 import * as whole from '../whole/test-stage.ts'
 
@@ -10,6 +9,8 @@ export const dialect = dialectOf(dialectNamed(process.env['DIALECT'] ?? 'equinix
 export const isCloudOnly = process.env['CLOUD_ONLY'] === 'true'
 
 /** Opens a stage in that dialect. */
-export function openStage(options: Omit<StageOptions<DialectName>, 'dir' | 'dialect'> = {}): Promise<whole.TestStage> {
+export function openStage(
+  options: Omit<whole.TestStageOptions<DialectName>, 'dialect'> = {},
+): Promise<whole.TestStage> {
   return whole.openStage({ dialect: dialect.name, ...options })
 }

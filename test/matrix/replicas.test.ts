@@ -10,7 +10,7 @@ import { roundRobin } from '../whole/round-robin.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
-const stage = await openStage()
+const stage = await openStage({ ownControlPlane: true })
 const [first = 0, second = 0] = await freePorts(2)
 const control = await roundRobin([first, second])
 const installed = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${control.port}`]

@@ -9,7 +9,7 @@ import { once } from '../whole/once.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
-const stage = await openStage()
+const stage = await openStage({ ownControlPlane: true })
 const { controlPlane, cloud } = stage
 const { here: env } = dialect
 const quick = ['--sweep-interval=1s', '--unbound-grace=1s']

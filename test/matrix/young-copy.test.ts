@@ -10,8 +10,8 @@ import { loadBalancer } from '../whole/manifests.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
-const original = await openStage()
-const copy = await openStage({ account: original })
+const original = await openStage({ ownControlPlane: true })
+const copy = await openStage({ account: original, ownControlPlane: true })
 const running = { env: dialect.here, flags: ['--sweep-interval=5m', '--unbound-grace=1s'] }
 const backup = join(original.dir, 'etcd-backup')
 const isReserved = (address: string) => original.reserved().some((one) => one.address === address)

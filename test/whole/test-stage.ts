@@ -7,9 +7,11 @@ import type { KubeClient } from '../../kube/client.ts'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
+import { startControlPlane } from '../../sandbox/control-plane/start.ts'
 import type { Product, ProductOptions } from '../../sandbox/product.ts'
 import { type Stage, type StageOptions, setStage, unlimited } from '../../sandbox/stage.ts'
 import { afterFailure } from '../after-failure.ts'
+import { testControlPlane } from '../control-planes/shared.ts'
 import { type Reservation, dialectOf, reservationsIn } from './dialects.ts'
 import { eventually } from './eventually.ts'
 import { type Stored, stored } from './stored.ts'
@@ -41,6 +43,14 @@ export type TestStage<D extends DialectName = DialectName> = Stage<D> &
     close(below?: { close(): Promise<void> }): Promise<void>
   }
 
+export type TestStageOptions<D extends DialectName> = Omit<StageOptions<D>, 'dir'> & {
+  /** For tests that stop the API server, or do anything else to it that the next test would notice. */
+  ownControlPlane?: boolean
+}
+
+/** The default of packet, 30 s, would add calls of a sweep to those that a test counts. */
+const seldomSwept = { EIP_SWEEP_INTERVAL: '5m' }
+
 /** The calls that have the same route in every simulated cloud. */
 export const routes = {
   reserve: 'POST /projects/{id}/ips',
@@ -50,14 +60,16 @@ export const routes = {
 
 /** Starts a stage in a folder of its own, which is deleted when all tests of the file pass; else its logs stay. */
 export async function openStage<D extends DialectName = 'equinix-metal'>(
-  options: Omit<StageOptions<D>, 'dir'> = {},
+  options: TestStageOptions<D> = {},
 ): Promise<TestStage<D>> {
+  const { ownControlPlane = false, ...others } = options
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
   process.once('exit', (code) => {
     if (code === 0) rmSync(dir, { recursive: true, force: true })
     else console.error(`the logs of the failed tests: ${join(dir, 'logs')}`)
   })
-  const stage = await setStage<D>({ dir, env: unlimited, ...options })
+  const controlPlaneFor = ownControlPlane ? startControlPlane : testControlPlane
+  const stage = await setStage<D>({ dir, env: { ...unlimited, ...seldomSwept }, controlPlaneFor, ...others })
   const { cloud, project, token, controlPlane } = stage
   const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test', timeoutMs: 30_000 })
   const { kubectl, lastCommands } = recordedKubectl(stage.kubectl)

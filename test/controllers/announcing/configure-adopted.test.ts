@@ -12,7 +12,7 @@ import { connect } from '../../../kube/connect.ts'
 import { kubeconfig } from '../../../kube/kubeconfig.ts'
 import type { KubeObject } from '../../../kube/objects.ts'
 import { type Resource, defineResource } from '../../../kube/resource.ts'
-import { startControlPlane } from '../../../sandbox/control-plane/start.ts'
+import { testControlPlane } from '../../control-planes/shared.ts'
 import { metallbPrograms } from '../../../sandbox/metallb/build.ts'
 import { makeAdministrator } from '../../../sandbox/rig/administrator.ts'
 import { crdManifest } from '../../../sandbox/rig/metallb-definitions.ts'
@@ -38,7 +38,7 @@ const state = {
 
 async function inCluster(play: (client: KubeClient) => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
-  const controlPlane = await startControlPlane({ dir })
+  const controlPlane = await testControlPlane({ dir })
   try {
     const { apply, run } = makeAdministrator(controlPlane)
     await apply(crdManifest(await metallbPrograms('0.16.1')))

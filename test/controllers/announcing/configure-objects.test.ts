@@ -10,7 +10,7 @@ import { connect } from '../../../kube/connect.ts'
 import { kubeconfig } from '../../../kube/kubeconfig.ts'
 import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
 import { type Resource, configMaps, defineResource, secrets } from '../../../kube/resource.ts'
-import { startControlPlane } from '../../../sandbox/control-plane/start.ts'
+import { testControlPlane } from '../../control-planes/shared.ts'
 
 const signal = new AbortController().signal
 const nowhere = defineResource<KubeObject>({
@@ -57,7 +57,7 @@ type Cluster = { client: KubeClient; writes: string[]; lists: string[]; namespac
 
 async function inCluster(play: (cluster: Cluster) => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
-  const controlPlane = await startControlPlane({ dir })
+  const controlPlane = await testControlPlane({ dir })
   try {
     const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test' })
     const writes: string[] = []

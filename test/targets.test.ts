@@ -1,0 +1,40 @@
+import { existsSync, globSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { dialectsByFile } from './matrix/dialects-by-file.ts'
+import { selectRuns, titleOf } from './selection.ts'
+import { inEveryDialect, slowFiles, targetOf, targets } from './targets.ts'
+
+const dir = import.meta.dirname
+const files = globSync('**/*.test.ts', { cwd: dir })
+const runs = selectRuns(files, [])
+
+test('every file belongs to a target, and so does every dialect of its row', () => {
+  for (const run of runs) assert.ok(targets.includes(targetOf(run)), titleOf(run))
+  const titles = runs.map(titleOf)
+  assert.is(new Set(titles).size, titles.length)
+  for (const file of files)
+    assert.ok(
+      runs.some((run) => run.file === file),
+      file,
+    )
+})
+
+test('every row of the tables names files that exist', () => {
+  for (const slow of Object.keys(slowFiles))
+    assert.ok(
+      files.some((file) => file.startsWith(slow)),
+      slow,
+    )
+  for (const file of inEveryDialect) assert.ok(files.includes(file), file)
+  for (const name of Object.keys(dialectsByFile)) assert.ok(existsSync(join(dir, 'matrix', `${name}.test.ts`)), name)
+})
+
+test('a file of the matrix runs in `make test` in one dialect, and smoke in all of them', () => {
+  const fast = runs.filter((run) => targetOf(run) === 'test')
+  const count = (file: string) => fast.filter((run) => run.file === file).length
+  assert.equal([count('matrix/smoke.test.ts'), count('matrix/adoption.test.ts')], [3, 1])
+})
+
+test.run()
