@@ -1,4 +1,4 @@
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -29,6 +29,12 @@ test('every row of the tables names files that exist', () => {
     )
   for (const file of inEveryDialect) assert.ok(files.includes(file), file)
   for (const name of Object.keys(dialectsByFile)) assert.ok(existsSync(join(dir, 'matrix', `${name}.test.ts`)), name)
+})
+
+test('CONTRIBUTING has the table', () => {
+  const text = readFileSync(join(dir, '..', 'CONTRIBUTING.md'), 'utf8')
+  const rows = [...text.matchAll(/^\| `([^`|]+)` +\| (.+?) +\|$/gm)].map(([, file, why]) => [file, why])
+  assert.equal(rows, Object.entries(slowFiles))
 })
 
 test('a file of the matrix runs in `make test` in one dialect, and smoke in all of them', () => {
