@@ -1,7 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { certificatesIn } from '../certs/bundle.ts'
-import { fileFault } from './file-fault.ts'
+import { fileFault, readSmallFile } from './small-file.ts'
 
 /** The certificates of authorities in PEM, or the problem of the file. */
 export type AuthoritiesFile = { pem: string; wrong?: never } | { pem?: never; wrong: string }
@@ -10,7 +9,7 @@ export type AuthoritiesFile = { pem: string; wrong?: never } | { pem?: never; wr
 export function readAuthorities(path: string): AuthoritiesFile {
   let pem: string
   try {
-    pem = readFileSync(path, 'utf8')
+    pem = readSmallFile(path)
   } catch (error) {
     return { wrong: fileFault(error) }
   }

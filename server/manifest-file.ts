@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import type { KubeObject } from '../kube/objects.ts'
-import { fileFault } from './file-fault.ts'
+import { fileFault, readSmallFile } from './small-file.ts'
 
 /** The objects of a manifest, or the problem of the file. */
 export type ManifestFile = { objects: KubeObject[]; wrong?: never } | { objects?: never; wrong: string }
@@ -10,7 +9,7 @@ export type ManifestFile = { objects: KubeObject[]; wrong?: never } | { objects?
 export function readManifest(path: string): ManifestFile {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readSmallFile(path)
   } catch (error) {
     return { wrong: fileFault(error) }
   }

@@ -5,7 +5,7 @@ import { forRequest, shortRequestId } from '../lib/request-id.ts'
 import { withTimeLimit } from '../lib/time-limit.ts'
 import { deadlineMs } from './deadline.ts'
 import type { Decision } from './decision.ts'
-import { type AdmissionRequest, type AdmissionReview, reviewSchema } from './review.ts'
+import { type AdmissionRequest, type AdmissionReview, findExcess, reviewSchema } from './review.ts'
 import type { Webhook } from './webhook.ts'
 
 export type AdmissionOptions = {
@@ -29,7 +29,12 @@ function isSecret(text: string, secret: string): boolean {
 export const admission: FastifyPluginCallback<AdmissionOptions> = (app, options, done) => {
   // Any other content type is refused before its body is read.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, app.getDefaultJsonParser('error', 'error'))
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, parsed) => {
+    const excess = findExcess(body)
+    if (excess === undefined) return parse(request, body, parsed)
+    parsed(Object.assign(new Error(`the body is no review: it ${excess}`), { statusCode: 400 }), undefined)
+  })
   app.addHook<Call>('onRequest', ({ params }, reply, next) => {
     if (options.pathSecrets().some((secret) => isSecret(params.secret, secret))) next()
     else reply.code(404).header('connection', 'close').send({ error: 'not found' })

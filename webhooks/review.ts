@@ -49,3 +49,41 @@ export const reviewSchema = {
     },
   },
 } as const
+
+/** Reviews of Services nest about a dozen levels, of which most are in managedFields. */
+const deepest = 100
+
+/** Objects and lists. A Service of 3 MiB, the largest that the API server accepts, could have that many ports. */
+const mostParts = 200_000
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 92, 123, 125, 91, 93]
+
+/**
+ * Says what no review has, before the text is parsed: some megabytes of nothing but brackets would take seconds and hundreds
+ * of megabytes to parse. Undefined for all other texts, JSON or not.
+ */
+export function findExcess(text: string): string | undefined {
+  let depth = 0
+  let parts = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) at = endOfString(text, at)
+    else if (code === openBrace || code === openBracket) {
+      depth += 1
+      parts += 1
+      if (depth > deepest) return `nests more than ${deepest} levels`
+      if (parts > mostParts) return `has more than ${mostParts} objects and lists`
+    } else if (code === closeBrace || code === closeBracket) depth -= 1
+  }
+  return undefined
+}
+
+/** The place of the quote that ends a string; the end of a text that lacks it. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = 0
+    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes += 1
+    if (escapes % 2 === 0) return end
+  }
+  return text.length
+}

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { fileFault } from '../file-fault.ts'
+import { fileFault, readSmallFile } from '../small-file.ts'
 import type { Problem } from './problems.ts'
 
 /** A configuration file: its fields, or the problems that kept us from reading it. It may hold secrets: never quote it. */
@@ -8,7 +7,7 @@ export type SettingsFile = { path: string; fields: Readonly<Record<string, unkno
 /** Reads the JSON object that a cloud configuration file holds. */
 export function readSettingsFile(path: string): SettingsFile {
   try {
-    return parseSettingsFile(path, readFileSync(path, 'utf8'))
+    return parseSettingsFile(path, readSmallFile(path))
   } catch (error) {
     return unreadableFile(path, reasonOf(error))
   }

@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { Log } from '../../kube/log.ts'
-import { fileFault } from '../file-fault.ts'
+import { fileFault, readSmallFile } from '../small-file.ts'
 
 /** The token of a file, or the problem of the file. Never quote it. */
 export type TokenFile = { token: string; wrong?: never } | { token?: never; wrong: string }
@@ -13,7 +12,7 @@ export const leastLength = 16
 export function readToken(path: string): TokenFile {
   let text: string
   try {
-    text = readFileSync(path, 'utf8').trim()
+    text = readSmallFile(path).trim()
   } catch (error) {
     return { wrong: fileFault(error) }
   }

@@ -6,6 +6,7 @@ import { currentRequestId } from '../../lib/request-id.ts'
 import { admission } from '../../webhooks/admission.ts'
 import { type Decision, allow, deny, patch } from '../../webhooks/decision.ts'
 import { deadlineMs } from '../../webhooks/deadline.ts'
+import { findExcess } from '../../webhooks/review.ts'
 import type { Webhook } from '../../webhooks/webhook.ts'
 import { makeService } from '../builders.ts'
 import { silentLog } from '../fakes/log.ts'
@@ -111,6 +112,27 @@ const malformed = [
   { name: 'an object that is a list', body: review({ object: [] }), status: 400 },
   { name: 'dryRun as a word', body: review({ dryRun: 'true' }), status: 400 },
 ]
+
+const excessive: [name: string, text: string, excess: string | undefined][] = [
+  ['brackets within brackets', '['.repeat(101), 'nests more than 100 levels'],
+  ['objects within objects', '{"a":'.repeat(101), 'nests more than 100 levels'],
+  ['a hundred levels', '['.repeat(100) + ']'.repeat(100), undefined],
+  ['many empty lists', `[${'[],'.repeat(200_000)}[]]`, 'has more than 200000 objects and lists'],
+  ['brackets in a text', JSON.stringify({ a: '['.repeat(300_000) }), undefined],
+  ['brackets behind an escaped quote', JSON.stringify({ a: `"\\"${'{'.repeat(300)}` }), undefined],
+  ['brackets behind a text that ends in a backslash', `["\\\\"${',['.repeat(101)}`, 'nests more than 100 levels'],
+  ['a text without an end', `["${'['.repeat(300)}`, undefined],
+]
+
+for (const [name, text, excess] of excessive)
+  test(`${name}: ${excess ?? 'no excess'}`, () => assert.is(findExcess(text), excess))
+
+test('a body of nested brackets gets 400 with the reason, and is not parsed', async () => {
+  const app = await serverOf(() => allow())
+  const sent = app.post('/secret/w').set('content-type', 'application/json').send('['.repeat(500_000))
+  const { text } = await sent.expect(400)
+  assert.match(text, 'the body is no review: it nests more than 100 levels')
+})
 
 for (const { name, body, type = 'application/json', status } of malformed) {
   test(`a review with ${name} gets ${status}`, async () => {

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
@@ -48,6 +49,23 @@ for (const [name, content, wrong] of broken) {
 test('the problem of a missing file names its path', () => {
   const [problem] = readSettingsFile('/nowhere/cloud-sa.json').problems
   assert.equal([problem?.source, problem?.wrong], ['/nowhere/cloud-sa.json', 'does not exist'])
+})
+
+test('a pipe is reported, and nobody waits for its writer', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'settings-'))
+  const path = join(folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  assert.is(readSettingsFile(path).problems[0]?.wrong, 'is not a regular file')
+  rmSync(folder, { recursive: true })
+})
+
+test('a file of gigabytes is reported, and not read', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'settings-'))
+  const path = join(folder, 'large')
+  writeFileSync(path, '')
+  truncateSync(path, 10 * 2 ** 30)
+  assert.is(readSettingsFile(path).problems[0]?.wrong, 'has 10737418240 bytes, more than 1 MiB')
+  rmSync(folder, { recursive: true })
 })
 
 test('a directory is reported as one', () => {
