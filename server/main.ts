@@ -13,6 +13,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 // Without a listener, SIGUSR1 would open Node's debugger to every user of the machine, and SIGHUP would end the process.
 for (const signal of ['SIGUSR1', 'SIGHUP'] as const) process.on(signal, () => {})
 
+// `cleanup --yes | head -1` must not stop half-way because nobody reads the rest.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
 // Compilation takes most of the start. Node caches the compiled code of all imports after this line.
 const cache = privateCacheFolder(tmpdir(), process.getuid?.() ?? -1)
 if (cache !== undefined) enableCompileCache(cache)

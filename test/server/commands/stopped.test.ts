@@ -1,4 +1,4 @@
-// Ctrl-C ends the commands that change a cluster, also while its API server does not answer.
+// Ctrl-C ends the commands that change a cluster, also while its API server does not answer. A reader that goes away does not.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -49,6 +49,13 @@ for (const [name, args] of Object.entries({
     assert.is(child.exitCode, 1)
   })
 }
+
+test('a command goes on to its end when nobody reads what it prints', async () => {
+  const child = spawn(program, [...first, 'help', 'serve'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const text = textOf(child)
+  child.stdout?.destroy()
+  assert.equal([await text, child.exitCode], ['', 0])
+})
 
 test.after(() => {
   silent.close()
