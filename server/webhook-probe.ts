@@ -7,7 +7,14 @@ import type { KubeObject } from '../kube/objects.ts'
 import { configMaps, mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../kube/resource.ts'
 import { names } from '../manifests/names.ts'
 import { answerProbe, webhookIdentities } from '../webhooks/identities.ts'
-import { type ProbeResult, configurationProblem, probeResult } from './probe-problem.ts'
+import {
+  type Configurations,
+  type ProbeResult,
+  configurationProblem,
+  installCommand,
+  missText,
+  probeResult,
+} from './probe-problem.ts'
 
 export type WebhookProbeOptions = {
   client: Pick<KubeClient, 'get' | 'create'>
@@ -47,7 +54,7 @@ export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
       if (problem !== undefined) await report(options, 'Normal', 'the API server calls the webhooks again')
       problem = undefined
     } else if (last === 'missed') {
-      problem = result.reason
+      problem = missText(result)
       await report(options, 'Warning', `New Services get no address at admission, only later: ${problem}`)
     }
     last = result.outcome
@@ -73,21 +80,27 @@ export async function probeOnce(
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   try {
-    const reason = await readProblem(options.client, signal)
-    if (reason !== undefined) return { outcome: 'missed', reason }
-    return probeResult(await options.client.create(configMaps, probeOf(options.namespace), { dryRun: true, signal }))
+    const found = await readConfigurations(options.client, signal)
+    const reason = configurationProblem(found, webhookIdentities)
+    if (reason !== undefined) return { outcome: 'missed', reason, remedy: installCommand(found) }
+    const probed = options.client.create(configMaps, probeOf(options.namespace), { dryRun: true, signal })
+    return probeResult(await probed.catch(kubeErrorOf), found)
   } catch (error) {
-    if (error instanceof KubeError) return probeResult(error)
-    return { outcome: 'unknown', reason: String(error) }
+    return { outcome: 'unknown', reason: error instanceof KubeError ? error.message : String(error) }
   }
 }
 
-async function readProblem(client: WebhookProbeOptions['client'], signal: AbortSignal): Promise<string | undefined> {
+function kubeErrorOf(error: unknown): KubeError {
+  if (error instanceof KubeError) return error
+  throw error
+}
+
+async function readConfigurations(client: WebhookProbeOptions['client'], signal: AbortSignal): Promise<Configurations> {
   const [mutating, validating] = await Promise.all([
     client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }, { signal }),
     client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }, { signal }),
   ])
-  return configurationProblem({ mutating, validating }, webhookIdentities)
+  return { mutating, validating }
 }
 
 function probeOf(namespace: string) {

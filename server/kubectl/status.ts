@@ -4,7 +4,7 @@ import { countedAddresses } from '../../ledger/claim/limits.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { names } from '../../manifests/names.ts'
 import type { Workload } from '../doctor/facts.ts'
-import type { ProbeResult } from '../probe-problem.ts'
+import { type ProbeResult, missText } from '../probe-problem.ts'
 import { leaderElection } from '../settings/leader-election.ts'
 import { probeOnce } from '../webhook-probe.ts'
 import { namespaceOf, readDeployments } from './installation.ts'
@@ -110,7 +110,7 @@ function holderText(read: Readable<Lease | undefined>, now: Date): string | unde
 
 function webhooksText(result: ProbeResult): string {
   if (result.outcome === 'answered') return 'the API server calls them'
-  return result.outcome === 'missed' ? `NOT CALLED: ${result.reason}` : `unknown: ${result.reason}`
+  return result.outcome === 'missed' ? `NOT CALLED: ${missText(result)}` : `unknown: ${result.reason}`
 }
 
 function mirrorText(read: Readable<Service[]>): string {

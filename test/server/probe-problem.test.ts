@@ -2,16 +2,20 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { KubeError } from '../../kube/errors.ts'
 import type { ConfigMap, WebhookConfiguration } from '../../kube/objects.ts'
-import { type Configurations, configurationProblem, probeResult } from '../../server/probe-problem.ts'
+import { type Configurations, configurationProblem, installCommand, probeResult } from '../../server/probe-problem.ts'
 import { answerProbe, webhookIdentities } from '../../webhooks/identities.ts'
 import { probe } from '../../webhooks/probe.ts'
+import { toCaBundle } from '../../certs/bundle.ts'
+import { selfSigned } from '../kube/self-signed.ts'
 
 const kinds = { mutating: 'MutatingWebhookConfiguration', validating: 'ValidatingWebhookConfiguration' } as const
 const [here, there] = ['https://192.0.2.10:10260', 'https://192.0.2.11:10260']
 
-type Change = { without?: string; elsewhere?: string; untrusted?: string }
+const [ours, other] = [selfSigned('192.0.2.10').cert, selfSigned('192.0.2.10').cert]
 
-function configurations({ without, elsewhere, untrusted }: Change = {}): Configurations {
+type Change = { without?: string; elsewhere?: string; untrusted?: string; trustsMore?: string }
+
+function configurations({ without, elsewhere, untrusted, trustsMore }: Change = {}): Configurations {
   const of = (kind: 'mutating' | 'validating'): WebhookConfiguration => ({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: kinds[kind],
@@ -22,40 +26,54 @@ function configurations({ without, elsewhere, untrusted }: Change = {}): Configu
         name,
         clientConfig: {
           url: `${name === elsewhere ? there : here}/secret${path}`,
-          caBundle: name === untrusted ? 'other' : 'ours',
+          caBundle: toCaBundle(name === untrusted ? other : name === trustsMore ? ours + other : ours),
         },
       })),
   })
   return { mutating: of('mutating'), validating: of('validating') }
 }
 
-const remedy = 'run eip-admission install'
 const cases: { name: string; found: Configurations; problem: string | undefined }[] = [
   { name: 'complete configurations have no problem', found: configurations(), problem: undefined },
   {
     name: 'a missing configuration',
     found: { ...configurations(), validating: undefined },
-    problem: `ValidatingWebhookConfiguration zz-eip-admission does not exist: ${remedy}`,
+    problem: `ValidatingWebhookConfiguration zz-eip-admission does not exist`,
   },
   {
     name: 'a missing webhook',
     found: configurations({ without: 'reserve.eip-admission.dev' }),
-    problem: `MutatingWebhookConfiguration zz-eip-admission has no webhook reserve.eip-admission.dev: ${remedy}`,
+    problem: `MutatingWebhookConfiguration zz-eip-admission has no webhook reserve.eip-admission.dev`,
   },
   {
     name: 'a webhook at another place',
     found: configurations({ elsewhere: 'reserve.eip-admission.dev' }),
-    problem: `webhook reserve.eip-admission.dev in MutatingWebhookConfiguration zz-eip-admission is called elsewhere than probe.eip-admission.dev: ${remedy}`,
+    problem: `webhook reserve.eip-admission.dev in MutatingWebhookConfiguration zz-eip-admission is called elsewhere than probe.eip-admission.dev`,
   },
   {
     name: 'a webhook with another trust',
     found: configurations({ untrusted: 'validate.eip-admission.dev' }),
-    problem: `webhook validate.eip-admission.dev in ValidatingWebhookConfiguration zz-eip-admission is called elsewhere than probe.eip-admission.dev: ${remedy}`,
+    problem:
+      'webhook validate.eip-admission.dev in ValidatingWebhookConfiguration zz-eip-admission has a caBundle without any ' +
+      'authority of probe.eip-admission.dev',
+  },
+  {
+    name: 'a caBundle that holds one authority more',
+    found: configurations({ trustsMore: 'validate.eip-admission.dev' }),
+    problem: undefined,
   },
 ]
 for (const { name, found, problem } of cases) {
   test(`configurations: ${name}`, () => assert.is(configurationProblem(found, webhookIdentities), problem))
 }
+
+test('the remedy keeps an installation outside the cluster, and has no URL for one inside', () => {
+  assert.is(
+    installCommand(configurations({ without: 'reserve.eip-admission.dev' })),
+    `eip-admission install --webhook-url=${here}`,
+  )
+  assert.is(installCommand({ mutating: undefined, validating: undefined }), 'eip-admission install')
+})
 
 const sent: ConfigMap = {
   apiVersion: 'v1',
@@ -71,8 +89,14 @@ test('a probe with our answer is answered, one without it is missed', async () =
   const decision = await probe({ identity: 'replica-1' }).decide(request, AbortSignal.timeout(1000))
   const [operation] = decision.verdict === 'patch' ? decision.patch : []
   const annotations = operation && 'value' in operation ? (operation.value as Record<string, string>) : {}
-  assert.equal(probeResult({ ...sent, metadata: { ...sent.metadata, annotations } }), { outcome: 'answered' })
-  assert.is(probeResult(sent).outcome, 'missed')
+  assert.equal(probeResult({ ...sent, metadata: { ...sent.metadata, annotations } }, configurations()), {
+    outcome: 'answered',
+  })
+  assert.equal(probeResult(sent, configurations()), {
+    outcome: 'missed',
+    reason: 'the API server does not call probe.eip-admission.dev',
+    remedy: `eip-admission install --webhook-url=${here}`,
+  })
 })
 
 test('the reason of a failed call shows no path of the webhook', () => {
@@ -80,7 +104,7 @@ test('the reason of a failed call shows no path of the webhook', () => {
     `${calling} "probe.eip-admission.dev": failed to call webhook: ` +
     `Post "https://192.0.2.10:10260/0123456789abcdef/probe?timeout=5s": tls: failed to verify certificate: ` +
     'x509: certificate has expired or is not yet valid (500 InternalError)'
-  assert.equal(probeResult(errorOf(failed)), {
+  assert.equal(probeResult(errorOf(failed), configurations()), {
     outcome: 'missed',
     reason:
       'the API server does not reach the webhooks: tls: failed to verify certificate: ' +
@@ -93,7 +117,7 @@ test('an error that is not about our webhook leaves the question open', () => {
     errorOf('create ConfigMap eip-admission/probe: no answer', 0),
     errorOf(`${calling} "other.example.com": failed to call webhook: x`),
   ])
-    assert.is(probeResult(error).outcome, 'unknown')
+    assert.is(probeResult(error, configurations()).outcome, 'unknown')
 })
 
 test.run()

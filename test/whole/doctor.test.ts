@@ -137,7 +137,7 @@ test('what is broken is named with its reason and the command that mends it', as
     texts('webhook-configurations').join(),
     'error: MutatingWebhookConfiguration zz-eip-admission does not exist',
   )
-  assert.is(of('webhook-configurations')[0]?.fix, 'eip-admission install')
+  assert.is(of('webhook-configurations')[0]?.fix, `eip-admission install --webhook-url=${stage.webhookUrl}`)
   assert.match(texts('webhooks-reached').join(), /error: MutatingWebhookConfiguration \S+ does not exist/)
   assert.match(
     texts('ca-bundle').join('\n'),
@@ -177,6 +177,25 @@ test('the report for people has the same, with reason and command, and shows not
   assert.match(stdout, 'warning  --allow-untagged-cloud has no effect')
   assert.match(stdout, /\n\d+ errors, \d+ warnings, \d+ ok\. Nothing was changed\.\n$/)
   assert.not.match(stdout.replaceAll('\n', ''), /\p{C}/u)
+})
+
+test('its remedy for webhooks and roles, typed as printed, mends them where they are called now', async () => {
+  const { of } = await results()
+  const [remedy = '', ...others] = new Set(
+    ['webhook-configurations', 'roles'].flatMap((check) => of(check).map(({ fix }) => fix)),
+  )
+  assert.equal(others, [])
+  const { code, stderr } = await typed([...remedy.split(' ').slice(1), `--kubeconfig=${controlPlane.kubeconfig}`])
+  assert.is(code, 0, stderr)
+  // It adds the caBundle, and writes nothing at the cloud, which `doctor` would be blamed for.
+  await stage.start({ env: settings, flags: ['--only=webhooks'] })
+  await eventually('doctor is content with both', async (observe) => {
+    const { texts } = await results()
+    return (
+      observe(texts('webhook-configurations').concat(texts('roles'))).every((text) => text.startsWith('ok: ')) ||
+      undefined
+    )
+  })
 })
 
 async function breakThings(): Promise<void> {

@@ -1,6 +1,7 @@
 import { keyOf } from '../../../kube/objects.ts'
 import type { Rule } from '../../../manifests/rule.ts'
 import { type Finding, defineCheck } from '../check.ts'
+import { installRemedy } from '../install-remedy.ts'
 import type { RoleObject, Values } from '../facts.ts'
 
 export const roles = defineCheck({
@@ -8,17 +9,15 @@ export const roles = defineCheck({
   section: 'Rights',
   checks: 'The installed roles give exactly the rights of this version, and are bound to its service accounts.',
   good: 'the installed roles give exactly the rights that this version needs',
-  needs: ['roles'],
-  judge: (facts) => facts.roles.flatMap(roleFindings),
+  needs: ['roles', 'webhooks'],
+  judge: (facts, context) => facts.roles.flatMap((role) => roleFindings(role, installRemedy(facts.webhooks, context))),
 })
 
-const install = 'eip-admission install   # with the settings of the first time; or upgrade the chart'
-
-function roleFindings({ wanted, found }: Values['roles'][number]): Finding[] {
+function roleFindings({ wanted, found }: Values['roles'][number], install: string): Finding[] {
   const where = `${wanted.kind} ${keyOf(wanted)}`
   const why = '`serve` lacks rights, and fails where it needs them'
   if (!found) return [{ level: 'error', what: `${where} does not exist`, why, fix: install }]
-  if (wanted.subjects) return subjectFindings(wanted, found)
+  if (wanted.subjects) return subjectFindings(wanted, found, install)
   const missing = rightsOf(wanted).filter((right) => !isAllowed(right, found.rules ?? []))
   const surplus = rightsOf(found).filter((right) => !isAllowed(right, wanted.rules ?? []))
   return [
@@ -38,7 +37,7 @@ function roleFindings({ wanted, found }: Values['roles'][number]): Finding[] {
   ]
 }
 
-function subjectFindings(wanted: RoleObject, found: RoleObject): Finding[] {
+function subjectFindings(wanted: RoleObject, found: RoleObject, install: string): Finding[] {
   const keyOfSubject = ({ kind, name, namespace = '' }: NonNullable<RoleObject['subjects']>[number]) =>
     `${kind} ${namespace}/${name}`
   const bound = (found.subjects ?? []).map(keyOfSubject)

@@ -3,8 +3,8 @@ import type { WebhookConfiguration } from '../../../kube/objects.ts'
 import { webhookIdentities } from '../../../webhooks/identities.ts'
 import { configurationProblem } from '../../probe-problem.ts'
 import { type Finding, defineCheck } from '../check.ts'
+import { installRemedy } from '../install-remedy.ts'
 
-const install = 'eip-admission install'
 const logs = 'kubectl logs -n eip-admission -l app.kubernetes.io/name=eip-admission   # or the log of `serve`'
 const later = 'Services are created without an address, and get it only later'
 
@@ -14,12 +14,9 @@ export const webhookConfigurations = defineCheck({
   checks: 'Both webhook configurations exist, have every webhook, and call all of them at one place.',
   good: 'both webhook configurations are complete',
   needs: ['webhooks'],
-  judge({ webhooks }) {
-    const problem = configurationProblem(webhooks, webhookIdentities)
-    // Its text ends with the remedy, which has a place of its own here.
-    return problem === undefined
-      ? []
-      : [{ level: 'error', what: problem.replace(/: run [^:]*$/, ''), why: later, fix: install }]
+  judge({ webhooks }, context) {
+    const what = configurationProblem(webhooks, webhookIdentities)
+    return what === undefined ? [] : [{ level: 'error', what, why: later, fix: installRemedy(webhooks, context) }]
   },
 })
 
@@ -28,17 +25,17 @@ export const webhooksReached = defineCheck({
   section: 'Webhooks',
   checks: 'The API server calls the webhooks and uses their answers. A dry run asks it; nothing is stored.',
   good: 'the API server calls the webhooks and uses their answers',
-  needs: ['probe'],
-  judge({ probe }) {
+  needs: ['probe', 'webhooks'],
+  judge({ probe, webhooks }, context) {
     if (probe.outcome === 'answered') return []
-    const what = probe.reason.replace(/: run [^:]*$/, '')
+    const what = probe.reason
     const isTrust = /x509|certificate|tls/i.test(what)
     return [
       {
         level: 'error',
         what,
         why: later,
-        fix: isTrust ? logs : `${install}, and look whether \`serve\` runs: ${logs}`,
+        fix: isTrust ? logs : `${installRemedy(webhooks, context)}   # and look whether \`serve\` runs: ${logs}`,
       },
     ]
   },
