@@ -9,6 +9,8 @@ export type DialectsOfFile = {
 }
 
 export const dialectsByFile: Record<string, DialectsOfFile> = {
+  // Packet's cloud is Equinix Metal's; what a Service may claim and how a pool is filled are tables of test/ledger/available.
+  available: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   // MetalLB reads custom resources on one, a ConfigMap on the other.
   // What Services show and what records say, which no vendor has a part in.
   'available-in-use': { complete: ['equinix-metal'] },
