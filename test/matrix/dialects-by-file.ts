@@ -27,6 +27,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   chaos: { complete: ['equinix-metal', 'cherry-servers'] },
   // The two clouds: one moves in one call, the other in two.
   'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
+  // Addresses that are granted late are Equinix Metal's. The other cloud has other ways to find a reservation again.
+  'cloud-trouble': { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   'control-plane-alerts': { complete: ['equinix-metal'] },
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
