@@ -22,7 +22,7 @@ import { ipOf, simulatedNodes } from './simulated-nodes.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const stage = await openStage()
-installPlugin(stage)
+await installPlugin(stage)
 const plugin = kubectlOf(stage.controlPlane)
 const running = { env: { METAL_LOAD_BALANCER: 'emlb:///da' }, flags: ['--cloud-timeout=2s'] }
 const { control } = stage.cloud
