@@ -14,9 +14,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   adoption: { complete: ['packet'], cloudOnly: ['cherry-servers'] },
   // Packet's cloud is Equinix Metal's; what a Service may claim and how a pool is filled are tables of test/ledger/available.
   available: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
-  // MetalLB reads custom resources on one, a ConfigMap on the other.
-  // What Services show and what records say, which no vendor has a part in.
   'available-in-use': { complete: ['equinix-metal'] },
+  // MetalLB reads custom resources on one, a ConfigMap on the other.
   announcing: { complete: ['equinix-metal', 'packet'] },
   'as-person': { complete: ['equinix-metal'] },
   // A kill during a write to the API server is the same in every dialect, a kill during a call to the cloud is not.
