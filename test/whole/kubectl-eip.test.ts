@@ -19,7 +19,7 @@ const { client, cloud, controlPlane } = stage
 
 await installPlugin(stage)
 
-await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--logging-format=json'] })
+await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--logging-format=json', '--cloud-timeout=2s'] })
 await stage.run('create', 'namespace', 'shop')
 // No controller fills the roles `edit` and `view` here.
 await stage.run('create', 'role', 'edit', '--verb=get,list,create', '--resource=services,events', '-n', 'shop')
@@ -298,7 +298,8 @@ test('adopt makes an address of the project available, for one Service', async (
   assert.match(await refused('adopt', id), 'belongs to ElasticIP office already (Available)')
   assert.match(await refused('adopt', address), 'belongs to ElasticIP office already')
   assert.match(await refused('adopt', '203.0.113.254'), 'look that up in the console of the cloud')
-  assert.match(await refused('adopt', '6d0c1f0e-0000-4000-8000-000000000000', '--name', 'nobody'), 'has no reservation')
+  const nobody = ['6d0c1f0e-0000-4000-8000-000000000000', '--name', 'nobody', '--timeout', '3s']
+  assert.match(await refused('adopt', ...nobody), 'has no reservation')
   await stage.run('delete', 'eip', 'nobody')
   await stage.create(loadBalancer('desk', { annotations: { [chosen]: 'office' } }))
   assert.is(await stage.settled('desk'), address)
