@@ -19,7 +19,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   announcing: { complete: ['equinix-metal', 'packet'] },
   'as-person': { complete: ['equinix-metal'] },
   // A kill during a write to the API server is the same in every dialect, a kill during a call to the cloud is not.
-  'available-crash': { complete: ['cherry-servers'], cloudOnly: ['equinix-metal', 'packet'] },
+  // Packet's cloud is Equinix Metal's.
+  'available-crash': { complete: ['cherry-servers'], cloudOnly: ['equinix-metal'] },
   // The two clouds: both have to carry the sign of life.
   clone: { complete: ['equinix-metal', 'cherry-servers'] },
   'young-copy': { complete: ['equinix-metal'] },
