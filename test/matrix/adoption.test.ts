@@ -6,9 +6,10 @@ import { configMaps } from '../../kube/resource.ts'
 import { serviceTag } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, reclaim, shown } from '../whole/manifests.ts'
+import { once } from '../whole/once.ts'
 import { shownIn } from '../whole/stored.ts'
 import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { clusterTest, dialect, openStage } from './dialect.ts'
 
 const { here: env, usage } = dialect
 const stage = await openStage()
@@ -65,7 +66,7 @@ test('adopted reservations are marked with the cluster', async () => {
   for (const { id } of [served, unfinished]) assert.ok(found(id)?.tags.includes(cluster))
 })
 
-test('a Service with an own address is not adopted', async () => {
+clusterTest('a Service with an own address is not adopted', async () => {
   await eventually('it is looked at', async () => (await stage.service('brought'))?.metadata.finalizers)
   assert.equal([shownIn(await stage.service('brought')), await stage.record('brought')], [untagged.address, undefined])
 })
@@ -92,52 +93,59 @@ test("after the adoption mark a new Service costs one call, and its reservation 
   assert.equal(held?.tags.toSorted(), [usage, tagOf('new'), cluster].toSorted())
 })
 
-test('an adopted Service that is deleted releases its address and loses both finalizers', async () => {
+clusterTest('an adopted Service that is deleted releases its address and loses both finalizers', async () => {
   await stage.settled('served')
   await stage.run('delete', 'service', 'served', '--timeout=120s')
   await stage.gone('served')
   assert.not(found(served.id))
 })
 
-test('an address that was retained longer than the grace period is not released under its new Service', async () => {
+/** The names of Services whose reservations a predecessor made while we were away. */
+const away = ['back']
+/** Their addresses, after the start that found them. */
+const startAfterwards = once(async () => {
   await product.stop()
-  product = await stage.startSwept({ env, flags })
-  const manifest = loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } })
-  const { spec } = await stage.create(manifest)
-  for (let n = 0; n < 2; n += 1) {
-    await stage.settled('kept')
-    await stage.run('delete', 'service', 'kept')
-    await eventually('it is kept', async () => (await stage.record('kept'))?.status?.phase === 'Released' || undefined)
-    await sleep(1500)
-    await stage.create(manifest)
-    assert.is(await stage.settled('kept'), spec.loadBalancerIP)
+  const ordered = new Map([['back', (await orderedFor('back')).address]])
+  // Packet's README has a dot where its program writes a slash; our own first versions wrote the dot too.
+  if (dialect.adoptsUnmarked) {
+    const { address } = await stage.order([usage, serviceTag({ ...dialect, separator: '.' }, 'default/dotted')])
+    ordered.set('dotted', address)
   }
-})
-
-test('a reservation that a predecessor made while we were away is adopted, and no second one is made', async () => {
-  await product.stop()
-  const back = await orderedFor('back')
-  await stage.create(loadBalancer('back'))
+  for (const name of ordered.keys()) await stage.create(loadBalancer(name))
   calls.clear()
   product = await stage.start({ env, flags })
-  assert.is(await stage.settled('back'), back.address)
-  assert.is(stage.calls(routes.reserve), 0)
+  return ordered
 })
-
-// Packet's README has a dot where its program writes a slash; our own first versions wrote the dot too.
-if (dialect.adoptsUnmarked) {
-  test('a reservation whose mark has a dot is adopted, and no second one is made', async () => {
-    await product.stop()
-    const dotted = await stage.order([usage, serviceTag({ ...dialect, separator: '.' }, 'default/dotted')])
-    await stage.create(loadBalancer('dotted'))
-    calls.clear()
-    product = await stage.start({ env, flags })
-    assert.is(await stage.settled('dotted'), dotted.address)
+if (dialect.adoptsUnmarked) away.push('dotted')
+for (const name of away)
+  clusterTest(`a reservation that a predecessor made while we were away is adopted: ${name}`, async () => {
+    const ordered = await startAfterwards()
+    assert.is(await stage.settled(name), ordered.get(name))
     assert.is(stage.calls(routes.reserve), 0)
   })
-}
 
-test('a second reservation with the marks of a live Service is kept, and an Event says so', async () => {
+clusterTest(
+  'an address that was retained longer than the grace period is not released under its new Service',
+  async () => {
+    await startAfterwards()
+    const manifest = loadBalancer('kept', { annotations: { [reclaim]: 'Retain' } })
+    const { spec } = await stage.create(manifest)
+    for (let n = 0; n < 2; n += 1) {
+      await stage.settled('kept')
+      await stage.run('delete', 'service', 'kept')
+      await eventually(
+        'it is kept',
+        async () => (await stage.record('kept'))?.status?.phase === 'Released' || undefined,
+      )
+      await sleep(1500)
+      await stage.create(manifest)
+      assert.is(await stage.settled('kept'), spec.loadBalancerIP)
+    }
+  },
+)
+
+clusterTest('a second reservation with the marks of a live Service is kept, and an Event says so', async () => {
+  await startAfterwards()
   const held = await stage.settled('new')
   const second = await stage.order([usage, tagOf('new'), cluster])
   const message = await eventually('an Event', async (observe) => {
@@ -151,7 +159,8 @@ test('a second reservation with the marks of a live Service is kept, and an Even
   assert.is(await stage.settled('new'), held)
 })
 
-test('while the cloud cannot be read nothing is released', async () => {
+clusterTest('while the cloud cannot be read nothing is released', async () => {
+  await startAfterwards()
   // Without the tags: each good sweep writes a new sign of life.
   const paidFor = () => stage.reserved().map(({ id, address, state }) => ({ id, address, state }))
   const before = paidFor()

@@ -1,3 +1,4 @@
+// Trouble of the cloud during a create. What its clients make of each answer is a contract of test/clouds.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
@@ -9,7 +10,8 @@ import { eventually } from '../whole/eventually.ts'
 import { finalizer, loadBalancer, shown } from '../whole/manifests.ts'
 import { once } from '../whole/once.ts'
 import { routes } from '../whole/test-stage.ts'
-import { dialect, openStage } from './dialect.ts'
+import { warned } from '../whole/warned.ts'
+import { clusterTest, dialect, openStage } from './dialect.ts'
 
 const stage = await openStage()
 // A request with a lost answer may be in flight for twice this time; then the product calls the cloud again.
@@ -93,8 +95,12 @@ const createInTrouble = troubles.map(({ begin, end = () => faults.clear(), name,
   }),
 )
 for (const [n, { name }] of troubles.entries()) {
-  test(`a create during trouble of the cloud (${name}) succeeds with a warning that the address is pending`, () =>
-    createInTrouble[n]?.())
+  clusterTest(
+    `a create during trouble of the cloud (${name}) succeeds with a warning that the address is pending`,
+    async () => {
+      await createInTrouble[n]?.()
+    },
+  )
 }
 
 const many = Array.from({ length: Math.min(8, dialect.burst / 10) }, (_, n) => `many-${n}`)
@@ -111,7 +117,7 @@ const createMany = once(async () => {
     assert.is(stderr.startsWith('Warning: address pending'), loadBalancerIP === undefined)
   }
 })
-test('during an outage each new Service has its address or a warning that it is pending', createMany)
+clusterTest('during an outage each new Service has its address or a warning that it is pending', createMany)
 
 const deletePending = once(async () => {
   await startProduct()
@@ -121,7 +127,7 @@ const deletePending = once(async () => {
   await stage.run('delete', 'service', 'unwanted', '--wait=false')
   faults.clear()
 })
-test('a Service whose address is pending can be deleted', deletePending)
+clusterTest('a Service whose address is pending can be deleted', deletePending)
 
 /** All of them wait at the same time, until the product calls the cloud again by itself; then they are deleted. */
 const settleAll = once(async () => {
@@ -129,7 +135,7 @@ const settleAll = once(async () => {
   await stage.gone('unwanted')
   await endWithOne('early', ...troubles.map(({ name }) => name), ...many)
 })
-test('after the outage each pending Service has one address, and a deleted one leaves no reservation', settleAll)
+clusterTest('after the outage each pending Service has one address, and a deleted one leaves no reservation', settleAll)
 
 /** The product runs, and no Service of the outage is left. */
 const endOutage = once(async () => {
@@ -152,42 +158,35 @@ for (const answer of [500, 'reset'] as const) {
   })
 }
 
-test('with --on-cloud-failure=deny the create is refused, and the next one has the one address', async () => {
-  await endOutage()
-  await product.stop()
-  product = await stage.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
-  faults.add({ on: routes.reserve, answer: 'reset', times: 1 })
-  const { code, stderr } = await kubectl(['create', '-f', '-'], loadBalancer('strict'))
-  assert.is(code, 1)
-  assert.match(stderr, `Service default/strict gets no address now: ${cloudName} broke off POST`)
-  await stage.create(loadBalancer('strict'))
-  await endWithOne('strict')
-})
-
-test('a Service that was created while the product was down gets its address at the next start', async () => {
+/** The product starts at the quota, and denies new Services during trouble; Service `missed` was created before. */
+const startStrict = once(async () => {
   await endOutage()
   await product.stop()
   const created = await stage.create(loadBalancer('missed'))
   assert.equal([created.spec.loadBalancerIP, created.metadata.finalizers], [undefined, undefined])
-  product = await stage.startSwept(quick)
+  cloud.control.quota.set(0)
+  product = await stage.startSwept({ ...quick, flags: [...quick.flags, '--on-cloud-failure=deny'] })
+  await warned(stage, 'default/missed', new RegExp(`SyncLoadBalancerFailed.*${dialect.words.quota}`))
+  cloud.control.quota.set(256)
   const address = await stage.settled('missed')
   const { metadata } = (await stage.service('missed')) ?? {}
   assert.equal([metadata?.annotations?.[shown], metadata?.finalizers], [address, [finalizer]])
   await endWithOne('missed')
 })
 
-test('a Service that admission missed gets an Event when the quota refuses it, and its address when the quota allows', async () => {
-  await endOutage()
-  await product.stop()
-  await stage.create(loadBalancer('crowded'))
-  cloud.control.quota.set(0)
-  product = await stage.startSwept(quick)
-  await eventually('an Event says why', async (observe) => {
-    const events = observe(await stage.run('get', 'events', '--field-selector=involvedObject.name=crowded'))
-    return new RegExp(`SyncLoadBalancerFailed.*${dialect.words.quota}`).test(events) || undefined
-  })
-  cloud.control.quota.set(256)
-  await endWithOne('crowded')
+clusterTest(
+  'a Service that admission missed gets an Event when the quota refuses it, and its address when the quota allows',
+  startStrict,
+)
+
+clusterTest('with --on-cloud-failure=deny the create is refused, and the next one has the one address', async () => {
+  await startStrict()
+  faults.add({ on: routes.reserve, answer: 'reset', times: 1 })
+  const { code, stderr } = await kubectl(['create', '-f', '-'], loadBalancer('strict'))
+  assert.is(code, 1)
+  assert.match(stderr, `Service default/strict gets no address now: ${cloudName} broke off POST`)
+  await stage.create(loadBalancer('strict'))
+  await endWithOne('strict')
 })
 
 /** The API server waits for a review for less time than the product for the cloud. */
@@ -198,7 +197,7 @@ const shortenWebhookTimeout = once(async () => {
   product = await stage.startSwept({ ...quick, flags: ['--cloud-timeout=10s'] })
 })
 
-test('a reserve call that outlasts the webhook time-out ends in one address after one call', async () => {
+clusterTest('a reserve call that outlasts the webhook time-out ends in one address after one call', async () => {
   await endOutage()
   await shortenWebhookTimeout()
   latency.set({ on: routes.reserve, ms: 7000 })
@@ -211,7 +210,7 @@ test('a reserve call that outlasts the webhook time-out ends in one address afte
   await endWithOne('slow')
 })
 
-test('a reserve call that is never answered ends in one address', async () => {
+clusterTest('a reserve call that is never answered ends in one address', async () => {
   await endOutage()
   await shortenWebhookTimeout()
   faults.add({ on: routes.reserve, answer: 'hang', done: true, times: 1 })
@@ -221,7 +220,7 @@ test('a reserve call that is never answered ends in one address', async () => {
   await endWithOne('hangs')
 })
 
-test('a Service that is deleted during its reserve call leaves no reservation', async () => {
+clusterTest('a Service that is deleted during its reserve call leaves no reservation', async () => {
   await endOutage()
   await shortenWebhookTimeout()
   latency.set({ on: routes.reserve, ms: 7000 })

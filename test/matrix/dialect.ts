@@ -1,3 +1,4 @@
+import { test } from 'uvu'
 import { type DialectName, dialectNamed } from '../../sandbox/dialects.ts'
 import { dialectOf } from '../whole/dialects.ts'
 import * as whole from '../whole/test-stage.ts'
@@ -7,6 +8,11 @@ export const dialect = dialectOf(dialectNamed(process.env['DIALECT'] ?? 'equinix
 
 /** Whether only those tests run in which the vendor's API has a part. */
 export const isCloudOnly = process.env['CLOUD_ONLY'] === 'true'
+
+type Declare = (name: string, body: () => Promise<void>) => void
+
+/** Declares a test in which the vendor's API has no part. */
+export const clusterTest: Declare = isCloudOnly ? () => {} : test
 
 /** Opens a stage in that dialect. */
 export function openStage(

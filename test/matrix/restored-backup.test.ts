@@ -14,6 +14,8 @@ const { controlPlane, cloud } = stage
 const { here: env } = dialect
 const quick = ['--sweep-interval=1s', '--unbound-grace=1s']
 const backup = join(stage.dir, 'etcd-backup')
+// As long as the backup has to wait for free addresses. A cloud may list what it deletes for a minute.
+cloud.control.setDeletion({ reservationsMs: 2_000 })
 let product = await stage.startSwept({ env, flags: quick })
 
 const log = () => readFileSync(stage.logOf('eip-admission'), 'utf8')

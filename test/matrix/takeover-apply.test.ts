@@ -1,14 +1,19 @@
-// A takeover and its undo, killed at each step, twice round: no address changes, and nothing is bought or given back.
+// A takeover and its undo, frozen, killed and twice round: no address changes, and nothing is bought or given back. In
+// memory, test/server/takeover kills them at each of their writes, and has two of them begin at each step.
+import type { ChildProcess } from 'node:child_process'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { leases } from '../../kube/resource.ts'
 import type { Product } from '../../sandbox/product.ts'
 import { typed } from '../whole/command-line.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
+import { once } from '../whole/once.ts'
 import { simulatedNodes } from '../whole/simulated-nodes.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 import {
+  type Ran,
   hasReplicas,
   metallbObjects,
   planFor,
@@ -77,63 +82,97 @@ test('without a takeover there is nothing to undo', async () => {
   assert.match(output, 'has no record of a takeover')
 })
 
-for (const round of [1, 2]) {
-  const killed = round === 1 ? ', killed at each step' : ''
-
-  test(`round ${round}: apply${killed}`, async () => {
-    await besideOurs(async () => {
-      const plan = await planFor(stage)
-      for (const step of killed ? [1, 2, 3, 4, 5, 6] : []) {
-        const { output } = await runTakeover(stage, 'apply', { plan, at: kill(`[${step}/6]`) })
-        assert.match(output, `[${step}/6]`)
-      }
-      const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
-      assert.is(code, 0, output)
-      assert.match(output, '3 Services were taken over')
-    })
-    await isTakenOver()
-    nothingBought()
-  })
-
-  test(`round ${round}: cleanup warns and names undo`, async () => {
-    const { stdout } = await typed(['cleanup', `--kubeconfig=${stage.controlPlane.kubeconfig}`])
-    assert.match(stdout, 'eip-admission takeover undo')
-  })
-
-  test(`round ${round}: undo asks for our process${killed}, and leaves what was found`, async () => {
-    const waiting = await runTakeover(stage, 'undo', { at: { text: 'stop every', signal: 'SIGINT' } })
-    assert.is(waiting.code, 1, waiting.output)
-    assert.match(waiting.output, 'Stopped. What is done stays done.')
-    await product?.stop()
-    for (const step of killed ? [1, 2, 3, 4, 5, 6, 7] : []) {
-      const { output } = await runTakeover(stage, 'undo', { at: kill(`[${step}/7]`) })
-      assert.match(output, `[${step}/7]`)
-    }
-    const { code, output } = await runTakeover(stage, 'undo')
-    assert.is(code, 0, output)
-    await predecessorLeads(stage)
-    await hasReplicas(stage, 1)
-    assert.equal(await metallbObjects(stage), before.objects)
-    assert.equal(await serviceFacts(stage), before.services)
-    assert.is(await stage.run('get', 'elasticips', '-o', 'name'), '')
-    nothingBought()
-  })
+/** What users, routers and the predecessor see is as it was before the takeover. */
+async function isAsFound(): Promise<void> {
+  await predecessorLeads(stage)
+  await hasReplicas(stage, 1)
+  assert.equal(await metallbObjects(stage), before.objects)
+  assert.equal(await serviceFacts(stage), before.services)
+  assert.is(await stage.run('get', 'elasticips', '-o', 'name'), '')
+  nothingBought()
 }
 
-test('undo in the middle of apply', async () => {
-  for (const step of [2, 3, 4]) {
-    await runTakeover(stage, 'apply', { plan: await planFor(stage), at: kill(`[${step}/6]`) })
-    const { code, output } = await runTakeover(stage, 'undo')
-    assert.is(code, 0, output)
-    await predecessorLeads(stage)
-    await hasReplicas(stage, 1)
-    assert.equal(await metallbObjects(stage), before.objects)
-    assert.equal(await serviceFacts(stage), before.services)
+/** As for a person. */
+const lockMs = 15_000
+
+/** An apply that waits for a process of ours, which nobody starts. */
+const waitingApply = once(async (): Promise<{ child: ChildProcess; ended: Promise<Ran> }> => {
+  const plan = await planFor(stage)
+  return new Promise((resolve, reject) => {
+    const ended = runTakeover(stage, 'apply', {
+      plan,
+      lockMs,
+      seen: (output, child) => {
+        if (output.includes('[4/6]')) resolve({ child, ended })
+      },
+    })
+    ended.then(({ output }) => reject(new Error(output)), reject)
+  })
+})
+const holder = async () =>
+  (await stage.client.get(leases, { namespace: 'eip-admission', name: 'eip-admission-takeover' }))?.spec?.holderIdentity
+
+test('while one apply works, another one and undo are refused, and say who works since when', async () => {
+  await waitingApply()
+  for (const command of ['apply', 'undo'] as const) {
+    const { code, output } = await runTakeover(stage, command, { plan: await planFor(stage), lockMs })
+    assert.is(code, 1, output)
+    assert.match(output, /`takeover apply` of .+@.+ works on it since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/)
+    assert.match(output, 'wait until it has ended, or end it there')
   }
+})
+
+test('an apply that is frozen loses its place to undo, which leaves what was found, and changes nothing when it wakes', async () => {
+  const { child, ended } = await waitingApply()
+  child.kill('SIGSTOP')
+  const { code, output } = await runTakeover(stage, 'undo', { lockMs })
+  assert.is(code, 0, output)
+  assert.match(output, /works on it since .*; waiting up to 15 s to see whether it lives/)
+  child.kill('SIGCONT')
+  const woken = await ended
+  assert.is(woken.code, 1, woken.output)
+  assert.match(woken.output, 'another run took over while this one could not reach the API server', woken.output)
+  await isAsFound()
+  const record = ['configmap', '-n', 'eip-admission', 'eip-admission-takeover', '--ignore-not-found']
+  assert.is(await stage.run('get', ...record), '')
+})
+
+test('apply, killed after its record and while it waits for our process', async () => {
+  await besideOurs(async () => {
+    const plan = await planFor(stage)
+    for (const step of [2, 4]) {
+      const { output } = await runTakeover(stage, 'apply', { plan, at: kill(`[${step}/6]`) })
+      assert.match(output, `[${step}/6]`)
+    }
+    const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
+    assert.is(code, 0, output)
+    assert.match(output, '3 Services were taken over')
+  })
+  await isTakenOver()
   nothingBought()
 })
 
-test('a Service and a node that came since have the names of the predecessor after undo', async () => {
+test('after apply cleanup warns and names undo', async () => {
+  const { stdout } = await typed(['cleanup', `--kubeconfig=${stage.controlPlane.kubeconfig}`])
+  assert.match(stdout, 'eip-admission takeover undo')
+})
+
+test('undo asks for our process, and leaves what was found though it is killed', async () => {
+  const waiting = await runTakeover(stage, 'undo', { at: { text: 'stop every', signal: 'SIGINT' } })
+  assert.is(waiting.code, 1, waiting.output)
+  assert.match(waiting.output, 'Stopped. What is done stays done.')
+  assert.is(await holder(), '', 'its place is free at once')
+  await product?.stop()
+  for (const step of [3, 6]) {
+    const { output } = await runTakeover(stage, 'undo', { at: kill(`[${step}/7]`) })
+    assert.match(output, `[${step}/7]`)
+  }
+  const { code, output } = await runTakeover(stage, 'undo')
+  assert.is(code, 0, output)
+  await isAsFound()
+})
+
+test('round 2: a Service and a node that came since have the names of the predecessor after undo', async () => {
   await besideOurs(async () => {
     const { code, output } = await runTakeover(stage, 'apply', { plan: await planFor(stage) })
     assert.is(code, 0, output)

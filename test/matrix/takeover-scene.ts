@@ -119,7 +119,7 @@ export function startPredecessor(stage: TestStage): { stop: () => Promise<void> 
   const loop = (async () => {
     while (!over.signal.aborted) {
       await turn().catch(() => {})
-      await systemClock.sleep(200, over.signal)
+      await systemClock.sleep(500, over.signal)
     }
   })()
   return {

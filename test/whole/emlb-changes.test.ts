@@ -23,9 +23,11 @@ const [first = 0, second = 0] = await freePorts(2)
 const both = await roundRobin([first, second])
 const at = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${both.port}`]
 await runProduct(['install', ...at])
+// The other takes over soon.
+const shortLease = ['--leader-elect-lease-duration=4s', '--leader-elect-renew-deadline=3s']
 const emlb = (port: number, setting = 'emlb:///da') => ({
   env: { METAL_LOAD_BALANCER: setting, METAL_METRO_NAME: 'da' },
-  flags: [`--webhook-secure-port=${port}`, '--leader-elect-retry-period=500ms', '--cloud-timeout=2s'],
+  flags: [`--webhook-secure-port=${port}`, '--leader-elect-retry-period=500ms', '--cloud-timeout=2s', ...shortLease],
 })
 const upstream = 'service.kubernetes.io/load-balancer-cleanup'
 const vendor = equinixMetalBalancers({
@@ -89,11 +91,11 @@ test('an adopted balancer goes with its Service, and its pools of long names too
 
 test('Services that are created at the same moment on two replicas have a balancer each', async () => {
   calls.clear()
-  const names = ['one', 'two', 'three', 'four']
+  const names = ['one', 'two', 'three']
   await Promise.all(names.map((name) => stage.create(loadBalancer(name))))
   const ids = await Promise.all(names.map(async (name) => (await balanced(stage, name, addresses)).id))
-  assert.is(new Set(ids).size, 4)
-  assert.is(stage.calls(balancerRoutes.create), 4)
+  assert.is(new Set(ids).size, 3)
+  assert.is(stage.calls(balancerRoutes.create), 3)
   await Promise.all(names.map((name) => stage.run('delete', 'service', name, '--wait=false')))
   for (const name of names) await stage.gone(name)
   assert.equal([balancersOf(stage), balancers.pools()], [[], []])

@@ -1,5 +1,6 @@
 // The process is killed at each step by which a Service gets its managed balancer, changes it and loses it; the next process
-// finishes the work, and nothing is doubled or left.
+// finishes the work, and nothing is doubled or left. A request that the cloud did not get is a step that was not taken: only
+// the first is shown.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
@@ -27,10 +28,12 @@ const addresses = [ipOf(await nodes.startNode('worker-1'), 4, 'public')]
 const { balancers } = stage.cloud.control
 
 const annotationOf = ({ object }: Write, name: string) => object?.metadata.annotations?.[name]
-const hanging = (name: string, call: string): Moment[] => [
-  { name: `the cloud gets the request to ${name}`, call, done: false },
-  { name: `the cloud has done what was asked, to ${name}, and not answered`, call, done: true },
-]
+/** A request that the cloud has carried out and the next process has to find. */
+const unanswered = (name: string, call: string): Moment => ({
+  name: `the cloud has done what was asked, to ${name}, and not answered`,
+  call,
+  done: true,
+})
 const atWrite = (name: string, write: (write: Write) => boolean): Moment => ({
   name,
   write: (one) => onService(one) && write(one),
@@ -38,25 +41,24 @@ const atWrite = (name: string, write: (write: Write) => boolean): Moment => ({
 
 const whileCreating: Moment[] = [
   atWrite('the request is noted', (write) => annotationOf(write, balancerRequest) !== undefined),
-  ...hanging('create the balancer', balancerRoutes.create),
+  { name: 'the cloud gets the request to create the balancer', call: balancerRoutes.create, done: false },
+  unanswered('create the balancer', balancerRoutes.create),
   atWrite('the Service gets the id of its balancer', (write) => annotationOf(write, balancerId) !== undefined),
-  ...hanging('create a pool', balancerRoutes.addPool),
-  ...hanging('add an origin', balancerRoutes.addOrigin),
-  ...hanging('create a port', balancerRoutes.addPort),
+  unanswered('create a pool', balancerRoutes.addPool),
+  unanswered('add an origin', balancerRoutes.addOrigin),
+  unanswered('create a port', balancerRoutes.addPort),
   atWrite('the Service shows the addresses', (write) => ingressOf(write).length > 0),
 ]
 
 const whileDeleting: Moment[] = [
-  ...hanging('delete a pool', balancerRoutes.removePool),
-  ...hanging('delete the balancer', balancerRoutes.remove),
+  unanswered('delete a pool', balancerRoutes.removePool),
+  unanswered('delete the balancer', balancerRoutes.remove),
   atWrite('the Service loses its finalizer', ({ object }) => !object?.metadata.finalizers?.includes(balancerFinalizer)),
 ]
 
 const whileChanging: Moment[] = [
-  ...hanging('delete the pool of a port', balancerRoutes.removePool),
-  ...hanging('delete a port', balancerRoutes.removePort),
-  ...hanging('create the pool of the new port', balancerRoutes.addPool),
-  ...hanging('create the new port', balancerRoutes.addPort),
+  unanswered('delete a port', balancerRoutes.removePort),
+  unanswered('create the pool of the new port', balancerRoutes.addPool),
 ]
 
 const twoPorts = {

@@ -1,23 +1,25 @@
-// The plugin through the real kubectl, as an administrator and as tenants.
+// The plugin as an administrator and as tenants: each command once through the real kubectl, else in this process.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { events } from '../../kube/resource.ts'
+import type { Service } from '../../kube/objects.ts'
+import { events, services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
-import { kubectlOf } from '../../sandbox/kubectl.ts'
+import { type KubectlResult, kubectlOf } from '../../sandbox/kubectl.ts'
+import { runPlugin } from '../../server/kubectl/program.ts'
 import { checkedKubectl } from './checked-kubectl.ts'
 import { eventually } from './eventually.ts'
 import { installPlugin } from './installed-plugin.ts'
-import { chosen, loadBalancer, reclaim } from './manifests.ts'
+import { chosen, finalizer, loadBalancer, reclaim } from './manifests.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const people = { viewer: ['system:authenticated'], tenant: ['system:authenticated'] }
 const stage = await openStage({ users: people })
 const { client, cloud, controlPlane } = stage
 
-installPlugin(stage)
+await installPlugin(stage)
 
-await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--logging-format=json'] })
+await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--logging-format=json', '--cloud-timeout=2s'] })
 await stage.run('create', 'namespace', 'shop')
 // No controller fills the roles `edit` and `view` here.
 await stage.run('create', 'role', 'edit', '--verb=get,list,create', '--resource=services,events', '-n', 'shop')
@@ -26,16 +28,33 @@ await stage.run('create', 'clusterrole', 'services', '--verb=get,list', '--resou
 for (const role of ['eip-admission-view', 'services'])
   await stage.run('create', 'clusterrolebinding', `viewer-${role}`, `--clusterrole=${role}`, '--user=viewer')
 
-const as = (user?: keyof typeof people) => {
-  const kubectl = kubectlOf(controlPlane, user && controlPlane.kubeconfigFor(user))
-  return (...args: string[]) => kubectl(['eip', ...args])
+/** Runs commands of the plugin in this process. */
+const as = (user: keyof typeof people | 'admin') => {
+  const file = user === 'admin' ? controlPlane.kubeconfig : controlPlane.kubeconfigFor(user)
+  return async (...args: string[]): Promise<KubectlResult> => {
+    const output = { stdout: '', stderr: '' }
+    const code = await runPlugin([...args, `--kubeconfig=${file}`], {
+      version: 'test',
+      print: (text) => void (output.stdout += text),
+      printError: (text) => void (output.stderr += text),
+      ask: undefined,
+    })
+    return { code, ...output }
+  }
 }
-const admin = as()
+const admin = as('admin')
+
+/** Runs a command of the plugin as kubectl does, and checks how it ended. */
+async function typed(args: string[], wanted = 0): Promise<KubectlResult> {
+  const result = await kubectlOf(controlPlane)(['eip', ...args])
+  assert.is(result.code, wanted, result.stdout + result.stderr)
+  return result
+}
 
 /** Runs a command that has to succeed, and returns what it prints. */
 async function eip(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await admin(...args)
-  if (code !== 0) throw new Error(`kubectl eip ${args.join(' ')}: exit ${code}\n${stdout}${stderr}`)
+  assert.is(code, 0, `kubectl eip ${args.join(' ')}: ${stdout}${stderr}`)
   return stdout
 }
 
@@ -96,7 +115,7 @@ test('one id leads from the review through the record to the call to the cloud, 
     const all = observe((await client.list(events, { namespace: 'default' })).items)
     return all.some(({ metadata }) => metadata.annotations?.['eip-admission.dev/request-id'] === request) || undefined
   })
-  const text = await eip('why', 'web')
+  const { stdout: text } = await typed(['why', 'web'])
   assert.match(text, `Service default/web has the address ${address}: it is reserved for this Service in da.`)
   for (const what of [
     'Service created',
@@ -108,7 +127,7 @@ test('one id leads from the review through the record to the call to the cloud, 
   assert.match(text, `| grep ${request}`)
   assert.match(text, /\nNothing is to be done\.\n$/)
   assert.match(
-    await eip('list'),
+    (await typed(['list'])).stdout,
     new RegExp(`default.web +${address.replaceAll('.', '\\.')} +Bound +default/web +da +Delete`),
   )
   assert.is(await eip('list', '-n', 'shop'), '')
@@ -157,35 +176,30 @@ test('why asks the running eip-admission about a Service that was stored without
   await stage.run('delete', 'service', 'late')
 })
 
+/** Whether the API server calls the webhooks for a new Service. */
+async function isReviewed(): Promise<boolean> {
+  const probe = loadBalancer('probe', { namespace: 'default' }) as Service
+  const { metadata } = await client.create(services, probe, { dryRun: true })
+  return metadata.finalizers?.includes(finalizer) ?? false
+}
+
 async function withoutWebhooks(work: () => Promise<void>): Promise<{ mutating: string }> {
   const kinds = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'] as const
   const stored = await Promise.all(kinds.map((kind) => stage.run('get', kind, 'zz-eip-admission', '-o', 'json')))
   for (const kind of kinds) await stage.run('delete', kind, 'zz-eip-admission')
-  await eventually('the API server calls no webhook', async () => {
-    const { stdout } = await stage.kubectl(
-      ['create', '--dry-run=server', '-f', '-', '-o', 'json'],
-      loadBalancer('probe'),
-    )
-    return !stdout.includes('address-cleanup') || undefined
-  })
+  await eventually('the API server calls no webhook', async () => !(await isReviewed()) || undefined)
   await work()
   for (const json of stored) {
     const { metadata, ...rest } = JSON.parse(json) as { metadata: { name: string; annotations?: object } }
     const { name, annotations } = metadata
     await stage.kubectl(['create', '-f', '-'], { ...rest, metadata: { name, annotations } })
   }
-  await eventually('the API server calls them again', async () => {
-    const { stdout } = await stage.kubectl(
-      ['create', '--dry-run=server', '-f', '-', '-o', 'json'],
-      loadBalancer('probe'),
-    )
-    return stdout.includes('address-cleanup') || undefined
-  })
+  await eventually('the API server calls them again', async () => (await isReviewed()) || undefined)
   return { mutating: stored[0] ?? '' }
 }
 
 test('status says who leads, what is limited and whether the webhooks are called', async () => {
-  const text = await eip('status')
+  const { stdout: text } = await typed(['status'])
   assert.match(text, /phases +Bound 1/)
   assert.match(text, /leader +\S+, lease renewed \d+s ago/)
   assert.match(text, /webhooks +the API server calls them/)
@@ -260,7 +274,7 @@ test('release gives back what is kept, after a confirmation, and nothing that a 
   const before = stage.reserved().length
   assert.match(await refused('release', address), /is deleted at the cloud[^]*add --yes if you mean it/)
   assert.is(stage.reserved().length, before)
-  assert.match(await eip('release', address, '--yes'), 'ElasticIP default.former is deleted.')
+  assert.match((await typed(['release', address, '--yes'])).stdout, 'ElasticIP default.former is deleted.')
   assert.is(stage.reserved().length, before - 1)
 })
 
@@ -278,13 +292,14 @@ test('release does not take an address that a Service shows, whatever the record
 test('adopt makes an address of the project available, for one Service', async () => {
   const { id, address } = await stage.order()
   assert.match(
-    await eip('adopt', id, '--name', 'office', '--service', 'desk'),
+    (await typed(['adopt', id, '--name', 'office', '--service', 'desk'])).stdout,
     `ElasticIP office has ${address}. Service default/desk gets it`,
   )
   assert.match(await refused('adopt', id), 'belongs to ElasticIP office already (Available)')
   assert.match(await refused('adopt', address), 'belongs to ElasticIP office already')
   assert.match(await refused('adopt', '203.0.113.254'), 'look that up in the console of the cloud')
-  assert.match(await refused('adopt', '6d0c1f0e-0000-4000-8000-000000000000', '--name', 'nobody'), 'has no reservation')
+  const nobody = ['6d0c1f0e-0000-4000-8000-000000000000', '--name', 'nobody', '--timeout', '3s']
+  assert.match(await refused('adopt', ...nobody), 'has no reservation')
   await stage.run('delete', 'eip', 'nobody')
   await stage.create(loadBalancer('desk', { annotations: { [chosen]: 'office' } }))
   assert.is(await stage.settled('desk'), address)
@@ -304,7 +319,7 @@ test('move refuses an address that a Service has, and its steps in the printed o
     'it is available',
     async () => (await client.get(elasticIPs, { name: 'office' }))?.status?.phase === 'Available' || undefined,
   )
-  assert.match(await eip('move', 'office', '--to', 'shop/till', '--yes'), 'Service shop/till gets it')
+  assert.match((await typed(['move', 'office', '--to', 'shop/till', '--yes'])).stdout, 'Service shop/till gets it')
   const { stderr } = await stage.kubectl(
     ['create', '-f', '-'],
     loadBalancer('desk', { annotations: { [chosen]: 'office' } }),
@@ -349,7 +364,7 @@ test('kubectl completes commands, Services and ElasticIPs', async () => {
 })
 
 test('an unknown command and a wrong flag are told from a failure', async () => {
-  assert.match(await refused('lits'), 'Did you mean list?')
+  assert.match((await typed(['lits'], 1)).stderr, 'Did you mean list?')
   assert.match(await refused('list', '-n', 'a/b'), 'no name of a namespace')
   assert.match(await refused('list', '--context', 'elsewhere'), 'elsewhere')
   assert.match(await refused('release', 'a', '--timeout', 'soon'), 'Write a duration')

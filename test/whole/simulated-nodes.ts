@@ -1,5 +1,5 @@
 import type { Node, NodeAddress } from '../../kube/objects.ts'
-import { nodes } from '../../kube/resource.ts'
+import { events, nodes } from '../../kube/resource.ts'
 import { uninitialized } from '../../controllers/nodes/taints.ts'
 import { eventually, type Observe } from './eventually.ts'
 import type { TestStage } from './test-stage.ts'
@@ -16,32 +16,30 @@ export type Started = {
 }
 
 /** Writes Node objects as kubelets do, without machines. */
-function kubelets({ client, kubectl, run }: Pick<TestStage, 'client' | 'kubectl' | 'run'>) {
+function kubelets({ client }: Pick<TestStage, 'client'>) {
   const node = (name: string): Promise<Node | undefined> => client.get(nodes, { name })
   return {
     node,
     /** Registers a node that is not ready yet. */
     register: async (name: string, started: Started = {}) => {
-      const { code, stderr } = await kubectl(['create', '-f', '-'], newNode(name, started))
-      if (code !== 0) throw new Error(stderr)
+      await client.create(nodes, newNode(name, started))
     },
     /** Writes the Ready condition; Unknown is what the cluster writes for a machine that is off. */
     say: async (name: string, ready: 'True' | 'False' | 'Unknown') => {
-      const patch = JSON.stringify({ status: { conditions: [{ type: 'Ready', status: ready, reason: 'Test' }] } })
-      await run('patch', 'node', name, '--subresource=status', '--type=merge', '-p', patch)
+      const merge = { status: { conditions: [{ type: 'Ready', status: ready, reason: 'Test' }] } }
+      await client.patch(nodes, { name, patch: { merge } }, { subresource: 'status' })
     },
     /** Waits until `is` returns a value for the node. */
     seen: <T>(what: string, name: string, is: (node: Node | undefined) => T | false | undefined) =>
       eventually(`node ${name}: ${what}`, async (observe: Observe) => is(observe(await node(name))) || undefined),
-    /** The Events of a node, as `kubectl describe` shows them. */
-    events: (name: string) =>
-      run(
-        'get',
-        'events',
-        `--field-selector=involvedObject.kind=Node,involvedObject.name=${name}`,
-        '-o',
-        'jsonpath={range .items[*]}{.source.component}: {.type} {.reason} {.message}{"\\n"}{end}',
-      ),
+    /** The Events of a node, a line each. */
+    events: async (name: string): Promise<string> => {
+      const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name}`
+      const { items } = await client.list(events, { fieldSelector })
+      return items
+        .map(({ source, type, reason, message }) => `${source?.component}: ${type} ${reason} ${message}`)
+        .join('\n')
+    },
   }
 }
 
@@ -53,7 +51,7 @@ export type Device = {
 }
 
 /** Adds machines to the simulated cloud, and nodes for them to the cluster. */
-export function simulatedNodes(stage: Pick<TestStage, 'client' | 'kubectl' | 'run' | 'cloud'>) {
+export function simulatedNodes(stage: Pick<TestStage, 'client' | 'cloud'>) {
   const kubelet = kubelets(stage)
   const device = (name: string) => stage.cloud.control.devices.add({ hostname: name }) as unknown as Device
   const settled = (name: string) =>

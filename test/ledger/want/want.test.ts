@@ -239,6 +239,20 @@ const mistakes = [
     ],
   },
   {
+    name: 'a typo in the annotation that names an ElasticIP is refused with the right one',
+    service: makeService({
+      annotations: { 'metal.equinix.com/eip-metro': 'da', 'eip-admission.dev/elastic-pi': 'office' },
+    }),
+    problems: [
+      'annotation eip-admission.dev/elastic-pi (value "office") is not known, did you mean eip-admission.dev/elastic-ip?',
+    ],
+  },
+  {
+    name: 'what can be no name of an ElasticIP is refused',
+    service: makeService({ annotations: { 'eip-admission.dev/elastic-ip': 'No Name' } }),
+    problems: ['annotation eip-admission.dev/elastic-ip: "No Name" is not the name of an ElasticIP'],
+  },
+  {
     name: 'a loadBalancerIP that is no address is a mistake',
     service: makeService({ loadBalancerIP: '192.0.2' }),
     problems: ['spec.loadBalancerIP: "192.0.2" is not an IP address'],

@@ -300,6 +300,12 @@ test('whose the other reservations are, and that none of them is touched', () =>
   assert.equal(plan.cost, { addressesBefore: 4, addressesAfter: 4 })
 })
 
+test('the remedy of a limit is one that leaves room', () => {
+  const [blocker] = planOf({ flags: { '--max-addresses': '1' } }).blockers
+  assert.match(blocker?.remedy ?? '', /--max-addresses=\d+/)
+  assert.ok(Number(/=(\d+)/.exec(blocker?.remedy ?? '')?.[1]) > 2)
+})
+
 test('a person who gave a sweep mode keeps it', () => {
   const orphan = makeReservation({ id: 'o', marks: serviceMarks(scheme, 'default/gone') })
   const plan = planOf({ reservations: [orphan], services: [], flags: { '--sweep': 'release' } })

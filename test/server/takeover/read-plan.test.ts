@@ -75,6 +75,13 @@ async function scene(name: DialectName) {
     ...(dialect.adoptsUnmarked ? [] : [`cluster=${uid}`]),
   ]
   const { id, address } = await dialect.order({ url: cloud.url, project, token }, marks)
+  /** A reservation that the predecessor left when it lost its Service. */
+  const leave = () =>
+    dialect.order({ url: cloud.url, project, token }, [
+      dialect.usage,
+      serviceTag(dialect, 'default/gone'),
+      ...(dialect.adoptsUnmarked ? [] : [`cluster=${uid}`]),
+    ])
   server.put(
     services,
     makeService({ loadBalancerIP: address, status: { loadBalancer: { ingress: [{ ip: address }] } } }),
@@ -82,7 +89,7 @@ async function scene(name: DialectName) {
   cloud.control.calls.clear()
   const read = (flags: Record<string, string> = {}) =>
     readPlan({ reader: client, credentials, userAgent: 'test', env: {}, flags, signal: new AbortController().signal })
-  return { cloud, token, read, file, server, writes, predecessor, id, address, project }
+  return { cloud, token, read, file, server, writes, predecessor, id, address, leave }
 }
 
 for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
@@ -108,6 +115,21 @@ for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
       assert.not.match(JSON.stringify(plan) + formatPlan(plan, 'text', { flags: {} }), token)
       assert.equal(writes, [])
       assert.ok(cloud.control.calls.all().every(({ method }) => method === 'GET'))
+    } finally {
+      await cloud.close()
+    }
+  })
+
+for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
+  test(`${name}: what the predecessor left behind stays until a person decides`, async () => {
+    const { cloud, read, leave } = await scene(name)
+    try {
+      const left = await leave()
+      const { plan } = await read()
+      const found = plan.reservations.find(({ id }) => id === left.id)
+      const isPacket = name === 'packet'
+      assert.equal([found?.whose, found?.action], [isPacket ? 'untagged' : 'orphan', 'keep'])
+      assert.is(plan.settings.flags['--sweep'], isPacket ? undefined : 'report')
     } finally {
       await cloud.close()
     }
