@@ -30,6 +30,8 @@ export type Result = {
   what: string
   why?: string
   fix?: string
+  /** Why a fact could not be read, if it is `unknown`. */
+  unread?: string
 }
 
 type Declaration<Need extends FactName> = {
@@ -62,7 +64,7 @@ export function defineCheck<Need extends FactName>(declaration: Declaration<Need
       const unread = [...new Set(needs.flatMap((name) => reasonOf(facts, name) ?? []))]
       const place = { section, check: id }
       if (unread.length > 0)
-        return unread.map((reason) => ({ ...place, level: 'unknown', what: notChecked(id, reason) }))
+        return unread.map((reason) => ({ ...place, level: 'unknown', what: notChecked(id, reason), unread: reason }))
       const findings = judge(valuesOf(facts, needs), context)
       if (findings.length === 0) return [{ ...place, level: 'ok', what: good }]
       return findings.map((finding) => ({ ...place, ...finding }))
@@ -75,8 +77,9 @@ function reasonOf(facts: Facts, name: FactName): string | undefined {
   return 'unread' in fact ? fact.unread : undefined
 }
 
-function notChecked(id: string, reason: string): string {
-  return `${id} could not be checked, because ${reason}`
+/** What the report says of checks that lack a fact. */
+export function notChecked(ids: string, reason: string): string {
+  return `${ids} could not be checked, because ${reason}`
 }
 
 function valuesOf<Need extends FactName>(facts: Facts, needs: readonly Need[]): Pick<Values, Need> {

@@ -1,6 +1,6 @@
 import { escapeMisleading } from '../log-text.ts'
 import { plainText } from '../plain-text.ts'
-import { type Result, sections } from './check.ts'
+import { type Result, notChecked, sections } from './check.ts'
 
 /** What `doctor` prints. */
 export type Format = 'text' | 'json'
@@ -28,12 +28,43 @@ function asJson(results: readonly Result[]): object {
   return { summary, exitCode: exitCodeOf(results), results }
 }
 
+/** So many findings of one kind are printed whole; the JSON report has all of them. */
+const shownOfAKind = 3
+
 function asText(results: readonly Result[]): string {
+  const checked = results.filter(({ unread }) => unread === undefined)
   const parts = sections.flatMap((section) => {
-    const own = results.filter((result) => result.section === section)
-    return own.length === 0 ? [] : [`${section}\n${own.map(lines).join('')}`]
+    const own = checked.filter((result) => result.section === section)
+    return own.length === 0 ? [] : [`${section}\n${ofEachKind(own)}`]
   })
-  return [...parts, `${summaryText(results)}\n`].join('\n')
+  return [...parts, ...uncheckedText(results), `${summaryText(results)}\n`].join('\n')
+}
+
+/** Three hundred nodes with one fault are one thing to mend. */
+function ofEachKind(results: readonly Result[]): string {
+  const kinds = Map.groupBy(results, ({ check, level, why = '' }) => [check, level, why].join('\n'))
+  return [...kinds.values()]
+    .map((same) => {
+      const [first] = same
+      const more = same.length - shownOfAKind
+      if (more <= 1 || !first) return same.map(lines).join('')
+      const rest = `  ${marks[first.level]}  and ${more} more of ${first.check}: doctor --output=json has all\n`
+      return same.slice(0, shownOfAKind).map(lines).join('') + rest
+    })
+    .join('')
+}
+
+/** One reason, such as a missing kubeconfig, often keeps many checks from running. */
+function uncheckedText(results: readonly Result[]): string[] {
+  const byReason = Map.groupBy(
+    results.filter((result) => result.unread !== undefined),
+    ({ unread = '' }) => unread,
+  )
+  const rows = [...byReason].map(([reason, of]) => {
+    const ids = new Set(of.map(({ check }) => check))
+    return `  ${marks.unknown}  ${plainText(notChecked([...ids].join(', '), reason))}\n`
+  })
+  return rows.length === 0 ? [] : [`Not checked\n${rows.join('')}`]
 }
 
 function lines({ level, what: given, ...more }: Result): string {

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ConfigMap, KubeEvent, Node } from '../../../kube/objects.ts'
+import type { ConfigMap, KubeEvent, Node, WebhookConfiguration } from '../../../kube/objects.ts'
 import type { RoleObject, Values } from '../../../server/doctor/facts.ts'
 import type { Result } from '../../../server/doctor/check.ts'
 import { addressLimits, cloudAccess, cloudPace, clusterId, recentErrors } from '../../../server/doctor/checks/cloud.ts'
@@ -12,6 +12,7 @@ import {
 import { roles } from '../../../server/doctor/checks/rights.ts'
 import { settingsWithoutEffect } from '../../../server/doctor/checks/settings.ts'
 import { exitCodeOf, formatReport } from '../../../server/doctor/report.ts'
+import type { Configurations } from '../../../server/probe-problem.ts'
 import { makeLot, makeRecord, makeService } from '../../builders.ts'
 import { judge, lines } from './context.ts'
 
@@ -107,7 +108,8 @@ test('roles that lack rights, give too many, or bind nobody', () => {
     verbs,
     ...(resourceNames && { resourceNames }),
   })
-  const of = (wanted: RoleObject, found: RoleObject | undefined) => lines(roles, { roles: [{ wanted, found }] })
+  const of = (wanted: RoleObject, found: RoleObject | undefined) =>
+    lines(roles, { roles: [{ wanted, found }], webhooks: { mutating: undefined, validating: undefined } })
   const wanted = role(rule(['get', 'update'], ['a']))
   assert.match(of(wanted, wanted)[0] ?? '', /^ok/)
   assert.match(of(wanted, role(rule(['get'], ['a']), rule(['update'], ['a'])))[0] ?? '', /^ok/)
@@ -116,6 +118,29 @@ test('roles that lack rights, give too many, or bind nobody', () => {
   assert.equal(of(wanted, role(rule(['get', 'update']))), [
     'warning: ClusterRole r gives more rights than this version needs: get secrets, update secrets',
   ])
+  const outside = { url: 'https://192.0.2.10:10260/secret/reserve' }
+  const mutating: WebhookConfiguration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: 'zz-eip-admission' },
+    webhooks: [{ name: 'reserve.eip-admission.dev', clientConfig: outside }],
+  }
+  const annotations = { 'meta.helm.sh/release-name': 'eip', 'meta.helm.sh/release-namespace': 'infra' }
+  const ofHelm = { ...mutating, metadata: { ...mutating.metadata, annotations } }
+  const remedy = (found: Configurations, flags: Record<string, string> = {}) =>
+    judge(roles, { roles: [{ wanted, found: undefined }], webhooks: found }, { flags })[0]?.fix
+  assert.equal(
+    [
+      remedy({ mutating, validating: undefined }, { '--namespace': 'infra' }),
+      remedy({ mutating: undefined, validating: undefined }),
+      remedy({ mutating: ofHelm, validating: undefined }),
+    ],
+    [
+      'eip-admission install --webhook-url=https://192.0.2.10:10260 --namespace=infra',
+      'eip-admission install',
+      'helm upgrade eip CHART --namespace infra --reset-then-reuse-values',
+    ],
+  )
   const everything = role({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] })
   assert.match(of(wanted, everything)[0] ?? '', /^warning: .* more rights than this version needs: \* \*\.\*/)
   const binding = (name: string): RoleObject => ({
@@ -172,6 +197,43 @@ test('the control-plane address: its tag, its holder, its mirror', () => {
   assert.match(mirrored('192.0.2.8'), /^warning: .* shows 192.0.2.8, not 192.0.2.9$/)
   assert.match(mirrored(), /^warning: .* shows no address/)
   assert.match(lines(mirrorService, { controlPlane: [at()], mirror: undefined }, given)[0] ?? '', /does not exist$/)
+})
+
+test('equal findings are counted, and checks that lack one fact share a line', () => {
+  const finding = (n: number): Result => ({
+    section: 'Nodes',
+    check: 'provider-ids',
+    level: 'error',
+    what: `node n-${n} has no providerID`,
+    why: 'y',
+    fix: `kubectl describe node n-${n}`,
+  })
+  const unknown = (check: string): Result => ({
+    section: 'Webhooks',
+    check,
+    level: 'unknown',
+    what: `${check} could not be checked, because there is no kubeconfig`,
+    unread: 'there is no kubeconfig',
+  })
+  const results = [...Array.from({ length: 300 }, (_, n) => finding(n)), unknown('roles'), unknown('leader')]
+  const text = formatReport(results, 'text').split('\n')
+  assert.equal(
+    text.filter((line) => !/why: |fix: /.test(line)),
+    [
+      'Nodes',
+      '  ERROR    node n-0 has no providerID',
+      '  ERROR    node n-1 has no providerID',
+      '  ERROR    node n-2 has no providerID',
+      '  ERROR    and 297 more of provider-ids: doctor --output=json has all',
+      '',
+      'Not checked',
+      '  unknown  roles, leader could not be checked, because there is no kubeconfig',
+      '',
+      '300 errors, 0 warnings, 0 ok, 2 could not be checked. Nothing was changed.',
+      '',
+    ],
+  )
+  assert.is((JSON.parse(formatReport(results, 'json')) as { results: Result[] }).results.length, 302)
 })
 
 test('the report, its exit code, and text of users that steers no terminal', () => {
