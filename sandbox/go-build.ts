@@ -31,6 +31,17 @@ export async function goBuild(
   if (code !== 0) throw new Error(`go build ended with ${code}:\n${errors}`)
 }
 
+/** Less says too little about the rest. */
+const leastShare = 0.05
+
+/** How long the rest takes at the pace of this machine so far, to print behind the progress; empty at the beginning. */
+export function remainingText(elapsedMs: number, share: number): string {
+  if (share < leastShare || share >= 1) return ''
+  const minutes = Math.round((elapsedMs * (1 - share)) / share / 60_000)
+  if (minutes === 0) return ', less than a minute left'
+  return `, about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} left`
+}
+
 function noGoError(cause: Error): Error {
   return new Error('cannot start go, which builds the programs of the sandbox: install Go from https://go.dev/dl', {
     cause,

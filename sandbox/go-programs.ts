@@ -4,9 +4,10 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync
 import { join } from 'node:path'
 import { cacheFolder } from './cache-folder.ts'
 import { exclusively } from './exclusive.ts'
-import { countPackages, goBuild } from './go-build.ts'
+import { countPackages, goBuild, remainingText } from './go-build.ts'
 import { type VersionCheck, installedProgram } from './installed-program.ts'
 import { type Progress, showProgress } from './progress.ts'
+import { type Archive, downloadPrograms } from './released-programs.ts'
 
 /** A program, the package that it is built from, and the name that `go build` gives it. */
 export type GoProgram = {
@@ -27,6 +28,8 @@ export type GoModule = {
   flags: string[]
   /** A folder whose programs are used instead of building them. */
   assets?: string | undefined
+  /** An archive whose programs are downloaded instead of building them, unless EIP_ADMISSION_BUILD is `compile`. */
+  archive?: Archive | undefined
   /** About how long the build takes, in words. */
   takes: string
   /** Adds more files to the folder after the programs are built. */
@@ -73,7 +76,8 @@ async function buildInto(folder: string, module: GoModule, options: BuildOptions
   const staging = `${folder}.${process.pid}`
   mkdirSync(staging, { recursive: true })
   try {
-    const toBuild = await linkGiven(missing, { staging, assets: module.assets })
+    const lacking = await linkGiven(missing, { staging, assets: module.assets })
+    const toBuild = await downloadReleased(lacking, { staging, archive: module.archive, ...options })
     if (toBuild.length > 0) await build({ ...module, programs: toBuild }, staging, options)
     await module.add?.(staging)
     moveInto(folder, staging)
@@ -98,6 +102,31 @@ async function linkGiven(
   return toBuild
 }
 
+/** Downloads the programs that an archive has, and returns the others; all of them where there is no way to the archive. */
+async function downloadReleased(
+  programs: GoProgram[],
+  { staging, archive, progress, signal }: { staging: string; archive: Archive | undefined } & BuildOptions,
+): Promise<GoProgram[]> {
+  const wanted = programs.filter(({ name }) => archive?.programs.includes(name)).map(({ name }) => name)
+  if (!archive || wanted.length === 0 || isCompileForced()) return programs
+  const { host } = new URL(archive.url)
+  const line = progress ?? showProgress(`Downloading ${wanted.join(', ')} from ${host}`)
+  const end = (text: string) => (progress ? progress.update(text) : line.done(text))
+  const { reason } = await downloadPrograms({ ...archive, programs: wanted }, staging, { signal }).catch((error) => {
+    end('it is not used')
+    throw error
+  })
+  end(reason === undefined ? 'its SHA-512 is the pinned one' : `not to be had (${reason}), so they are compiled`)
+  return reason === undefined ? programs.filter(({ name }) => !wanted.includes(name)) : programs
+}
+
+function isCompileForced(): boolean {
+  const { EIP_ADMISSION_BUILD: how } = process.env
+  if (how !== undefined && how !== 'compile')
+    throw new Error(`EIP_ADMISSION_BUILD=${how}: it can only be compile, or absent to download what is released`)
+  return how === 'compile'
+}
+
 /** One at a time, so that a folder never lacks a program that it had: another process may run it. */
 function moveInto(folder: string, staging: string): void {
   mkdirSync(folder, { recursive: true })
@@ -108,8 +137,10 @@ function moveInto(folder: string, staging: string): void {
   }
 }
 
-function versionKey({ version, dir, flags, assets }: GoModule): string {
-  const hash = createHash('sha256').update(JSON.stringify([flags, assets, process.platform, process.arch]))
+function versionKey({ version, dir, flags, assets, archive }: GoModule): string {
+  const compiled = archive && isCompileForced() ? ['compiled'] : []
+  const hash = createHash('sha256')
+  hash.update(JSON.stringify([flags, assets, process.platform, process.arch, ...compiled]))
   const sources = readdirSync(dir).filter((file) => file.endsWith('.go'))
   for (const file of ['go.mod', 'go.sum', ...sources.toSorted()]) hash.update(readFileSync(join(dir, file)))
   return `${version}-${hash.digest('hex').slice(0, 12)}`
@@ -124,9 +155,11 @@ async function build(module: GoModule, folder: string, { signal, progress }: Bui
   try {
     shown.update('downloading the source')
     const total = await countPackages([...flags, ...packages], { dir, signal })
+    const startedMs = performance.now()
     const onPackages = (count: number) => {
       compiled += count
-      shown.update(`${name}: ${compiled} of ${total} packages compiled`, compiled / total)
+      const remaining = remainingText(performance.now() - startedMs, compiled / total)
+      shown.update(`${name}: ${compiled} of ${total} packages compiled${remaining}`, compiled / total)
     }
     await goBuild([...flags, '-o', `${folder}/`, ...packages], { dir, signal, onPackages })
   } catch (error) {

@@ -1,6 +1,7 @@
-// Builds etcd, kube-apiserver, kube-controller-manager and kubectl from the Go module in this folder, once for each
-// version, and prints the folder with the programs. Call it as `make control-plane`.
+// Gets etcd, kube-apiserver, kube-controller-manager and kubectl, once for each version, and prints the folder with the
+// programs: what is released as envtest uses it, and the rest from the Go module in this folder. Call it as `make control-plane`.
 import { type BuildOptions, type GoProgram, goPrograms } from '../go-programs.ts'
+import type { Archive } from '../released-programs.ts'
 
 const kubernetesVersion = 'v1.36.3'
 const [major, minor] = kubernetesVersion.slice(1).split('.')
@@ -34,6 +35,32 @@ const controllerManager: GoProgram = {
   built: 'kube-controller-manager',
 }
 
+/**
+ * The programs that envtest downloads. Source: envtest-releases.yaml of kubernetes-sigs/controller-tools. Its Kubernetes may be
+ * some patches older than the one that we compile.
+ */
+const released = {
+  version: 'v1.36.2',
+  sha512: {
+    x64: 'ea743186c8a799f5cf8faf16969f86189d003cb7d130e0ac4b58789f1e5748dcf30ebe91c837a10d5ac415383da3e10b9e64d65785c938c23e739781cfb76f08',
+    arm64:
+      '2d72ee985a8e262a3c57dc9f7f0fd891f6a8c7bf7ebaa2db6dc6d8eac8ae28181afe51c1f368b67756cdb40b10de9b205609e1726e5f27f7c6d824dd9c6649ac',
+  },
+}
+
+function releasedArchive(): Archive | undefined {
+  const { arch, platform } = process
+  if (platform !== 'linux' || (arch !== 'x64' && arch !== 'arm64')) return undefined
+  const name = `envtest-${released.version}`
+  const file = `${name}-linux-${arch === 'x64' ? 'amd64' : 'arm64'}.tar.gz`
+  return {
+    url: `https://github.com/kubernetes-sigs/controller-tools/releases/download/${name}/${file}`,
+    sha512: released.sha512[arch],
+    folder: 'controller-tools/envtest',
+    programs: ['etcd', 'kube-apiserver', 'kubectl'],
+  }
+}
+
 const flags = [
   '-trimpath',
   '-ldflags',
@@ -43,7 +70,7 @@ const flags = [
 ]
 
 /**
- * Returns the folder with the four programs, and builds those that are missing: minutes the first time. Programs in the
+ * Returns the folder with the four programs. Those that are missing are downloaded, or compiled in minutes. Programs in the
  * folder that KUBEBUILDER_ASSETS names are used instead, and an installed etcd or kubectl that fits.
  */
 export function controlPlanePrograms(options?: BuildOptions): Promise<string> {
@@ -58,9 +85,10 @@ export function apiServerPrograms(options?: BuildOptions): Promise<string> {
 function programs(wanted: GoProgram[], options?: BuildOptions): Promise<string> {
   const { KUBEBUILDER_ASSETS: assets } = process.env
   const dir = import.meta.dirname
-  const takes = 'about 4 minutes on 2 cores'
+  const takes = 'about 5 minutes on 2 cores'
+  const archive = releasedArchive()
   return goPrograms(
-    { name: 'control-plane', version: kubernetesVersion, dir, programs: wanted, flags, assets, takes },
+    { name: 'control-plane', version: kubernetesVersion, dir, programs: wanted, flags, assets, archive, takes },
     options,
   )
 }
