@@ -39,7 +39,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   guards: { complete: ['cherry-servers'] },
   'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },
-  lifecycle: { complete: ['cherry-servers'] },
+  // Cherry Servers' cloud lists a deleted reservation for a while.
+  lifecycle: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   manifest: { complete: ['equinix-metal'] },
   // The clouds differ in the name of the Service and of the tag alone.
   'mirror-adoption': { complete: ['packet'] },
