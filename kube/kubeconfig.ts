@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
-import { delimiter } from 'node:path'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Access, type Credentials, type Tls, cachedCredentials } from './credentials.ts'
 
@@ -10,8 +12,12 @@ export type KubeconfigOptions = {
   context?: string | undefined
   /** The API server, if it is not the one of the context. No proxy is used for it. */
   server?: string | undefined
+  /** The folder in which a pod's service account is looked for at its usual path: the root where absent. */
+  root?: string
   now?: () => number
 }
+
+const serviceAccountToken = 'var/run/secrets/kubernetes.io/serviceaccount/token'
 
 /**
  * The credentials of a kubeconfig: tokens, client certificates, exec plugins, OIDC and proxies. The library that reads
@@ -32,11 +38,11 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
   })
 }
 
-async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
+async function load({ file, context, root = '' }: KubeconfigOptions): Promise<KubeConfig> {
   const { KubeConfig } = await import('./kubeconfig-library.ts')
   const config = new KubeConfig()
-  const [first, ...others] = file?.split(delimiter).filter(Boolean) ?? []
-  if (first === undefined) config.loadFromDefault()
+  const [first, ...others] = (file || defaultFiles()).split(delimiter).filter(Boolean)
+  if (first === undefined) loadServiceAccount(config, root)
   else config.loadFromFile(first)
   // As kubectl does with KUBECONFIG: it merges several files, and the first one sets the current context.
   for (const path of others) {
@@ -44,9 +50,6 @@ async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
     part.loadFromFile(path)
     config.mergeConfig(part, true)
   }
-  // The library falls back to this server where no file exists.
-  if (file === undefined && config.getCurrentCluster()?.server === 'http://localhost:8080')
-    throw new Error('no such file; name one, or run in a pod that has a service account')
   if (context !== undefined) config.setCurrentContext(context)
   if (config.getCurrentCluster() === null) {
     const names = config.getContexts().map(({ name }) => name)
@@ -54,6 +57,18 @@ async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
     throw new Error(`context "${config.getCurrentContext()}" has no cluster; ${contexts}`)
   }
   return config
+}
+
+/** The files that kubectl reads where none is named; an empty text where there are none. */
+function defaultFiles(): string {
+  const inHome = join(homedir(), '.kube', 'config')
+  return process.env['KUBECONFIG'] || (existsSync(inHome) ? inHome : '')
+}
+
+function loadServiceAccount(config: KubeConfig, root: string): void {
+  const isInPod = process.env['KUBERNETES_SERVICE_HOST'] && existsSync(`${root}/${serviceAccountToken}`)
+  if (!isInPod) throw new Error('no such file; name one, or run in a pod that has a service account')
+  config.loadFromCluster(root)
 }
 
 async function accessOf(config: KubeConfig, { context, server }: KubeconfigOptions): Promise<Access> {
