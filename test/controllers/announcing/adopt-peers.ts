@@ -27,7 +27,7 @@ const state = {
   nodes: machines.map(({ name, address }) => makeNode(name, { sourceAddress: address, password })),
 }
 
-/** Writes what a predecessor left, with MetalLB's definitions, and adopts it: test/announcers/adoption shows 200 nodes. */
+/** Writes what a predecessor left, with MetalLB's definitions, and adopts it: test/announcers/adoption shows more nodes. */
 export async function adoptPeers({ client, controlPlane, writes }: Cluster): Promise<void> {
   const { apply, run } = makeAdministrator(controlPlane)
   await apply(crdManifest(await metallbPrograms('0.16.1')))
