@@ -5,9 +5,11 @@ import addFormats from 'ajv-formats'
 const ajv = new Ajv({ useDefaults: true, removeAdditional: false, coerceTypes: false })
 addFormats.default(ajv)
 
-const compiled = new Map<string, ValidateFunction>()
+type Check = ((body: unknown) => boolean) & Pick<ValidateFunction, 'errors'>
 
-type Validator = ((body: unknown) => boolean) & { errors?: ErrorObject[] | null | undefined }
+const compiled = new Map<string, Check>()
+
+type Validator = ((body: unknown) => boolean) & { errors?: ErrorObject[] | null }
 
 /**
  * Makes the validator of a route. A cloud has dozens, a test starts a cloud and calls few of them: so the first call
@@ -16,10 +18,10 @@ type Validator = ((body: unknown) => boolean) & { errors?: ErrorObject[] | null 
 export function validatorOf({ schema }: { schema: AnySchemaObject }): Validator {
   const key = JSON.stringify(schema)
   const validate: Validator = (body) => {
-    const check = compiled.get(key) ?? ajv.compile(schema)
+    const check = compiled.get(key) ?? (ajv.compile(schema) as Check)
     compiled.set(key, check)
     const isValid = check(body)
-    validate.errors = check.errors
+    validate.errors = check.errors ?? null
     return isValid
   }
   return validate
