@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
-import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Access, type Credentials, type Tls, cachedCredentials } from './credentials.ts'
@@ -17,6 +16,8 @@ export type KubeconfigOptions = {
   now?: () => number
 }
 
+/** What the library calls its context where no file exists, in a pod and elsewhere. */
+const contextsWithoutFile = ['inClusterContext', 'loaded-context']
 const serviceAccountToken = 'var/run/secrets/kubernetes.io/serviceaccount/token'
 
 /**
@@ -38,11 +39,11 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
   })
 }
 
-async function load({ file, context, root = '' }: KubeconfigOptions): Promise<KubeConfig> {
+async function load({ file, context, root = '/' }: KubeconfigOptions): Promise<KubeConfig> {
   const { KubeConfig } = await import('./kubeconfig-library.ts')
   const config = new KubeConfig()
-  const [first, ...others] = (file || defaultFiles()).split(delimiter).filter(Boolean)
-  if (first === undefined) loadServiceAccount(config, root)
+  const [first, ...others] = file?.split(delimiter).filter(Boolean) ?? []
+  if (first === undefined) loadDefault(config, root)
   else config.loadFromFile(first)
   // As kubectl does with KUBECONFIG: it merges several files, and the first one sets the current context.
   for (const path of others) {
@@ -59,16 +60,17 @@ async function load({ file, context, root = '' }: KubeconfigOptions): Promise<Ku
   return config
 }
 
-/** The files that kubectl reads where none is named; an empty text where there are none. */
-function defaultFiles(): string {
-  const inHome = join(homedir(), '.kube', 'config')
-  return process.env['KUBECONFIG'] || (existsSync(inHome) ? inHome : '')
-}
-
-function loadServiceAccount(config: KubeConfig, root: string): void {
-  const isInPod = process.env['KUBERNETES_SERVICE_HOST'] && existsSync(`${root}/${serviceAccountToken}`)
-  if (!isInPod) throw new Error('no such file; name one, or run in a pod that has a service account')
-  config.loadFromCluster(root)
+/** Loads what kubectl would read: the files of KUBECONFIG, the one in the home folder, or a pod's service account. */
+function loadDefault(config: KubeConfig, root: string): void {
+  config.loadFromDefault(undefined, true)
+  // The first of several files may set no context: then the last one that does counts.
+  if (!config.getCurrentContext()) config.loadFromDefault()
+  if (!contextsWithoutFile.includes(config.getCurrentContext())) return
+  const hasAccount = existsSync(join(root, serviceAccountToken))
+  if (hasAccount) config.loadFromCluster(root === '/' ? '' : root)
+  // The library's words where the kubelet has named no API server: this is no pod.
+  if (!hasAccount || config.getCurrentCluster()?.server === 'https://undefined:undefined')
+    throw new Error('no such file; name one, or run in a pod that has a service account')
 }
 
 async function accessOf(config: KubeConfig, { context, server }: KubeconfigOptions): Promise<Access> {

@@ -243,20 +243,24 @@ test('without a name, the file in the home folder is read, and before it those o
     assert.is((await kubeconfig({ root }).current()).url, 'https://192.0.2.4:6443')
   }))
 
-test('of several files in KUBECONFIG the first one sets the current context, as for kubectl', () =>
-  inEnvironment({}, async (root) => {
-    const [first, second] = ['first', 'second'].map((name) => {
-      const cluster = { name, cluster: { server: `https://${name}.test` } }
-      const contexts = [{ name, context: { cluster: name, user: name } }]
-      const file = join(root, name)
-      const users = [{ name, user: {} }]
-      const config = { apiVersion: 'v1', kind: 'Config', 'current-context': name, contexts, clusters: [cluster], users }
-      writeFileSync(file, stringify(config))
-      return file
-    })
-    process.env['KUBECONFIG'] = [first, second].join(delimiter)
-    assert.is((await kubeconfig({ root }).current()).url, 'https://first.test')
-  }))
+for (const { sets, is } of [
+  { sets: ['first', 'second'], is: 'first' },
+  { sets: ['second'], is: 'second' },
+])
+  test(`of the files in KUBECONFIG the first one that sets the current context counts, as for kubectl: ${is}`, () =>
+    inEnvironment({}, async (root) => {
+      const files = ['first', 'second'].map((name) => {
+        const cluster = { name, cluster: { server: `https://${name}.test` } }
+        const contexts = [{ name, context: { cluster: name, user: name } }]
+        const file = join(root, name)
+        const current = sets.includes(name) ? { 'current-context': name } : {}
+        const config = { ...current, contexts, clusters: [cluster], users: [{ name, user: {} }] }
+        writeFileSync(file, stringify({ apiVersion: 'v1', kind: 'Config', ...config }))
+        return file
+      })
+      process.env['KUBECONFIG'] = files.join(delimiter)
+      assert.is((await kubeconfig({ root }).current()).url, `https://${is}.test`)
+    }))
 
 test('the error for a missing file names it', async () => {
   const error = await errorOf(kubeconfig({ file: '/nowhere/config' }).current())
