@@ -12,7 +12,7 @@ const inVain = async (calling: Promise<unknown>): Promise<string> =>
     (error: unknown) => inspect(error),
   )
 const wasReset = /ECONNRESET|other side closed/
-const idsIn = (list: Record<string, unknown>[]) => list.map(({ id }) => id)
+const idsIn = (list: Record<string, unknown>[]) => list.map(({ id }) => String(id))
 
 type Rule = { name: string; check: (simulator: Simulator, vendor: Vendor) => Promise<void> }
 
