@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type FastifyInstance, type FastifyServerFactory, fastify } from 'fastify'
-import { type AccountControl, type Command, type CloudControl, serveControl } from './control.ts'
+import { type Command, type CloudControl, serveControl } from './control.ts'
 import { sharedCommands } from './shared-commands.ts'
 import { makeCallLog } from './call-log.ts'
 import { makeFaults } from './faults.ts'
@@ -25,9 +25,6 @@ export type RunningCloud = {
   controlUrl: string
   close: () => Promise<void>
 }
-
-/** A simulated cloud of any vendor. */
-export type SimulatedCloud = RunningCloud & { control: AccountControl }
 
 /** Makes the controls that all vendors share. */
 export function makeCloudControl(quota: number): CloudControl {
