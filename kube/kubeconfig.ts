@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
-import { delimiter } from 'node:path'
+import { delimiter, join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Access, type Credentials, type Tls, cachedCredentials } from './credentials.ts'
 
@@ -10,8 +11,14 @@ export type KubeconfigOptions = {
   context?: string | undefined
   /** The API server, if it is not the one of the context. No proxy is used for it. */
   server?: string | undefined
+  /** The folder in which a pod's service account is looked for at its usual path: the root where absent. */
+  root?: string
   now?: () => number
 }
+
+/** What the library calls its context where no file exists, in a pod and elsewhere. */
+const contextsWithoutFile = ['inClusterContext', 'loaded-context']
+const serviceAccountToken = 'var/run/secrets/kubernetes.io/serviceaccount/token'
 
 /**
  * The credentials of a kubeconfig: tokens, client certificates, exec plugins, OIDC and proxies. The library that reads
@@ -32,11 +39,11 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
   })
 }
 
-async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
+async function load({ file, context, root = '/' }: KubeconfigOptions): Promise<KubeConfig> {
   const { KubeConfig } = await import('./kubeconfig-library.ts')
   const config = new KubeConfig()
   const [first, ...others] = file?.split(delimiter).filter(Boolean) ?? []
-  if (first === undefined) config.loadFromDefault()
+  if (first === undefined) loadDefault(config, root)
   else config.loadFromFile(first)
   // As kubectl does with KUBECONFIG: it merges several files, and the first one sets the current context.
   for (const path of others) {
@@ -44,9 +51,6 @@ async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
     part.loadFromFile(path)
     config.mergeConfig(part, true)
   }
-  // The library falls back to this server where no file exists.
-  if (file === undefined && config.getCurrentCluster()?.server === 'http://localhost:8080')
-    throw new Error('no such file; name one, or run in a pod that has a service account')
   if (context !== undefined) config.setCurrentContext(context)
   if (config.getCurrentCluster() === null) {
     const names = config.getContexts().map(({ name }) => name)
@@ -54,6 +58,19 @@ async function load({ file, context }: KubeconfigOptions): Promise<KubeConfig> {
     throw new Error(`context "${config.getCurrentContext()}" has no cluster; ${contexts}`)
   }
   return config
+}
+
+/** Loads what kubectl would read: the files of KUBECONFIG, the one in the home folder, or a pod's service account. */
+function loadDefault(config: KubeConfig, root: string): void {
+  config.loadFromDefault(undefined, true)
+  // The first of several files may set no context: then the last one that does counts.
+  if (!config.getCurrentContext()) config.loadFromDefault()
+  if (!contextsWithoutFile.includes(config.getCurrentContext())) return
+  const hasAccount = existsSync(join(root, serviceAccountToken))
+  if (hasAccount) config.loadFromCluster(root === '/' ? '' : root)
+  // The library's words where the kubelet has named no API server: this is no pod.
+  if (!hasAccount || config.getCurrentCluster()?.server === 'https://undefined:undefined')
+    throw new Error('no such file; name one, or run in a pod that has a service account')
 }
 
 async function accessOf(config: KubeConfig, { context, server }: KubeconfigOptions): Promise<Access> {

@@ -92,7 +92,7 @@ export async function runProduct(args: string[], env: Record<string, string> = {
 }
 
 /** The part of our environment that a process of the product inherits: it contains no setting. */
-function inheritedEnv(): NodeJS.ProcessEnv {
+export function inheritedEnv(): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env
   return { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
 }

@@ -42,7 +42,7 @@ export function titleOf({ file, dialect, cloudOnly }: Run): string {
 
 /** Whether the run needs an API server. */
 export function usesApiServer({ file }: Run): boolean {
-  return ['whole', 'matrix', 'rig'].some((folder) => isIn(folder, file)) || file.includes('announcing/configure-')
+  return ['whole', 'matrix', 'rig'].some((folder) => isIn(folder, file)) || file.includes('announcing/configure-objects')
 }
 
 /** Whether the run needs namespaces of its own, with root and a network with routers. */

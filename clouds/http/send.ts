@@ -15,15 +15,20 @@ export type RequestParts = { method: string; headers: Record<string, string>; bo
 export type Send = (url: string, init: RequestParts, signal: AbortSignal) => Promise<ReceivedResponse>
 
 /** Servers close idle connections without notice, some after 5 s. We close ours first, so that no write meets a closing one. */
-const idleMs = 4_000
+const usualIdleMs = 4_000
 
 /** The code of the error when no connection was made in time. Nothing was sent. */
 export const connectTimeoutCode = 'EIP_CONNECT_TIMEOUT'
 
-export type SendOptions = { proxy?: ProxyEnvironment | undefined; connectTimeoutMs?: number }
+export type SendOptions = {
+  proxy?: ProxyEnvironment | undefined
+  connectTimeoutMs?: number
+  /** How long a connection without traffic is kept. */
+  idleMs?: number
+}
 
 /** Requests over kept-alive connections. Without the global `fetch`, whose library takes 15 MiB. */
-export function makeSend({ proxy = {}, connectTimeoutMs = 10_000 }: SendOptions): Send {
+export function makeSend({ proxy = {}, connectTimeoutMs = 10_000, idleMs = usualIdleMs }: SendOptions): Send {
   const options: AgentOptions = { keepAlive: true, timeout: idleMs, proxyEnv: proxy }
   const agents: { [protocol in 'http:' | 'https:']?: Agent } = {}
 

@@ -1,4 +1,4 @@
-import { type Range, sizeOf, split } from './ipv4.ts'
+import { type Range, sizeOf } from './ipv4.ts'
 
 export type Allocation = {
   range: Range
@@ -15,27 +15,32 @@ export type Pool = {
 
 /** Makes a pool that allocates blocks of the given ranges, and never an address twice at the same time. */
 export function makePool(ranges: Range[]): Pool {
-  const taken = ranges.map((range) => new Uint8Array(sizeOf(range.cidr)))
+  const parts = ranges.map((range) => ({ range, marks: new Uint8Array(sizeOf(range.cidr)) }))
+
+  const findFree = (size: number, fromEnd: boolean) => {
+    for (const { range, marks } of fromEnd ? parts.toReversed() : parts) {
+      const count = Math.floor(marks.length / size)
+      for (let n = 0; n < count; n += 1) {
+        const offset = (fromEnd ? count - 1 - n : n) * size
+        if (marks.subarray(offset, offset + size).every((mark) => mark === 0)) return { range, marks, offset }
+      }
+    }
+    return undefined
+  }
 
   const allocate = (cidr: number, fromEnd: boolean): Allocation | undefined => {
-    const candidates = ranges.flatMap((range, n) =>
-      cidr < range.cidr
-        ? []
-        : split(range, cidr).map((block) => ({ block, marks: taken[n], offset: block.first - range.first })),
-    )
-    const isFree = ({ marks, offset }: (typeof candidates)[number]) =>
-      marks?.subarray(offset, offset + sizeOf(cidr)).every((mark) => mark === 0)
-    const found = fromEnd ? candidates.findLast(isFree) : candidates.find(isFree)
+    const size = sizeOf(cidr)
+    const found = findFree(size, fromEnd)
     if (!found) return undefined
-    const { block, marks, offset } = found
-    const mark = (value: 0 | 1) => marks?.fill(value, offset, offset + sizeOf(cidr))
+    const { range, marks, offset } = found
+    const mark = (value: 0 | 1) => marks.fill(value, offset, offset + size)
     let isAllocated = true
     mark(1)
     const free = () => {
       if (isAllocated) mark(0)
       isAllocated = false
     }
-    return { range: block, free }
+    return { range: { first: range.first + offset, cidr }, free }
   }
   return { allocateFirst: (cidr) => allocate(cidr, false), allocateLast: (cidr) => allocate(cidr, true) }
 }

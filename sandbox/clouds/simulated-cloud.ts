@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type FastifyInstance, type FastifyServerFactory, fastify } from 'fastify'
-import { type AccountControl, type Command, type CloudControl, serveControl } from './control.ts'
+import { type Command, type CloudControl, serveControl } from './control.ts'
 import { sharedCommands } from './shared-commands.ts'
 import { makeCallLog } from './call-log.ts'
 import { makeFaults } from './faults.ts'
@@ -9,6 +9,7 @@ import { parseJsonBodies } from './json-bodies.ts'
 import { makeLatency } from './latency.ts'
 import { makeQuota } from './quota.ts'
 import { type InterceptedCalls, type VendorFormat, interceptCalls } from './intercept-calls.ts'
+import { validatorOf } from './validators.ts'
 
 /** A vendor's part of a simulated cloud: its API below a base path, and its own commands of the control API. */
 export type Vendor = {
@@ -24,9 +25,6 @@ export type RunningCloud = {
   controlUrl: string
   close: () => Promise<void>
 }
-
-/** A simulated cloud of any vendor. */
-export type SimulatedCloud = RunningCloud & { control: AccountControl }
 
 /** Makes the controls that all vendors share. */
 export function makeCloudControl(quota: number): CloudControl {
@@ -54,9 +52,8 @@ export async function startSimulatedCloud(
     serverFactory: serverFactory(tls),
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    // The control API reports an unknown field as a mistake; by default fastify would drop it.
-    ajv: { customOptions: { removeAdditional: false, coerceTypes: false } },
   })
+  app.setValidatorCompiler(validatorOf)
   // Two scopes, so that hooks on calls of the vendor's API do not apply to the control API.
   app.register(
     async (api) => {

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import { metallbDocument } from '../../announcers/metallb/document.ts'
+import { runs } from '../property-runs.ts'
 import { objectionsTo } from './document-rules.ts'
 import { leftDocument, written } from './documents.ts'
 import { reordered, states } from './states.ts'
@@ -44,7 +45,7 @@ test('MetalLB accepts the edited document for every state and every document bef
       const twice = edit(once, after)
       assert.equal(objectionsTo(twice), [], twice)
     }),
-    { numRuns: 200 },
+    runs(60),
   )
 })
 
@@ -54,7 +55,7 @@ test('a document that needs no change stays the same, byte for byte', () => {
       const once = edit(document, state)
       assert.is(edit(once, state), once)
     }),
-    { numRuns: 200 },
+    runs(60),
   )
 })
 
@@ -65,7 +66,7 @@ test('every line of a person stays, and the values outside our items stay', () =
       assert.ok(survives(unsaid(document).trimEnd(), unsaid(edited)), edited)
       assert.equal(says(edit(edited, nothing)), says(document))
     }),
-    { numRuns: 200 },
+    runs(60),
   )
 })
 
@@ -74,6 +75,7 @@ test('a document in flow style keeps its values', () => {
     fc.property(inJson, states, (document, state) =>
       assert.equal(says(edit(edit(document, state), nothing)), says(document)),
     ),
+    runs(60),
   )
 })
 
@@ -83,6 +85,7 @@ test('the order of the state changes nothing', () => {
     fc.property(pairs, ([document, state, other]) => {
       assert.equal(configuration.edit(document, other), configuration.edit(document, state))
     }),
+    runs(60),
   )
 })
 

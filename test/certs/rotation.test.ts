@@ -8,8 +8,10 @@ import { KubeError } from '../../kube/errors.ts'
 import { interposed } from '../fakes/interposed.ts'
 import type { Cluster } from './cluster.ts'
 import { handshake, startTlsServer } from './handshake.ts'
+import { poolKeys } from './pooled-keys.ts'
 import { day, installed, realTime, type Replica, replica, second, storedBundle, type Time } from './replica.ts'
 
+poolKeys()
 const ageing = await issueAuthority({
   commonName: 'eip-admission CA',
   now: Date.now() - 300 * day,

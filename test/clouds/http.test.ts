@@ -2,6 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { runs } from '../property-runs.ts'
 import type { Fault } from '../../clouds/cloud.ts'
 import { type Exchange, vendorHttp, type VendorHttpOptions } from '../../clouds/http.ts'
 import type { VendorCall } from '../../clouds/http/request.ts'
@@ -323,7 +324,7 @@ test('no message repeats the token, whatever the cloud says', async () => {
       if (status === 200 && shape === 'json') await work
       else assert.not.match(everythingIn(await cloudErrorOf(work)), token)
     }),
-    { numRuns: 60 },
+    runs(60),
   )
 })
 

@@ -4,6 +4,7 @@ import type { At, CallOptions, KubeClient, Patch, WriteOptions } from '../../kub
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeObject, ObjectMeta } from '../../kube/objects.ts'
 import { pathOf, type Resource } from '../../kube/resource.ts'
+import { copyOf } from './copy.ts'
 import { mergePatched } from './merge-patch.ts'
 
 export type ApiServer = {
@@ -43,7 +44,7 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
 
   function save(path: string, object: KubeObject): KubeObject {
     version += 1
-    const saved = structuredClone({ ...object, metadata: { ...object.metadata, resourceVersion: String(version) } })
+    const saved = copyOf({ ...object, metadata: { ...object.metadata, resourceVersion: String(version) } })
     if (saved.metadata.deletionTimestamp && !saved.metadata.finalizers?.length) store.delete(path)
     else store.set(path, saved)
     return saved
@@ -101,8 +102,7 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
 
   /** The object after a patch. A merge patch applies to any version, unless it contains one. */
   function patched(stored: KubeObject, patch: Patch): KubeObject {
-    if ('json' in patch)
-      return jsonPatch.applyPatch(structuredClone(stored), patch.json as Operation[], true).newDocument
+    if ('json' in patch) return jsonPatch.applyPatch(copyOf(stored), patch.json as Operation[], true).newDocument
     const { resourceVersion: _any, ...metadata } = stored.metadata
     return mergePatched({ ...stored, metadata }, patch.merge) as KubeObject
   }
@@ -112,13 +112,13 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     options?.signal?.throwIfAborted()
     const after = carryOut()
     writes.push(path)
-    return structuredClone(after) as never
+    return copyOf(after) as never
   }
 
   const client: KubeClient = {
     async get<T extends KubeObject>(resource: Resource<T>, at: At, options?: CallOptions) {
       options?.signal?.throwIfAborted()
-      return structuredClone(store.get(pathOf(resource, at))) as T | undefined
+      return copyOf(store.get(pathOf(resource, at))) as T | undefined
     },
     async list<T extends KubeObject>(resource: Resource<T>, options?: CallOptions) {
       options?.signal?.throwIfAborted()
@@ -155,7 +155,7 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
 
   function stored<T extends KubeObject>({ kind, apiVersion }: Resource<T>): T[] {
     const objects = [...store.values()].filter((object) => object.kind === kind && object.apiVersion === apiVersion)
-    return structuredClone(objects) as T[]
+    return copyOf(objects) as T[]
   }
 
   return {
@@ -165,7 +165,7 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     put: <T extends KubeObject>(resource: Resource<T>, object: T) => {
       const { creationTimestamp = seconds(now()) } = object.metadata
       const metadata = { uid: `uid-${version + 1}`, ...object.metadata, creationTimestamp }
-      return structuredClone(save(pathOf(resource, metadata), { ...object, metadata })) as T
+      return copyOf(save(pathOf(resource, metadata), { ...object, metadata })) as T
     },
     drop: (resource, at) => void store.delete(pathOf(resource, at)),
   }

@@ -1,4 +1,5 @@
 import { type Cloud, CloudError, type Fault, type Marks, type Reservation } from '../../clouds/cloud.ts'
+import { copyOf } from './copy.ts'
 
 /**
  * The outcome of a reserve. `requested`: the cloud grants it later. `lost`: it is carried out, but the answer is lost.
@@ -49,7 +50,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
   const gone = (id: string) => book.delete(id)
   const read = <T>(what: T): T => {
     if (script.unreadable) throw fault('unavailable', 'nothing')
-    return structuredClone(what)
+    return copyOf(what)
   }
   const script: ScriptedCloud = {
     fates: [],
@@ -94,7 +95,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         if (!['reserved', 'requested', 'lost'].includes(fate)) throw fault(fate as Fault, 'nothing')
         const reservation = buy(fate, location, marks)
         if (fate === 'lost') throw fault('unavailable', 'unknown')
-        return structuredClone(reservation)
+        return copyOf(reservation)
       },
       async mark(id, marks, signal) {
         throwIfUnsent(signal)

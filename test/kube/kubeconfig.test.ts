@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, type Socket, connect as dial } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -185,14 +185,82 @@ test('several files are merged, and the first one sets the current context', () 
     assert.is(headers['authorization'], 'Bearer tok')
   }))
 
-test('the error without a kubeconfig says what to do', () =>
-  withFolder(async (folder) => {
-    const { HOME, KUBECONFIG } = process.env
-    Object.assign(process.env, { HOME: folder, KUBECONFIG: '' })
-    const error = await errorOf(kubeconfig().current())
-    Object.assign(process.env, { HOME, KUBECONFIG: KUBECONFIG ?? '' })
-    assert.match(error.message, /^kubeconfig that KUBECONFIG names, or ~\/.kube\/config: no such file; name one/)
+/** Runs with an empty home folder, without the variables of this machine, and with those that a test gives. */
+async function inEnvironment(given: Record<string, string>, run: (folder: string) => Promise<void>): Promise<void> {
+  const names = ['HOME', 'KUBECONFIG', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']
+  const before = names.map((name) => [name, process.env[name]] as const)
+  for (const name of names) delete process.env[name]
+  await withFolder(async (folder) => {
+    Object.assign(process.env, { HOME: folder }, given)
+    await run(folder)
+  }).finally(() => {
+    for (const [name, value] of before)
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+  })
+}
+
+/** The files that the kubelet mounts. */
+function writeServiceAccount(root: string): void {
+  const folder = join(root, 'var/run/secrets/kubernetes.io/serviceaccount')
+  mkdirSync(folder, { recursive: true })
+  for (const [name, content] of Object.entries({ token: 'tok', 'ca.crt': 'a CA', namespace: 'mine' }))
+    writeFileSync(join(folder, name), content)
+}
+
+const pod = { KUBERNETES_SERVICE_HOST: '192.0.2.1', KUBERNETES_SERVICE_PORT: '443' }
+
+const withoutFile: { name: string; env: Record<string, string>; hasAccount: boolean }[] = [
+  { name: 'without a kubeconfig', env: {}, hasAccount: false },
+  { name: 'in a pod without a service account', env: pod, hasAccount: false },
+  { name: 'with a service account, but not in a pod', env: {}, hasAccount: true },
+]
+for (const { name, env, hasAccount } of withoutFile) {
+  test(`the error ${name} says what to do`, () =>
+    inEnvironment(env, async (root) => {
+      if (hasAccount) writeServiceAccount(root)
+      const error = await errorOf(kubeconfig({ root }).current())
+      assert.match(error.message, /^kubeconfig that KUBECONFIG names, or ~\/.kube\/config: no such file; name one/)
+    }))
+}
+
+test("in a pod without a kubeconfig, the pod's service account is used", () =>
+  inEnvironment(pod, async (root) => {
+    writeServiceAccount(root)
+    const { url, headers, tls, namespace } = await kubeconfig({ root }).current()
+    assert.equal([url, headers['authorization'], namespace], ['https://192.0.2.1:443', 'Bearer tok', 'mine'])
+    assert.equal(tls, { ca: Buffer.from('a CA') })
   }))
+
+test('without a name, the file in the home folder is read, and before it those of KUBECONFIG', () =>
+  inEnvironment(pod, async (root) => {
+    writeServiceAccount(root)
+    mkdirSync(join(root, '.kube'))
+    write(join(root, '.kube'), { cluster: { server: 'https://192.0.2.3:6443' } })
+    assert.is((await kubeconfig({ root }).current()).url, 'https://192.0.2.3:6443')
+    const named = write(root, { cluster: { server: 'https://192.0.2.4:6443' } })
+    process.env['KUBECONFIG'] = named
+    assert.is((await kubeconfig({ root }).current()).url, 'https://192.0.2.4:6443')
+  }))
+
+for (const { sets, is } of [
+  { sets: ['first', 'second'], is: 'first' },
+  { sets: ['second'], is: 'second' },
+])
+  test(`of the files in KUBECONFIG the first one that sets the current context counts, as for kubectl: ${is}`, () =>
+    inEnvironment({}, async (root) => {
+      const files = ['first', 'second'].map((name) => {
+        const cluster = { name, cluster: { server: `https://${name}.test` } }
+        const contexts = [{ name, context: { cluster: name, user: name } }]
+        const file = join(root, name)
+        const current = sets.includes(name) ? { 'current-context': name } : {}
+        const config = { ...current, contexts, clusters: [cluster], users: [{ name, user: {} }] }
+        writeFileSync(file, stringify({ apiVersion: 'v1', kind: 'Config', ...config }))
+        return file
+      })
+      process.env['KUBECONFIG'] = files.join(delimiter)
+      assert.is((await kubeconfig({ root }).current()).url, `https://${is}.test`)
+    }))
 
 test('the error for a missing file names it', async () => {
   const error = await errorOf(kubeconfig({ file: '/nowhere/config' }).current())

@@ -83,7 +83,7 @@ function seedOf({ harness, random }: Walk): void {
 }
 
 /** More of them, or another part of them: WALKS=3000 FROM=1000 node test/run.ts ledger/walk */
-const walks = Number(process.env['WALKS'] ?? 120)
+const walks = Number(process.env['WALKS'] ?? 40)
 const from = Number(process.env['FROM'] ?? 1)
 
 test(`${walks} random walks end with one address for each Service that wants one, and no other`, async () => {

@@ -14,6 +14,7 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   adoption: { complete: ['packet'], cloudOnly: ['cherry-servers'] },
   // Packet's cloud is Equinix Metal's; what a Service may claim and how a pool is filled are tables of test/ledger/available.
   available: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
+  // What Services show and what records say, which no vendor has a part in.
   'available-in-use': { complete: ['equinix-metal'] },
   // MetalLB reads custom resources on one, a ConfigMap on the other.
   announcing: { complete: ['equinix-metal', 'packet'] },
@@ -39,7 +40,8 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   guards: { complete: ['cherry-servers'] },
   'handed-over': { complete: ['equinix-metal'] },
   hostile: { complete: ['packet'] },
-  lifecycle: { complete: ['cherry-servers'] },
+  // Cherry Servers' cloud lists a deleted reservation for a while.
+  lifecycle: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   manifest: { complete: ['equinix-metal'] },
   // The clouds differ in the name of the Service and of the tag alone.
   'mirror-adoption': { complete: ['packet'] },

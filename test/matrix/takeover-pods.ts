@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../kube/clock.ts'
 import { leaseRecord } from '../../kube/lease.ts'
+import { daemonSets, deployments } from '../../server/doctor/kinds.ts'
+import { readWorkload } from '../../server/takeover/workloads.ts'
 import type { TestStage } from '../whole/test-stage.ts'
 import { type Shape, predecessor } from './takeover-shapes.ts'
 
 /** Its pods run while it may: a DaemonSet until its selector fits no node. */
 export function runPods(
-  { client, run }: Pick<TestStage, 'client' | 'run'>,
+  { client }: Pick<TestStage, 'client'>,
   { kind, leaderElect }: Shape,
 ): { stop: () => Promise<void> } {
   const { workload } = predecessor
@@ -20,14 +22,12 @@ export function runPods(
     callTimeoutMs: 5_000,
     clock: systemClock,
   })
-  const of = [kind.toLowerCase(), workload.name, '-n', workload.namespace]
+  const at = { namespace: workload.namespace, name: workload.name }
+  const resource = kind === 'Deployment' ? deployments : daemonSets
   const turn = async () => {
-    const stored = JSON.parse(await run('get', ...of, '-o', 'json')) as {
-      spec: { replicas?: number; template: { spec: { nodeSelector?: Record<string, string> } } }
-    }
-    const selector = stored.spec.template.spec.nodeSelector ?? {}
-    const runs =
-      kind === 'Deployment' ? stored.spec.replicas === 1 : !('eip-admission.dev/stopped-by-takeover' in selector)
+    const spec = (await readWorkload(client, { kind, ...at }))?.spec
+    const selector = spec?.template?.spec?.nodeSelector ?? {}
+    const runs = kind === 'Deployment' ? spec?.replicas === 1 : !('eip-admission.dev/stopped-by-takeover' in selector)
     const count = runs ? 1 : 0
     // It never releases its lease.
     if (runs && leaderElect) await record.claim()
@@ -35,7 +35,7 @@ export function runPods(
       kind === 'Deployment'
         ? { replicas: count, readyReplicas: count }
         : { currentNumberScheduled: count, desiredNumberScheduled: count, numberMisscheduled: 0, numberReady: count }
-    await run('patch', ...of, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
+    await client.patch(resource, { ...at, patch: { merge: { status } } }, { subresource: 'status' })
   }
   const loop = (async () => {
     while (!over.signal.aborted) {

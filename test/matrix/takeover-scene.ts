@@ -35,17 +35,28 @@ export const settings = {
   [dialect.loadBalancer]: customResources,
 }
 
+/** Nodes with their sessions, as a predecessor leaves them: our program writes them, and what else it left goes. */
+export async function leaveMachines(stage: TestStage): Promise<{ name: string; address: string }[]> {
+  const product = await stage.startSwept({ env: { ...settings, [dialect.loadBalancer]: 'empty://' } })
+  const { startNode, seen } = simulatedNodes(stage)
+  const machines = []
+  for (const name of ['node-a', 'node-b']) {
+    machines.push({ name, address: ipOf(await startNode(name), 4, source) })
+    await seen('its sessions are written', name, (node) =>
+      Object.keys(node?.metadata.annotations ?? {}).some((one) => one.includes('bgp-peers-')),
+    )
+  }
+  await product.stop()
+  await stage.run('delete', 'secret', 'eip-admission-peers', '-n', 'eip-admission', '--ignore-not-found')
+  await stage.run('delete', 'configmap', 'eip-admission-ledger', '-n', 'eip-admission', '--ignore-not-found')
+  return machines
+}
+
 /** Nodes with BGP, Services with reservations, and MetalLB's objects, all as the predecessor leaves them. */
 export async function setScene(stage: TestStage, names: readonly string[]): Promise<Map<string, string>> {
   await stage.run('create', 'namespace', metallbNamespace)
   await metallbView(stage, '0.16.1').install()
-  const product = await stage.startSwept({ env: { ...settings, [dialect.loadBalancer]: 'empty://' } })
-  const { startNode } = simulatedNodes(stage)
-  const machines = []
-  for (const name of ['node-a', 'node-b']) machines.push({ name, address: ipOf(await startNode(name), 4, source) })
-  await product.stop()
-  await stage.run('delete', 'secret', 'eip-admission-peers', '-n', 'eip-admission', '--ignore-not-found')
-  await stage.run('delete', 'configmap', 'eip-admission-ledger', '-n', 'eip-admission', '--ignore-not-found')
+  const machines = await leaveMachines(stage)
   const addresses = new Map<string, string>()
   for (const name of names) addresses.set(name, await served(stage, name))
   const items = objectsOf('CPEM 3.8', {

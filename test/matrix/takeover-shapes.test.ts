@@ -9,12 +9,11 @@ import { eventually } from '../whole/eventually.ts'
 import { followed } from '../whole/command-line.ts'
 import { serviceTag } from '../whole/dialects.ts'
 import { loadBalancer } from '../whole/manifests.ts'
-import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 import { meaningOf, documentOf, readDocument } from './takeover-document.ts'
 import { runPods } from './takeover-pods.ts'
-import { serviceFacts, upstream } from './takeover-scene.ts'
+import { leaveMachines, serviceFacts, upstream } from './takeover-scene.ts'
 import { type Shape, predecessor, shapes, workloadOf } from './takeover-shapes.ts'
 
 const stage = await openStage()
@@ -26,17 +25,7 @@ const [placeField, place] =
 const uid = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
 const common = { ...dialect.here, ...(bgp.password && { [bgp.password.setting]: bgp.password.value }) }
 
-/** Nodes as a predecessor leaves them: with machines that have BGP. */
-const machines = await (async () => {
-  const product = await stage.startSwept({ env: { ...common, [dialect.loadBalancer]: 'empty://' } })
-  const { startNode } = simulatedNodes(stage)
-  const all = []
-  for (const name of ['node-a', 'node-b']) all.push({ name, address: ipOf(await startNode(name), 4, bgp.source) })
-  await product.stop()
-  await stage.run('delete', 'secret', 'eip-admission-peers', '-n', 'eip-admission', '--ignore-not-found')
-  await stage.run('delete', 'configmap', 'eip-admission-ledger', '-n', 'eip-admission', '--ignore-not-found')
-  return all
-})()
+const machines = await leaveMachines(stage)
 
 /** The Services, with reservations that have the marks of the predecessor. */
 const addresses = new Map<string, string>()

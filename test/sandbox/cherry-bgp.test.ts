@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { UnknownBehaviour } from '../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
-import { type Fixture, type Json, otherProject, project, within, withCherry } from './cherry-fixture.ts'
+import { type Fixture, type Json, project, within, withCherry } from './cherry-fixture.ts'
 
 const bgpOf = async ({ call }: Fixture, id: number) => within((await call(`GET /servers/${id}`)).body, 'bgp')
 const asnOf = async ({ call }: Fixture) => within((await call(`GET /projects/${project}`)).body, 'bgp')['local_asn']
@@ -86,17 +86,6 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     },
   },
   {
-    name: 'disabling BGP before the ASN is assigned leaves the project without one',
-    async check(fixture) {
-      const id = fixture.server()
-      await enableProject(fixture)
-      await enable(fixture, id)
-      fixture.cherry.control.bgp.turnOff(String(id))
-      fixture.clock.now += 5000
-      assert.is(await asnOf(fixture), 0)
-    },
-  },
-  {
     name: "disabling BGP for the last server may clear the project's ASN",
     unknowns: { localAsn: 'cleared' },
     async check(fixture) {
@@ -107,45 +96,6 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
       assert.is(await asnOf(fixture), 64_667)
       await fixture.call(`DELETE /servers/${other}`)
       assert.is(await asnOf(fixture), 0)
-    },
-  },
-  {
-    name: 'each project has its own ASN, and every server shows that of its project',
-    async check(fixture) {
-      const { cherry, call, clock } = fixture
-      const id = await speaker(fixture)
-      const theirs = Number(cherry.control.devices.add({ hostname: 'theirs', project: otherProject })['id'])
-      await call(`PUT /projects/${otherProject}`, { bgp: true }, 'both')
-      await call(`PUT /servers/${theirs}`, { bgp: true }, 'both')
-      clock.now += 1000
-      const asn = async (server: number) => {
-        const { body } = await call(`GET /servers/${server}`, undefined, 'both')
-        return within(within(body, 'project'), 'bgp')['local_asn']
-      }
-      assert.equal([await asn(id), await asn(theirs)], [64_667, 64_668])
-    },
-  },
-  {
-    name: 'the control API sets how long the ASN takes',
-    async check(fixture) {
-      fixture.cherry.control.setLocalAsn({ afterMs: 60_000 })
-      await speaker(fixture)
-      fixture.clock.now += 58_999
-      assert.is(await asnOf(fixture), 0)
-      fixture.clock.now += 1
-      assert.is(await asnOf(fixture), 64_667)
-    },
-  },
-  {
-    name: 'the control API disables BGP as a tool does that does not know it, and keeps the tags',
-    async check(fixture) {
-      const id = await speaker(fixture)
-      await fixture.call(`PUT /servers/${id}`, { tags: { env: 'prod' } })
-      fixture.cherry.control.bgp.turnOff(String(id))
-      const { body } = await fixture.call(`GET /servers/${id}`)
-      assert.equal([within(body, 'bgp')['status'], body['tags']], ['Disabled', { env: 'prod' }])
-      fixture.cherry.control.bgp.turnOffProject(String(project))
-      assert.is((await enable(fixture, id)).status, 400)
     },
   },
   {
@@ -175,28 +125,6 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
         [route['subnet'], route['router'], route['age']],
         [`${String(address)}/32`, '46.166.166.122', '0:12:44'],
       )
-    },
-  },
-  {
-    name: 'the field active may be a boolean instead of a number',
-    unknowns: { bgpActive: 'flag' },
-    async check(fixture) {
-      const id = await speaker(fixture)
-      assert.is((await bgpOf(fixture, id))['active'], false)
-      fixture.cherry.control.bgp.setSession(String(id), { connected: 2, routes: ['203.0.113.0/32'] })
-      assert.is((await bgpOf(fixture, id))['active'], true)
-    },
-  },
-  {
-    name: 'disabling and enabling BGP ends the sessions of a server',
-    async check(fixture) {
-      const id = await speaker(fixture)
-      fixture.cherry.control.bgp.setSession(String(id), { connected: 2 })
-      await enable(fixture, id)
-      assert.is((await bgpOf(fixture, id))['connected'], 2)
-      fixture.cherry.control.bgp.turnOff(String(id))
-      await enable(fixture, id)
-      assert.is((await bgpOf(fixture, id))['connected'], 0)
     },
   },
 ]

@@ -55,16 +55,6 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     },
   },
   {
-    name: 'one region has thousands of addresses, all different; the first are from the range for documentation',
-    async check({ cherry, order }) {
-      cherry.control.quota.set(200)
-      const addresses = new Set<unknown>()
-      for (let n = 0; n < 200; n += 1) addresses.add((await order())['address'])
-      assert.is(addresses.size, 200)
-      assert.match(String([...addresses][0]), /^203\.0\.113\./)
-    },
-  },
-  {
     name: 'a target sets targeted_to and routed_to, but not assigned_to',
     async check(fixture) {
       const server = fixture.server()
@@ -78,17 +68,6 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
         list.map(({ type }) => type),
         ['primary-ip', 'private-ip', 'floating-ip'],
       )
-    },
-  },
-  {
-    name: 'a route sets the target, also together with a target of 0',
-    async check(fixture) {
-      const server = fixture.server()
-      const [primary] = (await fixture.call(`GET /servers/${server}/ips`)).list
-      for (const more of [{}, { targeted_to: '0' }]) {
-        const ip = await fixture.order({ routed_to: primary?.['id'], ...more })
-        assert.is(within(ip, 'targeted_to')['id'], server)
-      }
     },
   },
   {
@@ -110,21 +89,6 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     },
   })),
   {
-    name: 'null in a PUT changes nothing',
-    async check(fixture) {
-      const ip = await fixture.order({ targeted_to: fixture.server(), tags, a_record: 'foo', ptr_record: 'test' })
-      const nothing = { targeted_to: null, routed_to: null, tags: null, a_record: null, ptr_record: null }
-      assert.equal((await fixture.call(`PUT ${path(ip)}`, nothing)).body, ip)
-    },
-  },
-  {
-    name: 'an unknown target may get 400 instead of 404',
-    unknowns: { unknownTarget: '400' },
-    async check({ call, order }) {
-      assert.is((await call(`PUT ${path(await order())}`, { targeted_to: 1 })).status, 400)
-    },
-  },
-  {
     name: 'a target in another project or region gets 400',
     async check({ cherry, call, order, server }) {
       const ip = await order()
@@ -135,43 +99,12 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
     },
   },
   {
-    name: 'a target and a route to different servers get 400, and nothing changes',
-    async check(fixture) {
-      const [one, other] = [fixture.server('a'), fixture.server('b')]
-      const [primary] = (await fixture.call(`GET /servers/${one}/ips`)).list
-      const ip = await fixture.order()
-      const change = { routed_to: primary?.['id'], targeted_to: other, tags }
-      assert.is((await fixture.call(`PUT ${path(ip)}`, change)).status, 400)
-      assert.equal((await shown(fixture, ip))['tags'], {})
-    },
-  },
-  {
     name: 'a PUT replaces all tags, and values may be empty',
     async check(fixture) {
       const ip = await fixture.order({ tags })
       const { body } = await fixture.call(`PUT ${path(ip)}`, { tags: { 'kubernetes-ccm-test': '' } })
       assert.equal(body['tags'], { 'kubernetes-ccm-test': '' })
       assert.equal((await fixture.call(`PUT ${path(ip)}`, { tags: {} })).body['tags'], {})
-    },
-  },
-  {
-    name: 'DNS names are completed, an empty name clears them, and only one address may have an A record',
-    async check({ call, order }) {
-      const ip = await order({ ptr_record: 'test', a_record: 'foo' })
-      assert.equal([ip['ptr_record'], ip['a_record']], ['test.', 'foo.cloud.cherryservers.net.'])
-      assert.is((await call(`POST ${ips}`, { region, a_record: 'foo' })).status, 400)
-      const cleared = (await call(`PUT ${path(ip)}`, { ptr_record: '', a_record: '' })).body
-      assert.equal(['ptr_record' in cleared, 'a_record' in cleared], [false, false])
-      assert.is((await call(`POST ${ips}`, { region, a_record: 'foo' })).status, 201)
-    },
-  },
-  {
-    name: 'setting the same PTR record again gets 500 or 200',
-    async check({ cherry, call, order }) {
-      const ip = await order({ ptr_record: 'test' })
-      assert.is((await call(`PUT ${path(ip)}`, { ptr_record: 'test' })).status, 500)
-      cherry.control.setUnknowns({ samePtrRecord: '200' })
-      assert.is((await call(`PUT ${path(ip)}`, { ptr_record: 'test' })).status, 200)
     },
   },
   {
@@ -188,20 +121,6 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
       assert.is((await call(`GET ${path(ip)}`)).status, 404)
       assert.is((await call(`GET ${ips}`)).list.length, 1)
       assert.is((await order())['address'], ip['address'])
-    },
-  },
-  {
-    name: 'the control API sets how long a deletion takes',
-    async check({ cherry, clock, call, order }) {
-      cherry.control.setDeletion({ reservationsMs: 60_000 })
-      const slow = await order()
-      await call(`DELETE ${path(slow)}`)
-      clock.now += 59_999
-      assert.is((await call(`GET ${path(slow)}`)).status, 200)
-      cherry.control.setDeletion({ reservationsMs: 0 })
-      const quick = await order()
-      await call(`DELETE ${path(quick)}`)
-      assert.is((await call(`GET ${path(quick)}`)).status, 404)
     },
   },
   {
@@ -232,17 +151,6 @@ const rules: { name: string; unknowns?: Partial<UnknownBehaviour>; check: (fixtu
       const id = server()
       assert.is((await call(`DELETE ${path(await order({ targeted_to: id }))}`)).status, 204)
       assert.is((await call(`GET /servers/${id}/ips`)).list.length, 2)
-    },
-  },
-  {
-    name: 'the own addresses of a server can be neither deleted nor targeted',
-    async check({ call, server }) {
-      const id = server()
-      for (const own of (await call(`GET /servers/${id}/ips`)).list) {
-        assert.is((await call(`DELETE ${path(own)}`)).status, 400)
-        assert.is((await call(`PUT ${path(own)}`, { targeted_to: id })).status, 400)
-        assert.is((await call(`PUT ${path(own)}`, { tags })).status, 200)
-      }
     },
   },
   {

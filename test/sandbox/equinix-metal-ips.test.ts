@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Fixture, type Json, idsIn, listIn, otherProject, project, withMetal } from './metal-fixture.ts'
+import { type Fixture, type Json, idsIn, listIn, project, withMetal } from './metal-fixture.ts'
 
 const ips = `/projects/${project}/ips`
 const order = { type: 'public_ipv4', quantity: 1, metro: 'da' }
@@ -49,51 +49,6 @@ for (const { name, sent, status, unknownLocation } of requests)
 
 const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
   {
-    name: 'the network and the gateway of a single address are the address itself',
-    async check({ reserve }) {
-      const { address, network, gateway, netmask, cidr, metro, assignments } = await reserve({ tags: ['usage=a+/='] })
-      assert.equal([network, gateway, netmask, cidr], [address, address, '255.255.255.255', 32])
-      assert.is((metro as Json)['code'], 'da')
-      assert.equal(assignments, [])
-    },
-  },
-  {
-    name: 'one metro has over three thousand addresses, all different; the first are from the range for documentation',
-    async check({ metal, call, reserve }) {
-      metal.control.quota.set(4096)
-      const addresses = new Set<unknown>([(await reserve())['address']])
-      for (let n = 0; n < 13; n += 1) {
-        const { id, address, cidr } = await reserve({ quantity: 256 })
-        assert.is(cidr, 24)
-        const { available } = (await call(`GET /ips/${String(id)}/available?cidr=32`)).body as { available: string[] }
-        assert.is(available.length, 256)
-        assert.is(available[0], `${String(address)}/32`)
-        for (const one of available) addresses.add(one.replace('/32', ''))
-      }
-      assert.is(addresses.size, 1 + 13 * 256)
-      assert.match(String([...addresses][0]), /^(203\.0\.113|198\.51\.100|192\.0\.2)\./)
-    },
-  },
-  {
-    name: 'an address whose reservation is deleted can be reserved again',
-    async check({ call, reserve }) {
-      const first = await reserve()
-      const second = await reserve()
-      assert.is.not(first['address'], second['address'])
-      await call(`DELETE /ips/${String(first['id'])}`)
-      assert.is((await reserve())['address'], first['address'])
-    },
-  },
-  {
-    name: 'a second deletion gets 404',
-    async check({ call, reserve }) {
-      const { id } = await reserve()
-      assert.is((await call(`DELETE /ips/${String(id)}`)).status, 204)
-      assert.is((await call(`DELETE /ips/${String(id)}`)).status, 404)
-      assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
-    },
-  },
-  {
     name: 'PATCH replaces the whole list of tags, and keeps fields that it does not contain',
     async check({ call, reserve }) {
       const { id } = await reserve({ tags: ['a', 'b'], details: 'kept' })
@@ -114,35 +69,6 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
     },
   },
   {
-    name: 'each project has its own quota',
-    async check({ metal, call }) {
-      metal.control.quota.set(0, otherProject)
-      const refused = { ...order, fail_on_approval_required: true }
-      assert.is((await call(`POST /projects/${otherProject}/ips`, refused, 'both')).status, 422)
-      assert.is((await call(`POST ${ips}`, refused)).status, 201)
-    },
-  },
-  {
-    name: 'the control API grants a pending reservation once',
-    async check({ metal, call, reserve }) {
-      metal.control.setGrants({ mode: 'review' })
-      assert.is((await call(`POST ${ips}`, { ...order, fail_on_approval_required: true })).status, 422)
-      const { id } = await reserve()
-      assert.is(metal.control.reservations.grant(String(id))['state'], 'created')
-      assert.match(String((await call(`GET /ips/${String(id)}`)).body['address']), /^\d+\.\d+\.\d+\.\d+$/)
-      assert.throws(() => metal.control.reservations.grant(String(id)), 'is not pending')
-    },
-  },
-  {
-    name: 'the control API denies a pending reservation',
-    async check({ metal, call, reserve }) {
-      metal.control.setGrants({ mode: 'review' })
-      const { id } = await reserve()
-      metal.control.reservations.deny(String(id))
-      assert.is((await call(`GET /ips/${String(id)}`)).body['state'], 'denied')
-    },
-  },
-  {
     name: 'a late grant happens after the given time',
     async check({ metal, clock, call, reserve }) {
       metal.control.setGrants({ mode: 'late', afterMs: 3000 })
@@ -152,49 +78,6 @@ const rules: { name: string; check: (fixture: Fixture) => Promise<void> }[] = [
       assert.is((await call(`GET /ips/${String(id)}`)).body['state'], 'pending')
       clock.now += 1
       assert.is((await call(`GET /ips/${String(id)}`)).body['state'], 'created')
-    },
-  },
-  {
-    name: 'with slow deletion a DELETE gets 204, and lists show the reservation until the time has passed',
-    async check({ metal, clock, call, reserve }) {
-      metal.control.setDeletion({ reservationsMs: 5000 })
-      const { id, address } = await reserve()
-      assert.is((await call(`DELETE /ips/${String(id)}`)).status, 204)
-      assert.is((await call(`DELETE /ips/${String(id)}`)).status, 404)
-      assert.equal(idsIn((await call(`GET ${ips}`)).body, 'ip_addresses'), [id])
-      assert.is.not((await reserve())['address'], address)
-      clock.now += 5000
-      assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
-      assert.is((await reserve())['address'], address)
-    },
-  },
-  {
-    name: 'a reservation can disappear without a DELETE call, and its device loses the address',
-    async check({ metal, call, reserve, device }) {
-      const { id, address } = await reserve()
-      const holder = device()
-      await call(`POST /devices/${holder}/ips`, { address })
-      metal.control.reservations.vanish(String(id))
-      assert.is((await call(`GET /ips/${String(id)}`)).status, 404)
-      assert.is(listIn((await call(`GET /devices/${holder}/ips`)).body, 'ip_addresses').length, 3)
-    },
-  },
-  {
-    name: 'a person can assign an address to another device, and to none',
-    async check({ metal, call, reserve, device }) {
-      const id = String((await reserve())['id'])
-      const holders = async () => {
-        const { body } = await call(`GET /ips/${id}?include=assignments`)
-        return listIn(body, 'assignments').map((one) => (one['assigned_to'] as { href: string }).href)
-      }
-      const [one, two] = [device(), device()]
-      for (const machine of [one, two]) {
-        metal.control.reservations.assign(id, machine)
-        assert.equal(await holders(), [`/metal/v1/devices/${machine}`])
-      }
-      metal.control.reservations.assign(id, undefined)
-      assert.equal(await holders(), [])
-      assert.throws(() => metal.control.reservations.assign(id, 'x'), 'no device has the id "x"')
     },
   },
   {

@@ -1,8 +1,11 @@
 // What one tenant may spend: the limits that are on by default, quotas, and addresses that are retained.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
 import { eventually } from './eventually.ts'
 import { type Facts, loadBalancer, reclaim } from './manifests.ts'
+import { once } from './once.ts'
 import { openStage, routes } from './test-stage.ts'
 
 const stage = await openStage()
@@ -29,19 +32,20 @@ async function makeQuota(namespace: string, hard: Record<string, string>): Promi
   })
 }
 
+// What each kind of quota counts is a table of test/ledger/claim/quota.test.ts.
 test('creates that a ResourceQuota rejects buy nothing', async () => {
-  for (const [n, resource] of ['services', 'services.loadbalancers', 'count/services'].entries()) {
-    const namespace = `poor-${String(n)}`
-    await makeQuota(namespace, { [resource]: '0' })
-    await eventually('the API server knows the quota', async () => {
-      const { stderr } = await kubectl(['create', '--dry-run=server', '-f', '-'], loadBalancer('x', { namespace }))
-      return stderr.includes('exceeded quota') || undefined
-    })
-    stage.cloud.control.calls.clear()
-    const output = await Promise.all(names(10, 'flood').map((name) => create(name, { namespace })))
-    for (const { stderr } of output) assert.match(stderr, 'exceeded quota: small')
-    assert.is(stage.calls(routes.reserve), 0, resource)
-  }
+  await makeQuota('poor', { services: '0' })
+  await eventually('the API server knows the quota', async () => {
+    const { stderr } = await kubectl(
+      ['create', '--dry-run=server', '-f', '-'],
+      loadBalancer('x', { namespace: 'poor' }),
+    )
+    return stderr.includes('exceeded quota') || undefined
+  })
+  stage.cloud.control.calls.clear()
+  const output = await Promise.all(names(5, 'flood').map((name) => create(name, { namespace: 'poor' })))
+  for (const { stderr } of output) assert.match(stderr, 'exceeded quota: small')
+  assert.is(stage.calls(routes.reserve), 0)
   assert.equal(stage.reserved(), [])
 })
 
@@ -64,7 +68,8 @@ test('the default limit of a namespace is 20, retained addresses count, and the 
       (await stage.record(name, 'hoard'))?.status?.phase === 'Released' ? true : undefined,
     )
   }
-  for (const name of names(18, 'used')) await stage.create(loadBalancer(name, { namespace: 'hoard' }))
+  for (const name of names(18, 'used'))
+    await stage.client.create(services, loadBalancer(name, { namespace: 'hoard' }) as Service)
   const before = stage.reserved().length
   const refused = await create('more', { namespace: 'hoard' })
   assert.is(refused.code, 1)
@@ -76,12 +81,17 @@ test('the default limit of a namespace is 20, retained addresses count, and the 
   assert.ok((await stage.create(loadBalancer('elsewhere'))).spec.loadBalancerIP)
 })
 
-test('after a restart with a lower limit every Service keeps its address, and new ones are refused', async () => {
+/** The limits become lower than what is held, and nothing may be retained any more. */
+const restartWithLess = once(async () => {
   await product.stop()
   product = await stage.startSwept({
     env: { ...env, ...defaults },
-    flags: ['--max-addresses=3', '--sweep-interval=1s'],
+    flags: ['--max-addresses=3', '--allow-retain=false', '--sweep-interval=1s'],
   })
+})
+
+test('after a restart with a lower limit every Service keeps its address, and new ones are refused', async () => {
+  await restartWithLess()
   stage.cloud.control.calls.clear()
   const refused = await create('late')
   assert.match(refused.stderr, 'the limit of 3 addresses in the cluster is reached (--max-addresses)')
@@ -90,14 +100,14 @@ test('after a restart with a lower limit every Service keeps its address, and ne
   await stage.settled('used-0', 'hoard')
 })
 
-test('where Retain is not allowed, a Service that requests it is refused, and others are served', async () => {
-  await product.stop()
-  product = await stage.startSwept({ env, flags: ['--allow-retain=false'] })
+test('where Retain is not allowed, a Service that requests it is refused, and others are not', async () => {
+  await restartWithLess()
   const refused = await create('greedy', { annotations: { [reclaim]: 'Retain' } })
   assert.match(refused.stderr, `annotation ${reclaim}: "Retain" is not allowed in this cluster (--allow-retain)`)
-  await stage.create(loadBalancer('modest', { annotations: { [reclaim]: 'Delete' } }))
-  await stage.settled('modest')
-  const turned = await kubectl(['annotate', 'service', 'modest', `${reclaim}=Retain`, '--overwrite'])
+  const other = await create('modest', { annotations: { [reclaim]: 'Delete' } })
+  assert.match(other.stderr, 'the limit of 3 addresses')
+  await stage.run('annotate', 'service', 'used-0', '-n', 'hoard', `${reclaim}=Delete`)
+  const turned = await kubectl(['annotate', 'service', 'used-0', '-n', 'hoard', `${reclaim}=Retain`, '--overwrite'])
   assert.match(turned.stderr, '"Retain" is not allowed')
 })
 

@@ -1,16 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// On one real API server for all tests: each has a namespace of its own.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements, ObjectConfiguration, WantedObject } from '../../../announcers/announcer.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
-import type { KubeClient } from '../../../kube/client.ts'
-import { connect } from '../../../kube/connect.ts'
-import { kubeconfig } from '../../../kube/kubeconfig.ts'
 import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
 import { type Resource, configMaps, defineResource, secrets } from '../../../kube/resource.ts'
-import { testControlPlane } from '../../control-planes/shared.ts'
+import { adoptPeers } from './adopt-peers.ts'
+import { onControlPlane, stopControlPlane } from './on-control-plane.ts'
 
 const signal = new AbortController().signal
 const nowhere = defineResource<KubeObject>({
@@ -53,60 +49,8 @@ const announcements = (...addresses: string[]): Announcements => ({
   nodes: [],
 })
 
-type Cluster = { client: KubeClient; writes: string[]; lists: string[]; namespace: () => Promise<string> }
-
-async function inCluster(play: (cluster: Cluster) => Promise<void>): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'eip-admission-test-'))
-  const controlPlane = await testControlPlane({ dir })
-  try {
-    const client = connect(kubeconfig({ file: controlPlane.kubeconfig }), { userAgent: 'test' })
-    const writes: string[] = []
-    const lists: string[] = []
-    let count = 0
-    await play({
-      writes,
-      lists,
-      client: {
-        ...client,
-        list: (resource, options) => {
-          lists.push(resource.kind)
-          return client.list(resource, options)
-        },
-        apply: (resource, object, options) => {
-          writes.push(`apply ${object.metadata.name}`)
-          return client.apply(resource, object, options)
-        },
-        patch: (resource, target, options) => {
-          writes.push(`patch ${target.name}`)
-          return client.patch(resource, target, options)
-        },
-        remove: (resource, target, options) => {
-          writes.push(`remove ${target.name}`)
-          return client.remove(resource, target, options)
-        },
-      },
-      async namespace() {
-        count += 1
-        const name = `space-${count}`
-        const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as const
-        const namespaces = defineResource<typeof object>({
-          apiVersion: 'v1',
-          kind: 'Namespace',
-          plural: 'namespaces',
-          namespaced: false,
-        })
-        await client.create(namespaces, object)
-        return name
-      },
-    })
-  } finally {
-    await controlPlane.stop()
-    rmSync(dir, { recursive: true, force: true })
-  }
-}
-
 test('objects on a real API server: only differences are written, only ours are removed, refusals are told', () =>
-  inCluster(async ({ client, writes, namespace }) => {
+  onControlPlane(async ({ client, writes, namespace }) => {
     const at = await namespace()
     const configurator = configureObjects({ client, configuration: poolsIn(at) })
     const turn = async (...addresses: string[]) => {
@@ -141,7 +85,7 @@ test('objects on a real API server: only differences are written, only ours are 
   }))
 
 test('looks for a thousand addresses cost a get each, and a list for all of them together', () =>
-  inCluster(async ({ client, lists, namespace }) => {
+  onControlPlane(async ({ client, lists, namespace }) => {
     const at = await namespace()
     const configurator = configureObjects({ client, configuration: poolsIn(at) })
     await configurator.carryOut(announcements('here'), signal)
@@ -163,7 +107,7 @@ test('looks for a thousand addresses cost a get each, and a list for all of them
   }))
 
 test('a look never misses what we wrote before it, under whatever name', () =>
-  inCluster(async ({ client, namespace }) => {
+  onControlPlane(async ({ client, namespace }) => {
     const at = await namespace()
     const configuration = poolsIn(at)
     const renaming: ObjectConfiguration = {
@@ -183,11 +127,16 @@ test('a look never misses what we wrote before it, under whatever name', () =>
   }))
 
 test('a kind that the cluster does not know announces nothing, and is written as soon as it is known', () =>
-  inCluster(async ({ client, writes, namespace }) => {
+  onControlPlane(async ({ client, writes, namespace }) => {
     const unknown = configureObjects({ client, configuration: poolsIn(await namespace(), nowhere) })
     assert.equal(await unknown.carryOut(announcements(), signal), { problems: [], isChanged: false, isRefused: false })
     assert.is(await unknown.announces('1', signal), false)
     assert.equal(writes, [])
   }))
+
+test('peers that a predecessor wrote as v1beta1 are patched once each, and nothing else is', () =>
+  onControlPlane(adoptPeers))
+
+test.after(stopControlPlane)
 
 test.run()

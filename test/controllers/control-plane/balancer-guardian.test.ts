@@ -9,11 +9,12 @@ import { knownFront } from '../../../controllers/control-plane/known-front.ts'
 import type { GuardedNode } from '../../../controllers/control-plane/move-plan.ts'
 import { type ProbeHistory, noProbes } from '../../../controllers/control-plane/probe-history.ts'
 import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
-import { systemClock as clock } from '../../../kube/clock.ts'
+import { quickClock } from '../../kube/quick-clock.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
 import { eventually } from '../../whole/eventually.ts'
 
+const clock = quickClock(8)
 const project = '0b9c6f1e-6c1d-4d0e-8f55-0a3c5a1b2c3d'
 const well: ProbeHistory = { ...noProbes, successes: 20 }
 const bad: ProbeHistory = { ...noProbes, failures: 9, formerSuccesses: 20 }
@@ -56,7 +57,7 @@ async function openWorld() {
     external: externalOf,
     rules: { failures: 3, successes: 10 },
     readIntervalMs: 60_000,
-    probeIntervalMs: 20,
+    probeIntervalMs: 100,
     wakeUp: wakeUp(clock),
     clock,
     log,
@@ -110,7 +111,7 @@ function inWorld(title: string, run: (world: World) => Promise<void>): void {
   })
 }
 
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
+const pause = (ms: number) => clock.sleep(ms)
 
 inWorld('a balancer without the port gets it, with every good node at the port of its API server', async (world) => {
   world.lead()

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { runs } from '../../property-runs.ts'
 import type { Peer } from '../../../clouds/peering.ts'
 import { type AnnotationScheme, ownNames, wantedAnnotations } from '../../../controllers/peering/node-annotations.ts'
 import { peeringPlan } from '../../../controllers/peering/node-peering-plan.ts'
@@ -221,7 +222,7 @@ test('whatever routers a cloud has, every release speaks as they expect', () =>
         timeToLive: knowsHops && dialect.tellsHops && said.isMultihop ? 50 : 1,
       })
     }),
-    { numRuns: 300 },
+    runs(300),
   ))
 
 test.run()

@@ -135,7 +135,7 @@ async function walkFrom(seed: number, steps: number): Promise<void> {
 }
 
 /** More walks, or other ones: WALKS=3000 FROM=1000 node test/run.ts available/walk */
-const walks = Number(process.env['WALKS'] ?? 120)
+const walks = Number(process.env['WALKS'] ?? 40)
 const from = Number(process.env['FROM'] ?? 1)
 
 test(`${walks} random walks end with a full warm pool and no address in two places`, async () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { productCommand } from '../../../sandbox/product-command.ts'
+import { inheritedEnv } from '../../../sandbox/product.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'eip-admission-stopped-'))
 const silent = createServer().listen(0, '127.0.0.1')
@@ -41,6 +42,7 @@ for (const [name, args] of Object.entries({
     const connected = once(silent, 'connection')
     const child = spawn(program, [...first, ...args, `--kubeconfig=${kubeconfig}`], {
       stdio: ['ignore', 'ignore', 'pipe'],
+      env: inheritedEnv(),
     })
     const text = textOf(child)
     await connected
