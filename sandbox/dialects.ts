@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { startCherryServers } from './clouds/cherry-servers/server.ts'
 import type { Json } from './clouds/control.ts'
 import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
+import type { DialectName } from './dialect-names.ts'
 
 /** The access to an account that the product is configured with: the URL of the API, the project and its token. */
 export type Access = { url: string; project: string; token: string }
@@ -49,9 +50,9 @@ export const dialects = {
     defaultLocation: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     isOrdered: ({ type }: Json) => type === 'floating-ip',
   },
-} as const
+} as const satisfies Record<DialectName, object>
 
-export type DialectName = keyof typeof dialects
+export type { DialectName }
 export type CloudOf<D extends DialectName> = Awaited<ReturnType<(typeof dialects)[D]['open']>>['cloud']
 
 /** Returns the name as a dialect name; throws with the known names where it is none. */

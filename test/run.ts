@@ -9,8 +9,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { commandVariable, productCommand } from '../sandbox/product-command.ts'
-import { prepareRig } from '../sandbox/rig/prepare.ts'
-import { openLender } from './control-planes/lender.ts'
+import type { Lender } from './control-planes/lender.ts'
 import type { FileReport } from './run-file.ts'
 import { knownSeconds, longestFirst, runQueue } from './run-order.ts'
 import { type Verdict, failuresOf, runInProcess } from './run-process.ts'
@@ -37,7 +36,8 @@ const testNames = [...phrases, ...values.test]
 const selected = selectRuns(globSync('**/*.test.ts', { cwd: values.dir }), words)
 const target = values.slow ? 'test-slow' : 'test'
 const runs = longestFirst(words.length > 0 ? selected : selected.filter((run) => targetOf(run) === target))
-const rigProblem = runs.some(isRigged) ? await prepareRig() : undefined
+// One unit test is to start at once: what only others need is loaded for them.
+const rigProblem = runs.some(isRigged) ? await (await import('../sandbox/rig/prepare.ts')).prepareRig() : undefined
 const notRun = rigProblem === undefined ? [] : runs.filter(isRigged)
 const workers = Math.min(Number(values.workers), runs.length)
 // Two timely runs would take the processors from each other.
@@ -52,10 +52,14 @@ const savings = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modu
 // A file that is not expected to start the product makes the bundle by itself if it does.
 const product = runs.some(usesApiServer) ? { [commandVariable]: JSON.stringify(await productCommand()) } : {}
 
+async function lenderOf(worker: number): Promise<Lender> {
+  return (await import('./control-planes/lender.ts')).openLender(worker)
+}
+
 async function work(worker: number): Promise<void> {
-  const lender = openLender(worker)
+  const lender = runs.some(usesApiServer) ? await lenderOf(worker) : undefined
   for (let run = queue.next(); run; run = queue.next()) {
-    const lent = usesApiServer(run) && !isRigged(run) ? await lender.lend() : {}
+    const lent = usesApiServer(run) && !isRigged(run) ? await lender?.lend() : {}
     const verdict = await runInProcess(run, {
       dir: values.dir,
       testNames,
@@ -65,10 +69,10 @@ async function work(worker: number): Promise<void> {
     queue.done(run)
     verdicts.push(verdict)
     // Whatever it did to its control plane shall not fail the next file.
-    if (failuresOf(verdict) > 0) await lender.close()
+    if (failuresOf(verdict) > 0) await lender?.close()
     if (testNames.length === 0 || verdict.report.passed + failuresOf(verdict) > 0) show(verdict)
   }
-  await lender.close()
+  await lender?.close()
 }
 
 function show(verdict: Verdict): void {

@@ -1,5 +1,5 @@
 // Which test files run, in which dialects, and which of their tests.
-import { type DialectName, dialects } from '../sandbox/dialects.ts'
+import { type DialectName, dialectNames } from '../sandbox/dialect-names.ts'
 import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.ts'
 
 /**
@@ -8,14 +8,12 @@ import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.t
  */
 export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }
 
-const dialectNames = Object.keys(dialects) as DialectName[]
-
 /**
  * The runs whose title contains every word. A file of the matrix runs in the dialects of its row in the table; where a
  * word names a dialect, it runs in that one.
  */
 export function selectRuns(files: string[], words: string[]): Run[] {
-  const namesDialect = words.some((word) => (dialectNames as string[]).includes(word))
+  const namesDialect = words.some((word) => (dialectNames as readonly string[]).includes(word))
   return files
     .flatMap((file): Run[] => {
       if (!isIn('matrix', file)) return [{ file }]
@@ -42,7 +40,9 @@ export function titleOf({ file, dialect, cloudOnly }: Run): string {
 
 /** Whether the run needs an API server. */
 export function usesApiServer({ file }: Run): boolean {
-  return ['whole', 'matrix', 'rig'].some((folder) => isIn(folder, file)) || file.includes('announcing/configure-objects')
+  return (
+    ['whole', 'matrix', 'rig'].some((folder) => isIn(folder, file)) || file.includes('announcing/configure-objects')
+  )
 }
 
 /** Whether the run needs namespaces of its own, with root and a network with routers. */

@@ -1,6 +1,6 @@
 // In which dialects a file of this folder runs unless a word names another one. A file that is not listed runs in every
 // dialect, because the vendors differ in what it tests. smoke.test.ts shows in every dialect what the others share.
-import type { DialectName } from '../../sandbox/dialects.ts'
+import type { DialectName } from '../../sandbox/dialect-names.ts'
 
 export type DialectsOfFile = {
   complete: readonly DialectName[]
