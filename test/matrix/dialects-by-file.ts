@@ -25,7 +25,6 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   chaos: { complete: ['equinix-metal', 'cherry-servers'] },
   // The two clouds: one moves in one call, the other in two.
   'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
-  'control-plane-alerts': { complete: ['equinix-metal'] },
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
   'former-services': { complete: ['equinix-metal'] },
