@@ -11,6 +11,7 @@ export const timelyParts = [
   'rig/high-availability',
   'rig/bootstrap',
   'matrix/control-plane',
+  'whole/alerts/guardians',
   'whole/hanging',
   'whole/rolling',
 ]

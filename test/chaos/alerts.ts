@@ -7,12 +7,12 @@ const calmMinutes = 90
 const scrapesPerSweep = 10
 
 /** Scrapes the replicas: `during` the walk, and then while all is well again. */
-export function watchAlerts({ replicas }: Arena): Pick<Scraper, 'during' | 'alerts'> & { calm(): Promise<void> } {
+export function watchAlerts({ replicas }: Arena): Pick<Scraper, 'during' | 'recording'> & { calm(): Promise<void> } {
   const running = () => replicas.flatMap((replica) => (replica.isRunning() ? [[replica.name, replica] as const] : []))
   const scraper = makeScraper(running)
   return {
     during: scraper.during,
-    alerts: scraper.alerts,
+    recording: scraper.recording,
     calm: () =>
       scraper.pass(calmMinutes, async (n) => {
         if (n % scrapesPerSweep === 0) await scraper.nextSweep()

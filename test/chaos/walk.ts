@@ -50,7 +50,7 @@ async function walkWatched(arena: Arena, tally: Tally, options: WalkOptions): Pr
   await watched.during(walkLegs(arena, tally, options))
   if (tally.violations.length > 0) return
   await watched.calm()
-  const alerts = await watched.alerts()
+  const alerts = await watched.recording()
   options.report?.(`fired: ${alerts.fired.join(', ') || 'nothing'}; troubles: ${[...tally.troubles].join(', ')}`)
   tally.violations.push(...alertViolations(alerts, tally.troubles))
 }

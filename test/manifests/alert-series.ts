@@ -6,8 +6,8 @@ export type Series = Record<string, string>
 
 const samples = 360
 
-/** How long the series are, in promtool's words. */
-export const until = '3h'
+/** When the evaluation usually ends, in promtool's words: what changes after an hour has fired by then. */
+export const until = '100m'
 
 /** The same value all the time. */
 export const always = (value: number) => `${value}x${samples}`

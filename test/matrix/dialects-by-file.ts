@@ -33,7 +33,6 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   'control-plane': { complete: ['equinix-metal'], cloudOnly: ['packet', 'cherry-servers'] },
   // Addresses that are granted late are Equinix Metal's. The other cloud has other ways to find a reservation again.
   'cloud-trouble': { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
-  'control-plane-alerts': { complete: ['equinix-metal'] },
   create: { complete: ['equinix-metal'] },
   'dry-run': { complete: ['packet'] },
   'former-services': { complete: ['equinix-metal'] },

@@ -1,10 +1,11 @@
-// A cloud that is down or refuses the key: an operator is called once, by the cause.
+// A cloud that is down, refuses the key, or works but for new addresses: an operator is called once, by the cause.
 import { test } from 'uvu'
-import { openStage } from '../test-stage.ts'
+import { dialectOf } from '../dialects.ts'
+import { openStage, routes } from '../test-stage.ts'
 import { inHours } from './hours.ts'
 
 const stage = await openStage()
-const { faults, tokens } = stage.cloud.control
+const { faults, latency, quota, tokens } = stage.cloud.control
 /** A request whose answer is lost may be in flight for twice this time. */
 const timeout = '--cloud-timeout=1s'
 /** Without Retry-After the controllers would wait ever longer: seconds that are hours here. */
@@ -13,11 +14,11 @@ const paceMs = 100
 
 test(
   'a cloud that is down for an hour and comes back',
-  inHours(stage, async ({ start, pass, expect }) => {
+  inHours(stage, 'cloud-down', async ({ start, pass, expect }) => {
     await start('a', [timeout])
     await pass(10)
     faults.add({ answer: 503, retryAfterSeconds })
-    await pass(60, { sweeps: false, paceMs })
+    await pass(60, { grants: false, sweeps: false, paceMs })
     faults.clear()
     await pass(40, { paceMs })
     await expect(['EIPAdmissionCloudSilent'], { atEnd: [] })
@@ -26,14 +27,48 @@ test(
 
 test(
   'a key that is revoked and added again',
-  inHours(stage, async ({ start, pass, expect }) => {
+  inHours(stage, 'key-revoked', async ({ start, pass, expect }) => {
     await start('a', [timeout])
     await pass(10)
     tokens.revoke('sandbox')
-    await pass(60, { sweeps: false, paceMs })
+    await pass(60, { grants: false, sweeps: false, paceMs })
     tokens.add({ token: stage.token, label: 'sandbox' })
     await pass(40, { paceMs })
     await expect(['EIPAdmissionCloudRefuses'], { atEnd: [] })
+  }),
+)
+
+test(
+  'a quota that is used up',
+  inHours(stage, 'quota-used-up', async ({ start, pass, expect }) => {
+    await start('a')
+    await pass(10)
+    quota.set(0)
+    await pass(30, { grants: false })
+    await expect(['EIPAdmissionCloudRefuses'])
+  }),
+)
+
+test(
+  'a cloud that takes more than five seconds for each address',
+  inHours(stage, 'cloud-slow', async ({ start, pass, expect }) => {
+    await start('a')
+    await pass(10)
+    latency.set({ on: routes.reserve, ms: 5_500 })
+    await pass(25)
+    await expect(['EIPAdmissionReviewsSlow'])
+  }),
+)
+
+// The last one: what it leaves is granted in ten minutes.
+test(
+  'a cloud that answers, and grants no address',
+  inHours(stage, 'cloud-grants-late', async ({ start, pass, expect }) => {
+    await start('a')
+    await pass(10)
+    await dialectOf('equinix-metal').setGrants?.(stage.cloud.controlUrl, { mode: 'late', afterMs: 600_000 })
+    await pass(60, { grants: false })
+    await expect(['EIPAdmissionAddressPending'])
   }),
 )
 

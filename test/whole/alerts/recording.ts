@@ -1,4 +1,5 @@
 // What the processes showed at each scrape, as the series that Prometheus would have.
+import { ruleMetrics, targetLabels } from '../../manifests/alert-recordings.ts'
 import type { Series } from '../../manifests/alert-series.ts'
 import { type Timeline, timeline } from './timeline.ts'
 
@@ -10,14 +11,14 @@ export type Recording = {
   add(scrape: Scrape, atMs: number): void
   /** The number of scrapes. */
   readonly length: number
-  /** The series in promtool's notation. In them each scrape is an interval later than the one before. */
+  /** The series that the rules use, in promtool's notation. The first scrape is at 0, each other one an interval later. */
   series(): Series
 }
 
 type Sample = { metric: string; labels: string; value: number }
 
-/** A recording without scrapes. In its series the time begins at `startS`. */
-export function record({ intervalMs, startS }: { intervalMs: number; startS: number }): Recording {
+/** A recording without scrapes. */
+export function record(intervalS: number): Recording {
   const scrapes: { samples: Map<string, Sample>; atMs: number }[] = []
   return {
     add: (scrape, atMs) => void scrapes.push({ atMs, samples: samplesOf(scrape) }),
@@ -25,7 +26,7 @@ export function record({ intervalMs, startS }: { intervalMs: number; startS: num
       return scrapes.length
     },
     series() {
-      const line = timeline({ startS, intervalMs, scrapesMs: scrapes.map(({ atMs }) => atMs) })
+      const line = timeline({ intervalS, scrapesMs: scrapes.map(({ atMs }) => atMs) })
       const names = new Set(scrapes.flatMap(({ samples }) => [...samples.keys()]))
       const valuesOf = (name: string) => scrapes.map(({ samples }, n) => textOf(samples.get(name), line, n))
       return Object.fromEntries([...names].map((name) => [name, inNotation(valuesOf(name))]))
@@ -41,21 +42,19 @@ function samplesOf(scrape: Scrape): Map<string, Sample> {
 
 /** The samples of a text in Prometheus' format, with the labels of a target. */
 function samplesIn(text: string, instance: string): Sample[] {
-  const target = `namespace="eip-admission",job="eip-admission-metrics",instance="${instance}"`
+  const target = `${targetLabels},instance="${instance}"`
   return text
     .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
+    .filter((line) => ruleMetrics.has(/^\w*/.exec(line)?.[0] ?? ''))
     .map((line) => {
       const [, metric = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
       return { metric, labels: [target, labels].filter(Boolean).join(','), value: Number(value) }
     })
 }
 
-/** promtool reads no exponents. */
+/** As a whole number: the rules count things and seconds, and the same moment is the same number at each scrape. */
 function textOf(sample: Sample | undefined, line: Timeline, n: number): string | undefined {
-  if (sample === undefined) return undefined
-  const value = line.valueOf(sample.metric, sample.value, n)
-  return /e/.test(String(value)) ? value.toFixed(12) : String(value)
+  return sample && String(Math.round(line.valueOf(sample.metric, sample.value, n)))
 }
 
 /** The same values in a row as one. What ends is stale at once, as Prometheus marks it. */

@@ -2,12 +2,12 @@
 // interval were between two scrapes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Product } from '../../../sandbox/product.ts'
-import { alertsOf } from '../../manifests/promtool.ts'
+import { type AlertRecording, endOf } from '../../manifests/alert-recordings.ts'
+import { alertsOf, intervalS } from '../../manifests/promtool.ts'
 import { eventually } from '../eventually.ts'
 import { type Scrape, record } from './recording.ts'
 
-const intervalMs = 30_000
-const minuteMs = 60_000
+const scrapesPerMinute = 60 / intervalS
 
 export type Scraped = Pick<Product, 'health'>
 
@@ -20,19 +20,18 @@ export type Scraper = {
   during: <T>(act: Promise<T>) => Promise<T>
   /** Waits until one of the processes has ended a sweep that had not ended before. */
   nextSweep: () => Promise<void>
-  /** Which alerts fired, and which fire or are about to at the end. */
-  alerts: () => Promise<{ fired: string[]; atEnd: string[] }>
+  /** What the processes showed, which alerts that fired, and which fire or are about to at the end. */
+  recording: () => Promise<AlertRecording>
 }
 
 /** Scrapes these processes, as they are at each time, by their names. */
 export function makeScraper(products: () => Iterable<readonly [string, Scraped]>): Scraper {
-  const startS = Math.round(Date.now() / 1000)
-  const recording = record({ intervalMs, startS })
+  const recording = record(intervalS)
   const scrape = async () => recording.add(await scrapeAll(products()), Date.now())
   return {
     scrape,
     async pass(minutes, after) {
-      for (let n = 0; n < (minutes * minuteMs) / intervalMs; n += 1) {
+      for (let n = 0; n < minutes * scrapesPerMinute; n += 1) {
         await scrape()
         await after(n)
       }
@@ -52,13 +51,10 @@ export function makeScraper(products: () => Iterable<readonly [string, Scraped]>
         async (observe) => observe(lastSweepS(await scrapeAll(products()))) > before || undefined,
       )
     },
-    alerts: () =>
-      alertsOf({
-        interval: `${intervalMs}ms`,
-        startS,
-        series: recording.series(),
-        until: `${recording.length * intervalMs}ms`,
-      }),
+    async recording() {
+      const recorded = { scrapes: recording.length, series: recording.series() }
+      return { ...(await alertsOf({ series: recorded.series, until: endOf(recorded) })), ...recorded }
+    },
   }
 }
 

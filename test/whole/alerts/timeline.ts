@@ -22,16 +22,14 @@ const ages = new Set([
   'eip_admission_control_plane_silent_seconds',
 ])
 
-/** The timeline of scrapes at these real times: it begins at `startS`, and each scrape is an interval later. */
-export function timeline(options: { startS: number; intervalMs: number; scrapesMs: number[] }): Timeline {
-  const { startS, scrapesMs } = options
-  const intervalS = options.intervalMs / 1000
+/** The timeline of scrapes at these real times: the first is at 0, and each other one is an interval later. */
+export function timeline({ intervalS, scrapesMs }: { intervalS: number; scrapesMs: number[] }): Timeline {
   const realS = scrapesMs.map((ms) => ms / 1000)
-  const shownS = (n: number) => startS + n * intervalS
+  const shownS = (n: number) => n * intervalS
   /** Before the first scrape, and after the nth, time passes as it really does. */
   const moved = (timeS: number, n: number) => {
     const [first = 0, now = 0] = [realS[0], realS[n]]
-    if (timeS <= first) return startS - (first - timeS)
+    if (timeS <= first) return timeS - first
     if (timeS >= now) return shownS(n) + (timeS - now)
     const before = realS.findLastIndex((scrapeS) => scrapeS <= timeS)
     const [beginS = 0, endS = 0] = [realS[before], realS[before + 1]]
@@ -39,14 +37,9 @@ export function timeline(options: { startS: number; intervalMs: number; scrapesM
   }
   return {
     valueOf(metric, value, n) {
-      if (times.has(metric)) return rounded(moved(value, n))
-      if (ages.has(metric)) return rounded(shownS(n) - moved((realS[n] ?? 0) - value, n))
+      if (times.has(metric)) return moved(value, n)
+      if (ages.has(metric)) return shownS(n) - moved((realS[n] ?? 0) - value, n)
       return value
     },
   }
-}
-
-/** To milliseconds: the same moment is the same number at each scrape. */
-function rounded(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000
 }

@@ -1,10 +1,10 @@
 // Which alerts the guardians of the control-plane address fire, by what they really showed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
-import * as assert from 'uvu/assert'
-import { type Scraper, makeScraper } from '../whole/alerts/scraper.ts'
-import { eventually } from '../whole/eventually.ts'
-import { openGuardedStage } from './guarded-stage.ts'
+import { expectAlerts } from './expect-alerts.ts'
+import { type Scraper, makeScraper } from './scraper.ts'
+import { eventually } from '../eventually.ts'
+import { openGuardedStage } from '../../matrix/guarded-stage.ts'
 
 const stage = await openGuardedStage()
 for (const node of stage.nodes) await stage.guard(node)
@@ -24,7 +24,9 @@ test('API servers that all fail call a person once', async () => {
   await Promise.all(stage.nodes.map(({ gate }) => gate.set('refuses')))
   await pass(scraper, 20)
   await Promise.all(stage.nodes.map(({ gate }) => gate.set('well')))
-  assert.equal((await scraper.alerts()).fired, ['EIPAdmissionControlPlaneHolderSilent', noReplica])
+  await expectAlerts(scraper, 'api-servers-fail', {
+    fired: ['EIPAdmissionControlPlaneHolderSilent', noReplica],
+  })
 })
 
 test('guardians that all are gone are noticed', async () => {
@@ -32,7 +34,7 @@ test('guardians that all are gone are noticed', async () => {
   await pass(scraper, 3)
   await Promise.all(stage.guardians.map((guardian) => guardian.stop()))
   await scraper.pass(15, async () => {})
-  assert.equal((await scraper.alerts()).fired, ['EIPAdmissionControlPlaneUnguarded', noReplica])
+  await expectAlerts(scraper, 'guardians-gone', { fired: ['EIPAdmissionControlPlaneUnguarded', noReplica] })
 })
 
 test.after(() => stage.close())
