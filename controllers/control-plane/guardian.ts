@@ -145,7 +145,7 @@ function decider({ nodes, address, rules, ownNode, mover, clock }: GuardianOptio
       rules,
       own: ownNode,
       refused: mover.refused(),
-      pauseMs: (reason) => mover.pauseMs(reason),
+      pause: (reason) => mover.pause(reason),
     })
   }
 }

@@ -144,6 +144,53 @@ inWorld('a machine that the cloud refuses is passed over', async (world) => {
   assert.ok((await world.msUntilHeldBy('c')) <= 8_000)
 })
 
+inWorld('while the address is on no machine, assigning that fails is repeated ever more seldom', async (world) => {
+  world.cloud.faults.assign = Array.from({ length: 40 }, () => 'fails')
+  world.servers.a = 'refuses'
+  await world.clock.pass(60_000)
+  assert.equal(world.holders(), [])
+  assert.ok(world.cloud.writes() <= 12, `${world.cloud.writes()} writes`)
+  assert.ok(world.cloud.calls.length <= 60, `${world.cloud.calls.length} calls`)
+  assert.match(world.guard.problem() ?? '', 'the last try failed: 500')
+})
+
+inWorld('a cloud that asks for a minute gets it, also while the address is on no machine', async (world) => {
+  world.cloud.faults.assign = ['limited']
+  world.servers.a = 'refuses'
+  await world.clock.pass(50_000)
+  assert.equal([world.holders(), world.cloud.writes()], [[], 2])
+  assert.match(world.guard.problem() ?? '', 'the last try failed: 429; the next move waits')
+  assert.ok((await world.msUntilHeldBy('b')) <= 15_000)
+  assert.is(world.cloud.writes(), 3)
+})
+
+inWorld(
+  'machines that the cloud refused for a moment are tried again, and people learn of the refusal',
+  async (world) => {
+    world.cloud.faults.assign = Array.from({ length: 6 }, () => 'refused')
+    world.servers.a = 'refuses'
+    await world.clock.pass(6_000)
+    assert.equal(world.holders(), [])
+    assert.match(world.guard.problem() ?? '', /the cloud refused [bc]: it is in another metro; the next move waits/)
+    await world.clock.pass(30_000)
+    assert.is(world.holders().length, 1)
+    assert.is(world.cloud.writes(), 8)
+  },
+)
+
+inWorld(
+  'machines that the cloud refuses for good are asked for seldom, and the holder is back at once',
+  async (world) => {
+    world.cloud.faults.assign = Array.from({ length: 100 }, () => 'refused')
+    world.servers.a = 'refuses'
+    await world.clock.pass(120_000)
+    assert.ok(world.cloud.writes() <= 36, `${world.cloud.writes()} writes`)
+    world.cloud.faults.assign = []
+    world.servers.a = 'well'
+    assert.ok((await world.msUntilHeldBy('a')) <= 3_000)
+  },
+)
+
 inWorld('nothing is decided from a cloud that cannot be read', async (world) => {
   world.cloud.faults.read = Array.from({ length: 10 }, () => 'fails')
   world.servers.a = 'refuses'

@@ -14,7 +14,7 @@ import { recordedLog } from '../../kube/recorded-log.ts'
 export type ServerState = 'well' | 'slow' | 'hangs' | 'refuses' | 'broken' | 'flaps' | 'blinks'
 export type Write = 'unassign' | 'assign'
 /** What happens to a write: it is not carried out, or it is and nobody hears of it. */
-export type WriteFault = 'fails' | 'lost' | 'refused'
+export type WriteFault = 'fails' | 'lost' | 'refused' | 'limited'
 
 const timeoutMs = 3_000
 /** How long a call to the cloud takes. */
@@ -186,6 +186,8 @@ function scriptedCloud(clock: Clock) {
     await call(what, signal)
     const fault = faults[what]?.shift()
     if (fault === 'refused') throw new CloudError('it is in another metro', { fault: 'invalid', outcome: 'nothing' })
+    if (fault === 'limited')
+      throw new CloudError('429', { fault: 'rate-limit', outcome: 'nothing', retryAfterMs: 60_000 })
     if (fault === 'fails') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
     run()
     most = Math.max(most, assigned.length)
