@@ -7,15 +7,13 @@ import type { MoveReason, Pause } from './move-plan.ts'
 export type MoveAttempts = {
   succeeded(): void
   /** `retryAfterMs` is what the cloud asked for. */
-  failed(error: string, retryAfterMs?: number): void
+  failed(error: string, retryAfterMs: number): void
   /** The cloud shows that the last try moved the address. */
   settle(): void
   pause(reason: MoveReason): Pause | undefined
 }
 
 const retry = { firstMs: 1_000, maxMs: 15_000 }
-/** A cloud that asks for a longer wait is wrong, or does not know that users wait for the address. */
-const longestRetryAfterMs = 10 * 60_000
 const remembered = 10
 
 /** No move and no try so far. */
@@ -33,11 +31,11 @@ export function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock:
       tries += 1
       waitFor(backoffMs(tries, retry), 'the cloud does not show the last move yet')
     },
-    failed(error, retryAfterMs = 0) {
+    failed(error, retryAfterMs) {
       tries += 1
       // The first failure is often a lost answer, and a look tells.
       const waitMs = tries > 1 ? backoffMs(tries - 1, retry) : 0
-      waitFor(Math.max(waitMs, Math.min(retryAfterMs, longestRetryAfterMs)), `the last try failed: ${error}`)
+      waitFor(Math.max(waitMs, retryAfterMs), `the last try failed: ${error}`)
     },
     settle() {
       tries = 0

@@ -7,6 +7,7 @@ import type { Front, FrontPort } from './front.ts'
 import { moveAttempts } from './move-attempts.ts'
 import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
 import { refusals } from './refusals.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 export type Move = Extract<Decision, { do: 'move' }>
 
@@ -52,10 +53,9 @@ export function mover(options: MoverOptions): Mover {
   const fail = ({ to }: Move, error: unknown) => {
     const text = errorText(error)
     log.warn({ to: to.name, error: text }, 'the move of the control-plane address failed; looking again')
-    if (!(error instanceof CloudError)) return attempts.failed(text)
     // Another machine need not wait for what was said of this one.
-    if (error.fault === 'invalid') refused.add(to.machine, text)
-    else attempts.failed(text, error.retryAfterMs)
+    if (error instanceof CloudError && error.fault === 'invalid') refused.add(to.machine, text)
+    else attempts.failed(text, retryAfterOf(error))
   }
 
   return {

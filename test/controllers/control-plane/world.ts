@@ -169,6 +169,8 @@ function scriptedCloud(clock: Clock) {
   const faults: Partial<Record<Write | 'read', WriteFault[]>> = {}
   let most = 1
   let isGone = false
+  let listShows: ((found: Front[]) => Front[]) | undefined
+  let isNamed = true
   let delayMs = usualCloudMs
   const call = async (what: string, signal: AbortSignal) => {
     calls.push(what)
@@ -195,8 +197,14 @@ function scriptedCloud(clock: Clock) {
   }
   const port: FrontPort = {
     name: 'tag cp',
-    fronts: read,
-    front: async (_id, signal) => (await read(signal))[0],
+    fronts: async (signal) => {
+      const found = await read(signal)
+      return listShows ? listShows(found) : found
+    },
+    async front(id, signal) {
+      const [found] = await read(signal)
+      return found && { ...found, id, isNamed }
+    },
     async assign({ machine }, options) {
       await call('read for the move', options.signal)
       for (const other of assigned.filter((one) => one !== machine))
@@ -214,6 +222,10 @@ function scriptedCloud(clock: Clock) {
     most: () => most,
     setDelay: (ms: number) => void (delayMs = ms),
     setGone: (gone: boolean) => void (isGone = gone),
+    /** What the list shows instead of what there is. */
+    setList: (shows?: (found: Front[]) => Front[]) => void (listShows = shows),
+    /** Whether the address has its tag. */
+    setNamed: (named: boolean) => void (isNamed = named),
     /** As a person does in the vendor's console. */
     byHand: (...holders: string[]) => void assigned.splice(0, assigned.length, ...holders.map(machineOf)),
   }
