@@ -302,10 +302,35 @@ inWorld('without any node nothing happens', async (world) => {
   assert.is(world.cloud.writes(), 0)
 })
 
+for (const startMs of [4_000, 5_000])
+  test(`a guardian that started ${startMs} ms ago moves the address as fast as one that leads for long`, async () => {
+    const world = guardedWorld()
+    // The other API servers begin to answer after the guardian.
+    world.servers.b = 'refuses'
+    world.servers.c = 'refuses'
+    world.lead()
+    await world.clock.pass(1_000)
+    world.servers.b = 'well'
+    world.servers.c = 'well'
+    await world.clock.pass(startMs - 1_000)
+    world.servers.a = 'refuses'
+    assert.ok((await world.msUntilHeldBy('b')) <= 2_800)
+    await world.stop()
+  })
+
+test('a server that has never been good is probed often only while it answers', async () => {
+  const world = guardedWorld()
+  world.servers.b = 'refuses'
+  await world.clock.pass(60_000)
+  assert.ok(world.probes('b') <= 125, `${world.probes('b')} probes`)
+  assert.ok(world.probes('a') <= 75, `${world.probes('a')} probes`)
+  await world.stop()
+})
+
 test('the guardian on the holder lets another one lead, once a minute, and not while there is a problem', async () => {
   const world = guardedWorld({ ownNode: 'a' })
   world.lead()
-  await world.clock.pass(5_000)
+  await world.clock.pass(2_000)
   assert.ok(world.isLeading(), 'no other node has answered often enough')
   await world.clock.pass(10_000)
   assert.not(world.isLeading())

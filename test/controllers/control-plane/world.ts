@@ -17,6 +17,7 @@ export type Write = 'unassign' | 'assign'
 export type WriteFault = 'fails' | 'lost' | 'refused' | 'limited'
 
 const timeoutMs = 3_000
+const rules = { failures: 3, successes: 10 }
 /** How long a call to the cloud takes. */
 const usualCloudMs = 250
 
@@ -32,10 +33,15 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   let present: readonly Name[] = names
   const cloud = scriptedCloud(clock)
   const probe = scriptedProbe(servers, clock)
+  const probed: string[] = []
   const awake = wakeUp(clock)
   const hosts = probers({
-    probe,
+    probe: (endpoint, signal) => {
+      probed.push(endpoint.address)
+      return probe(endpoint, signal)
+    },
     intervalMs: 1_000,
+    goodAfter: rules.successes,
     timeoutMs,
     clock,
     onOutcome: (_name, { isWell }) => void (isWell || awake.wake()),
@@ -43,6 +49,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   const outside = probers({
     probe: (_at, signal) => probe({ address: nameOf(cloud.assigned[0]), port: 0 }, signal),
     intervalMs: 1_000,
+    goodAfter: rules.successes,
     timeoutMs,
     clock,
     onOutcome: () => {},
@@ -72,7 +79,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     nodes,
     address: () => undefined,
     ownNode: options.ownNode,
-    rules: { failures: 3, successes: 10 },
+    rules,
     readIntervalMs: 60_000,
     probeIntervalMs: 1_000,
     wakeUp: awake,
@@ -98,6 +105,8 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     guard,
     holders: () => cloud.assigned.map(nameOf),
     turns: () => turns,
+    /** How often the API server of a node was probed. */
+    probes: (name: Name) => probed.filter((one) => one === name).length,
     setPresent: (now: readonly Name[]) => void (present = now),
     setLeaseLeft: (left: () => number) => void (leaseLeftMs = left),
     lead,
