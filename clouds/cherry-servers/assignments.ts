@@ -33,7 +33,7 @@ function shown({ reservation: { id, address }, server, tags }: Address): Assigne
     id,
     address,
     machines: server === undefined ? [] : [server],
-    tags: Object.entries(tags).map(([key, value]) => `${key}=${value}`),
+    tags: Object.entries(tags).map(([key, value]) => `${key}=${String(value)}`),
   }
 }
 

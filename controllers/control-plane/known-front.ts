@@ -35,8 +35,7 @@ export function knownFront({ port, now, timeoutMs, onChange }: KnownFrontOptions
   let [readAtMs, answeredAtMs] = [-Infinity, -Infinity]
   let problem: string | undefined
 
-  const within = <T>(signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>) =>
-    withTimeLimit({ ms: timeoutMs, timeoutError: () => new Error(`no answer within ${timeoutMs} ms`), signal }, work)
+  const { list, readNamed } = frontReads(port, timeoutMs)
   const keep = (found: Front, beganAtMs: number) => {
     const before = front
     front = { ...found, address: canonicalIpAddress(found.address) ?? found.address }
@@ -44,13 +43,9 @@ export function knownFront({ port, now, timeoutMs, onChange }: KnownFrontOptions
     answeredAtMs = now()
     if (before?.address !== front.address || before.machines.join() !== front.machines.join()) onChange(front, before)
   }
-  const readNamed = async (id: string, signal: AbortSignal) => {
-    const found = await within(signal, (ends) => port.front(id, ends))
-    return found?.isNamed ? found : undefined
-  }
   const find = async (signal: AbortSignal) => {
     const beganAtMs = now()
-    const listed = await within(signal, (ends) => port.fronts(ends))
+    const listed = await list(signal)
     const inList = listed.find(({ id }) => id === front?.id)
     // One list may lack it. Only a read of the address itself proves that it is gone, or has lost its tag.
     const known = inList ?? (front && (await readNamed(front.id, signal)))
@@ -75,6 +70,17 @@ export function knownFront({ port, now, timeoutMs, onChange }: KnownFrontOptions
       const found = await readNamed(id, signal)
       if (found === undefined) return find(signal)
       keep(found, beganAtMs)
+    },
+  }
+}
+
+function frontReads(port: FrontReader, ms: number) {
+  const timeoutError = () => new Error(`no answer within ${ms} ms`)
+  return {
+    list: (signal: AbortSignal) => withTimeLimit({ ms, timeoutError, signal }, (ends) => port.fronts(ends)),
+    async readNamed(id: string, signal: AbortSignal) {
+      const found = await withTimeLimit({ ms, timeoutError, signal }, (ends) => port.front(id, ends))
+      return found?.isNamed ? found : undefined
     },
   }
 }
