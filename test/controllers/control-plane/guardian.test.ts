@@ -149,7 +149,7 @@ inWorld('while the address is on no machine, assigning that fails is repeated ev
   world.servers.a = 'refuses'
   await world.clock.pass(60_000)
   assert.equal(world.holders(), [])
-  assert.ok(world.cloud.writes() <= 12, `${world.cloud.writes()} writes`)
+  assert.ok(world.cloud.writes() <= 15, `${world.cloud.writes()} writes`)
   assert.ok(world.cloud.calls.length <= 60, `${world.cloud.calls.length} calls`)
   assert.match(world.guard.problem() ?? '', 'the last try failed: 500')
 })
@@ -184,7 +184,7 @@ inWorld(
     world.cloud.faults.assign = Array.from({ length: 100 }, () => 'refused')
     world.servers.a = 'refuses'
     await world.clock.pass(120_000)
-    assert.ok(world.cloud.writes() <= 36, `${world.cloud.writes()} writes`)
+    assert.ok(world.cloud.writes() <= 42, `${world.cloud.writes()} writes`)
     world.cloud.faults.assign = []
     world.servers.a = 'well'
     assert.ok((await world.msUntilHeldBy('a')) <= 3_000)
