@@ -78,7 +78,7 @@ function frontReads(port: FrontReader, ms: number) {
   const timeoutError = () => new Error(`no answer within ${ms} ms`)
   return {
     list: (signal: AbortSignal) => withTimeLimit({ ms, timeoutError, signal }, (ends) => port.fronts(ends)),
-    async readNamed(id: string, signal: AbortSignal) {
+    readNamed: async (id: string, signal: AbortSignal) => {
       const found = await withTimeLimit({ ms, timeoutError, signal }, (ends) => port.front(id, ends))
       return found?.isNamed ? found : undefined
     },

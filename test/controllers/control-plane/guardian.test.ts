@@ -57,6 +57,12 @@ inWorld('in ten minutes nothing moves while every second answer of every API ser
   assert.is(world.cloud.writes(), 0)
 })
 
+inWorld('in ten minutes nothing moves while the holder alone fails every other second', async (world) => {
+  world.servers.a = 'alternates'
+  await world.clock.pass(600_000)
+  assert.is(world.cloud.writes(), 0)
+})
+
 inWorld('while all is well the cloud is read once a minute', async (world) => {
   await world.clock.pass(600_000)
   assert.ok(world.cloud.calls.length <= 11, `${world.cloud.calls.length} calls`)

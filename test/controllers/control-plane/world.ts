@@ -11,7 +11,7 @@ import type { Probe } from '../../../kube/probe.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
 
-export type ServerState = 'well' | 'slow' | 'hangs' | 'refuses' | 'broken' | 'flaps' | 'blinks'
+export type ServerState = 'well' | 'slow' | 'hangs' | 'refuses' | 'broken' | 'flaps' | 'blinks' | 'alternates'
 export type Write = 'unassign' | 'assign'
 /** What happens to a write: it is not carried out, or it is and nobody hears of it. */
 export type WriteFault = 'fails' | 'lost' | 'refused' | 'limited'
@@ -165,6 +165,8 @@ function scriptedProbe(servers: Record<string, ServerState>, clock: Clock): Prob
       // Down for less than a second, again and again.
       case 'blinks':
         return clock.now() % 4_000 < 900 ? failed(true, 'refused') : { isWell: true }
+      case 'alternates':
+        return clock.now() % 2_000 < 1_000 ? failed(true, 'it answers 500') : { isWell: true }
       case 'well':
       case undefined:
     }
