@@ -5,6 +5,8 @@ export type AssignedAddress = {
   address: string
   /** Ids of the machines that it is assigned to. Normally one; none after half a move or by hand. */
   machines: string[]
+  /** Its tags, written as `assignedAddresses` takes one. */
+  tags: string[]
 }
 
 export type MoveOptions = {

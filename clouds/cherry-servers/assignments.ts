@@ -27,9 +27,14 @@ function partsOf(tag: string): [key: string, value: string] {
   return [key, rest.join('=')]
 }
 
-function shown({ reservation: { id, address }, server }: Address): AssignedAddress {
+function shown({ reservation: { id, address }, server, tags }: Address): AssignedAddress {
   if (address === undefined) throw refusal(`address ${id} has no number yet`, 'unavailable')
-  return { id, address, machines: server === undefined ? [] : [server] }
+  return {
+    id,
+    address,
+    machines: server === undefined ? [] : [server],
+    tags: Object.entries(tags).map(([key, value]) => `${key}=${String(value)}`),
+  }
 }
 
 /** One PUT moves the address: it needs no unassignment before, and fields that it does not contain stay. */

@@ -8,7 +8,7 @@ import { type Project, unreadableError } from './project.ts'
 import { addressesOf } from './reservations.ts'
 import { wholeList } from './whole-list.ts'
 
-type Found = { id: string; address: string; assignments: Assignment[] }
+type Found = { id: string; address: string; assignments: Assignment[]; tags: string[] }
 
 /** Without it an assignment is only a reference. */
 const include = 'assignments'
@@ -50,11 +50,12 @@ function parse(item: Fields): Found {
   const assignments = parseAssignments(item)
   if (id === undefined || !assignments) throw unreadableError('assignment', 'an incomplete list of assignments')
   if (address === undefined) throw refusal(`reservation ${id} has no address yet`, 'unavailable')
-  return { id, address, assignments }
+  const tags = (itemsOf(item.tags) ?? []).filter((tag) => typeof tag === 'string')
+  return { id, address, assignments, tags }
 }
 
-function shown({ id, address, assignments }: Found): AssignedAddress {
-  return { id, address, machines: assignments.map(({ machine }) => machine) }
+function shown({ id, address, assignments, tags }: Found): AssignedAddress {
+  return { id, address, machines: assignments.map(({ machine }) => machine), tags }
 }
 
 type Target = Parameters<Assignments['move']>[0]

@@ -9,7 +9,7 @@ export function balancerFront(balancers: Pick<Balancers, 'get'>, id: string): Fr
     const balancer = await balancers.get(id, signal)
     const [address] = balancer?.addresses ?? []
     // Machines hold an address; a balancer sends to several, and its origins say which.
-    return address === undefined ? undefined : { id, address, machines: [] }
+    return address === undefined ? undefined : { id, address, machines: [], isNamed: true }
   }
   return {
     name: `load balancer ${id}`,

@@ -2,6 +2,7 @@ import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { errorText } from '../error-text.ts'
 import type { KnownFront } from './known-front.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 export type CloudLooks = {
   /** Reads the cloud if it is time. Returns why the last read failed, if it did. */
@@ -20,24 +21,29 @@ export type CloudLooksOptions = {
 /** One failure before a move we look already, so that the move need not wait for it; later, while it cannot move, seldom. */
 const suspicionMs = { first: 1_000, later: 5_000 }
 const retry = { firstMs: 500, maxMs: 10_000 }
+/** A list that shows something wrong is repeated soon, then more seldom. */
+const doubtful = { firstMs: 1_000, maxMs: 15_000 }
 
 /** Looks at the cloud: a list at each interval, and the address alone when its holder is suspect or we know nothing. */
 export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: CloudLooksOptions): CloudLooks {
-  let listedAtMs = -Infinity
+  let listDueAtMs = -Infinity
+  let doubts = 0
   let failures = 0
   let failure: string | undefined
   let notBeforeMs = -Infinity
 
   const isSuspect = () => failuresLeft() <= 1
-  const isListDue = () => clock.now() - listedAtMs >= readIntervalMs
+  const isListDue = () => clock.now() >= listDueAtMs
   const isDue = () => {
     const suspicionAgeMs = failuresLeft() === 1 ? suspicionMs.first : suspicionMs.later
     return known.ageMs() > (isSuspect() ? suspicionAgeMs : readIntervalMs) || (isListDue() && !isSuspect())
   }
-  const read = (signal: AbortSignal) => {
+  const read = async (signal: AbortSignal) => {
     if (!isListDue() || isSuspect() || known.ageMs() === Infinity) return known.look(signal)
-    listedAtMs = clock.now()
-    return known.find(signal)
+    await known.find(signal)
+    doubts = known.problem() === undefined ? 0 : doubts + 1
+    const inMs = doubts > 0 ? Math.min(backoffMs(doubts, doubtful), readIntervalMs) : readIntervalMs
+    listDueAtMs = clock.now() + inMs
   }
 
   return {
@@ -50,7 +56,7 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: Cloud
       } catch (error) {
         if (signal.aborted) return failure
         failures += 1
-        notBeforeMs = clock.now() + backoffMs(failures, retry)
+        notBeforeMs = clock.now() + Math.max(backoffMs(failures, retry), retryAfterOf(error))
         failure = `the cloud could not be read: ${errorText(error)}`
       }
       return failure

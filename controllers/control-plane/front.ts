@@ -1,7 +1,10 @@
 import type { AssignedAddress, Assignments, MoveOptions } from '../../clouds/assignments.ts'
 
 /** What leads users to the control plane: an address of the cloud, and the machines that it leads to. */
-export type Front = AssignedAddress
+export type Front = Pick<AssignedAddress, 'id' | 'address' | 'machines'>
+
+/** One of them, and whether our setting still names it. */
+export type ReadFront = Front & { isNamed: boolean }
 
 /** The part of the cloud that shows which machines users reach. */
 export type FrontReader = {
@@ -12,7 +15,7 @@ export type FrontReader = {
   /** Every front that our setting names; there should be one. */
   fronts(signal: AbortSignal): Promise<Front[]>
   /** One of them, read live; undefined is a proof that it is gone. */
-  front(id: string, signal: AbortSignal): Promise<Front | undefined>
+  front(id: string, signal: AbortSignal): Promise<ReadFront | undefined>
 }
 
 /** The part of the cloud that decides which machine users reach. */
@@ -25,8 +28,15 @@ export type FrontPort = FrontReader & {
 export function taggedAddress(assignments: Assignments, tag: string): FrontPort {
   return {
     name: `tag ${tag}`,
-    fronts: (signal) => assignments.assignedAddresses(tag, signal),
-    front: (id, signal) => assignments.assignedAddress(id, signal),
+    fronts: async (signal) => (await assignments.assignedAddresses(tag, signal)).map(withoutTags),
+    async front(id, signal) {
+      const found = await assignments.assignedAddress(id, signal)
+      return found && { ...withoutTags(found), isNamed: found.tags.includes(tag) }
+    },
     assign: (target, options) => assignments.move(target, options),
   }
+}
+
+function withoutTags({ id, address, machines }: AssignedAddress): Front {
+  return { id, address, machines }
 }

@@ -111,7 +111,10 @@ async function takeTurn(parts: Turn, signal: AbortSignal, mayWrite: () => boolea
   }
   settleMove(parts, front)
   const decision = parts.decide(front)
-  told.tell(decision.do === 'wait' ? (decision.problem ?? told.current()) : failure)
+  const doubt = known.problem() ?? failure
+  const problem = decision.do === 'wait' ? decision.problem : undefined
+  // While it moves, or the next probes decide, nothing is better than it was.
+  told.tell(problem ?? doubt ?? (decision.do === 'stay' ? undefined : told.current()))
   if (decision.do !== 'move') return false
   const isLive = known.answerAgeMs() <= liveMs
   if (isLive) await mover.attempt(decision, front, mayWrite)
@@ -145,7 +148,7 @@ function decider({ nodes, address, rules, ownNode, mover, clock }: GuardianOptio
       rules,
       own: ownNode,
       refused: mover.refused(),
-      pauseMs: (reason) => mover.pauseMs(reason),
+      pause: (reason) => mover.pause(reason),
     })
   }
 }

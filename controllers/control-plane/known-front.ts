@@ -4,17 +4,17 @@ import type { Front, FrontReader } from './front.ts'
 
 /** What we know of the control-plane address at the cloud. */
 export type KnownFront = {
-  /** As the last read showed it; undefined before the first, and if the cloud has none or several. */
+  /** As the last read showed it; undefined before the first, if it is gone, and if the first list has several. */
   current: () => Front | undefined
   /** How long ago the last good read began; infinite before the first and after `forget`. */
   ageMs: () => number
   /** How long ago the answer of that read arrived: with a slow cloud the difference counts. */
   answerAgeMs: () => number
-  /** Why there is no control-plane address that we could move. */
+  /** What is wrong with the addresses that our setting names; one that we know is guarded all the same. */
   problem(): string | undefined
   /** Makes the next look a live one. */
   forget(): void
-  /** Lists what our setting names, and keeps it if it is one address. */
+  /** Lists what our setting names. An address that we know stays until the cloud shows that it is gone, or not named. */
   find(signal: AbortSignal): Promise<void>
   /** Reads the address that we know, or finds it. */
   look(signal: AbortSignal): Promise<void>
@@ -35,24 +35,25 @@ export function knownFront({ port, now, timeoutMs, onChange }: KnownFrontOptions
   let [readAtMs, answeredAtMs] = [-Infinity, -Infinity]
   let problem: string | undefined
 
-  const within = <T>(signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>) =>
-    withTimeLimit({ ms: timeoutMs, timeoutError: () => new Error(`no answer within ${timeoutMs} ms`), signal }, work)
+  const { list, readNamed } = frontReads(port, timeoutMs)
   const keep = (found: Front, beganAtMs: number) => {
     const before = front
     front = { ...found, address: canonicalIpAddress(found.address) ?? found.address }
     readAtMs = beganAtMs
     answeredAtMs = now()
-    problem = undefined
     if (before?.address !== front.address || before.machines.join() !== front.machines.join()) onChange(front, before)
   }
   const find = async (signal: AbortSignal) => {
     const beganAtMs = now()
-    const found = await within(signal, (ends) => port.fronts(ends))
-    const [only, ...others] = found
-    if (only !== undefined && others.length === 0) return keep(only, beganAtMs)
+    const listed = await list(signal)
+    const inList = listed.find(({ id }) => id === front?.id)
+    // One list may lack it. Only a read of the address itself proves that it is gone, or has lost its tag.
+    const known = inList ?? (front && (await readNamed(front.id, signal)))
+    const kept = known ?? (listed.length === 1 ? listed[0] : undefined)
+    problem = problemOf(port, { listed, kept })
+    if (kept) return keep(kept, beganAtMs)
     front = undefined
     readAtMs = beganAtMs
-    problem = only === undefined ? (port.missing ?? missing(port)) : several(port, found)
   }
 
   return {
@@ -66,18 +67,40 @@ export function knownFront({ port, now, timeoutMs, onChange }: KnownFrontOptions
       if (front === undefined) return find(signal)
       const { id } = front
       const beganAtMs = now()
-      const found = await within(signal, (ends) => port.front(id, ends))
+      const found = await readNamed(id, signal)
       if (found === undefined) return find(signal)
       keep(found, beganAtMs)
     },
   }
 }
 
+function frontReads(port: FrontReader, ms: number) {
+  const timeoutError = () => new Error(`no answer within ${ms} ms`)
+  return {
+    list: (signal: AbortSignal) => withTimeLimit({ ms, timeoutError, signal }, (ends) => port.fronts(ends)),
+    readNamed: async (id: string, signal: AbortSignal) => {
+      const found = await withTimeLimit({ ms, timeoutError, signal }, (ends) => port.front(id, ends))
+      return found?.isNamed ? found : undefined
+    },
+  }
+}
+
+function problemOf(port: FrontReader, { listed, kept }: { listed: Front[]; kept: Front | undefined }) {
+  if (!kept && listed.length === 0) return port.missing ?? missing(port)
+  const isListed = listed.some(({ id }) => id === kept?.id)
+  const all = kept && !isListed ? [kept, ...listed] : listed
+  if (all.length > 1) return several(port, { all, kept })
+  return isListed
+    ? undefined
+    : `the cloud's list lacks ${kept?.address}, although it exists; it is guarded all the same`
+}
+
 function missing({ name }: FrontReader): string {
   return `no reservation of the project has the ${name}. We reserve none: reserve one, give it this tag, or correct the setting`
 }
 
-function several({ name }: FrontReader, found: Front[]): string {
-  const addresses = found.map(({ address }) => address).join(', ')
-  return `${found.length} reservations have the ${name} (${addresses}). Remove the tag from all but one of them`
+function several({ name }: FrontReader, { all, kept }: { all: Front[]; kept: Front | undefined }): string {
+  const addresses = all.map(({ address }) => address).join(', ')
+  const guarded = kept ? `only ${kept.address}` : 'none of them'
+  return `${all.length} reservations have the ${name} (${addresses}). Remove the tag from all but one; until then ${guarded} is guarded`
 }

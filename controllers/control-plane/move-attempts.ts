@@ -1,46 +1,53 @@
 import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { movePauseMs } from './move-pause.ts'
-import type { MoveReason } from './move-plan.ts'
+import type { MoveReason, Pause } from './move-plan.ts'
 
-/** Remembers moves and attempts, and tells how long the next one waits. */
+/** Remembers moves and tries, and tells how long the next one waits. */
 export type MoveAttempts = {
-  begin(): void
   succeeded(): void
-  failed(): void
-  /** The cloud shows that the last attempt moved the address. */
+  /** `retryAfterMs` is what the cloud asked for. */
+  failed(error: string, retryAfterMs: number): void
+  /** The cloud shows that the last try moved the address. */
   settle(): void
-  pauseMs(reason: MoveReason): number
+  pause(reason: MoveReason): Pause | undefined
 }
 
 const retry = { firstMs: 1_000, maxMs: 15_000 }
 const remembered = 10
 
-/** No move and no attempt so far. */
+/** No move and no try so far. */
 export function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock }): MoveAttempts {
   let movedAtMs: number[] = []
   /** Since the last move that the cloud has shown. */
-  let attempts = 0
-  let notBeforeMs = -Infinity
-  const waitAfter = (failures: number) => {
-    notBeforeMs = clock.now() + backoffMs(failures, retry)
+  let tries = 0
+  let [notBeforeMs, why] = [-Infinity, '']
+  const waitFor = (ms: number, because: string) => {
+    notBeforeMs = clock.now() + ms
+    why = because
   }
   return {
-    begin: () => void (attempts += 1),
-    // A cloud may show an assignment a little later than it makes it.
-    succeeded: () => waitAfter(attempts),
-    failed() {
+    succeeded() {
+      tries += 1
+      waitFor(backoffMs(tries, retry), 'the cloud does not show the last move yet')
+    },
+    failed(error, retryAfterMs) {
+      tries += 1
       // The first failure is often a lost answer, and a look tells.
-      if (attempts > 1) waitAfter(attempts - 1)
+      const waitMs = tries > 1 ? backoffMs(tries - 1, retry) : 0
+      waitFor(Math.max(waitMs, retryAfterMs), `the last try failed: ${error}`)
     },
     settle() {
-      attempts = 0
+      tries = 0
       notBeforeMs = -Infinity
       movedAtMs = [...movedAtMs, clock.now()].slice(-remembered)
     },
-    pauseMs(reason) {
+    pause(reason) {
       const nowMs = clock.now()
-      return Math.max(notBeforeMs - nowMs, movePauseMs(reason, { nowMs, movedAtMs, cooldownMs }))
+      const again = { ms: notBeforeMs - nowMs, why }
+      const cool = { ms: movePauseMs(reason, { nowMs, movedAtMs, cooldownMs }), why: 'it moved often lately' }
+      const longer = again.ms > cool.ms ? again : cool
+      return longer.ms > 0 ? longer : undefined
     },
   }
 }

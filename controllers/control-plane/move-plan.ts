@@ -6,20 +6,23 @@
 //   the address is assigned to  | and                                                    | decision
 //   ----------------------------+--------------------------------------------------------+------------------------------
 //   no machine                  | a node answers (the former holder first)               | move: unassigned
+//   no machine                  | only nodes answer that the cloud refused lately        | move there: unassigned
 //   no machine                  | no node answers                                        | wait, say so
 //   several machines            | one of them answers, or another node is good           | move: several
 //   several machines            |                                                        | wait, say so
 //   a machine without such node | a node is good, and it has been so for some time       | move: no control plane
 //   a machine without such node |                                                        | wait
 //   a control-plane node        | it failed too often, and a candidate is good           | move: failed
+//   a control-plane node        | it failed too often, only refused candidates are good  | move there: failed
 //   a control-plane node        | it failed too often, and no candidate is good          | wait, say so
 //   a control-plane node        | it failed, but not yet too often                       | wait
 //   a control-plane node        | the address answered, then failed too often, candidate | move: unreachable
 //   a control-plane node        | it has more reason to leave than a good candidate      | move: leaving
 //   a control-plane node        |                                                        | stay
 //
-// Each move but that of an unassigned address waits for the pause after earlier moves. Nothing moves back by itself: a
-// holder that is good stays.
+// Each move waits for the pause after earlier moves and tries. Nothing moves back by itself: a holder that is good stays.
+// A machine that the cloud refused lately is no candidate where the address works, and elsewhere the last one: the refusal
+// may have been for a moment.
 import { type ControlPlaneNode, leavingReasons } from './control-plane-nodes.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
@@ -47,11 +50,17 @@ export type MoveFacts = {
   rules: MoveRules
   /** The node of the guardian that decides. With the address there, it would have to let another one lead. */
   own?: string | undefined
-  /** Machines that the cloud refused lately. */
-  refused: ReadonlySet<string>
-  /** How long a move for this reason has to wait for the earlier ones. */
-  pauseMs: (reason: MoveReason) => number
+  /** The machines that the cloud refused lately. */
+  refused: ReadonlyMap<string, Refusal>
+  /** Why a move for this reason still waits; undefined if it need not. */
+  pause: (reason: MoveReason) => Pause | undefined
 }
+
+/** What the cloud answered when it refused a machine, and how long we wait before we try that one again. */
+export type Refusal = { error: string; againInMs: number }
+
+/** A wait, and why: it ends a sentence. */
+export type Pause = { ms: number; why: string }
 
 export type MoveRules = {
   /** Failures in a row that make a holder bad. */
@@ -78,16 +87,16 @@ export function planMove(facts: MoveFacts): Decision {
 
 function planUnassigned(facts: MoveFacts): Decision {
   const place = ({ leaving, machine }: Candidate) => leaving * 2 + Number(machine !== facts.former)
-  const to = candidates(facts, 1).toSorted((one, other) => place(one) - place(other))[0]
-  if (!to) return { do: 'wait', problem: 'it is assigned to no machine, and no control-plane node answers' }
-  return { do: 'move', to, reason: 'unassigned', why: 'it was assigned to no machine' }
+  const to = candidates(facts, 1).toSorted((one, other) => place(one) - place(other))[0] ?? lastResort(facts, 1)
+  if (!to) return { do: 'wait', problem: `it is assigned to no machine, and ${nobody(facts, 'no')}` }
+  return paused({ do: 'move', to, reason: 'unassigned', why: 'it was assigned to no machine' }, facts)
 }
 
 function planSeveral(facts: MoveFacts): Decision {
   const holding = candidates(facts, 1).find(({ machine }) => facts.assigned.includes(machine))
   const to = holding ?? candidates(facts, facts.rules.successes)[0]
   const why = `it was assigned to ${facts.assigned.length} machines: ${facts.assigned.join(', ')}`
-  if (!to) return { do: 'wait', problem: `${why}; no control-plane node answers` }
+  if (!to) return { do: 'wait', problem: `${why}; ${nobody(facts, 'no')}` }
   return paused({ do: 'move', to, reason: 'several', why }, facts)
 }
 
@@ -96,7 +105,7 @@ function planStranger(facts: MoveFacts): Decision {
   const problem = `it is assigned to machine ${assigned[0]}, which is no control-plane node of this cluster`
   if (strangerForMs < strangerGraceMs) return { do: 'wait' }
   const to = candidates(facts, rules.successes)[0]
-  if (!to) return { do: 'wait', problem: `${problem}; no control-plane node answers` }
+  if (!to) return { do: 'wait', problem: `${problem}; ${nobody(facts, 'no')}` }
   const why = `machine ${assigned[0]} is no control-plane node`
   return paused({ do: 'move', to, reason: 'no-control-plane', why }, facts)
 }
@@ -108,22 +117,21 @@ function planHolder(holder: GuardedNode, facts: MoveFacts): Decision {
   if (failures >= tolerated) {
     const why = `${failures} probes of the API server on ${holder.name} failed, the last one: ${reason}`
     const needed = Math.max(leastSuccesses, rules.successes - Math.floor((failures - tolerated) / 2))
-    const to = others(holder, facts, needed)[0]
-    if (!to) return { do: 'wait', problem: `${why}; no other control-plane node answers well` }
+    const to = others(holder, facts, needed)[0] ?? lastResort(without(holder, facts), needed)
+    if (!to) return { do: 'wait', problem: `${why}; ${nobody(without(holder, facts), 'no other')}` }
     return paused({ do: 'move', to, reason: 'failed', why }, facts)
   }
   if (failures > 0) return { do: 'wait' }
   return planReachable(holder, facts) ?? planLeaving(holder, facts) ?? { do: 'stay' }
 }
 
-/** An address that never answered from here says nothing about its holder: perhaps no packet returns to this machine. */
 function planReachable(holder: GuardedNode, facts: MoveFacts): Decision | undefined {
   const { address, rules } = facts
   if (address === undefined || address.answeredAtMs === undefined || address.failures === 0) return undefined
   if (address.failures < toleratedFailures(address, rules)) return { do: 'wait' }
   const why = `${address.failures} probes of the address itself failed, the last one: ${address.reason ?? 'no answer'}`
   const to = others(holder, facts, rules.successes)[0]
-  if (!to) return { do: 'wait', problem: `${why}; no other control-plane node answers well` }
+  if (!to) return { do: 'wait', problem: `${why}; ${nobody(without(holder, facts), 'no other')}` }
   return paused({ do: 'move', to, reason: 'unreachable', why }, facts)
 }
 
@@ -139,21 +147,61 @@ export function toleratedFailures({ formerSuccesses }: ProbeHistory, { failures,
   return formerSuccesses >= successes ? failures : 2 * failures
 }
 
+function without(holder: GuardedNode, facts: MoveFacts): MoveFacts {
+  return { ...facts, nodes: facts.nodes.filter(({ name }) => name !== holder.name) }
+}
+
 function others(holder: GuardedNode, facts: MoveFacts, successes: number): Candidate[] {
-  return candidates(facts, successes).filter(({ name }) => name !== holder.name)
+  return candidates(without(holder, facts), successes)
 }
 
 /** The nodes that the address may move to, those that stay longest first, and our own after others like it. */
-function candidates({ nodes, refused, own }: MoveFacts, successes: number): Candidate[] {
-  return nodes
-    .filter((node): node is Candidate => node.machine !== undefined && !refused.has(node.machine))
-    .filter(({ probes }) => probes.successes >= successes)
+function candidates(facts: MoveFacts, successes: number): Candidate[] {
+  const { refused, own } = facts
+  return answering(facts, successes)
+    .filter(({ machine }) => !refused.has(machine))
     .toSorted((one, other) => one.leaving - other.leaving || Number(one.name === own) - Number(other.name === own))
 }
 
-function paused(move: Extract<Decision, { do: 'move' }>, { pauseMs }: MoveFacts): Decision {
-  const ms = pauseMs(move.reason)
-  if (ms <= 0) return move
-  const seconds = Math.ceil(ms / 1000)
-  return { do: 'wait', problem: `${move.why}; it moved often lately, so the next move waits (at first ${seconds} s)` }
+function answering({ nodes }: MoveFacts, successes: number): Candidate[] {
+  return nodes
+    .filter((node): node is Candidate => node.machine !== undefined)
+    .filter(({ probes }) => probes.successes >= successes)
+}
+
+/** Of the machines that the cloud refused, the one that may be tried again first. */
+function lastResort(facts: MoveFacts, successes: number): Candidate | undefined {
+  const waitMs = ({ machine }: Candidate) => facts.refused.get(machine)?.againInMs ?? 0
+  return answering(facts, successes).toSorted((one, other) => waitMs(one) - waitMs(other))[0]
+}
+
+/** Why nobody can take the address. */
+function nobody(facts: MoveFacts, no: 'no' | 'no other'): string {
+  const answer = facts.nodes.filter(({ probes }) => probes.successes > 0)
+  const refusals = answer.flatMap(({ name, machine = '' }) => {
+    const refusal = facts.refused.get(machine)
+    return refusal ? [`the cloud refused ${name}: ${refusal.error}`] : []
+  })
+  const unknown = answer.filter(({ machine }) => machine === undefined).map(({ name }) => name)
+  const reasons = [...refusals, ...(unknown.length > 0 ? [withoutMachine(unknown)] : [])]
+  return [`${no} control-plane node ${reasons.length > 0 ? 'can take it' : 'answers well'}`, ...reasons].join('; ')
+}
+
+function withoutMachine(names: string[]): string {
+  return (
+    `${names.join(', ')} answers, but its spec.providerID names no machine of this cloud. The controllers of eip-admission ` +
+    'set it on nodes whose kubelet has --cloud-provider=external; else set --provider-id of the kubelet'
+  )
+}
+
+function paused(move: Extract<Decision, { do: 'move' }>, { pause, refused }: MoveFacts): Decision {
+  const refusal = refused.get(move.to.machine)
+  const waits: Pause[] = [
+    pause(move.reason) ?? [],
+    refusal ? { ms: refusal.againInMs, why: `the cloud refused ${move.to.name}: ${refusal.error}` } : [],
+  ].flat()
+  const [longest] = waits.filter(({ ms }) => ms > 0).toSorted((one, other) => other.ms - one.ms)
+  if (!longest) return move
+  const seconds = Math.ceil(longest.ms / 1000)
+  return { do: 'wait', problem: `${move.why}; ${longest.why}; the next move waits (at first ${seconds} s)` }
 }

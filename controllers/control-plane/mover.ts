@@ -5,7 +5,9 @@ import { withTimeLimit } from '../../lib/time-limit.ts'
 import { errorText } from '../error-text.ts'
 import type { Front, FrontPort } from './front.ts'
 import { moveAttempts } from './move-attempts.ts'
-import type { Decision, MoveReason } from './move-plan.ts'
+import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
+import { refusals } from './refusals.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 export type Move = Extract<Decision, { do: 'move' }>
 
@@ -24,10 +26,10 @@ export type Mover = {
   settle(): void
   /** Another guardian may have moved the address since the last attempt. */
   forget(): void
-  /** How long a move for this reason has to wait. */
-  pauseMs(reason: MoveReason): number
-  /** Machines that the cloud refused lately. */
-  refused(): ReadonlySet<string>
+  /** Why a move for this reason still waits; undefined if it need not. */
+  pause(reason: MoveReason): Pause | undefined
+  /** The machines that the cloud refused lately. */
+  refused(): ReadonlyMap<string, Refusal>
 }
 
 export type MoverOptions = {
@@ -38,33 +40,33 @@ export type MoverOptions = {
   onAttempt: (move: Move, error: string | undefined) => void
 }
 
-/** The cloud may refuse a machine for good, as in another location. We try it again only after this time. */
-const refusedForMs = 5 * 60_000
 /** A move is a few calls with time-outs of their own. */
 const attemptTimeoutMs = 30_000
 
 /** Carries out moves, one at a time. */
 export function mover(options: MoverOptions): Mover {
   const { port, clock, log, onAttempt } = options
-  const refusedAtMs = new Map<string, number>()
+  const refused = refusals(clock)
   const attempts = moveAttempts(options)
   let tried: TriedMove | undefined
 
   const fail = ({ to }: Move, error: unknown) => {
-    log.warn({ to: to.name, error: errorText(error) }, 'the move of the control-plane address failed; looking again')
-    if (error instanceof CloudError && error.fault === 'invalid') refusedAtMs.set(to.machine, clock.now())
-    attempts.failed()
+    const text = errorText(error)
+    log.warn({ to: to.name, error: text }, 'the move of the control-plane address failed; looking again')
+    // Another machine need not wait for what was said of this one.
+    if (error instanceof CloudError && error.fault === 'invalid') refused.add(to.machine, text)
+    else attempts.failed(text, retryAfterOf(error))
   }
 
   return {
     async attempt(move, front, mayWrite) {
       const { to, reason, why } = move
-      attempts.begin()
       tried = { ...move, from: front, beganAtMs: tried?.beganAtMs ?? clock.now() }
       log.info({ address: front.address, to: to.name, reason, why }, 'moving the control-plane address')
       try {
         await assign(port, { id: front.id, machine: to.machine }, mayWrite)
         attempts.succeeded()
+        refused.remove(to.machine)
         onAttempt(move, undefined)
       } catch (error) {
         fail(move, error)
@@ -77,11 +79,8 @@ export function mover(options: MoverOptions): Mover {
       attempts.settle()
     },
     forget: () => void (tried = undefined),
-    pauseMs: (reason) => attempts.pauseMs(reason),
-    refused() {
-      for (const [machine, atMs] of refusedAtMs) if (clock.now() - atMs > refusedForMs) refusedAtMs.delete(machine)
-      return new Set(refusedAtMs.keys())
-    },
+    pause: (reason) => attempts.pause(reason),
+    refused: () => refused.current(),
   }
 }
 

@@ -17,19 +17,24 @@ export type Probers = {
 export type ProbersOptions = {
   probe: Probe
   intervalMs: number
+  /** Good answers in a row that make a server good. Until it was good once, each good answer is followed by the next probe soon. */
+  goodAfter: number
   timeoutMs: number
   clock: Clock
   /** Called after each probe, with how many failed in a row. */
   onOutcome: (name: string, outcome: { isWell: boolean; failures: number; ms: number; reason?: string }) => void
 }
 
-type Prober = { endpoint: Endpoint; history: ProbeHistory; ends: AbortController }
+type Prober = { endpoint: Endpoint; history: ProbeHistory; ends: AbortController; wasGood: boolean }
+
+/** A guardian that has just started can move the address only to a server that it knows as good. */
+const firstPace = 4
 
 /** Probers of these settings. A probe begins in each interval, whether or not the one before has ended. */
 export function probers(options: ProbersOptions): Probers {
   const running = new Map<string, Prober>()
   const start = (name: string, endpoint: Endpoint) => {
-    const prober = { endpoint, history: noProbes, ends: new AbortController() }
+    const prober = { endpoint, history: noProbes, ends: new AbortController(), wasGood: false }
     running.set(name, prober)
     void probeRepeatedly(name, prober, options)
   }
@@ -67,11 +72,10 @@ async function probeRepeatedly(name: string, prober: Prober, options: ProbersOpt
   let inFlight = 0
   const probeOnce = async (wake: AbortController) => {
     inFlight += 1
-    const isDefinite = await probeAndRecord(name, prober, options)
+    const pauseMs = await probeAndRecord(name, prober, options)
     inFlight -= 1
-    if (!isDefinite) return
-    // A server that refuses is asked again sooner: an outage costs its users every second.
-    await clock.sleep(intervalMs / 2, signal)
+    if (pauseMs === undefined) return
+    await clock.sleep(pauseMs, signal)
     wake.abort()
   }
   while (!signal.aborted) {
@@ -84,17 +88,20 @@ async function probeRepeatedly(name: string, prober: Prober, options: ProbersOpt
   }
 }
 
-/** Returns whether the server refused or failed by its own word. */
-async function probeAndRecord(name: string, prober: Prober, options: ProbersOptions): Promise<boolean> {
-  const { probe, clock, onOutcome } = options
+/** Returns how soon the next probe is due if it is due before the interval ends. */
+async function probeAndRecord(name: string, prober: Prober, options: ProbersOptions): Promise<number | undefined> {
+  const { probe, clock, onOutcome, goodAfter, intervalMs } = options
   const { signal } = prober.ends
   const startedAtMs = clock.now()
   const result = await probe(prober.endpoint, signal)
-  if (signal.aborted) return false
+  if (signal.aborted) return undefined
   const endedAtMs = clock.now()
   const { isWell } = result
   const reason = result.isWell ? {} : { reason: result.reason }
   prober.history = addOutcome(prober.history, { startedAtMs, endedAtMs, isWell, ...reason })
   onOutcome(name, { isWell, failures: prober.history.failures, ms: endedAtMs - startedAtMs, ...reason })
-  return !result.isWell && result.isDefinite
+  prober.wasGood ||= prober.history.successes >= goodAfter
+  if (result.isWell) return prober.wasGood ? undefined : intervalMs / firstPace
+  // A server that refuses is asked again sooner: an outage costs its users every second.
+  return result.isDefinite ? intervalMs / 2 : undefined
 }

@@ -125,11 +125,12 @@ function makeTargets(
   controlPlane: ProbeOptions,
 ): Targets {
   const { log, vendor, settings } = base
-  const { probeIntervalMs: intervalMs, probeTimeoutMs: timeoutMs, probeFailures } = settings.process
+  const { probeIntervalMs: intervalMs, probeTimeoutMs: timeoutMs, probeFailures, probeSuccesses } = settings.process
   return probeTargets({
     probe,
     intervalMs,
     timeoutMs,
+    goodAfter: probeSuccesses,
     clock,
     caches,
     front: known.current,

@@ -1,10 +1,11 @@
 import { balancerNames } from '../../controllers/balancers/balancer-names.ts'
+import { type BalancerRefresh, balancerRefresh, refreshKey } from '../../controllers/balancers/balancer-refresh.ts'
 import { isConcerned, serviceBalancer } from '../../controllers/balancers/service-balancer.ts'
 import { type NodeOrigin, nodeOrigins, originFacts } from '../../controllers/balancers/node-origins.ts'
 import { balancerRequests } from '../../controllers/balancers/requests-in-flight.ts'
 import type { ControllerDeclaration } from '../../controllers/controller.ts'
 import { watch } from '../../controllers/watch.ts'
-import { type Key, keyOf } from '../../kube/objects.ts'
+import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { ManagedBalancers } from '../clouds/cloud-provider.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -21,25 +22,46 @@ const gatherMs = 2_000
 /** Repairs what somebody else did to a balancer. */
 const resyncMs = 10 * 60_000
 
+/** How often one list shows which balancers are gone: their Services are repaired at once. */
+const refreshMs = 60_000
+
 /** Gives Services their managed balancers, where the cloud has them. */
 export function balancerControllers(deps: Deps): ControllerDeclaration[] {
   const { managedBalancers } = deps.vendor
-  return managedBalancers ? [balancerController(deps, managedBalancers)] : []
+  if (!managedBalancers) return []
+  const { client: balancers, annotations } = managedBalancers
+  const of = { want: deps.want, isOn: deps.vendor.policy.managed !== undefined, annotations }
+  const served = () => deps.caches.services.list().filter((service) => isConcerned(of, service))
+  const refresh = balancerRefresh({ balancers, annotations, served })
+  return [balancerController(deps, managedBalancers, { of, served, refresh }), refreshController(deps, refresh)]
 }
 
-function balancerController(deps: Deps, managed: ManagedBalancers): ControllerDeclaration {
-  const { caches, settings, want } = deps
+function refreshController({ caches }: Deps, refresh: BalancerRefresh): ControllerDeclaration {
+  return {
+    reconciler: refresh,
+    needs: [caches.services],
+    keys: () => [refreshKey],
+    resyncMs: refreshMs,
+    retry: { firstMs: 1000, maxMs: resyncMs },
+  }
+}
+
+type Served = {
+  of: Pick<Parameters<typeof serviceBalancer>[0], 'want' | 'isOn' | 'annotations'>
+  served: () => Service[]
+  refresh: BalancerRefresh
+}
+
+function balancerController(deps: Deps, managed: ManagedBalancers, given: Served): ControllerDeclaration {
+  const { caches, settings } = deps
   const { services, nodes } = caches
-  const of = { want, isOn: deps.vendor.policy.managed !== undefined, annotations: managed.annotations }
-  const served = (): Key[] =>
-    services
-      .list()
-      .filter((service) => isConcerned(of, service))
-      .map(keyOf)
+  const { of, refresh } = given
+  const served = (): Key[] => given.served().map(keyOf)
   return {
     reconciler: serviceBalancer({ ...makeDeps(deps, managed), ...of }),
     watches: [
       watch(services, (key) => [key]),
+      watch(refresh, (key) => [key]),
       watch(
         nodes,
         (_name, current, previous) => (originFacts(current) === originFacts(previous) ? [] : served()),

@@ -17,6 +17,10 @@ const settings = {
   'cherry-servers': { CHERRY_LOAD_BALANCER: '', CHERRY_FIP_TAG: tag, CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP: 'true' },
 }[dialect.name]
 
+export const probeIntervalMs = 250
+/** Good answers in a row that make a candidate. */
+const probeSuccesses = 4
+
 export type GuardedNode = { name: string; machine: string; gate: Gate; proxy: TcpProxy }
 
 export type Guardian = Product & { node: GuardedNode; logFile: string }
@@ -90,8 +94,9 @@ export async function openGuardedStage() {
         `--node-name=${node.name}`,
         `--api-server=https://127.0.0.1:${node.proxy.port}`,
         '--control-plane-cooldown=1s',
-        '--control-plane-probe-successes=4',
-        '--control-plane-read-interval=5s',
+        `--control-plane-probe-interval=${probeIntervalMs}ms`,
+        `--control-plane-probe-successes=${probeSuccesses}`,
+        '--control-plane-read-interval=1s',
         '--v=2',
         ...flags,
       ],
@@ -99,8 +104,34 @@ export async function openGuardedStage() {
     return { ...product, node, logFile }
   }
 
+  /** How often each guardian that runs has probed each of these nodes with this result. */
+  const probed = async (names: string[], result: ProbeResult) => {
+    const texts = await Promise.all(guardians.filter((one) => one.isRunning()).map(textOf))
+    return texts.flatMap((text) => names.map((name) => countOf(text, name, result)))
+  }
+
   return {
     ...stage,
+    /** Waits until every guardian has probed each of these nodes so many times more with this result. */
+    async untilProbed(of: GuardedNode[], result: ProbeResult, times: number = probeSuccesses + 1): Promise<void> {
+      const names = of.map(({ name }) => name)
+      const before = await probed(names, result)
+      await eventually(`${times} probes of ${names.join(', ')} ${result}`, async () => {
+        const now = await probed(names, result)
+        return now.every((count, n) => count - (before[n] ?? 0) >= times) || undefined
+      })
+    },
+    /** Waits until the guardian that leads knows the holder, and returns it. */
+    async untilSettled(): Promise<GuardedNode> {
+      const settled = await eventually('the leader knows the holder', async () => {
+        const [holder, ...others] = holderIds()
+        const node = nodes.find(({ machine }) => machine === holder)
+        if (!node || others.length > 0) return undefined
+        const texts = await Promise.all(guardians.filter((one) => one.isRunning()).map(textOf))
+        return texts.some((text) => text.includes(`control_plane_holder{node="${node.name}"} 1`)) ? node : undefined
+      })
+      return settled
+    },
     address: ordered,
     tag,
     nodes,
@@ -134,6 +165,17 @@ export async function openGuardedStage() {
       for (const { logFile } of guardians) checkLog(readFileSync(logFile, 'utf8'), stage.token)
     },
   }
+}
+
+export type ProbeResult = 'ok' | 'failed'
+
+/** The metrics of a guardian; empty while it does not answer. */
+async function textOf(guardian: Guardian): Promise<string> {
+  return (await guardian.health('/metrics').catch(() => undefined))?.text ?? ''
+}
+
+function countOf(metrics: string, node: string, result: ProbeResult): number {
+  return Number(metrics.match(new RegExp(`probes_total\\{node="${node}",result="${result}"\\} (\\d+)`))?.[1] ?? 0)
 }
 
 function checkLog(log: string, secret: string): void {

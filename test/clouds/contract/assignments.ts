@@ -34,9 +34,11 @@ function finding(on: On<AssignmentStage>): void {
   on('an address is found by its tag, with the machine that has it', async (stage) => {
     const { id, address, one } = await room(stage)
     const { assignments } = stage.cloud
-    assert.equal(await assignments.assignedAddresses(tag, neverAborted), [{ id, address, machines: [] }])
+    const [{ tags, ...unassigned } = { tags: [''] }] = await assignments.assignedAddresses(tag, neverAborted)
+    assert.equal(unassigned, { id, address, machines: [] })
+    assert.ok(tags.includes(tag), `its tags ${tags.join(', ')}`)
     await stage.machines.lend(one, address)
-    const shown = { id, address, machines: [one] }
+    const shown = { id, address, machines: [one], tags }
     assert.equal(await assignments.assignedAddresses(tag, neverAborted), [shown])
     assert.equal(await assignments.assignedAddress(id, neverAborted), shown)
   })

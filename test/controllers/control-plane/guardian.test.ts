@@ -57,6 +57,12 @@ inWorld('in ten minutes nothing moves while every second answer of every API ser
   assert.is(world.cloud.writes(), 0)
 })
 
+inWorld('in ten minutes nothing moves while the holder alone fails every other second', async (world) => {
+  world.servers.a = 'alternates'
+  await world.clock.pass(600_000)
+  assert.is(world.cloud.writes(), 0)
+})
+
 inWorld('while all is well the cloud is read once a minute', async (world) => {
   await world.clock.pass(600_000)
   assert.ok(world.cloud.calls.length <= 11, `${world.cloud.calls.length} calls`)
@@ -144,6 +150,53 @@ inWorld('a machine that the cloud refuses is passed over', async (world) => {
   assert.ok((await world.msUntilHeldBy('c')) <= 8_000)
 })
 
+inWorld('while the address is on no machine, assigning that fails is repeated ever more seldom', async (world) => {
+  world.cloud.faults.assign = Array.from({ length: 40 }, () => 'fails')
+  world.servers.a = 'refuses'
+  await world.clock.pass(60_000)
+  assert.equal(world.holders(), [])
+  assert.ok(world.cloud.writes() <= 15, `${world.cloud.writes()} writes`)
+  assert.ok(world.cloud.calls.length <= 60, `${world.cloud.calls.length} calls`)
+  assert.match(world.guard.problem() ?? '', 'the last try failed: 500')
+})
+
+inWorld('a cloud that asks for a minute gets it, also while the address is on no machine', async (world) => {
+  world.cloud.faults.assign = ['limited']
+  world.servers.a = 'refuses'
+  await world.clock.pass(50_000)
+  assert.equal([world.holders(), world.cloud.writes()], [[], 2])
+  assert.match(world.guard.problem() ?? '', 'the last try failed: 429; the next move waits')
+  assert.ok((await world.msUntilHeldBy('b')) <= 15_000)
+  assert.is(world.cloud.writes(), 3)
+})
+
+inWorld(
+  'machines that the cloud refused for a moment are tried again, and people learn of the refusal',
+  async (world) => {
+    world.cloud.faults.assign = Array.from({ length: 6 }, () => 'refused')
+    world.servers.a = 'refuses'
+    const told = /the cloud refused [bc]: it is in another metro; the next move waits/
+    for (let ms = 0; ms < 10_000 && !told.test(world.guard.problem() ?? ''); ms += 50) await world.clock.pass(50)
+    assert.match(world.guard.problem() ?? '', told)
+    await world.clock.pass(40_000)
+    assert.is(world.holders().length, 1)
+    assert.is(world.cloud.writes(), 8)
+  },
+)
+
+inWorld(
+  'machines that the cloud refuses for good are asked for seldom, and the holder is back at once',
+  async (world) => {
+    world.cloud.faults.assign = Array.from({ length: 100 }, () => 'refused')
+    world.servers.a = 'refuses'
+    await world.clock.pass(120_000)
+    assert.ok(world.cloud.writes() <= 42, `${world.cloud.writes()} writes`)
+    world.cloud.faults.assign = []
+    world.servers.a = 'well'
+    assert.ok((await world.msUntilHeldBy('a')) <= 3_000)
+  },
+)
+
 inWorld('nothing is decided from a cloud that cannot be read', async (world) => {
   world.cloud.faults.read = Array.from({ length: 10 }, () => 'fails')
   world.servers.a = 'refuses'
@@ -202,6 +255,47 @@ inWorld('an address that is gone is told, and never made', async (world) => {
   assert.is(world.guard.problem(), undefined)
 })
 
+const second = { id: 'r2', address: '203.0.113.2', machines: ['machine-b'] }
+
+inWorld('a list that lacks the address disables nothing, and is repeated soon', async (world) => {
+  world.cloud.setList(() => [])
+  await world.clock.pass(61_000)
+  assert.match(world.guard.problem() ?? '', "the cloud's list lacks 203.0.113.1, although it exists")
+  world.servers.a = 'refuses'
+  assert.ok((await world.msUntilHeldBy('b')) <= 2_800)
+  world.cloud.setList()
+  await world.clock.pass(16_000)
+  assert.is(world.guard.problem(), undefined)
+})
+
+inWorld('a second address with the tag is told, and the first one is guarded all the same', async (world) => {
+  world.cloud.setList((found) => [second, ...found])
+  await world.clock.pass(61_000)
+  const told =
+    '2 reservations have the tag cp (203.0.113.2, 203.0.113.1). Remove the tag from all but one; until then only'
+  assert.is(world.guard.problem(), `${told} 203.0.113.1 is guarded`)
+  world.servers.a = 'refuses'
+  assert.ok((await world.msUntilHeldBy('b')) <= 2_800)
+})
+
+inWorld('a tag that a person moved to another address moves the guard', async (world) => {
+  world.cloud.setNamed(false)
+  world.cloud.setList(() => [second])
+  await world.clock.pass(61_000)
+  assert.is(world.guard.problem(), undefined)
+  assert.is(world.guard.holder()?.name, 'b')
+})
+
+inWorld('a tag that a person removed ends the guard', async (world) => {
+  world.cloud.setNamed(false)
+  world.cloud.setList(() => [])
+  await world.clock.pass(61_000)
+  assert.match(world.guard.problem() ?? '', 'no reservation of the project has the tag cp')
+  world.servers.a = 'refuses'
+  await world.clock.pass(60_000)
+  assert.is(world.cloud.writes(), 0)
+})
+
 inWorld('a node that is no longer there loses the address', async (world) => {
   world.setPresent(['b', 'c'])
   assert.ok((await world.msUntilHeldBy('b')) <= 15_000)
@@ -214,10 +308,35 @@ inWorld('without any node nothing happens', async (world) => {
   assert.is(world.cloud.writes(), 0)
 })
 
+for (const startMs of [4_000, 5_000])
+  test(`a guardian that started ${startMs} ms ago moves the address as fast as one that leads for long`, async () => {
+    const world = guardedWorld()
+    // The other API servers begin to answer after the guardian.
+    world.servers.b = 'refuses'
+    world.servers.c = 'refuses'
+    world.lead()
+    await world.clock.pass(1_000)
+    world.servers.b = 'well'
+    world.servers.c = 'well'
+    await world.clock.pass(startMs - 1_000)
+    world.servers.a = 'refuses'
+    assert.ok((await world.msUntilHeldBy('b')) <= 2_800)
+    await world.stop()
+  })
+
+test('a server that has never been good is probed often only while it answers', async () => {
+  const world = guardedWorld()
+  world.servers.b = 'refuses'
+  await world.clock.pass(60_000)
+  assert.ok(world.probes('b') <= 125, `${world.probes('b')} probes`)
+  assert.ok(world.probes('a') <= 75, `${world.probes('a')} probes`)
+  await world.stop()
+})
+
 test('the guardian on the holder lets another one lead, once a minute, and not while there is a problem', async () => {
   const world = guardedWorld({ ownNode: 'a' })
   world.lead()
-  await world.clock.pass(5_000)
+  await world.clock.pass(2_000)
   assert.ok(world.isLeading(), 'no other node has answered often enough')
   await world.clock.pass(10_000)
   assert.not(world.isLeading())

@@ -31,21 +31,28 @@ function nodesOf(states: Record<string, ProbeHistory | [ProbeHistory, number]>):
 
 type States = Parameters<typeof nodesOf>[0]
 
-function decide(states: States, facts: Partial<MoveFacts> = {}): string {
-  const decision = planMove({
-    nodes: nodesOf(states),
-    assigned: ['A'],
-    former: undefined,
-    strangerForMs: 0,
-    address: undefined,
-    rules: { failures: 3, successes: 10 },
-    refused: new Set(),
-    pauseMs: () => 0,
-    ...facts,
-  })
+const base: MoveFacts = {
+  nodes: [],
+  assigned: ['A'],
+  former: undefined,
+  strangerForMs: 0,
+  address: undefined,
+  rules: { failures: 3, successes: 10 },
+  refused: new Map(),
+  pause: () => undefined,
+}
+
+function decide(states: States, facts: Partial<MoveFacts>): string {
+  const decision = planMove({ ...base, nodes: nodesOf(states), ...facts })
   if (decision.do === 'move') return `${decision.reason} -> ${decision.to.name}`
   return decision.do === 'wait' && decision.problem !== undefined ? 'problem' : decision.do
 }
+
+/** These machines were refused, the first one is tried again first. */
+const refusing = (...machines: string[]) => ({
+  refused: new Map(machines.map((machine, n) => [machine, { error: 'another metro', againInMs: n }])),
+})
+const pausing = { pause: () => ({ ms: 1, why: 'it moved often lately' }) }
 
 const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: string][] = [
   ['all is well', { a: well, b: well, c: well }, {}, 'stay'],
@@ -66,9 +73,21 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['there is one control plane', { a: bad }, {}, 'problem'],
   ['a candidate that leaves is the last choice', { a: bad, b: [well, cordoned], c: well }, {}, 'failed -> c'],
   ['a candidate that leaves is better than a dead holder', { a: bad, b: [well, deleted] }, {}, 'failed -> b'],
-  ['the cloud refused the first candidate', { a: bad, b: well, c: well }, { refused: new Set(['B']) }, 'failed -> c'],
+  ['the cloud refused the first candidate', { a: bad, b: well, c: well }, refusing('B'), 'failed -> c'],
+  [
+    'the cloud refused all candidates: the last resort',
+    { a: bad, b: well, c: well },
+    refusing('C', 'B'),
+    'failed -> c',
+  ],
+  [
+    'the cloud refused the one that answers well enough',
+    { a: bad, b: well, c: answers(9) },
+    refusing('B'),
+    'failed -> b',
+  ],
   ['the former holder is well again: no move back', { a: well, b: well }, { former: 'B' }, 'stay'],
-  ['moves were many', { a: bad, b: well }, { pauseMs: () => 1 }, 'problem'],
+  ['moves were many', { a: bad, b: well }, pausing, 'problem'],
 
   ['the holder is cordoned', { a: [well, cordoned], b: well }, {}, 'leaving -> b'],
   ['the holder is being deleted', { a: [well, deleted], b: well }, {}, 'leaving -> b'],
@@ -76,6 +95,7 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['all are excluded, as kubeadm once did', { a: [well, excluded], b: [well, excluded] }, {}, 'stay'],
   ['all are excluded, the holder is cordoned', { a: [well, cordoned], b: [well, excluded] }, {}, 'leaving -> b'],
   ['all are cordoned', { a: [well, cordoned], b: [well, cordoned] }, {}, 'stay'],
+  ['the holder is cordoned, the other was refused', { a: [well, cordoned], b: well }, refusing('B'), 'stay'],
   ['the holder is cordoned, the other is bad', { a: [well, cordoned], b: bad }, {}, 'stay'],
   ['the holder is cordoned, the other is new', { a: [well, cordoned], b: answers(9) }, {}, 'stay'],
   ['the holder is cordoned and fails', { a: [bad, cordoned], b: [well, cordoned] }, {}, 'failed -> b'],
@@ -91,7 +111,15 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ],
   ['nobody has it, one answer is enough', { a: answers(1), b: bad }, { assigned: [] }, 'unassigned -> a'],
   ['nobody has it, nobody answers', { a: bad, b: unknown }, { assigned: [] }, 'problem'],
-  ['nobody has it: that never waits', { a: well }, { assigned: [], pauseMs: () => 1 }, 'unassigned -> a'],
+  ['nobody has it: the next try waits', { a: well }, { assigned: [], ...pausing }, 'problem'],
+  ['nobody has it, one was refused', { a: well, b: well }, { assigned: [], ...refusing('A') }, 'unassigned -> b'],
+  ['nobody has it, all were refused', { a: well, b: well }, { assigned: [], ...refusing('B', 'A') }, 'unassigned -> b'],
+  [
+    'nobody has it, the refused one has to wait',
+    { a: bad, b: well },
+    { assigned: [], ...refusing('X', 'B') },
+    'problem',
+  ],
 
   ['two have it, both are well', { a: well, b: well }, { assigned: ['B', 'A'] }, 'several -> a'],
   ['two have it, one is well', { a: bad, b: well }, { assigned: ['A', 'B'] }, 'several -> b'],
@@ -119,9 +147,48 @@ for (const [what, states, facts, decision] of rows)
     assert.is(decide(states, facts), decision)
   })
 
-test('a node without a machine of our cloud is no candidate', () => {
-  const nodes = nodesOf({ a: bad, b: well }).map((node) => (node.name === 'b' ? { ...node, machine: undefined } : node))
-  assert.is(decide({}, { nodes }), 'problem')
-})
+const withoutMachine = (name: string) => (node: GuardedNode) =>
+  node.name === name ? { ...node, machine: undefined } : node
+
+const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
+  ['the others are bad', { nodes: nodesOf({ a: bad, b: bad }) }, /; no other control-plane node answers well$/],
+  [
+    'nobody answers',
+    { nodes: nodesOf({ a: bad }), assigned: [] },
+    /no machine, and no control-plane node answers well$/,
+  ],
+  [
+    'a node is of no machine of our cloud',
+    { nodes: nodesOf({ a: bad, b: well }).map(withoutMachine('b')) },
+    /; no other control-plane node can take it; b answers, but its spec.providerID names no machine of this cloud\. /,
+  ],
+  [
+    'a node is of no machine, and nobody has the address',
+    { nodes: nodesOf({ a: bad, b: well }).map(withoutMachine('b')), assigned: [] },
+    /^it is assigned to no machine, and no control-plane node can take it; b answers, but its spec.providerID names no/,
+  ],
+  [
+    'the cloud refused the only candidate a moment ago',
+    { nodes: nodesOf({ a: bad, b: well }), assigned: [], ...refusing('X', 'B') },
+    /^it was assigned to no machine; the cloud refused b: another metro; the next move waits \(at first 1 s\)$/,
+  ],
+  [
+    'the address answers no more, and the cloud refused the other',
+    { nodes: nodesOf({ a: well, b: well }), address: failed(3), ...refusing('B') },
+    /; no other control-plane node can take it; the cloud refused b: another metro$/,
+  ],
+  [
+    'the last try failed',
+    { nodes: nodesOf({ a: well }), assigned: [], pause: () => ({ ms: 60_000, why: 'the last try failed: 429' }) },
+    /^it was assigned to no machine; the last try failed: 429; the next move waits \(at first 60 s\)$/,
+  ],
+]
+
+for (const [what, facts, problem] of problems)
+  test(`people learn why nothing moves: ${what}`, () => {
+    const decision = planMove({ ...base, ...facts })
+    assert.is(decision.do, 'wait')
+    assert.match(decision.do === 'wait' ? (decision.problem ?? '') : '', problem)
+  })
 
 test.run()

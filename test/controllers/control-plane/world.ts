@@ -11,12 +11,13 @@ import type { Probe } from '../../../kube/probe.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
 
-export type ServerState = 'well' | 'slow' | 'hangs' | 'refuses' | 'broken' | 'flaps' | 'blinks'
+export type ServerState = 'well' | 'slow' | 'hangs' | 'refuses' | 'broken' | 'flaps' | 'blinks' | 'alternates'
 export type Write = 'unassign' | 'assign'
 /** What happens to a write: it is not carried out, or it is and nobody hears of it. */
-export type WriteFault = 'fails' | 'lost' | 'refused'
+export type WriteFault = 'fails' | 'lost' | 'refused' | 'limited'
 
 const timeoutMs = 3_000
+const rules = { failures: 3, successes: 10 }
 /** How long a call to the cloud takes. */
 const usualCloudMs = 250
 
@@ -32,10 +33,15 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   let present: readonly Name[] = names
   const cloud = scriptedCloud(clock)
   const probe = scriptedProbe(servers, clock)
+  const probed: string[] = []
   const awake = wakeUp(clock)
   const hosts = probers({
-    probe,
+    probe: (endpoint, signal) => {
+      probed.push(endpoint.address)
+      return probe(endpoint, signal)
+    },
     intervalMs: 1_000,
+    goodAfter: rules.successes,
     timeoutMs,
     clock,
     onOutcome: (_name, { isWell }) => void (isWell || awake.wake()),
@@ -43,6 +49,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   const outside = probers({
     probe: (_at, signal) => probe({ address: nameOf(cloud.assigned[0]), port: 0 }, signal),
     intervalMs: 1_000,
+    goodAfter: rules.successes,
     timeoutMs,
     clock,
     onOutcome: () => {},
@@ -72,7 +79,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     nodes,
     address: () => undefined,
     ownNode: options.ownNode,
-    rules: { failures: 3, successes: 10 },
+    rules,
     readIntervalMs: 60_000,
     probeIntervalMs: 1_000,
     wakeUp: awake,
@@ -98,6 +105,8 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     guard,
     holders: () => cloud.assigned.map(nameOf),
     turns: () => turns,
+    /** How often the API server of a node was probed. */
+    probes: (name: Name) => probed.filter((one) => one === name).length,
     setPresent: (now: readonly Name[]) => void (present = now),
     setLeaseLeft: (left: () => number) => void (leaseLeftMs = left),
     lead,
@@ -156,6 +165,8 @@ function scriptedProbe(servers: Record<string, ServerState>, clock: Clock): Prob
       // Down for less than a second, again and again.
       case 'blinks':
         return clock.now() % 4_000 < 900 ? failed(true, 'refused') : { isWell: true }
+      case 'alternates':
+        return clock.now() % 2_000 < 1_000 ? failed(true, 'it answers 500') : { isWell: true }
       case 'well':
       case undefined:
     }
@@ -169,6 +180,8 @@ function scriptedCloud(clock: Clock) {
   const faults: Partial<Record<Write | 'read', WriteFault[]>> = {}
   let most = 1
   let isGone = false
+  let listShows: ((found: Front[]) => Front[]) | undefined
+  let isNamed = true
   let delayMs = usualCloudMs
   const call = async (what: string, signal: AbortSignal) => {
     calls.push(what)
@@ -186,6 +199,8 @@ function scriptedCloud(clock: Clock) {
     await call(what, signal)
     const fault = faults[what]?.shift()
     if (fault === 'refused') throw new CloudError('it is in another metro', { fault: 'invalid', outcome: 'nothing' })
+    if (fault === 'limited')
+      throw new CloudError('429', { fault: 'rate-limit', outcome: 'nothing', retryAfterMs: 60_000 })
     if (fault === 'fails') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
     run()
     most = Math.max(most, assigned.length)
@@ -193,8 +208,14 @@ function scriptedCloud(clock: Clock) {
   }
   const port: FrontPort = {
     name: 'tag cp',
-    fronts: read,
-    front: async (_id, signal) => (await read(signal))[0],
+    fronts: async (signal) => {
+      const found = await read(signal)
+      return listShows ? listShows(found) : found
+    },
+    async front(id, signal) {
+      const [found] = await read(signal)
+      return found && { ...found, id, isNamed }
+    },
     async assign({ machine }, options) {
       await call('read for the move', options.signal)
       for (const other of assigned.filter((one) => one !== machine))
@@ -212,6 +233,10 @@ function scriptedCloud(clock: Clock) {
     most: () => most,
     setDelay: (ms: number) => void (delayMs = ms),
     setGone: (gone: boolean) => void (isGone = gone),
+    /** What the list shows instead of what there is. */
+    setList: (shows?: (found: Front[]) => Front[]) => void (listShows = shows),
+    /** Whether the address has its tag. */
+    setNamed: (named: boolean) => void (isNamed = named),
     /** As a person does in the vendor's console. */
     byHand: (...holders: string[]) => void assigned.splice(0, assigned.length, ...holders.map(machineOf)),
   }

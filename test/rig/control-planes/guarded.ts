@@ -34,8 +34,8 @@ type AfterOptions = { withinMs?: number; quietMs?: number; answering?: () => Pro
 /** What a deed caused: the machines that had the address afterwards, one after the other, and what a user lost. */
 export type Outcome = { holders: string[]; loss: Loss }
 
-/** Moves may follow each other sooner than by default, because each file does many things. */
-const flags = ['--control-plane-cooldown=1s', '--control-plane-probe-successes=3']
+/** Moves may follow each other sooner than by default, and people's are seen sooner, because each file does many things. */
+const flags = ['--control-plane-cooldown=1s', '--control-plane-probe-successes=3', '--control-plane-read-interval=5s']
 
 /** With one probe in a second a machine is a candidate after so long. */
 const candidateMs = 4000

@@ -25,41 +25,6 @@ planes.test('an API server that takes 2 s for each answer keeps the address', as
   assert.ok(loss.longestGapMs > 14_000)
 })
 
-planes.test('three slow API servers keep the address where it is', async () => {
-  await planes.rest()
-  const { holders } = await planes.after(
-    async () => {
-      for (const machine of planes.machines) await machine.answer({ delayMs: 2000 })
-      await sleep(10_000)
-    },
-    { answering: () => answerAll({}) },
-  )
-  assert.equal(holders, [])
-})
-
-planes.test('an API server that fails every other second keeps the address', async () => {
-  await planes.rest()
-  const holder = planes.holder()
-  const { holders } = await planes.after(async () => {
-    for (let n = 0; n < 6; n += 1) {
-      await holder.answer({ status: 500 })
-      await sleep(1000)
-      await holder.answer({})
-      await sleep(1000)
-    }
-  })
-  assert.equal(holders, [])
-})
-
-planes.test('an API server that answers 500 is left', async () => {
-  await planes.rest()
-  const holder = planes.holder()
-  const { holders, loss } = await planes.after(() => holder.answer({ status: 500 }))
-  assert.is(holders.length, 1)
-  assert.ok(loss.longestGapMs < 28_000, `${loss.longestGapMs} ms without a good answer`)
-  await holder.answer({})
-})
-
 planes.test('while every API server is bad nothing moves; when one is good again the address goes there', async () => {
   await planes.rest()
   const holder = planes.holder()

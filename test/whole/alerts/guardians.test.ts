@@ -4,16 +4,16 @@ import { test } from 'uvu'
 import { expectAlerts } from './expect-alerts.ts'
 import { type Scraper, makeScraper } from './scraper.ts'
 import { eventually } from '../eventually.ts'
-import { openGuardedStage } from '../../matrix/guarded-stage.ts'
+import { openGuardedStage, probeIntervalMs } from '../../matrix/guarded-stage.ts'
 
 const stage = await openGuardedStage()
-for (const node of stage.nodes) await stage.guard(node)
+await Promise.all(stage.nodes.map((node) => stage.guard(node)))
 await eventually('a guardian leads', () => stage.leader())
 
 const scraperOf = (): Scraper =>
   makeScraper(() => stage.guardians.filter((one) => one.isRunning()).map((one) => [one.node.name, one] as const))
-/** So slowly that a probe each second is one each half minute. */
-const pass = (scraper: Scraper, minutes: number) => scraper.pass(minutes, () => sleep(1_000))
+/** So slowly that a probe in each interval is one in half a minute. */
+const pass = (scraper: Scraper, minutes: number) => scraper.pass(minutes, () => sleep(probeIntervalMs))
 
 /** Only guardians run here. */
 const noReplica = 'EIPAdmissionDown'

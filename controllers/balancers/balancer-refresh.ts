@@ -1,0 +1,49 @@
+import type { Balancers, ListedBalancer } from '../../clouds/balancers.ts'
+import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import type { Reconciler } from '../reconciler.ts'
+import { type BalancerAnnotations, namedBalancer } from './balancer-state.ts'
+
+/** The only key of the refresh: one list serves all Services. */
+export const refreshKey = 'all'
+
+export type BalancerRefreshDeps = {
+  balancers: Pick<Balancers, 'list'>
+  annotations: BalancerAnnotations
+  /** The Services that have a balancer, or shall have one. */
+  served: () => readonly Service[]
+}
+
+export type BalancerRefresh = Reconciler & {
+  /** Calls the listener with each Service whose balancer the list lacks. */
+  onChange(listener: (key: Key) => void): void
+}
+
+/** Lists the balancers of the project, because nobody tells us that a person deleted one. */
+export function balancerRefresh({ balancers, annotations, served }: BalancerRefreshDeps): BalancerRefresh {
+  const listeners: ((key: Key) => void)[] = []
+  return {
+    onChange: (listener) => void listeners.push(listener),
+    name: 'balancer-refresh',
+    async reconcile(_key, signal) {
+      if (!served().some((service) => namedBalancer(service, annotations) !== undefined)) return {}
+      const listed = await balancers.list(signal)
+      for (const key of withoutBalancer(served(), { listed, annotations }))
+        for (const listener of listeners) listener(key)
+      return {}
+    },
+  }
+}
+
+/** The Services that name a balancer which a list lacks. The list proves nothing: each is looked at on its own. Pure. */
+export function withoutBalancer(
+  services: readonly Service[],
+  { listed, annotations }: { listed: readonly ListedBalancer[]; annotations: BalancerAnnotations },
+): Key[] {
+  const ids = new Set<string | undefined>(listed.map(({ id }) => id))
+  return services
+    .filter((service) => {
+      const named = namedBalancer(service, annotations)
+      return named !== undefined && !ids.has(named)
+    })
+    .map(keyOf)
+}
