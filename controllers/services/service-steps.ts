@@ -82,6 +82,9 @@ async function carryOutOnService(
       return write(hidingPatch(deps, service, step.address))
     case 'announce':
       return announce(deps, service, step)
+    case 'restore-service':
+      deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: restoredText(deps.announcer.name) })
+      return write(step.change)
     case 'withdraw':
       return withdraw(deps, service)
     case 'clear-status':
@@ -176,6 +179,13 @@ async function release(
 
 const waitingText =
   'Its address is released in a few minutes: this leader first makes sure that no other cluster uses our cluster id'
+
+function restoredText(software: string): string {
+  return (
+    `${software} withdraws the address only if the Service is a LoadBalancer that it does not ignore when it is deleted: ` +
+    'we make it one before we let it go'
+  )
+}
 
 /** The owner of the Service decides which of them keeps the address. */
 function sharedText({ address, services }: Extract<Step, { do: 'report-shared' }>): string {
