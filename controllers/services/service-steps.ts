@@ -83,7 +83,11 @@ async function carryOutOnService(
     case 'announce':
       return announce(deps, service, step)
     case 'restore-service':
-      deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: restoredText(deps.announcer.name) })
+      deps.event(service, {
+        type: 'Normal',
+        reason: 'DeletingLoadBalancer',
+        message: restoredText(deps.announcer.name),
+      })
       return write(step.change)
     case 'withdraw':
       return withdraw(deps, service)
