@@ -9,7 +9,7 @@ import { type Outcome, Terminal } from '../reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
 import type { Step } from './service-step.ts'
 import { type PostponeDeps, postponeRelease, warnOfReturn } from './postpone-release.ts'
-import { type WithdrawalDeps, cancelWithdrawal, clearStatus, withdraw } from './withdrawal.ts'
+import { type WithdrawalDeps, cancelWithdrawal, clearStatus, restoreService, withdraw } from './withdrawal.ts'
 
 export type StepDeps = PostponeDeps &
   WithdrawalDeps & {
@@ -68,27 +68,13 @@ async function carryOutOnService(
       deps.event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
       return write({ metadata: { finalizers: finalizers.filter((name) => !removed(step).includes(name)) } })
     case 'show-address':
-      return write({
-        metadata: {
-          annotations: {
-            ...cancelWithdrawal(deps, service),
-            ...withoutAnnotations(outdatedRequestAnnotations(service, deps.requestAnnotations, step.address)),
-            [addressAnnotation]: step.address,
-          },
-        },
-        spec: { loadBalancerIP: step.address },
-      })
+      return write(showingPatch(deps, service, step.address))
     case 'hide-address':
       return write(hidingPatch(deps, service, step.address))
     case 'announce':
       return announce(deps, service, step)
     case 'restore-service':
-      deps.event(service, {
-        type: 'Normal',
-        reason: 'DeletingLoadBalancer',
-        message: restoredText(deps.announcer.name),
-      })
-      return write(step.change)
+      return restoreService(deps, service, step.change)
     case 'withdraw':
       return withdraw(deps, service)
     case 'clear-status':
@@ -184,16 +170,23 @@ async function release(
 const waitingText =
   'Its address is released in a few minutes: this leader first makes sure that no other cluster uses our cluster id'
 
-function restoredText(software: string): string {
-  return (
-    `${software} withdraws the address only if the Service is a LoadBalancer that it does not ignore when it is deleted: ` +
-    'we make it one before we let it go'
-  )
-}
-
 /** The owner of the Service decides which of them keeps the address. */
 function sharedText({ address, services }: Extract<Step, { do: 'report-shared' }>): string {
   return `address ${address} is not released while another Service shows it: ${services.join(', ')}`
+}
+
+function showingPatch(deps: StepDeps, service: Service, address: string): object {
+  const outdated = outdatedRequestAnnotations(service, deps.requestAnnotations, address)
+  return {
+    metadata: {
+      annotations: {
+        ...cancelWithdrawal(deps, service),
+        ...withoutAnnotations(outdated),
+        [addressAnnotation]: address,
+      },
+    },
+    spec: { loadBalancerIP: address },
+  }
 }
 
 function hidingPatch(deps: StepDeps, service: Service, address: string | undefined): object {

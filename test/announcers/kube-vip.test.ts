@@ -143,13 +143,14 @@ for (const release of releases) {
 
   for (const [how, change] of Object.entries(beforeDeletion))
     test(`kube-vip ${release} withdraws the address of a Service that was ${how} and is deleted`, async () => {
-      const { settle, announced, service, reservationsOf, stored } = await served()
-      const { loadBalancerIP = '' } = service.spec
+      const play = await served()
+      const { settle, announced, stored } = play
+      const { loadBalancerIP = '' } = play.service.spec
       await settle((one) => shownBy(one, release))
       await settle(change)
-      assert.equal([announced(release), reservationsOf().length], [[loadBalancerIP], 1])
+      assert.equal([announced(release), play.reservationsOf().length], [[loadBalancerIP], 1])
       await settle((one) => ({ ...one, metadata: { ...one.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' } }))
-      assert.equal([stored(), announced(release), reservationsOf()], [undefined, [], []])
+      assert.equal([stored(), announced(release), play.reservationsOf()], [undefined, [], []])
     })
 
   test(`kube-vip ${release} never meets an empty annotation`, () => {

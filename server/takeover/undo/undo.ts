@@ -83,7 +83,8 @@ async function carryOut(of: Work): Promise<UndoResult> {
   const noting = (step: Step): Step => ({
     ...step,
     async act() {
-      for (const one of await leftReservations(client, finalizers)) left.set(one.id, one)
+      // The first look knows the most: what a later one misses may be gone by then.
+      for (const one of await leftReservations(client, finalizers)) if (!left.has(one.id)) left.set(one.id, one)
       await step.act?.()
     },
   })
@@ -147,6 +148,7 @@ function leavingReason({ service, sharers }: SharedService, finalizers: readonly
 /** The reservations of records that no live Service holds: retained, provisioned and warm ones. */
 async function leftReservations(client: KubeClient, finalizers: readonly string[]): Promise<LeftReservation[]> {
   const [records, all] = await Promise.all([knownRecords(client), listServices(client)])
+  const existing = new Set(all.map(({ service }) => keyOf(service)))
   const leaving = new Map(all.flatMap((one) => leavingReason(one, finalizers)))
   return records.flatMap((record) => {
     const id = reservationIdOf(record)
@@ -156,6 +158,8 @@ async function leftReservations(client: KubeClient, finalizers: readonly string[
     const phase = phaseOf(record)
     const reason = key === undefined ? undefined : leaving.get(key)
     if (reason !== undefined) return [{ id, address, reason }]
+    if (phase === 'Bound' && key !== undefined && !existing.has(key))
+      return [{ id, address, reason: `Service ${key} does not exist any more` }]
     const isUnused = phase === 'Released' || phase === 'Available' || phase === 'Releasing'
     const deletion = record.status?.deletionRequestedAt === undefined ? '' : deletionText
     return isUnused ? [{ id, address, reason: `ElasticIP ${record.metadata.name} was ${phase}${deletion}` }] : []

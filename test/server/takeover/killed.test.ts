@@ -149,6 +149,14 @@ test('undo says of a reservation whose deletion was requested that it may be gon
   ])
 })
 
+test('undo names the reservation of a Service that is gone, as after a run that was killed', async () => {
+  const of = await taken()
+  of.api.drop(services, { namespace: 'default', name: 'web' })
+  const { reservations } = await undo(of)
+  const reason = 'Service default/web does not exist any more'
+  assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
+})
+
 /** A Service that comes while our program serves. */
 function addLate(of: World): void {
   of.api.put(services, {
