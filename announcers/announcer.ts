@@ -105,6 +105,15 @@ export type FormerConfiguration = {
   document: DocumentConfiguration
 }
 
+/** What the deletion of a Service has to look like for software that withdraws an address by nothing else. */
+export type DeletionRule = {
+  /**
+   * The change of a Service that is being deleted after which the software heeds its deletion; undefined if it does as the
+   * Service is. Without it the software would go on announcing the address.
+   */
+  restoring(service: Service, address: string): object | undefined
+}
+
 /** What we know about one announcing software. Pure: it turns a state into objects; the controllers write them. */
 export type Announcer = {
   readonly name: string
@@ -118,7 +127,7 @@ export type Announcer = {
    * The software withdraws an address only when the Service is deleted: no change of a Service makes it do so. It may
    * announce nothing for a Service that gets its address back.
    */
-  withdrawsOnlyOnDeletion?: true
+  withdrawsOnlyOnDeletion?: DeletionRule
   configuration?: ObjectConfiguration | DocumentConfiguration | EitherConfiguration
   /** What is emptied as soon as this software has its own configuration. */
   former?: FormerConfiguration

@@ -1,5 +1,6 @@
+import type { Service } from '../kube/objects.ts'
 import type { Announcer } from './announcer.ts'
-import { kubeVipRequestAnnotation } from './request-annotations.ts'
+import { kubeVipIgnoreAnnotation, kubeVipRequestAnnotation } from './request-annotations.ts'
 
 /**
  * kube-vip reads its BGP peers from annotations of its node, and the address from the Service. We never write the status:
@@ -15,6 +16,33 @@ export function kubeVip(): Announcer {
     withdrawal: { annotations: { [kubeVipRequestAnnotation]: null }, clearsStatus: false },
     // Measured with 0.8.10 and 1.2.3: it keeps a route when the type of the Service changes. 1.2.3 then announces nothing
     // for the Service, whatever becomes of it, until it is restarted.
-    withdrawsOnlyOnDeletion: true,
+    withdrawsOnlyOnDeletion: { restoring },
+  }
+}
+
+/**
+ * kube-vip ignores the deletion of a Service that is no LoadBalancer, or that an annotation tells it to ignore (0.8.10 to
+ * 1.2.3), and keeps the route. The address comes back too: for a Service without one kube-vip stops its work and waits.
+ */
+function restoring({ metadata, spec, status }: Service, address: string): object | undefined {
+  const isIgnored = metadata.annotations?.[kubeVipIgnoreAnnotation] === 'true'
+  const heeded = { metadata: { annotations: { [kubeVipIgnoreAnnotation]: null } } }
+  if (spec.type === 'LoadBalancer') {
+    // What kube-vip ignored from the start it never announced, and should not begin to.
+    const isShown = status?.loadBalancer?.ingress?.some(({ ip }) => ip === address) ?? false
+    return isIgnored && isShown ? heeded : undefined
+  }
+  const { ports = [] } = spec
+  return {
+    ...(isIgnored && heeded),
+    spec: {
+      type: 'LoadBalancer',
+      loadBalancerIP: address,
+      // Nobody will connect: no port of the nodes is taken, and there may be none left.
+      allocateLoadBalancerNodePorts: false,
+      ...(spec.type === 'ExternalName' && { externalName: null }),
+      // A LoadBalancer needs one, and an ExternalName does not.
+      ...(ports.length === 0 && { ports: [{ port: 80 }] }),
+    },
   }
 }

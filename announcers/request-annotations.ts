@@ -4,6 +4,9 @@ export const metallbRequestAnnotations = ['metallb.io/loadBalancerIPs', 'metallb
 /** The annotation by which a Service requests an address from kube-vip. */
 export const kubeVipRequestAnnotation = 'kube-vip.io/loadbalancerIPs'
 
+/** The annotation by which a Service tells kube-vip to look at none of its events. */
+export const kubeVipIgnoreAnnotation = 'kube-vip.io/ignore'
+
 /** Annotations by which a Service chooses an address pool of MetalLB, in the order in which we write them. */
 export const metallbPoolAnnotations = ['metallb.universe.tf/address-pool', 'metallb.io/address-pool']
 

@@ -51,6 +51,7 @@ function validating(
       if (old && before) {
         const update = { service, old, now: wanted, before }
         problems.push(...addressChangeProblems(update), ...protectionProblems(update), ...otherProblems(update))
+        problems.push(...addedRequestProblems(update, deps.policy))
       }
       if (problems.length > 0) return deny('invalid', problemText(service, problems))
       return decideRequested(deps, { service, requested: newAddresses(service, wanted, before) }, signal)
@@ -127,6 +128,22 @@ function sourceChangeProblems(shown: string, { now, before }: Pick<Update, 'now'
     `annotation ${elasticIPAnnotation}: its address ${shown} ${origin} and cannot be exchanged: ` +
       'restore the annotation, or delete the Service and create it again',
   ]
+}
+
+/** An annotation by which software stops announcing an address that it announces already. */
+function addedRequestProblems({ service, old }: Update, { requestAnnotations }: Policy): string[] {
+  const { annotations, stopsIfAdded: software } = requestAnnotations
+  const { loadBalancerIP: address } = old.spec
+  const areBoth = [old, service].every(({ spec }) => spec.type === 'LoadBalancer')
+  if (software === undefined || !areBoth || !address || service.spec.loadBalancerClass !== undefined) return []
+  const has = ({ metadata }: Service, name: string) => metadata.annotations?.[name] !== undefined
+  return annotations
+    .filter((name) => has(service, name) && !has(old, name))
+    .map(
+      (name) =>
+        `annotation ${name}: ${software} takes it for a change of a Service that has ${address} already, and announces ` +
+        'nothing until it is restarted: take the annotation away, spec.loadBalancerIP is request enough',
+    )
 }
 
 function protectionProblems({ service, old }: Update): string[] {

@@ -7,6 +7,7 @@
 //   does not exist                  | the record is unbound, within the grace period   | wait
 //   does not exist                  | the record is unbound, after the grace period    | release; retain if once held
 //   does not exist                  | the record is Released or Available              | -
+//   is deleted                      | the software would not withdraw its address then | restore-service
 //   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers
 //   has our finalizer               | it still shows an address; ours, if it is foreign| withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
@@ -75,6 +76,8 @@ export function planNoAddress(seen: Seen, service: Service): ServicePlan {
 /** Plans to withdraw the address, then to release it, and last to let the Service be deleted. */
 export function planRemoval(seen: Seen, service: Service): ServicePlan {
   const { wanted = noWant, announcer, record } = seen
+  const change = service.metadata.deletionTimestamp ? restoringChange(seen, service) : undefined
+  if (change) return { step: { do: 'restore-service', change } }
   const isOurs = hasFinalizerForUs(service, wanted)
   // Its record is bound, and is reconciled without the Service.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
@@ -92,6 +95,14 @@ export function planRemoval(seen: Seen, service: Service): ServicePlan {
   }
   if (isShown) return { step: { do: 'hide-address' } }
   return isOurs ? { step: removeFinalizers(service, wanted) } : settled
+}
+
+/** What makes the announcing software withdraw the address when the Service is gone; undefined if it will. */
+function restoringChange(seen: Seen, service: Service): object | undefined {
+  const { announcer, record } = seen
+  const address = record?.status?.address
+  if (!record || address === undefined || !isReleasePostponed(seen, record)) return undefined
+  return announcer.withdrawsOnlyOnDeletion?.restoring(service, address)
 }
 
 /**

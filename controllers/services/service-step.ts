@@ -14,6 +14,8 @@ export type Step =
   | { do: 'bind'; record: ElasticIP; uid: string }
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
   | { do: 'announce'; address: string; request: AnnouncementRequest }
+  /** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */
+  | { do: 'restore-service'; change: object }
   /** Has the announcing software withdraw the address. */
   | { do: 'withdraw' }
   /** Removes the address from the status ourselves; `isOverdue` if the announcing software should have done so. */

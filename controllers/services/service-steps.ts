@@ -9,7 +9,7 @@ import { type Outcome, Terminal } from '../reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
 import type { Step } from './service-step.ts'
 import { type PostponeDeps, postponeRelease, warnOfReturn } from './postpone-release.ts'
-import { type WithdrawalDeps, cancelWithdrawal, clearStatus, withdraw } from './withdrawal.ts'
+import { type WithdrawalDeps, cancelWithdrawal, clearStatus, restoreService, withdraw } from './withdrawal.ts'
 
 export type StepDeps = PostponeDeps &
   WithdrawalDeps & {
@@ -68,20 +68,13 @@ async function carryOutOnService(
       deps.event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
       return write({ metadata: { finalizers: finalizers.filter((name) => !removed(step).includes(name)) } })
     case 'show-address':
-      return write({
-        metadata: {
-          annotations: {
-            ...cancelWithdrawal(deps, service),
-            ...withoutAnnotations(outdatedRequestAnnotations(service, deps.requestAnnotations, step.address)),
-            [addressAnnotation]: step.address,
-          },
-        },
-        spec: { loadBalancerIP: step.address },
-      })
+      return write(showingPatch(deps, service, step.address))
     case 'hide-address':
       return write(hidingPatch(deps, service, step.address))
     case 'announce':
       return announce(deps, service, step)
+    case 'restore-service':
+      return restoreService(deps, service, step.change)
     case 'withdraw':
       return withdraw(deps, service)
     case 'clear-status':
@@ -180,6 +173,20 @@ const waitingText =
 /** The owner of the Service decides which of them keeps the address. */
 function sharedText({ address, services }: Extract<Step, { do: 'report-shared' }>): string {
   return `address ${address} is not released while another Service shows it: ${services.join(', ')}`
+}
+
+function showingPatch(deps: StepDeps, service: Service, address: string): object {
+  const outdated = outdatedRequestAnnotations(service, deps.requestAnnotations, address)
+  return {
+    metadata: {
+      annotations: {
+        ...cancelWithdrawal(deps, service),
+        ...withoutAnnotations(outdated),
+        [addressAnnotation]: address,
+      },
+    },
+    spec: { loadBalancerIP: address },
+  }
 }
 
 function hidingPatch(deps: StepDeps, service: Service, address: string | undefined): object {

@@ -24,6 +24,19 @@ export function withdraw(deps: WithdrawalDeps, service: Service): Promise<undefi
   return patch(deps.client, service, withdrawalPatch(deps, service))
 }
 
+/** Makes a Service that is being deleted what the announcing software withdraws when it is gone. */
+export function restoreService(
+  { client, announcer, event }: WithdrawalDeps,
+  service: Service,
+  change: object,
+): Promise<undefined> {
+  const message =
+    `${announcer.name} withdraws the address only if the Service is a LoadBalancer that it does not ignore when it is ` +
+    'deleted: we make it one before we let it go'
+  event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message })
+  return patch(client, service, change)
+}
+
 /** Removes the address from the Service's status. */
 export function clearStatus(
   { client, announcer, event }: WithdrawalDeps,

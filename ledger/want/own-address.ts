@@ -7,6 +7,8 @@ export type RequestAnnotations = {
   annotations: string[]
   /** Whether the software accepts an annotation beside a `spec.loadBalancerIP` with the same address. */
   besideSpec: boolean
+  /** The software that withdraws the address of a Service when one of these annotations is added to it. */
+  stopsIfAdded?: string
 }
 
 /** An address that a user wrote on a Service, and where. */

@@ -62,7 +62,7 @@ function requestAnnotationsOf(loadBalancer: LoadBalancer): Policy['requestAnnota
     case 'metallb-configmap':
       return { annotations: metallbRequestAnnotations, besideSpec: false }
     case 'kube-vip':
-      return { annotations: [kubeVipRequestAnnotation], besideSpec: true }
+      return { annotations: [kubeVipRequestAnnotation], besideSpec: true, stopsIfAdded: 'kube-vip' }
     case 'empty':
       return {
         annotations: loadBalancer.ipAnnotation === undefined ? [] : [loadBalancer.ipAnnotation],

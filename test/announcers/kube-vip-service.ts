@@ -18,6 +18,11 @@ function isServed({ metadata, spec }: Service): boolean {
   return spec.type === 'LoadBalancer' && !isIgnored && loadBalancerClass === ownClass
 }
 
+/** Whether kube-vip withdraws what it announces for a Service that is deleted in this state (0.8.10 and 1.2.3). */
+export function isHeededOnDeletion({ metadata, spec }: Service): boolean {
+  return spec.type === 'LoadBalancer' && metadata.annotations?.['kube-vip.io/ignore'] !== 'true'
+}
+
 const ownClass = 'kube-vip.io/kube-vip-class'
 
 /** An empty annotation is a list of one name, which is empty. */

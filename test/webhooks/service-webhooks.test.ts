@@ -368,6 +368,50 @@ test('a Service with our address cannot exchange it for its own', async () => {
   assert.match(decision.verdict === 'deny' ? decision.reason : '', '"192.0.2.1" cannot take the place of 203.0.113.40')
 })
 
+const kubeVipAnnotation = 'kube-vip.io/loadbalancerIPs'
+const stored = { ...shown, annotations: { ...shown.annotations, [kubeVipAnnotation]: address } }
+const own = { finalizers, loadBalancerIP: '192.0.2.1' }
+const requests: [what: string, old: Service, object: Service, isDenied: boolean][] = [
+  ['added to a Service with our address', makeService(shown), makeService(stored), true],
+  [
+    'added to a Service with its own address',
+    makeService(own),
+    makeService({ ...own, annotations: { [kubeVipAnnotation]: '192.0.2.1' } }),
+    true,
+  ],
+  ['that was there', makeService(stored), makeService(stored), false],
+  ['that is removed', makeService(stored), makeService(shown), false],
+  [
+    'added while there is no address',
+    makeService(),
+    makeService({ annotations: { [kubeVipAnnotation]: address } }),
+    false,
+  ],
+  [
+    'on a Service that becomes a LoadBalancer',
+    makeService({ type: 'ClusterIP' }),
+    makeService({ annotations: { [kubeVipAnnotation]: address } }),
+    false,
+  ],
+]
+for (const [what, oldObject, object, isDenied] of requests)
+  test(`kube-vip: a request annotation ${what} is ${isDenied ? 'denied: the traffic would stop' : 'allowed'}`, async () => {
+    const policy = {
+      ...makePolicy({ metro: 'da' }),
+      requestAnnotations: { annotations: [kubeVipAnnotation], besideSpec: true, stopsIfAdded: 'kube-vip' },
+    }
+    const request = requestOf({ object, oldObject })
+    const decision = await serviceValidating({ ...deps({}), policy }).decide(request, AbortSignal.timeout(5000))
+    assert.is(decision.verdict, isDenied ? 'deny' : 'allow')
+    if (isDenied)
+      assert.is(
+        decision.verdict === 'deny' && decision.reason,
+        `Service default/web: annotation ${kubeVipAnnotation}: kube-vip takes it for a change of a Service that has ` +
+          `${oldObject.spec.loadBalancerIP} already, and announces nothing until it is restarted: ` +
+          'take the annotation away, spec.loadBalancerIP is request enough',
+      )
+  })
+
 test('an update that drops only the address annotation gets it back', async () => {
   const object = makeService({ finalizers, loadBalancerIP: address })
   const { after } = await mutate({ object, oldObject: makeService(shown) }, { heldAddress: address })

@@ -21,9 +21,10 @@ export type SeenService = {
   routes: { before: Routes | undefined; now: Routes }
 }
 
-/** Whether a Service still exists as the plan saw it: users may delete Services at any time. */
+/** Whether a Service still exists as the plan saw it: users may delete Services, or change their type, at any time. */
 export function isThere({ planned, service }: SeenService): boolean {
-  return service?.metadata.uid === planned.uid && !service.metadata.deletionTimestamp
+  if (service?.metadata.uid !== planned.uid || service.metadata.deletionTimestamp) return false
+  return service.spec.type === 'LoadBalancer' || planned.held === 'ignored'
 }
 
 /** Why the reservation of a Service is not adopted yet; undefined if a record holds it for this Service. */

@@ -90,7 +90,7 @@ function unnamedVersion({ object, image }: FoundWorkload): Finding[] {
       reason: 'unnamed-version',
       where: `${object.kind} ${keyOf(object)}`,
       what: `the tag of ${image} names no version; the plan takes it for a current one`,
-      remedy: 'compare the list of Services below with what you expect',
+      remedy: 'compare the list of Services above with what you expect',
     },
   ]
 }

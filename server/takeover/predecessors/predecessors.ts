@@ -21,7 +21,7 @@ export type Predecessor = {
   provider: string
   /** Its workload in its manifests. A chart gives it the name of the release. */
   workload: { namespace: string; name: string }
-  /** Its lease, if it elects a leader. Its manifests say --leader-elect=false, and its newer chart does not. */
+  /** Its lease, if it elects a leader. Older manifests say --leader-elect=false. */
   lease: { namespace: string; name: string }
   /** The Secret of its manifests with its settings, and the key in it. A chart gives the Secret another name. */
   secret: { namespace: string; name: string; key: string }

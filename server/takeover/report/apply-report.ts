@@ -12,7 +12,7 @@ export function applyReport({ plan, steps, services, routes }: ApplyResult, form
     return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, problems, routes })
   const gone = services.filter(({ isGone }) => isGone).length
   const shown = services.filter(({ isGone }) => !isGone)
-  const counts = `${shown.length - problems} Services were taken over${gone > 0 ? `, ${gone} were deleted meanwhile` : ''}`
+  const counts = `${shown.length - problems} Services were taken over${gone > 0 ? `, ${gone} were deleted, or left type LoadBalancer, meanwhile` : ''}`
   return [
     ...shown.map(serviceLine),
     '',

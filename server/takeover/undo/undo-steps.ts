@@ -3,14 +3,14 @@ import type { KubeClient } from '../../../kube/client.ts'
 import type { Clock } from '../../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../../kube/errors.ts'
 import { listAll } from '../../../kube/list-all.ts'
-import type { Service } from '../../../kube/objects.ts'
+import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
 import { mutatingWebhookConfigurations, services, validatingWebhookConfigurations } from '../../../kube/resource.ts'
-import { type ElasticIP, elasticIPs, recordFinalizer } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, elasticIPs, recordFinalizer } from '../../../ledger/record/elastic-ip.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../manifests/names.ts'
 import { type Found, predecessorNamed } from '../found.ts'
 import type { Step } from '../steps.ts'
-import { isMarked, undoPatch } from './undo-service.ts'
+import { isMarked, sharersOf, undoPatch } from './undo-service.ts'
 
 /** What steps of `undo` work with. */
 export type UndoWork = {
@@ -46,7 +46,7 @@ export function webhooksStep(client: KubeClient): Step {
 /** Gives every Service the predecessor's finalizer, and takes away what we wrote. */
 export function servicesStep({ client, found, check }: UndoWork): Step {
   const { finalizers } = predecessorNamed(found.predecessor)
-  const marked = async () => (await listAll(client, services)).filter(isMarked)
+  const marked = async () => ours(await listServices(client), finalizers)
   return {
     name: 'services',
     title: 'Give the Services back',
@@ -56,16 +56,41 @@ export function servicesStep({ client, found, check }: UndoWork): Step {
     },
     async act() {
       const all = await marked()
-      await mapAll(all, (service) => giveBack(client, { service, finalizers, check }), writesAtOnce)
+      await mapAll(all, (one) => giveBack(client, { ...one, finalizers, check }), writesAtOnce)
     },
   }
 }
 
-type GivingBack = { service: Service; finalizers: readonly string[]; check: () => Promise<void> }
+/** A Service, and the other Services that show the address with which it is being deleted. */
+export type SharedService = { service: Service; record: ElasticIP | undefined; sharers: Key[] }
 
-async function giveBack(client: KubeClient, { service, finalizers, check }: GivingBack): Promise<void> {
+/** Every Service, with its record and those who share its address while it is being deleted. */
+export async function listServices(client: KubeClient): Promise<SharedService[]> {
+  const [all, records] = await Promise.all([listAll(client, services), knownRecords(client)])
+  const byKey = new Map(records.map((record) => [claimKey(record), record]))
+  return all.map((service) => ({
+    service,
+    record: byKey.get(keyOf(service)),
+    sharers: sharersOf(service, { services: all, records }),
+  }))
+}
+
+/** The Services with something of ours, or with a record and a predecessor's finalizer that would end a shared address. */
+function ours(all: readonly SharedService[], finalizers: readonly string[]): SharedService[] {
+  return all.filter(
+    ({ service, record, sharers }) =>
+      isMarked(service) ||
+      (record !== undefined &&
+        sharers.length > 0 &&
+        finalizers.some((one) => service.metadata.finalizers?.includes(one))),
+  )
+}
+
+type GivingBack = SharedService & { finalizers: readonly string[]; check: () => Promise<void> }
+
+async function giveBack(client: KubeClient, { service, sharers, finalizers, check }: GivingBack): Promise<void> {
   await check()
-  const merge = undoPatch(service, finalizers)
+  const merge = undoPatch(service, finalizers, sharers.length > 0)
   const { namespace, name } = service.metadata
   // Somebody else wrote it meanwhile, or it is gone: the next look decides anew.
   if (merge) await client.patch(services, { namespace, name, patch: { merge } }).catch(unlessRace)

@@ -1,8 +1,6 @@
 import type { KubeClient } from '../../../kube/client.ts'
 import { type Clock, systemClock } from '../../../kube/clock.ts'
-import { listAll } from '../../../kube/list-all.ts'
-import { keyOf } from '../../../kube/objects.ts'
-import { services } from '../../../kube/resource.ts'
+import { type Key, keyOf } from '../../../kube/objects.ts'
 import { claimKey, phaseOf, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { type Found, predecessorNamed } from '../found.ts'
 import { holdLease } from './hold-lease.ts'
@@ -15,7 +13,14 @@ import type { BegunStep } from '../stand.ts'
 import { type Step, type StepResult, runSteps } from '../steps.ts'
 import { stopStep } from '../stop-steps.ts'
 import { leavesReservation } from './undo-service.ts'
-import { knownRecords, recordsStep, servicesStep, webhooksStep } from './undo-steps.ts'
+import {
+  type SharedService,
+  knownRecords,
+  listServices,
+  recordsStep,
+  servicesStep,
+  webhooksStep,
+} from './undo-steps.ts'
 import { isStopped, ownWorkloads, patchWorkload, readWorkload, replicasAnnotation } from '../workloads.ts'
 
 export type UndoDeps = {
@@ -78,7 +83,8 @@ async function carryOut(of: Work): Promise<UndoResult> {
   const noting = (step: Step): Step => ({
     ...step,
     async act() {
-      for (const one of await leftReservations(client, finalizers)) left.set(one.id, one)
+      // The first look knows the most: what a later one misses may be gone by then.
+      for (const one of await leftReservations(client, finalizers)) if (!left.has(one.id)) left.set(one.id, one)
       await step.act?.()
     },
   })
@@ -129,18 +135,33 @@ function ownStopStep(client: KubeClient, namespace: string) {
   }
 }
 
+const deletionText = ', and its deletion was requested: the cloud may not have it any more'
+
+/** Why a Service leaves its reservation behind, by its key; nothing if the predecessor or a live Service has it. */
+function leavingReason({ service, sharers }: SharedService, finalizers: readonly string[]): [Key, string][] {
+  const key = keyOf(service)
+  if (sharers.length > 0)
+    return [[key, `Service ${key} is being deleted, and Service ${sharers.join(', ')} shows its address: keep it`]]
+  return leavesReservation(service, finalizers) ? [[key, `Service ${key} is being deleted`]] : []
+}
+
 /** The reservations of records that no live Service holds: retained, provisioned and warm ones. */
 async function leftReservations(client: KubeClient, finalizers: readonly string[]): Promise<LeftReservation[]> {
-  const [records, all] = await Promise.all([knownRecords(client), listAll(client, services)])
-  const leaving = new Set(all.filter((service) => leavesReservation(service, finalizers)).map(keyOf))
+  const [records, all] = await Promise.all([knownRecords(client), listServices(client)])
+  const existing = new Set(all.map(({ service }) => keyOf(service)))
+  const leaving = new Map(all.flatMap((one) => leavingReason(one, finalizers)))
   return records.flatMap((record) => {
     const id = reservationIdOf(record)
     const key = claimKey(record)
     if (id === undefined) return []
     const address = record.status?.address
     const phase = phaseOf(record)
-    if (key !== undefined && leaving.has(key)) return [{ id, address, reason: `Service ${key} is being deleted` }]
+    const reason = key === undefined ? undefined : leaving.get(key)
+    if (reason !== undefined) return [{ id, address, reason }]
+    if (phase === 'Bound' && key !== undefined && !existing.has(key))
+      return [{ id, address, reason: `Service ${key} does not exist any more` }]
     const isUnused = phase === 'Released' || phase === 'Available' || phase === 'Releasing'
-    return isUnused ? [{ id, address, reason: `ElasticIP ${record.metadata.name} was ${phase}` }] : []
+    const deletion = record.status?.deletionRequestedAt === undefined ? '' : deletionText
+    return isUnused ? [{ id, address, reason: `ElasticIP ${record.metadata.name} was ${phase}${deletion}` }] : []
   })
 }

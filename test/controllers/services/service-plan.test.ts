@@ -6,6 +6,7 @@ import type { Seen } from '../../../controllers/services/service-state.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { ServicePlan } from '../../../controllers/services/service-step.ts'
 import type { Want } from '../../../ledger/want/want.ts'
+import type { Service } from '../../../kube/objects.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
 const address = '203.0.113.40'
@@ -67,7 +68,8 @@ const withdrawing = makeService({
 })
 const withdrawn = makeService({ ...shown, deletionTimestamp: 'now' })
 
-const lasting: Seen['announcer'] = { withdrawsOnlyOnDeletion: true, request: () => ({ annotations: {} }) }
+const restoring = ({ spec }: Service) => (spec.type === 'LoadBalancer' ? undefined : { spec: { type: 'LoadBalancer' } })
+const lasting: Seen['announcer'] = { withdrawsOnlyOnDeletion: { restoring }, request: () => ({ annotations: {} }) }
 const plain = makeService({ finalizers, type: 'ClusterIP' })
 
 const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
@@ -356,12 +358,34 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   {
     name: 'its deletion goes first',
     seen: {
-      service: makeService({ finalizers, type: 'ClusterIP', deletionTimestamp: 'now' }),
+      service: makeService({ finalizers, deletionTimestamp: 'now' }),
       wanted: nothing,
       announcer: lasting,
       record: { ...releasing, spec: bound.spec },
     },
     plan: { step: { do: 'remove-finalizers' } },
+  },
+  ...[finalizers, ['example.com/theirs']].map((left) => ({
+    name: `but not before the software will heed it, with ${left.join()}`,
+    seen: {
+      service: makeService({ finalizers: left, type: 'ClusterIP', deletionTimestamp: 'now' }),
+      wanted: nothing,
+      announcer: lasting,
+      record: { ...releasing, spec: bound.spec },
+    },
+    plan: { step: { do: 'restore-service' as const, change: { spec: { type: 'LoadBalancer' } } } },
+  })),
+  {
+    name: 'which does not matter for an address whose deletion was requested',
+    seen: {
+      service: makeService({ finalizers, type: 'ClusterIP', deletionTimestamp: 'now' }),
+      wanted: nothing,
+      announcer: lasting,
+      record: makeRecord({ ...releasing.status, deletionRequestedAt: 'then' }, bound.spec),
+    },
+    plan: {
+      step: { do: 'release', record: makeRecord({ ...releasing.status, deletionRequestedAt: 'then' }, bound.spec) },
+    },
   },
   {
     name: 'an address of an earlier Service of the name is released',

@@ -120,7 +120,7 @@ test('the address of a Service that vanished without its finalizer is not releas
 test('for software that withdraws only on deletion the Service is deleted first, then the address is released', async () => {
   const play = await announced({
     name: 'kube-vip',
-    withdrawsOnlyOnDeletion: true,
+    withdrawsOnlyOnDeletion: { restoring: () => undefined },
     request: () => ({ annotations: {} }),
   })
   play.network.clear()

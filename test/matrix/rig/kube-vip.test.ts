@@ -29,6 +29,12 @@ async function serves(stage: TestStage, service: string, { name, address }: Mach
   })
 }
 
+/** What a Service may become before it is deleted, and the fields that go with it. */
+const otherTypes = {
+  ClusterIP: {},
+  ExternalName: { externalName: 'example.com', clusterIP: null, clusterIPs: null, ports: null },
+}
+
 const everyRouter = (machine: string) => provider.routers.map((router) => `${router} ${machine}`).join()
 
 test(`${what}: routers have a route to a Service over its node as long as the Service exists`, async () => {
@@ -107,6 +113,14 @@ test(`${what}: routers have a route to a Service over its node as long as the Se
             'kube-vip may announce nothing for it',
           ) || undefined,
       )
+      for (const [type, spec] of Object.entries(otherTypes)) {
+        const address = await addService(type.toLowerCase())
+        await hasWays(address)
+        await stage.run('patch', 'service', type.toLowerCase(), '-p', JSON.stringify({ spec: { type, ...spec } }))
+        await stage.run('delete', 'service', type.toLowerCase())
+        await hasNone(address)
+        await stage.gone(type.toLowerCase())
+      }
       for (const [name, address] of Object.entries({ web: first, later })) {
         await stage.run('delete', 'service', name)
         await stage.gone(name)

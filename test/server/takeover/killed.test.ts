@@ -114,6 +114,49 @@ test('undo of an apply that was killed at any write leaves what was found', asyn
   }
 })
 
+for (const left of [[finalizer, upstream], [finalizer], [upstream]]) {
+  test(`undo takes ${left.join()} off a Service that is being deleted while another shows its address, and says so`, async () => {
+    const of = await taken()
+    const [web, api] = of.api.stored(services)
+    if (!web || !api) return assert.unreachable()
+    of.api.put(services, { ...api, spec: { ...api.spec, loadBalancerIP: web.spec.loadBalancerIP ?? '' } })
+    // As our program leaves it: the address is withdrawn, and its release waits for the other Service.
+    const metadata = { ...web.metadata, deletionTimestamp: '2026-01-31T09:00:00Z', finalizers: left }
+    of.api.put(services, { ...web, metadata, spec: { type: 'LoadBalancer' }, status: {} })
+    const { reservations } = await undo(of)
+    assert.equal(
+      of.api.stored(services).map((one) => [one.metadata.name, one.metadata.finalizers]),
+      [['api', [upstream]]],
+    )
+    const reason = 'Service default/web is being deleted, and Service default/api shows its address: keep it'
+    assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
+  })
+}
+
+test('undo says of a reservation whose deletion was requested that it may be gone', async () => {
+  const of = await taken()
+  const [web, api] = of.api.stored(elasticIPs)
+  if (!web || !api) return assert.unreachable()
+  for (const [record, more] of [
+    [web, {}],
+    [api, { deletionRequestedAt: '2026-01-31T09:00:00Z' }],
+  ] as const)
+    of.api.put(elasticIPs, { ...record, status: { ...record.status, phase: 'Releasing', ...more } })
+  const { reservations } = await undo(of)
+  assert.equal(reservations.map(({ reason }) => reason).toSorted(), [
+    'ElasticIP default.api was Releasing, and its deletion was requested: the cloud may not have it any more',
+    'ElasticIP default.web was Releasing',
+  ])
+})
+
+test('undo names the reservation of a Service that is gone, as after a run that was killed', async () => {
+  const of = await taken()
+  of.api.drop(services, { namespace: 'default', name: 'web' })
+  const { reservations } = await undo(of)
+  const reason = 'Service default/web does not exist any more'
+  assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
+})
+
 /** A Service that comes while our program serves. */
 function addLate(of: World): void {
   of.api.put(services, {

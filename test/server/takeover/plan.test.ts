@@ -694,6 +694,13 @@ test('the text is aligned, hides nothing that a user wrote as a line of ours, an
   assert.match(ready, / {2}eip-admission takeover apply --max-addresses=9\n$/)
 })
 
+test('a warning says rightly where in the text the list of Services is', () => {
+  const plan = planOf({ programs: [program({ image: image.replace('v3.8.1', 'main') })] })
+  const text = formatPlan(plan, 'text', { flags: {} })
+  const [services, warning] = [/^Services \(/m, /list of Services above/].map((pattern) => text.search(pattern))
+  assert.ok(services !== undefined && warning !== undefined && services > 0 && warning > services, text)
+})
+
 test('a plan is plain data: it is the same after it was written and read', () => {
   const plan = planOf({ ...network, programs: [program({ kind: 'DaemonSet' })] })
   const read = JSON.parse(formatPlan(plan, 'json', { flags: {} })) as TakeoverPlan

@@ -121,6 +121,12 @@ test('a Service that was deleted, or created anew, is no problem', () => {
   assert.is(isThere({ ...seen, service: aService({ uid: 'u2' }) }), false)
 })
 
+test('nor is one that left type LoadBalancer, whose address nobody adopts', () => {
+  const service: Service = { ...aService(), spec: { type: 'ClusterIP' }, status: {} }
+  assert.is(isThere({ ...seen, service }), false)
+  assert.is(isThere({ ...seen, service, planned: { ...planned, held: 'ignored' } }), true)
+})
+
 const statusOf = (name: string, node: string, peers: string[]) => ({
   metadata: { name: `bgp-${name}-${node}` },
   status: { serviceNamespace: 'default', serviceName: name, node, peers },
