@@ -61,23 +61,37 @@ export function dialectNamed(name: string): DialectName {
   throw new Error(`cloud "${name}": expected one of ${Object.keys(dialects).join(', ')}`)
 }
 
-/** `readOnly` is a second token that may only read; there is none when absent. */
-type OpenOptions = { readOnly?: string }
+/** `readOnly` is a second token that may only read; `other` is another account. There is none when absent. */
+type OpenOptions = { readOnly?: string; other?: { project: string; token: string } }
 
-async function openEquinixMetal({ readOnly }: OpenOptions = {}) {
+async function openEquinixMetal({ readOnly, other }: OpenOptions = {}) {
   const project = randomUUID()
   const token = newToken()
   const tokens = tokensFor(project, token, readOnly)
-  const cloud: EquinixMetal = await startEquinixMetal({ projects: [{ id: project }], tokens })
+  const others = other ? [{ id: other.project, token: other.token }] : []
+  const cloud: EquinixMetal = await startEquinixMetal({
+    projects: [{ id: project }, ...others.map(({ id }) => ({ id }))],
+    tokens: [...tokens, ...others.map(tokenOfOther)],
+  })
   return { cloud, project, token }
 }
 
-async function openCherryServers({ readOnly }: OpenOptions = {}) {
+async function openCherryServers({ readOnly, other }: OpenOptions = {}) {
   const id = 218_450
   const token = newToken()
   const tokens = tokensFor(id, token, readOnly)
   const callLimit = { calls: 4, perMs: 1000 }
-  return { cloud: await startCherryServers({ projects: [{ id }], tokens, callLimit }), project: String(id), token }
+  const others = other ? [{ id: Number(other.project), token: other.token }] : []
+  const cloud = await startCherryServers({
+    projects: [{ id }, ...others.map((one) => ({ id: one.id }))],
+    tokens: [...tokens, ...others.map(tokenOfOther)],
+    callLimit,
+  })
+  return { cloud, project: String(id), token }
+}
+
+function tokenOfOther<Id>({ id, token }: { id: Id; token: string }) {
+  return { token, label: 'other', projects: [id] }
 }
 
 function tokensFor<Id>(project: Id, token: string, readOnly: string | undefined) {

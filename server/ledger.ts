@@ -5,13 +5,16 @@ import { leases, services } from '../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../ledger/sweep/adoption-mark.ts'
 import { type ClusterGuard, type ClusterGuardDeps, clusterGuard, haltReason } from '../ledger/sweep/cluster-guard.ts'
 import { ledgerMap } from '../ledger/sweep/ledger-map.ts'
+import { type ProjectGuard, type ProjectGuardOptions, projectGuard } from '../ledger/sweep/project-guard.ts'
+import { confirmProjectCommand, isProjectConfirmed } from '../ledger/sweep/project-plan.ts'
+import type { LossConfirmation } from '../ledger/sweep/sweep.ts'
 import { requestsInFlight } from '../ledger/record/requests-in-flight.ts'
 import { canonicalIpAddress } from '../lib/ip-address.ts'
 import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
 import { type Claims, claims } from '../ledger/claim/claim.ts'
 import type { ClaimDeps } from '../ledger/claim/obtain-address.ts'
-import { type ElasticIP, claimKey, elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, elasticIPs, reservationIdOf } from '../ledger/record/elastic-ip.ts'
 import { overLimit } from '../ledger/claim/limits.ts'
 import { records } from '../ledger/record/records.ts'
 import type { ReleaseDeps } from '../ledger/release/release.ts'
@@ -25,7 +28,14 @@ import { allRequestAnnotations, cachedAddresses, readPossibleUsers } from './pos
 
 export type LedgerOptions = Context & { want: (service: Service) => Want; caches: Pick<Caches, 'services' | 'records'> }
 
-export type Ledger = { deps: ClaimDeps & ReleaseDeps; claims: Claims; mark: AdoptionMark; guard: ClusterGuard }
+export type Ledger = {
+  deps: ClaimDeps & ReleaseDeps
+  claims: Claims
+  mark: AdoptionMark
+  guard: ClusterGuard
+  project: ProjectGuard
+  loss: LossConfirmation
+}
 
 const now = () => new Date()
 
@@ -43,6 +53,8 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const mark = adoptionMark({ map, project: vendor.project, identity, leader, monotonicMs })
   const scheme = { ...vendor.marks, cluster }
   const guard = makeGuard(options, { map, scheme, monotonicMs })
+  const at = { namespace, name }
+  const project = makeProjectGuard(options, { map, at })
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
@@ -56,7 +68,10 @@ export function makeLedger(options: LedgerOptions): Ledger {
     possibleUsers: readPossibleUsers(client, requestAnnotations),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
     clusterState: () => guard.state(),
-    haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), cluster),
+    haltReason: async (signal: AbortSignal) => {
+      const stored = await map.recent(signal)
+      return project.haltReason(stored) ?? haltReason(stored, cluster)
+    },
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: limiter(options),
     timeLimit: () => timeLimit(budgetMs),
@@ -64,7 +79,51 @@ export function makeLedger(options: LedgerOptions): Ledger {
     log,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
-  return { deps, claims: claims(deps), mark, guard }
+  return { deps, claims: claims(deps), mark, guard, project, loss: lossConfirmation(options, { map, at }) }
+}
+
+function makeProjectGuard(
+  { vendor, client, cluster, events, metrics, log }: LedgerOptions,
+  { map, at }: Pick<ProjectGuardOptions, 'map' | 'at'>,
+): ProjectGuard {
+  const recorder = events.of('service-controller')
+  const guard = projectGuard({
+    map,
+    at,
+    project: { id: vendor.project, setting: vendor.projectSetting },
+    cluster,
+    held: async (signal) =>
+      (await listAll(client, elasticIPs, { signal })).flatMap((record) => reservationIdOf(record) ?? []),
+    list: (signal) => vendor.cloud.reservations({}, signal),
+    log,
+    event: (about, occurrence) => recorder.record(about, occurrence),
+  })
+  metrics.read('eip_admission_other_project', () => Number(guard.problem() !== undefined))
+  return guard
+}
+
+/** With `confirm-project=<the project>` a person says that what the project no longer lists is gone. */
+function lossConfirmation(
+  { vendor, events, log }: LedgerOptions,
+  { map, at }: Pick<ProjectGuardOptions, 'map' | 'at'>,
+): LossConfirmation {
+  const { project } = vendor
+  const recorder = events.of('service-controller')
+  return {
+    isGiven: async (signal) => isProjectConfirmed(await map.read(signal), project),
+    async end(signal) {
+      const stored = await map.recent(signal)
+      if (isProjectConfirmed(stored, project)) await map.change(stored, { project }, signal)
+    },
+    async warn(signal) {
+      const message =
+        `project ${project} lists none of the reservations of this cluster: nothing is written off. ` +
+        `If they are really gone, run: ${confirmProjectCommand({ at, project })}`
+      log.error({ project }, message)
+      const stored = await map.recent(signal)
+      if (stored) recorder.record(stored, { type: 'Warning', reason: 'OtherProject', message })
+    },
+  }
 }
 
 function makeGuard(

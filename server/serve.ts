@@ -5,6 +5,7 @@ import type { ServeDeps } from './base.ts'
 import { type Context, createContext } from './context.ts'
 import { type Components, makeComponents } from './components.ts'
 import { readCertificates } from './metrics/certificates.ts'
+import { retryUntilAnswered } from './retry-until-answered.ts'
 import type { ServeSettings } from './settings/serve.ts'
 import { tlsOptions } from './settings/tls.ts'
 import { type Checks, serveFacts } from './status-page/facts.ts'
@@ -28,6 +29,7 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
     if (components.webhooks) await components.ownUser.start(running.signal)
     await components.certs.start(signal)
     if (signal.aborted) return
+    await checkProject(context, components, signal)
     const checks = checksOf(context, components)
     const page = makeStatusPage(context, () => serveFacts(context, components, checks))
     const listeners = await open(context, { components, page, checks })
@@ -41,6 +43,15 @@ export async function serve(settings: ServeSettings, deps: ServeDeps): Promise<v
   } finally {
     running.abort()
   }
+}
+
+/** The first review may ask for an address: by then we know whether the project is the ledger's. */
+function checkProject({ log }: Context, { ledger }: Components, signal: AbortSignal): Promise<void> {
+  return retryUntilAnswered(() => ledger.project.check(signal), { what: 'the project of the ledger', log, signal })
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
 type Served = { components: Components; page: StatusPage; checks: Checks }
@@ -57,7 +68,7 @@ type Work = { components: Components; settings: ServeSettings; signal: AbortSign
 async function runUntilAborted(listeners: Listeners, { components, settings, signal }: Work): Promise<void> {
   try {
     await Promise.all([
-      components.leadership?.run(signal),
+      components.ledger.project.run((own) => components.leadership?.run(own) ?? untilAborted(own), signal),
       components.guard?.run(signal),
       closeAfter(signal, listeners, settings.process.shutdownDelayMs),
     ])
@@ -68,7 +79,7 @@ async function runUntilAborted(listeners: Listeners, { components, settings, sig
 
 /** Another replica leads as soon as we stop. Reviews are answered until every API server knows that we stop. */
 async function closeAfter(signal: AbortSignal, listeners: Listeners, delayMs: number): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort')
+  await untilAborted(signal)
   await listeners.close(delayMs)
 }
 
@@ -107,6 +118,7 @@ function checksOf({ reload }: Context, components: Components): Checks {
     ready: [{ name: 'certificates', problem: () => components.certs.notReady() }, ...readiness(components)],
     details: [
       { name: 'settings', problem: () => reload?.problem() },
+      { name: 'project', problem: () => components.ledger.project.problem() },
       { name: 'cluster-id', problem: () => foreignCluster(components) },
       { name: 'admission', problem: () => components.probe?.problem() },
       { name: 'control-plane-address', problem: () => components.guard?.problem() },

@@ -5,6 +5,7 @@ import {
   balancerFinalizer,
   balancerRequestAnnotation,
   confirmAnnotation,
+  confirmProjectAnnotation,
   droppedRequestAnnotation,
   elasticIPAnnotation,
   protectAnnotation,
@@ -113,6 +114,14 @@ export const ledgerAnnotations: readonly Annotation[] = [
     values: 'a sign or a cluster id',
     sentence:
       'On `eip-admission-ledger`: overrules another cluster whose sign was found, or confirms a new `--cluster-id`. eip-admission removes it when it has acted on it.',
+  },
+  {
+    name: confirmProjectAnnotation,
+    on: 'ConfigMap',
+    writers: ['administrator'],
+    values: 'the id of a project',
+    sentence:
+      'On `eip-admission-ledger`: the ledger belongs to this project from now on, or the addresses that this project lost are really gone. eip-admission removes it when it has acted on it.',
   },
 ]
 

@@ -30,6 +30,9 @@ export const droppedRequestAnnotation = 'eip-admission.dev/dropped-request'
 /** On the ledger's ConfigMap: a person confirms which cluster is the one, by the id or sign that is meant. */
 export const confirmAnnotation = 'eip-admission.dev/confirm-cluster'
 
+/** On the ledger's ConfigMap: a person confirms the project to which the ledger belongs from now on. */
+export const confirmProjectAnnotation = 'eip-admission.dev/confirm-project'
+
 /** On a provisioned ElasticIP: the cluster that its reservation's marks name, and from which an operator takes it. */
 export const transferAnnotation = 'eip-admission.dev/transfer-from-cluster'
 

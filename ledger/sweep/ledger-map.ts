@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError, isAlreadyExists } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
-import { confirmAnnotation } from '../record/names.ts'
+import { confirmAnnotation, confirmProjectAnnotation } from '../record/names.ts'
 
 /** The ConfigMap in which the ledger keeps what concerns no single address. */
 export type LedgerMap = {
@@ -12,7 +12,7 @@ export type LedgerMap = {
   /** The map as it was at most a second ago, for what is asked at every claim. */
   recent(signal: AbortSignal): Promise<ConfigMap | undefined>
   /**
-   * Writes entries into the map as it was read, and removes those that are undefined, and the confirmation that they
+   * Writes entries into the map as it was read, and removes those that are undefined, and the confirmations that they
    * follow. KubeError `conflict` says that another process wrote first.
    */
   change(stored: ConfigMap | undefined, entries: Entries, signal: AbortSignal): Promise<ConfigMap>
@@ -63,11 +63,21 @@ async function create(client: KubeClient, map: ConfigMap, signal: AbortSignal): 
 
 function withEntries(map: ConfigMap, entries: Entries): ConfigMap {
   const merged = Object.entries({ ...map.data, ...entries }).filter(([, value]) => value !== undefined)
-  const { [confirmAnnotation]: confirmed, ...annotations } = map.metadata.annotations ?? {}
-  const isOverruled = 'foreign-sign' in entries && confirmed === map.data?.['foreign-sign']
-  const isUsed = confirmed !== undefined && (isOverruled || confirmed === entries['cluster'])
-  const metadata = isUsed ? { ...map.metadata, annotations } : map.metadata
+  const used = usedConfirmations(map, entries)
+  const annotations = Object.fromEntries(
+    Object.entries(map.metadata.annotations ?? {}).filter(([name]) => !used.includes(name)),
+  )
+  const metadata = used.length > 0 ? { ...map.metadata, annotations } : map.metadata
   return { ...map, metadata, data: Object.fromEntries(merged) as Record<string, string> }
+}
+
+/** The confirmations that these entries follow. */
+function usedConfirmations({ metadata, data }: ConfigMap, entries: Entries): string[] {
+  const { [confirmAnnotation]: confirmed, [confirmProjectAnnotation]: project } = metadata.annotations ?? {}
+  const isOverruled = 'foreign-sign' in entries && confirmed === data?.['foreign-sign']
+  const isUsed = confirmed !== undefined && (isOverruled || confirmed === entries['cluster'])
+  const isProjectUsed = project !== undefined && project === entries['project']
+  return [...(isUsed ? [confirmAnnotation] : []), ...(isProjectUsed ? [confirmProjectAnnotation] : [])]
 }
 
 function isSame(a: ConfigMap, b: ConfigMap): boolean {

@@ -10,6 +10,7 @@ import type { AdoptionMark } from './adoption-mark.ts'
 import type { ClusterGuard } from './cluster-guard.ts'
 import { type Failures, failures } from './failures.ts'
 import { formerServices } from './former-services.ts'
+import { hasOneOfOurs } from './project-plan.ts'
 import { type LiveService, type Surplus, type SweepPlan, planSweep } from './sweep-plan.ts'
 
 export type SweepDeps = LedgerDeps & {
@@ -26,8 +27,19 @@ export type SweepDeps = LedgerDeps & {
   sweepsUntagged: boolean
   /** Counts the reservations that no Service needs. */
   observe: (unneeded: Unneeded) => void
+  loss: LossConfirmation
   /** Tells the owner of a Service. */
   warn: (service: Service, message: string) => void
+}
+
+/** What a person says about a list that has none of the ledger's reservations. */
+export type LossConfirmation = {
+  /** Whether a person has confirmed that they are gone. */
+  isGiven: (signal: AbortSignal) => Promise<boolean>
+  /** Ends the confirmation: the list has what it should have. */
+  end: (signal: AbortSignal) => Promise<void>
+  /** Says that nothing is written off, and what a person can do. */
+  warn: (signal: AbortSignal) => Promise<void>
 }
 
 /** How many reservations no Service needs, as one sweep saw them. */
@@ -163,6 +175,15 @@ async function writeOffMissing(
   const records = recordsMissingFrom(reservations, all)
   const missedTwice = records.filter((record) => missing.has(reservationIdOf(record) ?? ''))
   const max = Math.max(1, Math.floor(all.length * maxShare))
-  for (const record of missedTwice.slice(0, max)) await writeOff(deps, record, signal)
+  const held = all.flatMap((record) => reservationIdOf(record) ?? [])
+  const isLikely = isLossLikely({ listed: reservations, held, cluster: deps.scheme.cluster, missing: records.length })
+  if (records.length === 0) await deps.loss.end(signal)
+  if (missedTwice.length > 0 && !isLikely && !(await deps.loss.isGiven(signal))) await deps.loss.warn(signal)
+  else for (const record of missedTwice.slice(0, max)) await writeOff(deps, record, signal)
   return new Set(records.flatMap((record) => reservationIdOf(record) ?? []))
+}
+
+/** Whether what a list misses may be gone: one reservation is deleted by hand, all of several are not. Pure. */
+function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
+  return of.missing < 2 || hasOneOfOurs(of.listed, of)
 }

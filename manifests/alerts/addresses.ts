@@ -62,5 +62,19 @@ export const addressAlerts: AlertGroup = {
         '`kubectl get events -n eip-admission` names the id, and the command for the case that the other one is gone.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
+    {
+      name: 'EIPAdmissionOtherProject',
+      severity: 'critical',
+      for: '5m',
+      expr: `max ${perInstall} (eip_admission_other_project) == 1`,
+      summary: 'Another project of the cloud is configured.',
+      description: `A replica of eip-admission ${where} has the settings of another project than its ledger, and neither reserves nor releases addresses.`,
+      symptom:
+        'New Services get no address from that replica. If no replica is right, deleted ones stay in `Terminating`.',
+      action:
+        'Run `doctor`, or read `/readyz` of the replica: both name the two projects, and the command for the case that ' +
+        'the project is to change.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'Another project is configured' },
+    },
   ],
 }

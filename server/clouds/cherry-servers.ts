@@ -4,6 +4,8 @@ import type { SettingsOf } from '../settings/dialects.ts'
 import { serviceAnnotationNames } from '../settings/dialects/annotations.ts'
 import { cherryServers as dialect, managedAnnotation } from '../settings/dialects/cherry-servers.ts'
 import { type CloudProvider, type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from './cloud-provider.ts'
+import { placesOf } from '../settings/setting.ts'
+import { oneOf } from '../settings/words.ts'
 import { dialectNames } from './dialect-names.ts'
 import { makePolicy } from './policy.ts'
 
@@ -19,6 +21,7 @@ export function cherryServersProvider(settings: Settings, { userAgent, proxy, ob
     providerIds: { scheme: 'cherryservers', older: [], id: /^[1-9][0-9]*$/ },
     bgp: dialectBgp(settings),
     project: projectId,
+    projectSetting: oneOf(placesOf(dialect.rows.projectId)),
     marks,
     loadBalancer,
     announcerMarks,

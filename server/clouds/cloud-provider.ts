@@ -32,6 +32,8 @@ export type CloudProvider = {
   bgp: Bgp
   /** The project that owns our reservations. Another project is another ledger. */
   project: string
+  /** The names of the setting of the project. */
+  projectSetting: string
   marks: Omit<MarkScheme, 'cluster'>
   policy: Policy
   loadBalancer: LoadBalancer

@@ -16,6 +16,8 @@ import {
   cloudTimeouts,
   controlPlaneOf,
 } from './cloud-provider.ts'
+import { placesOf } from '../settings/setting.ts'
+import { oneOf } from '../settings/words.ts'
 import { dialectNames } from './dialect-names.ts'
 import { machineId, maxPrefixes } from './metal.ts'
 import { type DialectPolicy, makePolicy } from './policy.ts'
@@ -32,6 +34,7 @@ export function equinixMetalProvider(settings: Settings, { userAgent, proxy, obs
     providerIds: { scheme: 'equinixmetal', older: ['packet'], id: machineId },
     bgp: dialectBgp(settings),
     project: projectId,
+    projectSetting: oneOf(placesOf(dialect.rows.projectId)),
     marks,
     managedBalancers: managedBalancers(settings, { userAgent, proxy, observe }),
     loadBalancer,

@@ -34,6 +34,7 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
     // The predecessor went on with BGP and node annotations when it disabled load balancing: kube-vip may need them.
     bgp: dialectBgp(settings, settings.loadBalancer),
     project: projectId,
+    projectSetting: oneOf(placesOf(packet.rows.projectId)),
     marks,
     loadBalancer,
     announcerMarks,

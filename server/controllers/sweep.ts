@@ -40,6 +40,7 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     ...ledger.deps,
     mark: ledger.mark,
     guard: ledger.guard,
+    loss: ledger.loss,
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),

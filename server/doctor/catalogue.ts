@@ -4,7 +4,7 @@ import { kubeVip, metallbDefinitions, metallbPrograms } from './checks/announcer
 import { announcedAddresses, metallbReports, silentAnnouncer, speakers } from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
 import { bgpPeers, bgpSessions } from './checks/bgp.ts'
-import { addressLimits, cloudAccess, cloudPace, clusterId, recentErrors } from './checks/cloud.ts'
+import { addressLimits, cloudAccess, cloudPace, clusterId, project, recentErrors } from './checks/cloud.ts'
 import { controlPlaneHolder, controlPlaneReservation, mirrorService } from './checks/control-plane.ts'
 import { nodeMachines, providerIds, uninitializedNodes } from './checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from './checks/other-programs.ts'
@@ -18,7 +18,7 @@ import { caBundle, servingCertificate, webhookConfigurations, webhooksReached } 
 export const catalogue: readonly Check[] = [
   [apiServerVersion, apiServerFlags, clock],
   [webhookConfigurations, webhooksReached, caBundle, servingCertificate],
-  [cloudAccess, cloudPace, clusterId, addressLimits, recentErrors],
+  [cloudAccess, cloudPace, clusterId, project, addressLimits, recentErrors],
   [providerIds, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
   [

@@ -108,6 +108,15 @@ export type Context = {
   settings: Pick<ServeSettings, 'process' | 'cluster' | 'warnings'>
   vendor: Pick<
     CloudProvider,
-    'marks' | 'announcerMarks' | 'policy' | 'providerIds' | 'loadBalancer' | 'bgp' | 'controlPlane' | 'unsupported'
+    | 'project'
+    | 'projectSetting'
+    | 'marks'
+    | 'announcerMarks'
+    | 'policy'
+    | 'providerIds'
+    | 'loadBalancer'
+    | 'bgp'
+    | 'controlPlane'
+    | 'unsupported'
   > & { cloud: { readonly name: string } }
 }

@@ -116,6 +116,18 @@ export const catalogue = {
     meaning: 'Another cluster uses the same cluster id. Neither of the two reserves or releases anything.',
     todo: 'Decide which cluster owns the addresses: see the guide on backup and restore.',
   },
+  OtherProject: {
+    about: 'ConfigMap',
+    types: ['Warning'],
+    meaning:
+      'The settings name another project than the ledger remembers, or the project has none of its reservations. Nothing is reserved, released or written off.',
+    todo: 'Restore the project and its token, or confirm the project: see the guide on troubleshooting.',
+  },
+  ProjectConfirmed: {
+    about: 'ConfigMap',
+    types: ['Normal'],
+    meaning: 'An administrator confirmed another project. The addresses in the former one are no longer looked after.',
+  },
   ClusterTakenOver: {
     about: 'ConfigMap',
     types: ['Normal'],

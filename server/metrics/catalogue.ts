@@ -64,6 +64,10 @@ export const catalogue = {
     type: 'gauge',
     help: 'Whether another cluster uses our cluster id, as the leader sees it.',
   },
+  eip_admission_other_project: {
+    type: 'gauge',
+    help: 'Whether the settings name another project than the ledger remembers, or nobody could read yet whether they do.',
+  },
   eip_admission_cloud_call_duration_seconds: {
     type: 'histogram',
     help: 'Calls to the cloud, by name and status or fault.',

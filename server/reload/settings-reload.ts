@@ -71,9 +71,12 @@ class FileReload implements SettingsReload {
 
   problem(): string | undefined {
     const { path } = this.#options.file
-    if (this.#refused !== undefined) return `${path} was not taken up: ${this.#refused}`
-    if (this.#needRestart.length === 0) return undefined
-    return `${path} has settings that need a restart: ${this.#needRestart.join(', ')}`
+    const needs = `settings that need a restart: ${this.#needRestart.join(', ')}`
+    const hasNeeds = this.#needRestart.length > 0
+    // A file of another project is refused for its token, and the token is not what is wrong with it.
+    if (this.#refused !== undefined)
+      return `${path} was not taken up: ${this.#refused}${hasNeeds ? `; it has ${needs}` : ''}`
+    return hasNeeds ? `${path} has ${needs}` : undefined
   }
 
   isTakenUp(): boolean {

@@ -78,6 +78,8 @@ export type ProcessOptions = {
   events?: string[]
   /** Releases wait for the first sweep of the process, and end while another cluster uses the id. */
   checksCluster?: boolean
+  /** A person has confirmed that what the cloud no longer lists is gone. */
+  confirmsLoss?: boolean
   /** The size of the warm pool in da. */
   warmPool?: number
 }
@@ -278,6 +280,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     reconcile: (key) => reconciler.reconcile(key, neverAborted),
     sweep: sweep({
       ...deps,
+      loss: {
+        isGiven: () => Promise.resolve(options.confirmsLoss === true),
+        end: () => Promise.resolve(),
+        warn: async () => void context.warnings.push('nothing is written off'),
+      },
       mark,
       guard,
       listRecords: () => api.stored(elasticIPs),

@@ -111,6 +111,12 @@ const shortCases: Case[] = [
     { [of('a', 'eip_admission_cluster_id_in_use')]: from(60, 0, always(1)) },
     'EIPAdmissionClusterIdInUse',
   ],
+  ['a replica has another project for a moment', { [of('b', 'eip_admission_other_project')]: during(4, 0, 1) }],
+  [
+    'a replica has another project',
+    { [of('b', 'eip_admission_other_project')]: from(60, 0, always(1)) },
+    'EIPAdmissionOtherProject',
+  ],
 
   [
     'three probes through the API server fail',

@@ -84,6 +84,7 @@ function leader(name: string): Series {
     [of(name, 'eip_admission_cloud_last_success_timestamp_seconds')]: rising(30),
     [of(name, 'eip_admission_unneeded_reservations', { kind: 'orphan' })]: always(0),
     [of(name, 'eip_admission_cluster_id_in_use')]: always(0),
+    [of(name, 'eip_admission_other_project')]: always(0),
     [of(name, 'eip_admission_nodes_without_machine')]: always(0),
     [of(name, 'workqueue_depth', { name: 'service-controller' })]: always(0),
     [reconcile('ok')]: rising(20),

@@ -3,11 +3,20 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { dialects } from '../../sandbox/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
+import { typed } from '../whole/command-line.ts'
+import { routes } from '../whole/test-stage.ts'
 import { dialect, openStage } from './dialect.ts'
 
-const stage = await openStage()
+// Another account at the same cloud, whose Secret somebody copies into this cluster.
+const other =
+  dialect.name === 'cherry-servers'
+    ? { project: '718281', token: 'the-token-of-another-account' }
+    : { project: '7f8b4a06-2c55-4c1f-8d0e-6f2f0a9b1c3e', token: 'the-token-of-another-account' }
+const accounts = await dialects[dialect.name].open({ other })
+const stage = await openStage({ account: accounts })
 const { calls, tokens } = stage.cloud.control
 const placeField = { 'equinix-metal': 'metro', packet: 'facility', 'cherry-servers': 'region' }[dialect.name]
 const before = { apiKey: stage.token, projectID: stage.project, [placeField]: dialect.place }
@@ -40,10 +49,11 @@ await stage.kubectl(['apply', '-f', '-'], account)
 await stage.kubectl(['create', '-f', '-'], pod)
 const inPod = ['pod', '-n', 'eip-admission', pod.metadata.name]
 const podUid = await stage.run('get', ...inPod, '-o', 'jsonpath={.metadata.uid}')
-const product = await stage.startSwept({
+const running = {
   env: { ...fromFile, POD_NAME: pod.metadata.name, POD_UID: podUid },
-  flags: [`--cloud-config=${file}`],
-})
+  flags: [`--cloud-config=${file}`, '--sweep-interval=1s'],
+}
+let product = await stage.startSwept(running)
 
 const addressOf = async (name: string) => (await stage.create(loadBalancer(name))).spec.loadBalancerIP
 const readyz = async () => (await product.health('/readyz')).text
@@ -118,6 +128,80 @@ test('another project needs a restart: its token alone would see another ledger'
   await isTakenUp()
 })
 
-test.after(() => stage.close())
+const foreign = { ...before, apiKey: other.token, projectID: other.project }
+const right = { ...before, apiKey: 'the-token-after-the-rotation' }
+const bought = () => stage.reserved().map(({ id }) => id)
+/** What each Service shows, one a line. */
+const shown = async () => {
+  const lines = '{range .items[*]}{.metadata.name}={.spec.loadBalancerIP}{"\\n"}{end}'
+  return (await stage.run('get', 'services', '-o', `jsonpath=${lines}`)).trim().split('\n')
+}
+const words = new RegExp(`belongs to project ${stage.project}, but the settings name project ${other.project} `)
+
+test('a Secret of another account is not taken up by a process that runs', async () => {
+  mount(foreign)
+  await says(`${file} was not taken up: `)
+  assert.match(await readyz(), /need a restart: project/)
+  calls.clear()
+  assert.ok(await addressOf('beside-a-copied-secret'))
+  assert.equal([...new Set(calls.all('POST /projects/{id}/ips').map(({ caller }) => caller))], ['rotated'])
+})
+
+test('a process that starts with it buys nothing and takes no address away, and says why', async () => {
+  const [held, services] = [bought(), await shown()]
+  await product.stop()
+  calls.clear()
+  product = await stage.start(running)
+  const { stderr, code } = await stage.kubectl(['create', '-f', '-'], loadBalancer('with-a-copied-secret'))
+  assert.is(code, 0, stderr)
+  assert.match(stderr, words)
+  await eventually(
+    'an Event says why',
+    async (observe) => words.test(observe(await stage.run('get', 'events', '-n', 'eip-admission'))) || undefined,
+  )
+  assert.match(await readyz(), words)
+  assert.match((await product.health('/metrics')).text, /^eip_admission_other_project 1$/m)
+  assert.match((await product.health('/metrics')).text, /^eip_admission_leader 0$/m)
+  assert.equal([bought(), stage.calls(routes.reserve), stage.calls(routes.release)], [held, 0, 0])
+  assert.equal(await shown(), [...services, 'with-a-copied-secret='].toSorted())
+})
+
+test('doctor names both projects and the command, and the right Secret has everything as before', async () => {
+  const place = [`--cloud-provider=${dialects[dialect.name].provider}`, `--base-url=${stage.cloud.url}`]
+  const flags = [...place, `--cloud-config=${file}`, `--kubeconfig=${stage.controlPlane.kubeconfig}`]
+  const { PATH = '' } = process.env
+  const { stdout } = await typed(['doctor', ...flags], { PATH, ...dialect.here, ...fromFile })
+  assert.match(stdout, words)
+  assert.match(stdout, /kubectl annotate configmap .* eip-admission.dev\/confirm-project=/)
+  const held = bought()
+  await product.stop()
+  mount(right)
+  product = await stage.startSwept(running)
+  const address = await eventually(
+    'the Service gets its address',
+    async () => (await stage.service('with-a-copied-secret'))?.spec.loadBalancerIP,
+  )
+  assert.equal(bought().filter((id) => !held.includes(id)).length, 1)
+  assert.ok(stage.reserved().some((one) => one.address === address))
+  assert.not.match(await readyz(), /belongs to project/)
+})
+
+test('once a person confirms the other project, new addresses are reserved there', async () => {
+  await product.stop()
+  mount(foreign)
+  product = await stage.start(running)
+  await eventually('it is refused', async () => words.test(await readyz()) || undefined)
+  const command = /kubectl (annotate .*confirm-project=\S+)/.exec(await readyz())?.[1] ?? ''
+  await stage.run(...command.split(' '))
+  await eventually('it is accepted', async () => !words.test(await readyz()) || undefined)
+  calls.clear()
+  assert.ok(await addressOf('in-the-other-project'))
+  assert.equal(
+    calls.all(routes.reserve).map(({ caller }) => caller),
+    ['other'],
+  )
+})
+
+test.after(() => stage.close(accounts.cloud))
 
 test.run()

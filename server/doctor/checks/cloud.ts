@@ -1,6 +1,8 @@
 import { countedAddresses } from '../../../ledger/claim/limits.ts'
-import { claimKey } from '../../../ledger/record/elastic-ip.ts'
+import { claimKey, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { planProject } from '../../../ledger/sweep/project-plan.ts'
+import { names } from '../../../manifests/names.ts'
 import { idProblem } from '../../cluster.ts'
 import type { KubeEvent } from '../../../kube/objects.ts'
 import { type Finding, defineCheck } from '../check.ts'
@@ -121,6 +123,27 @@ export const clusterId = defineCheck({
     if (!problem) return []
     const why = '`serve` refuses to start: it would not recognize the reservations of this cluster'
     return [{ level: 'error', what: `cluster id: ${problem.wrong}`, why, fix: problem.right }]
+  },
+})
+
+export const project = defineCheck({
+  id: 'project',
+  section: 'Cloud',
+  checks: 'The project of the settings is the one that the ledger remembers, or has its reservations.',
+  good: 'the project is the one of the ledger',
+  needs: ['cluster', 'records', 'reservations'],
+  judge({ cluster: { id, ledger: map }, records, reservations: listed }, { settings, vendor }) {
+    const plan = planProject({
+      project: { id: vendor.project, setting: vendor.projectSetting },
+      at: { namespace: settings.process.namespace, name: names.ledgerConfigMap },
+      map,
+      held: records.flatMap((record) => reservationIdOf(record) ?? []),
+      listed,
+      cluster: id,
+    })
+    if (plan.kind !== 'other') return []
+    const { what, remedy: fix } = plan
+    return [{ level: 'error', what, why: '`serve` answers reviews there, and does nothing else', fix }]
   },
 })
 

@@ -2,7 +2,7 @@ import type { Check, Result } from '../../doctor/check.ts'
 import { kubeVip, metallbDefinitions, metallbPrograms } from '../../doctor/checks/announcers.ts'
 import { metallbReports } from '../../doctor/checks/announcing.ts'
 import { apiServerVersion } from '../../doctor/checks/api-server.ts'
-import { cloudAccess, cloudPace, clusterId } from '../../doctor/checks/cloud.ts'
+import { cloudAccess, cloudPace, clusterId, project } from '../../doctor/checks/cloud.ts'
 import { controlPlaneReservation } from '../../doctor/checks/control-plane.ts'
 import { nodeMachines, providerIds, uninitializedNodes } from '../../doctor/checks/nodes.ts'
 import { overlappingPools } from '../../doctor/checks/pools.ts'
@@ -18,6 +18,7 @@ const checks: readonly Check[] = [
   apiServerVersion,
   cloudAccess,
   clusterId,
+  project,
   metallbPrograms,
   metallbDefinitions,
   overlappingPools,

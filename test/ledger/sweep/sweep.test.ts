@@ -399,6 +399,24 @@ test('an address that the cloud lost is written off when two sweeps miss it, and
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
+test('when the cloud lists none of several reservations, nothing is written off until a person confirms it', async () => {
+  const harness = makeHarness()
+  const phases = () => ['default/web', 'default/db'].map((key) => harness.record(key)?.status?.phase)
+  for (const [n, name] of ['web', 'db'].entries()) {
+    harness.addService(makeService({ name }))
+    const record = makeRecord(
+      { ...held, reservationID: `res-${n}`, address: `203.0.113.${n}` },
+      { claimRef: { namespace: 'default', name } },
+    )
+    harness.api.put(elasticIPs, { ...record, metadata: { ...record.metadata, name: `default.${name}` } })
+  }
+  await sweepTimes(harness, 4)
+  assert.equal([phases(), harness.warnings.at(-1)], [['Bound', 'Bound'], 'nothing is written off'])
+  const confirmed = harness.process('sweeper', { confirmsLoss: true })
+  await sweepTimes(harness, 2, confirmed)
+  assert.equal(new Set(phases()), new Set(['Bound', 'Requested']))
+})
+
 test('an address that only the list misses is kept', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, marks: {} })

@@ -3,7 +3,14 @@ import * as assert from 'uvu/assert'
 import type { ConfigMap, KubeEvent, Node, WebhookConfiguration } from '../../../kube/objects.ts'
 import type { RoleObject, Values } from '../../../server/doctor/facts.ts'
 import type { Result } from '../../../server/doctor/check.ts'
-import { addressLimits, cloudAccess, cloudPace, clusterId, recentErrors } from '../../../server/doctor/checks/cloud.ts'
+import {
+  addressLimits,
+  cloudAccess,
+  cloudPace,
+  clusterId,
+  project,
+  recentErrors,
+} from '../../../server/doctor/checks/cloud.ts'
 import {
   controlPlaneHolder,
   controlPlaneReservation,
@@ -62,6 +69,18 @@ test('a cluster id that would change', () => {
   const map = { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata, data: { cluster: 'former' } }
   const of = (ledger: ConfigMap | undefined) => lines(clusterId, { cluster: { id: 'u', uid: 'u', ledger } })[0] ?? ''
   assert.match(of(map), /^error: cluster id: .* have the id former$/)
+  assert.match(of(undefined), /^ok/)
+})
+
+test('a project that is not the one of the ledger', () => {
+  const metadata = { name: 'l', namespace: 'n' }
+  const map = { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata, data: { project: 'former' } }
+  const of = (ledger: ConfigMap | undefined) =>
+    lines(project, { cluster: { id: 'u', uid: 'u', ledger }, records: [], reservations: [] })[0] ?? ''
+  assert.match(
+    of(map),
+    /^error: the ledger of this cluster belongs to project former, .* name project p \(.*METAL_PROJECT_ID/,
+  )
   assert.match(of(undefined), /^ok/)
 })
 

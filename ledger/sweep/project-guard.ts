@@ -1,0 +1,177 @@
+import { CloudError, type Reservation } from '../../clouds/cloud.ts'
+import { type Clock, systemClock } from '../../kube/clock.ts'
+import type { Log } from '../../kube/log.ts'
+import type { ConfigMap } from '../../kube/objects.ts'
+import type { LedgerMap } from './ledger-map.ts'
+import {
+  type ConfiguredProject,
+  type OtherProject,
+  type ProjectPlan,
+  type ProjectSeen,
+  otherProject,
+  planProject,
+  reasonOf,
+  rememberedProject,
+} from './project-plan.ts'
+
+type ProjectEvent = { type: 'Normal' | 'Warning'; reason: 'OtherProject' | 'ProjectConfirmed'; message: string }
+
+export type ProjectGuardOptions = {
+  map: LedgerMap
+  at: ProjectSeen['at']
+  project: ConfiguredProject
+  cluster: string
+  /** The reservations that the records have now, past every cache. */
+  held: (signal: AbortSignal) => Promise<string[]>
+  /** Every reservation of the configured project. */
+  list: (signal: AbortSignal) => Promise<Reservation[]>
+  log: Log
+  event: (map: ConfigMap, event: ProjectEvent) => void
+  clock?: Clock
+}
+
+export type ProjectGuard = {
+  /** Compares the configured project with the one that the ledger remembers, and remembers it where none is. */
+  check(signal: AbortSignal): Promise<void>
+  /** Why this process may do nothing in its project, as it saw last; undefined if it may. */
+  problem(): string | undefined
+  /** The same, by the ledger's ConfigMap as it is now: every claim asks this. */
+  haltReason(map: ConfigMap | undefined): string | undefined
+  /** Works while the project is the ledger's, until the signal aborts. */
+  run(work: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<void>
+}
+
+/** How often a process looks whether a person has confirmed its project, or another one. */
+const haltedMs = 2_000
+const oursMs = 15_000
+/** How often an Event of what lasts is counted on: the API server forgets it after an hour. */
+const tellAgainMs = 600_000
+
+/** Keeps a process from working in a project that is not the ledger's: another account has none of our addresses. */
+export function projectGuard(options: ProjectGuardOptions): ProjectGuard {
+  const { at, project, log, clock = systemClock } = options
+  const { check, problem } = comparison({ ...options, clock })
+  const isOurs = () => problem() === undefined
+  const look = async (signal: AbortSignal) => {
+    try {
+      await check(signal)
+    } catch (error) {
+      // What was known stays: the next look may be answered, and a conflict says that another replica was quicker.
+      if (!signal.aborted) log.debug({ error: String(error) }, 'the project of the ledger was not read')
+    }
+  }
+  return {
+    check,
+    problem,
+    haltReason(now) {
+      const remembered = rememberedProject(now)
+      // Without an entry, what this process has seen counts: somebody may have deleted the ConfigMap.
+      if (remembered === undefined) return problem()
+      return remembered === project.id ? undefined : reasonOf(otherProject({ project, at, remembered }))
+    },
+    async run(work, signal) {
+      while (!signal.aborted) {
+        if (isOurs()) {
+          if (await workWhileOurs(work, (until) => watchWhileOurs({ clock, look, isOurs }, until), signal)) return
+        } else {
+          await clock.sleep(haltedMs, signal)
+          await look(signal)
+        }
+      }
+    },
+  }
+}
+
+/** Compares the project of the settings with the ledger's, and keeps what the last comparison came to. */
+function comparison(options: ProjectGuardOptions & { clock: Clock }): Pick<ProjectGuard, 'check' | 'problem'> {
+  const { map, at, project, cluster } = options
+  const tell = teller(options)
+  let plan: ProjectPlan | undefined
+  return {
+    problem: () =>
+      plan === undefined ? `whether ${project.id} is the project of the ledger was not read yet` : reasonOf(plan),
+    async check(signal) {
+      const stored = await map.read(signal)
+      const facts = await factsOf(options, stored, signal)
+      const next = planProject({ project, at, map: stored, cluster, ...facts })
+      if (next.kind === 'remember') {
+        // The id of a ledger that exists changes with its signs, and only there.
+        const entries = { ...(!stored && { cluster }), project: project.id }
+        const changed = await map.change(stored, entries, signal)
+        tell.remembered(changed, rememberedProject(stored))
+      } else if (next.kind === 'other') {
+        // Without the object a person could not confirm anything on it.
+        tell.other(stored ?? (await map.change(stored, { cluster }, signal)), next)
+      }
+      plan = next
+    },
+  }
+}
+
+/** Works until `watch` returns or the signal aborts; returns whether the work ended by itself. */
+async function workWhileOurs(
+  work: (signal: AbortSignal) => Promise<unknown>,
+  watch: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const turn = new AbortController()
+  const until = AbortSignal.any([signal, turn.signal])
+  const watching = watch(until).then(() => turn.abort())
+  try {
+    await work(until)
+    return !until.aborted
+  } finally {
+    turn.abort()
+    await watching
+  }
+}
+
+/** Returns when the project is no longer the ledger's, or at the abort. */
+async function watchWhileOurs(
+  { clock, look, isOurs }: { clock: Clock; look: (signal: AbortSignal) => Promise<void>; isOurs: () => boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted && isOurs()) {
+    await clock.sleep(oursMs, signal)
+    if (!signal.aborted) await look(signal)
+  }
+}
+
+/** What the plan needs beside the ConfigMap, which says all where it has the project. */
+async function factsOf(
+  { held: readHeld, list }: ProjectGuardOptions,
+  stored: ConfigMap | undefined,
+  signal: AbortSignal,
+): Promise<Pick<ProjectSeen, 'held' | 'listed'>> {
+  if (rememberedProject(stored) !== undefined) return { held: [], listed: undefined }
+  const held = await readHeld(signal)
+  if (held.length === 0) return { held, listed: undefined }
+  try {
+    return { held, listed: await list(signal) }
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error
+    return { held, listed: undefined }
+  }
+}
+
+/** Says in the log and in Events what is new, and an Event again while it lasts. */
+function teller({ log, event, project, clock }: ProjectGuardOptions & { clock: Clock }) {
+  let told: { reason: string; atMs: number } | undefined
+  return {
+    other(map: ConfigMap, plan: OtherProject): void {
+      const reason = `${plan.what}; ${plan.remedy}`
+      const isNew = told?.reason !== reason
+      if (told && !isNew && clock.now() - told.atMs < tellAgainMs) return
+      told = { reason, atMs: clock.now() }
+      if (isNew) log.error({ project: project.id }, reason)
+      event(map, { type: 'Warning', reason: 'OtherProject', message: reason })
+    },
+    remembered(map: ConfigMap, former: string | undefined): void {
+      told = undefined
+      log.info({ project: project.id, former }, 'the ledger remembers its project')
+      if (former === undefined || former === project.id) return
+      const message = `The ledger belongs to project ${project.id} from now on, before to ${former}`
+      event(map, { type: 'Normal', reason: 'ProjectConfirmed', message })
+    },
+  }
+}

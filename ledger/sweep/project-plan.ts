@@ -1,0 +1,112 @@
+import type { Reservation } from '../../clouds/cloud.ts'
+import type { ConfigMap } from '../../kube/objects.ts'
+import { confirmProjectAnnotation } from '../record/names.ts'
+
+/** The project that the settings name. */
+export type ConfiguredProject = {
+  id: string
+  /** Where an operator sets it. */
+  setting: string
+}
+
+export type ProjectSeen = {
+  project: ConfiguredProject
+  /** Where the ledger's ConfigMap is, whether it exists or not. */
+  at: { namespace: string; name: string }
+  map: ConfigMap | undefined
+  /** The reservations that records have. */
+  held: readonly string[]
+  /** Every reservation of the configured project; undefined if they could not be read. */
+  listed: readonly Reservation[] | undefined
+  /** The id of the cluster. */
+  cluster: string
+}
+
+/**
+ * What a process may do in the configured project. `ours`: everything. `remember`: the same, after it has written the
+ * project into the ledger's ConfigMap. `other`: nothing. `unread`: nothing, until the cloud answers.
+ */
+export type ProjectPlan = { kind: 'ours' | 'remember' } | { kind: 'unread'; what: string } | OtherProject
+
+/** What is wrong, and what a person can do. */
+export type OtherProject = { kind: 'other'; what: string; remedy: string }
+
+/**
+ * Decides whether the configured project is the one of the ledger. Pure.
+ *
+ * | the ledger remembers   | and                                              | plan     |
+ * | ---------------------- | ------------------------------------------------ | -------- |
+ * | this project           |                                                  | ours     |
+ * | another one, or none   | a person has confirmed this one                  | remember |
+ * | another one            | otherwise                                        | other    |
+ * | none                   | no record has a reservation                      | remember |
+ * | none                   | the project has a reservation of ours            | remember |
+ * | none                   | the project has none of ours                     | other    |
+ * | none                   | the project could not be read                    | unread   |
+ */
+export function planProject(seen: ProjectSeen): ProjectPlan {
+  const { project, at, map, held, listed, cluster } = seen
+  if (map?.data?.['project'] === project.id) return { kind: 'ours' }
+  const remembered = rememberedProject(map)
+  if (remembered === project.id || isProjectConfirmed(map, project.id)) return { kind: 'remember' }
+  if (remembered !== undefined) return otherProject({ project, at, remembered })
+  if (held.length === 0) return { kind: 'remember' }
+  const owner = `the ledger of this cluster has ${held.length} reservations`
+  const named = `project ${project.id} (${project.setting})`
+  if (listed === undefined) {
+    return { kind: 'unread', what: `${owner}, and whether they are in ${named} could not be read yet: ${nothing}` }
+  }
+  if (hasOneOfOurs(listed, { held, cluster })) return { kind: 'remember' }
+  const remedy = remedyOf({ project, at }, 'the former project')
+  return { kind: 'other', what: `${owner}, and ${named} has none of them: ${nothing}`, remedy }
+}
+
+const nothing = 'nothing is reserved, released or written off'
+
+/** The project that the ledger remembers. Before there was an entry of its own, a complete sweep wrote one. */
+export function rememberedProject(map: ConfigMap | undefined): string | undefined {
+  const { project, adopted } = map?.data ?? {}
+  return project ?? adopted
+}
+
+/** Whether a person has confirmed this project. */
+export function isProjectConfirmed(map: ConfigMap | undefined, project: string): boolean {
+  return map?.metadata.annotations?.[confirmProjectAnnotation] === project
+}
+
+/** The configured project is not the one that the ledger remembers. */
+export function otherProject(of: {
+  project: ConfiguredProject
+  at: ProjectSeen['at']
+  remembered: string
+}): OtherProject {
+  const { project, remembered } = of
+  const what =
+    `the ledger of this cluster belongs to project ${remembered}, but the settings name project ${project.id} ` +
+    `(${project.setting}): ${nothing}`
+  return { kind: 'other', what, remedy: remedyOf(of, `project ${remembered}`) }
+}
+
+function remedyOf({ project, at }: Pick<ProjectSeen, 'project' | 'at'>, former: string): string {
+  const confirm = confirmProjectCommand({ at, project: project.id })
+  return `restore ${former} and its token in the settings; or, to use project ${project.id} from now on, run: ${confirm}`
+}
+
+/** A plan as a reason; undefined if the project is the ledger's. */
+export function reasonOf(plan: ProjectPlan): string | undefined {
+  if (plan.kind === 'other') return `${plan.what}; ${plan.remedy}`
+  return plan.kind === 'unread' ? plan.what : undefined
+}
+
+/** The command with which a person confirms a project. */
+export function confirmProjectCommand({ at, project }: { at: ProjectSeen['at']; project: string }): string {
+  return `kubectl annotate configmap -n ${at.namespace} ${at.name} --overwrite ${confirmProjectAnnotation}=${project}`
+}
+
+/** Whether a list has a reservation that a record has, or that names this cluster. */
+export function hasOneOfOurs(
+  listed: readonly Reservation[],
+  { held, cluster }: Pick<ProjectSeen, 'held' | 'cluster'>,
+): boolean {
+  return listed.some(({ id, marks }) => held.includes(id) || marks['cluster'] === cluster)
+}

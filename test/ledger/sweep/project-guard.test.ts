@@ -1,0 +1,110 @@
+// A process with the settings of a project, and the ledger that remembers one.
+import { setImmediate } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Reservation } from '../../../clouds/cloud.ts'
+import type { ConfigMap } from '../../../kube/objects.ts'
+import { configMaps } from '../../../kube/resource.ts'
+import { confirmProjectAnnotation } from '../../../ledger/record/names.ts'
+import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
+import { projectGuard } from '../../../ledger/sweep/project-guard.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+import { silentLog } from '../../fakes/log.ts'
+import { neverAborted } from '../harness.ts'
+
+const at = { namespace: 'eip', name: 'ledger' }
+
+function makeCluster() {
+  const api = apiServer()
+  const events: string[] = []
+  const facts: { held: string[]; listed: Reservation[] } = { held: [], listed: [] }
+  let nowMs = 0
+  const stored = () => api.stored(configMaps)[0] as ConfigMap
+  const guard = (id: string) =>
+    projectGuard({
+      map: ledgerMap({ client: api.client, ...at, monotonicMs: () => nowMs }),
+      at,
+      project: { id, setting: 'PROJECT' },
+      cluster: 'us',
+      held: () => Promise.resolve(facts.held),
+      list: () => Promise.resolve(facts.listed),
+      log: silentLog,
+      event: (_map, { reason }) => void events.push(reason),
+      clock: {
+        now: () => nowMs,
+        date: () => new Date(nowMs),
+        sleep: async (ms) => {
+          nowMs += ms
+          await setImmediate()
+        },
+      },
+    })
+  const confirm = (id: string) =>
+    api.put(configMaps, {
+      ...stored(),
+      metadata: { ...stored().metadata, annotations: { [confirmProjectAnnotation]: id } },
+    })
+  return { api, events, facts, stored, guard, confirm }
+}
+
+test('the first process remembers its project, and one with another project may do nothing', async () => {
+  const { guard, stored, events } = makeCluster()
+  const [right, wrong] = [guard('right'), guard('wrong')]
+  assert.match(right.problem() ?? '', /not read yet/)
+  await right.check(neverAborted)
+  await wrong.check(neverAborted)
+  assert.equal(stored().data, { cluster: 'us', project: 'right' })
+  assert.equal([right.problem(), right.haltReason(stored())], [undefined, undefined])
+  assert.match(wrong.problem() ?? '', /belongs to project right/)
+  assert.is(wrong.haltReason(stored()), wrong.problem())
+  assert.equal(events, ['OtherProject'])
+})
+
+test('a ConfigMap that is deleted while the process runs halts nobody who was right, and nobody else is let in', async () => {
+  const { guard, facts } = makeCluster()
+  const [right, wrong] = [guard('right'), guard('wrong')]
+  await right.check(neverAborted)
+  facts.held = ['res-1']
+  await wrong.check(neverAborted)
+  assert.is(right.haltReason(undefined), undefined)
+  assert.match(wrong.haltReason(undefined) ?? '', /belongs to project right/)
+})
+
+test('a project that has none of the reservations gets a ConfigMap, for a person to confirm it there', async () => {
+  const { guard, facts, stored, confirm } = makeCluster()
+  facts.held = ['res-1']
+  const one = guard('one')
+  await one.check(neverAborted)
+  assert.equal(stored().data, { cluster: 'us' })
+  confirm('one')
+  await one.check(neverAborted)
+  assert.equal([stored().data, one.problem()], [{ cluster: 'us', project: 'one' }, undefined])
+  assert.equal(stored().metadata.annotations, {})
+})
+
+test('the confirmed project works, and the process with the former one ends its work', async () => {
+  const { guard, confirm, events } = makeCluster()
+  const [former, next] = [guard('former'), guard('next')]
+  await former.check(neverAborted)
+  await next.check(neverAborted)
+  const stop = new AbortController()
+  const working = new Set<string>()
+  const run = (name: string, of: typeof former) =>
+    of.run(async (signal) => {
+      working.add(name)
+      while (!signal.aborted) await setImmediate()
+      working.delete(name)
+    }, stop.signal)
+  const runs = Promise.all([run('former', former), run('next', next)])
+  while (!working.has('former')) await setImmediate()
+  assert.not(working.has('next'))
+  confirm('next')
+  while (working.has('former') || !working.has('next')) await setImmediate()
+  assert.match(former.problem() ?? '', /belongs to project next/)
+  assert.ok(events.includes('ProjectConfirmed'))
+  stop.abort()
+  await runs
+  assert.is(working.size, 0)
+})
+
+test.run()

@@ -1,0 +1,51 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { confirmProjectAnnotation } from '../../../ledger/record/names.ts'
+import { type ProjectSeen, planProject, reasonOf } from '../../../ledger/sweep/project-plan.ts'
+import { makeReservation } from '../../builders.ts'
+
+const at = { namespace: 'eip', name: 'ledger' }
+const map = (data: Record<string, string>, confirmed?: string): ProjectSeen['map'] => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { ...at, ...(confirmed !== undefined && { annotations: { [confirmProjectAnnotation]: confirmed } }) },
+  data,
+})
+const of = (cluster: string, id = 'res-9') => makeReservation({ id, marks: { usage: 'u', cluster } })
+
+const cases: [name: string, seen: Partial<ProjectSeen>, expected: string | RegExp][] = [
+  ['the project that the ledger remembers', { map: map({ project: 'now' }) }, 'ours'],
+  ['it, while the cloud lists nothing', { map: map({ project: 'now' }), held: ['res-1'], listed: [] }, 'ours'],
+  ['the project that an earlier version swept', { map: map({ adopted: 'now' }), held: ['res-1'] }, 'remember'],
+  [
+    'another one',
+    { map: map({ project: 'former' }) },
+    /belongs to project former, .* name project now \(PROJECT\): .*;/,
+  ],
+  ['another one than was swept', { map: map({ adopted: 'former' }) }, /confirm-project=now$/],
+  [
+    'another one that bought addresses with our marks',
+    { map: map({ project: 'former' }), listed: [of('us')] },
+    /former/,
+  ],
+  ['another one that a person confirmed', { map: map({ project: 'former' }, 'now') }, 'remember'],
+  ['a confirmation of a third one', { map: map({ project: 'former' }, 'third') }, /belongs to project former/],
+  ['the first start', {}, 'remember'],
+  ['the first start after the id was set', { map: map({ cluster: 'us' }) }, 'remember'],
+  ['no memory, and a reservation of a record', { held: ['res-1'], listed: [of('other', 'res-1')] }, 'remember'],
+  ['no memory, and a reservation with our mark', { held: ['res-1'], listed: [of('us')] }, 'remember'],
+  ['no memory, and an empty project', { held: ['res-1'], listed: [] }, /has 1 reservations, .* none of them: .*former/],
+  ['no memory, and the project of another cluster', { held: ['res-1'], listed: [of('other')] }, /has none of them/],
+  ['no memory, but confirmed', { map: map({}, 'now'), held: ['res-1'], listed: [] }, 'remember'],
+  ['no memory, and a silent cloud', { held: ['res-1'], listed: undefined }, /could not be read yet/],
+]
+for (const [name, seen, expected] of cases) {
+  test(`${name}: ${String(expected)}`, () => {
+    const project = { id: 'now', setting: 'PROJECT' }
+    const plan = planProject({ project, at, map: undefined, held: [], listed: undefined, cluster: 'us', ...seen })
+    if (typeof expected === 'string') assert.is(plan.kind, expected)
+    else assert.match(reasonOf(plan) ?? plan.kind, expected)
+  })
+}
+
+test.run()
