@@ -148,6 +148,8 @@ if (!isCloudOnly) {
     const holder = await begin()
     const other = holder === a ? b : a
     stage.assign(other)
+    // A move may rely on a look of two seconds ago, so the leader has to see this first.
+    assert.is(await stage.untilSettled(), other)
     await holder.gate.set('refuses')
     await stage.untilProbed([holder], 'failed', 12)
     assert.is(await rests(), other)
