@@ -57,7 +57,9 @@ const startProduct = once(async () => {
   assert.match(await stage.run('get', 'eip', 'default.early', '-o', 'wide'), line)
   faults.clear()
   const mark = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
-  await eventually('the cloud is read when it answers', () => stage.client.get(configMaps, mark))
+  await eventually('the cloud is read when it answers', async () => {
+    return (await stage.client.get(configMaps, mark))?.data?.['adopted']
+  })
 })
 
 test('the product starts while the cloud is down, and a new Service says why its address is pending', startProduct)
