@@ -1,5 +1,6 @@
 // Which runs belong to `make test` and which to `make test-slow`. `make test` shows each promise once; the other dialects,
 // walks, real time, real routers and guides that are typed word by word take longer than a developer waits.
+import { type DialectName, dialectNames } from '../sandbox/dialect-names.ts'
 import { type Run, dialectsOf, isIn } from './selection.ts'
 
 export const targets = ['test', 'test-slow'] as const
@@ -30,12 +31,17 @@ export const slowFiles: Record<string, string> = {
   'image/': 'the files of the image, from those of a Debian',
 }
 
-/** Files of the matrix that run in `make test` in every dialect of their row; the others do so in its first alone. */
-export const inEveryDialect = ['matrix/smoke.test.ts']
+/** The dialects in which a file of the matrix runs in `make test`, where that is not the first of its row alone. */
+export const fastDialects: Record<string, readonly DialectName[]> = {
+  'matrix/smoke.test.ts': dialectNames,
+  // One move. The other dialects show in real time what else may happen, for minutes.
+  'matrix/control-plane.test.ts': ['packet'],
+}
 
 /** The target to which a run belongs. */
 export function targetOf({ file, dialect }: Run): Target {
   if (Object.keys(slowFiles).some((slow) => file.startsWith(slow))) return 'test-slow'
-  const isFirst = !isIn('matrix', file) || dialect === dialectsOf(file).complete[0]
-  return isFirst || inEveryDialect.includes(file) ? 'test' : 'test-slow'
+  if (!isIn('matrix', file) || dialect === undefined) return 'test'
+  const fast = fastDialects[file] ?? dialectsOf(file).complete.slice(0, 1)
+  return fast.includes(dialect) ? 'test' : 'test-slow'
 }

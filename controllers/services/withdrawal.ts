@@ -32,7 +32,7 @@ export function restoreService(
 ): Promise<undefined> {
   const message =
     `${announcer.name} withdraws the address only if the Service is a LoadBalancer that it does not ignore when it is ` +
-    'deleted: we make it one before we let it go'
+    'deleted: eip-admission makes it one before the deletion ends'
   event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message })
   return patch(client, service, change)
 }
