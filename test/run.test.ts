@@ -139,20 +139,21 @@ test.run()`,
 }
 
 test('a file in a folder rig has a network of its own', () => {
-  const { status, verdict, stdout } = run(rigged)
+  const { status, verdict, stdout } = run(rigged, { select: ['test.ts'] })
   assert.is(status, 0, stdout)
   assert.is(verdict, '2 passed, 0 failed')
 })
 
 test('without user namespaces the terminal lists what did not run, and CI fails', () => {
   const { CI: _ours, ...env } = process.env
-  const person = run(rigged, { env: { ...env, PATH: '/nowhere' } })
+  const select = ['test.ts']
+  const person = run(rigged, { select, env: { ...env, PATH: '/nowhere' } })
   assert.match(
     person.stdout,
     /^NOT RUN rig\/a\.test\.ts {2}user namespaces, unshare \(util-linux\) and ip \(iproute2\) are required/m,
   )
   assert.is(person.verdict, '1 passed, 0 failed')
-  const ci = run(rigged, { env: { ...env, PATH: '/nowhere', CI: 'true' } })
+  const ci = run(rigged, { select, env: { ...env, PATH: '/nowhere', CI: 'true' } })
   assert.is(ci.verdict, '1 passed, 1 failed')
   assert.is(ci.status, 1)
 })

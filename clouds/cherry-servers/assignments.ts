@@ -33,8 +33,14 @@ function shown({ reservation: { id, address }, server, tags }: Address): Assigne
     id,
     address,
     machines: server === undefined ? [] : [server],
-    tags: Object.entries(tags).map(([key, value]) => `${key}=${String(value)}`),
+    tags: Object.entries(tags).flatMap(([key, value]) => namesOf(key, value)),
   }
+}
+
+/** The ways in which a setting names a tag: one without a value also by its key alone. */
+function namesOf(key: string, value: unknown): string[] {
+  if (typeof value !== 'string') return []
+  return value === '' ? [key, `${key}=`] : [`${key}=${value}`]
 }
 
 /** One PUT moves the address: it needs no unassignment before, and fields that it does not contain stay. */

@@ -62,6 +62,15 @@ const addresses: Row = {
       },
       `max(${seriesOfLeader('eip_admission_cluster_id_in_use')})`,
     ),
+    stat(
+      {
+        title: 'Another project',
+        unit: 'bool_yes_no',
+        description: 'Whether the settings of a replica name another project than the ledger.',
+        bad: { from: 1 },
+      },
+      `max(${series('eip_admission_other_project')})`,
+    ),
     lines(
       {
         title: 'By phase',

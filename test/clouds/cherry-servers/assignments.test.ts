@@ -20,7 +20,8 @@ test('one PUT moves an address, and contains nothing else that it would replace'
 for (const none of [undefined, null, { id: 0 }, { id: '' }])
   test(`an address with the target ${JSON.stringify(none)} is on no machine`, async () => {
     await withRoutes({ [`GET ${path}`]: { json: cherryIp({ targeted_to: none }) } }, async ({ assignments }) => {
-      assert.equal(await assignments.assignedAddress(id, neverAborted), { id, address, machines: [] })
+      const found = await assignments.assignedAddress(id, neverAborted)
+      assert.equal([found?.id, found?.address, found?.machines], [id, address, []])
     })
   })
 
@@ -34,8 +35,11 @@ for (const { tag, tags, isFound } of [
   { tag: 'toString', tags: {}, isFound: false },
 ])
   test(`the tag ${tag} ${isFound ? 'is' : 'is not'} on an address with ${JSON.stringify(tags)}`, async () => {
-    await withRoutes({ [`GET ${ips}`]: list(cherryIp({ tags })) }, async ({ assignments }) => {
+    const routes = { [`GET ${ips}`]: list(cherryIp({ tags })), [`GET ${path}`]: { json: cherryIp({ tags }) } }
+    await withRoutes(routes, async ({ assignments }) => {
       assert.is((await assignments.assignedAddresses(tag, neverAborted)).length, isFound ? 1 : 0)
+      // A guardian that knows the address asks it for its tag.
+      assert.is((await assignments.assignedAddress(id, neverAborted))?.tags.includes(tag), isFound)
     })
   })
 

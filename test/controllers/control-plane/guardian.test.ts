@@ -185,7 +185,7 @@ inWorld(
 )
 
 inWorld(
-  'machines that the cloud refuses for good are asked for seldom, and the holder is back at once',
+  'machines that the cloud refuses are asked for seldom, and one has the address soon after the cloud agrees',
   async (world) => {
     world.cloud.faults.assign = Array.from({ length: 100 }, () => 'refused')
     world.servers.a = 'refuses'
@@ -193,7 +193,9 @@ inWorld(
     assert.ok(world.cloud.writes() <= 42, `${world.cloud.writes()} writes`)
     world.cloud.faults.assign = []
     world.servers.a = 'well'
-    assert.ok((await world.msUntilHeldBy('a')) <= 3_000)
+    // The former holder, or a refused machine whose next try came first.
+    for (let ms = 0; ms < 3_000 && world.holders().length === 0; ms += 50) await world.clock.pass(50)
+    assert.is(world.holders().length, 1)
   },
 )
 

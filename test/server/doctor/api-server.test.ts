@@ -70,8 +70,9 @@ test('the certificate of the webhooks, and how a probe ended', () => {
     })[0]?.level
   assert.equal([ends(25), ends(23), ends(-1)], ['ok', 'warning', 'error'])
   assert.is(judge(servingCertificate, { servingCertificate: undefined })[0]?.level, 'ok')
-  assert.is(judge(webhooksReached, { probe: { outcome: 'answered' } })[0]?.level, 'ok')
-  const [missed] = judge(webhooksReached, { probe: { outcome: 'missed', reason: 'x509: unknown authority' } })
+  const webhooks = { mutating: undefined, validating: undefined }
+  assert.is(judge(webhooksReached, { probe: { outcome: 'answered' }, webhooks })[0]?.level, 'ok')
+  const [missed] = judge(webhooksReached, { probe: { outcome: 'missed', reason: 'x509: unknown authority' }, webhooks })
   assert.equal([missed?.level, missed?.what], ['error', 'x509: unknown authority'])
   assert.match(missed?.fix ?? '', /^kubectl logs/)
 })

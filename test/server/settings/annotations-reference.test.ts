@@ -25,6 +25,8 @@ const others = new Set([
   'metallb.io/v1beta1',
   'metallb.io/v1beta2',
   'metallb.io/node-name',
+  // Who writes it on a Service tells kube-vip, not us.
+  'kube-vip.io/ignore',
 ])
 
 test('the page has every annotation, label and finalizer whose name is in the code', () => {
