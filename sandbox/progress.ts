@@ -53,7 +53,8 @@ function drawer(line: () => string): (when: 'now and then' | 'last') => void {
     if (stderr.isTTY) {
       clearLine(stderr, 0)
       cursorTo(stderr, 0)
-      stderr.write(`${line().slice(0, stderr.columns - 1)}${when === 'last' ? '\n' : ''}`)
+      // A line that is drawn over fits into one row. The last is whole: it may say why something was not done.
+      stderr.write(when === 'last' ? `${line()}\n` : line().slice(0, stderr.columns - 1))
     } else if (when === 'last' || Date.now() - plainAtMs >= plainEveryMs) {
       plainAtMs = Date.now()
       stderr.write(`${line()}\n`)

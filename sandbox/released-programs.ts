@@ -2,7 +2,7 @@
 // is used if it is exactly the one whose sum is pinned here, wherever it came from.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
+import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -40,13 +40,26 @@ export async function downloadPrograms(
     const found = await downloadFile(url, file, options)
     if (typeof found !== 'string') return found
     if (found !== sha512) throw new Error(wrongSumText(url, sha512, found))
-    await promisify(execFile)('tar', ['-xzf', file, '-C', to, folder])
-    for (const program of programs) renameSync(join(to, folder, program), join(to, program))
-    rmSync(join(to, folder.split('/')[0] ?? folder), { recursive: true })
-    return {}
+    return await unpack(file, { folder, programs, to })
   } finally {
-    if (existsSync(file)) rmSync(file)
+    rmSync(file, { force: true })
+    rmSync(join(to, folder.split('/')[0] ?? folder), { recursive: true, force: true })
   }
+}
+
+/** Not every machine has tar and gzip: then the programs can still be compiled. */
+async function unpack(
+  file: string,
+  { folder, programs, to }: Pick<Archive, 'folder' | 'programs'> & { to: string },
+): Promise<Downloaded> {
+  try {
+    await promisify(execFile)('tar', ['-xzf', file, '-C', to, folder])
+  } catch (error) {
+    const [firstLine] = reasonOf(error).split('\n')
+    return { reason: `tar cannot unpack it: ${firstLine}` }
+  }
+  for (const program of programs) renameSync(join(to, folder, program), join(to, program))
+  return {}
 }
 
 /** Writes the file and returns its sum. */

@@ -46,10 +46,11 @@ async function messageOf(failing: Promise<unknown>): Promise<string> {
   )
 }
 
-async function download(url: string): Promise<{ result: unknown; files: string[] }> {
+/** A server that answers has a minute for that, because a busy machine may be late by seconds. */
+async function download(url: string, stallMs = 60_000): Promise<{ result: unknown; files: string[] }> {
   const to = mkdtempSync(join(dir, 'to-'))
   const archive = { url, sha512, folder, programs: ['etcd', 'kubectl'] }
-  const result = await downloadPrograms(archive, to, { stallMs: 200 }).catch((error: Error) => error)
+  const result = await downloadPrograms(archive, to, { stallMs }).catch((error: Error) => error)
   return { result, files: readdirSync(to) }
 }
 
@@ -59,15 +60,15 @@ for (const path of ['/good', '/moved'])
     assert.equal([result, files.toSorted()], [{}, ['etcd', 'kubectl']])
   })
 
-const unreachable: [path: string, reason: RegExp][] = [
-  ['/silent', /^no data for 0.2 s$/],
-  ['/stalls', /^no data for 0.2 s$/],
+const unreachable: [path: string, reason: RegExp, stallMs?: number][] = [
+  ['/silent', /^no data for 0.2 s$/, 200],
+  ['/stalls', /^no data for 0.2 s$/, 200],
   ['/breaks-off', /other side closed|terminated/],
   ['/missing', /^it answers 404$/],
 ]
-for (const [path, reason] of unreachable)
+for (const [path, reason, stallMs] of unreachable)
   test(`${path}: the reason is returned, and no file is left`, async () => {
-    const { result, files } = await download(`${base}${path}`)
+    const { result, files } = await download(`${base}${path}`, stallMs)
     assert.match((result as { reason: string }).reason, reason)
     assert.equal(files, [])
   })
@@ -92,6 +93,17 @@ test('another file is an error that names both sums and what to do, and nothing 
   assert.match(message, createHash('sha512').update('<html>Please log in</html>').digest('hex'))
   assert.match(message, 'EIP_ADMISSION_BUILD=compile')
   assert.equal(files, [])
+})
+
+test('without a tar that unpacks it, the reason is returned, and no file is left', async () => {
+  const { PATH } = process.env
+  process.env.PATH = dir
+  try {
+    const { result, files } = await download(`${base}/good`)
+    assert.equal([result, files], [{ reason: 'tar cannot unpack it: spawn tar ENOENT' }, []])
+  } finally {
+    process.env.PATH = PATH
+  }
 })
 
 /** The answers that the server was asked for since the last look. */
