@@ -121,8 +121,8 @@ async function downloadReleased(
 }
 
 function isCompileForced(): boolean {
-  const { EIP_ADMISSION_BUILD: how } = process.env
-  if (how !== undefined && how !== 'compile')
+  const { EIP_ADMISSION_BUILD: how = '' } = process.env
+  if (how !== '' && how !== 'compile')
     throw new Error(`EIP_ADMISSION_BUILD=${how}: it can only be compile, or absent to download what is released`)
   return how === 'compile'
 }
