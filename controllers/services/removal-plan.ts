@@ -27,6 +27,7 @@ import {
   graceLeftMs,
   hasBalancer,
   hasFinalizer,
+  isWithdrawalAsked,
   isWithdrawing,
   releaseOrRetain,
   statedReclaimPolicy,
@@ -111,7 +112,7 @@ function restoringChange(seen: Seen, service: Service): object | undefined {
  */
 export function planWithdrawal({ announcer, withdrawingForMs }: Seen, service: Service): ServicePlan {
   const { withdrawal } = announcer
-  if (withdrawal && !isWithdrawing(service)) return { step: { do: 'withdraw' } }
+  if (withdrawal && !isWithdrawalAsked(service, { withdrawal })) return { step: { do: 'withdraw' } }
   const isAwaited = withdrawal?.clearsStatus ?? false
   if (isAwaited && withdrawingForMs < withdrawalTimeoutMs) return { againInMs: withdrawalPollMs }
   return { step: { do: 'clear-status', isOverdue: isAwaited } }

@@ -6,11 +6,12 @@ import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { requestOfRecord } from '../../ledger/record/history.ts'
 import type { RequestAnnotations } from '../../ledger/want/own-address.ts'
 import type { Want } from '../../ledger/want/want.ts'
+import type { Sights } from '../../lib/sights.ts'
 import type { Announcing } from '../announcing/announcing.ts'
 import type { Outcome, Reconciler } from '../reconciler.ts'
 import { runSteps } from '../run-steps.ts'
 import { addressToFree, planService } from './service-plan.ts'
-import { type Seen, withdrawingForMs } from './service-state.ts'
+import { type Seen, unboundState, withdrawalState } from './service-state.ts'
 import type { Step } from './service-step.ts'
 
 export type ServiceAddressDeps = {
@@ -29,7 +30,8 @@ export type ServiceAddressDeps = {
   /** Hands a Service over whose next step another controller carries out; true if it did. */
   forward?: (step: Step, seen: { key: Key; isLive: boolean }) => boolean
   graceMs: number
-  now: () => Date
+  /** All controllers of Services share them: what one saw first has waited for the others, too. */
+  sights: Sights
 }
 
 /** More steps than any Service needs from nothing to settled. */
@@ -78,7 +80,7 @@ async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Pr
 }
 
 function factsOf(
-  { want, announcer, requestAnnotations, graceMs, now }: ServiceAddressDeps,
+  { want, announcer, requestAnnotations, graceMs, sights }: ServiceAddressDeps,
   { key, service, record }: Pick<Seen, 'key' | 'service' | 'record'>,
 ): Omit<Seen, 'announcement'> {
   return {
@@ -88,14 +90,8 @@ function factsOf(
     wanted: service && want(service),
     announcer,
     requestAnnotations,
-    recordAgeMs: record ? now().getTime() - lastWrittenMs(record) : 0,
+    unboundForMs: sights.forMs(`unbound ${key}`, unboundState(record)),
     graceMs,
-    withdrawingForMs: withdrawingForMs(service, now()),
+    withdrawingForMs: sights.forMs(`withdrawal ${key}`, withdrawalState(service, announcer)),
   }
-}
-
-/** Every phase begins with a condition, so the newest transition is the last change of the record. */
-function lastWrittenMs({ metadata, status }: ElasticIP): number {
-  const times = [metadata.creationTimestamp, ...(status?.conditions ?? []).map((one) => one.lastTransitionTime)]
-  return Math.max(...times.map((time) => Date.parse(time ?? '') || 0))
 }

@@ -20,11 +20,11 @@ export type Seen = {
   record: ElasticIP | undefined
   announcer: Pick<Announcer, 'request' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
   requestAnnotations: RequestAnnotations
-  /** How long ago the record was last written. */
-  recordAgeMs: number
+  /** How long we have seen the record unbound as it is now. */
+  unboundForMs: number
   /** How long a reserved address waits for its Service: the Service may be rejected after we admitted it, or arrive late. */
   graceMs: number
-  /** How long ago the announcing software was asked to withdraw the address. */
+  /** How long we have seen that the announcing software is asked to withdraw the address. */
   withdrawingForMs: number
   /** Why the network may still learn the address that the next step frees; looked up only before such a step. */
   announcement: Announcement | undefined
@@ -35,10 +35,31 @@ export function isWithdrawing({ metadata }: Service): boolean {
   return metadata.annotations?.[withdrawingAnnotation] !== undefined
 }
 
-/** How long ago the announcing software was asked to withdraw; 0 if it was not, or long ago if the time is damaged. */
-export function withdrawingForMs(service: Service | undefined, now: Date): number {
-  const since = service?.metadata.annotations?.[withdrawingAnnotation]
-  return since === undefined ? 0 : now.getTime() - (Date.parse(since) || 0)
+/**
+ * Whether the Service has everything that makes the announcing software withdraw its address. The annotation alone proves
+ * nothing: a tenant may have written it.
+ */
+export function isWithdrawalAsked(service: Service, { withdrawal }: Pick<Announcer, 'withdrawal'>): boolean {
+  const { annotations = {}, deletionTimestamp } = service.metadata
+  const asks = Object.entries(withdrawal?.annotations ?? {})
+  const isShown = deletionTimestamp !== undefined && Boolean(service.spec.loadBalancerIP)
+  return isWithdrawing(service) && !isShown && asks.every(([name, value]) => (annotations[name] ?? null) === value)
+}
+
+/** What tells one withdrawal from another; undefined while there is none. */
+export function withdrawalState(
+  service: Service | undefined,
+  announcer: Pick<Announcer, 'withdrawal'>,
+): string | undefined {
+  if (!service || !isWithdrawalAsked(service, announcer)) return undefined
+  return `${service.metadata.uid} ${service.metadata.deletionTimestamp}`
+}
+
+/** What tells when an unbound record was last written, without a look at its times; undefined for any other record. */
+export function unboundState(record: ElasticIP | undefined): string | undefined {
+  if (!record || !isInGrace(record)) return undefined
+  const { metadata, status } = record
+  return [metadata.uid, ...(status?.conditions ?? []).map((one) => `${one.type} ${one.lastTransitionTime}`)].join()
 }
 
 /** Whether the Service has our finalizer. */
@@ -60,9 +81,12 @@ export function shownInStatus({ status }: Pick<Service, 'status'>): string {
  * How long an unbound record still waits; undefined if it does not wait. Only admission may know the Service that the
  * record is for, or the change of the Service that needs it.
  */
-export function graceLeftMs({ record, recordAgeMs, graceMs }: Seen): number | undefined {
-  const isUnbound = record && (phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved')
-  return isUnbound && recordAgeMs < graceMs ? graceMs - recordAgeMs : undefined
+export function graceLeftMs({ record, unboundForMs, graceMs }: Seen): number | undefined {
+  return record && isInGrace(record) && unboundForMs < graceMs ? graceMs - unboundForMs : undefined
+}
+
+function isInGrace(record: ElasticIP): boolean {
+  return phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved'
 }
 
 /** The reclaim policy on the Service itself. Without one the record's policy counts, which a person may have changed. */

@@ -1,3 +1,4 @@
+import type { Sights } from '../../lib/sights.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../record/elastic-ip.ts'
 import { isWarm } from '../record/source.ts'
 
@@ -7,7 +8,8 @@ export type WarmSeen = {
   locations: ReadonlySet<string>
   /** How many warm addresses there should be in each location. */
   size: number
-  now: Date
+  /** For how long no Service has used a location. */
+  unusedForMs: (location: string) => number
   /** How long a location that Services no longer use keeps its warm addresses: the next Service may come soon. */
   graceMs: number
 }
@@ -32,8 +34,8 @@ export type WarmPlan = {
  * |                                                                 | one request at a time                   |
  * | unclaimed, number within `size`, location in use                | keep                                    |
  * | unclaimed, number above `size`                                  | surplus                                 |
- * | unclaimed, location no longer in use, older than the grace      | surplus                                 |
- * | the same, within the grace period                               | keep, unless `size` is 0                |
+ * | unclaimed, location no longer in use for the grace period       | surplus                                 |
+ * | the same, for less than the grace period                        | keep, unless `size` is 0                |
  * | claimed by a Service, or being released                         | keep: not the pool's to decide          |
  * | a record with a number's name that is not warm                  | skip its number                         |
  */
@@ -43,10 +45,7 @@ export function planWarm(seen: WarmSeen): WarmPlan {
   const surplus = unclaimed
     .filter(({ metadata }) => !names.has(metadata.name))
     .filter((source) => ['Requested', 'Available'].includes(phaseOf(source)))
-    .filter(
-      (source) =>
-        seen.size === 0 || seen.locations.has(source.spec.location ?? '') || ageMs(source, seen) > seen.graceMs,
-    )
+    .filter(({ spec: { location = '' } }) => seen.size === 0 || !isStillKept(location, seen))
   const add = [...seen.locations].flatMap((location) => additionsIn(location, { ...seen, unclaimed }))
   return { add, surplus }
 }
@@ -70,8 +69,13 @@ function namesIn(location: string, { records, size }: WarmSeen): string[] {
   return names
 }
 
-function ageMs({ metadata, status }: ElasticIP, { now }: WarmSeen): number {
-  const transitions = (status?.conditions ?? []).map((one) => one.lastTransitionTime)
-  const times = [metadata.creationTimestamp, ...transitions]
-  return now.getTime() - Math.max(...times.map((time) => Date.parse(time ?? '') || 0))
+/** Whether a location that Services no longer use keeps its warm addresses for now. */
+function isStillKept(location: string, { locations, unusedForMs, graceMs }: WarmSeen): boolean {
+  return !locations.has(location) && unusedForMs(location) < graceMs
+}
+
+/** Measures for how long Services have not used a location, from when we first saw that. */
+export function unusedFor(seen: Sights, locations: ReadonlySet<string>): WarmSeen['unusedForMs'] {
+  for (const location of locations) seen.forMs(location, undefined)
+  return (location) => (locations.has(location) ? 0 : seen.forMs(location, 'unused'))
 }

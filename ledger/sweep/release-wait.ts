@@ -39,7 +39,10 @@ export function releaseWait({ map, scheme, successionMs, monotonicMs, log }: Rel
 
 /** What tells a new leader of a cluster from the first leader of a copy. */
 type Silence = {
-  /** How long the lease had not been renewed when this leader claimed it; undefined if there was no lease. */
+  /**
+   * How long the lease had not been renewed when this leader claimed it, by the clocks of two processes; undefined if
+   * there was no lease.
+   */
   silentMs: number | undefined
   /** An earlier leader began to wait, and did not come to an end: the lease says nothing about the time before it. */
   hasWaited: boolean
@@ -56,11 +59,12 @@ type Silence = {
  * | the last leader                                        | releases wait                           |
  * | ------------------------------------------------------ | --------------------------------------- |
  * | ended a moment ago, and had not to wait itself         | not: a copy takes longer to restore     |
- * | ended so long ago that an original has signed since    | not: we would have seen that sign       |
- * | ended in between                                       | until an original has signed            |
- * | had not ended to wait, or nobody knows when it ended   | for the whole time                      |
+ * | ended earlier or later than that, by its clock         | until an original has signed            |
+ * | had not ended to wait, or nobody knows when it ended   | until an original has signed            |
+ *
+ * A long silence does not shorten the wait: it may be the difference of two clocks.
  */
 function releaseWaitMs({ silentMs, hasWaited, successionMs, signMs }: Silence): number {
-  if (silentMs === undefined || hasWaited || silentMs < -successionMs) return signMs
-  return silentMs <= successionMs ? 0 : Math.max(0, signMs - silentMs)
+  const isSuccession = silentMs !== undefined && Math.abs(silentMs) <= successionMs
+  return isSuccession && !hasWaited ? 0 : signMs
 }

@@ -22,9 +22,8 @@ export type SweepSeen = {
   services: LiveService[]
   requestAnnotations: readonly string[]
   scheme: MarkScheme
-  /** Ids of the orphans that the last sweep saw. */
-  suspects: ReadonlySet<string>
-  now: Date
+  /** The orphans that the last sweep saw, and how long ago a sweep of this process saw each first. */
+  suspects: ReadonlyMap<string, number>
   graceMs: number
   /** The share of all reservations that one sweep may release. */
   maxShare: number
@@ -60,7 +59,7 @@ export type SweepPlan = {
  * | yes               | none, or the reservation is denied | yes                     | suspect, never released            |
  * | yes               | none, or the reservation is denied | no                      | suspect; released when the last    |
  * |                   |                                    |                         | sweep suspected it too and it is   |
- * |                   |                                    |                         | older than the grace period        |
+ * |                   |                                    |                         | we have seen it for the grace time |
  * | no cluster        | a Service that shows no other one  | either                  | adopt; then it names our cluster   |
  * | no cluster        | any other Service                  | either                  | nothing                            |
  * | no cluster        | none                               | either                  | report: it may be another          |
@@ -199,8 +198,7 @@ function shownAndOldestFirst(isShown: (one: Reservation) => boolean) {
     Number(isShown(b)) - Number(isShown(a)) || (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
 }
 
-/** Whether two sweeps in a row saw an orphan that is older than the grace period. */
-function isDue({ id, createdAt }: Reservation, { suspects, now, graceMs }: SweepSeen): boolean {
-  const ageMs = now.getTime() - Date.parse(createdAt ?? '')
-  return suspects.has(id) && ageMs > graceMs
+/** Whether two sweeps in a row saw an orphan, the first one longer ago than the grace period. */
+function isDue({ id }: Reservation, { suspects, graceMs }: SweepSeen): boolean {
+  return (suspects.get(id) ?? -Infinity) > graceMs
 }

@@ -22,6 +22,7 @@ export type SweepDeps = LedgerDeps & {
   removeAddress: (service: Service) => Promise<void>
   requestAnnotations: readonly string[]
   graceMs: number
+  monotonicMs: () => number
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
   sweepsUntagged: boolean
@@ -54,11 +55,12 @@ export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
 /**
  * Looks for reservations with this cluster's marks that no record has. Those of live Services are adopted, predecessors'
  * included. Those of Services that have another address are reported. The others are released when two sweeps agree and
- * they are older than the grace period. Throws when the cloud cannot be read: a reservation that was not seen is not known
+ * they were seen for the grace period. Throws when the cloud cannot be read: a reservation that was not seen is not known
  * to be gone. Does nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
-  let suspects: ReadonlySet<string> = new Set()
+  const { monotonicMs } = deps
+  let suspects: ReadonlyMap<string, number> = new Map()
   let missing: ReadonlySet<string> = new Set()
   return async (signal) => {
     const failed = failures('sweep')
@@ -67,17 +69,21 @@ export function sweep(deps: SweepDeps): Sweep {
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
     const may = await deps.guard.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') {
-      suspects = missing = new Set()
+      suspects = new Map()
+      missing = new Set()
       return undefined
     }
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => canBeOurs(deps.scheme, marks) && !deleted.has(id))
     const { graceMs, scheme, requestAnnotations, sweepsUntagged } = deps
-    const facts = { reservations, scheme, requestAnnotations, suspects, graceMs, maxShare, sweepsUntagged }
+    const startedMs = monotonicMs()
+    const known = new Map([...suspects].map(([id, atMs]) => [id, startedMs - atMs] as const))
+    const facts = { reservations, scheme, requestAnnotations, suspects: known, graceMs, maxShare, sweepsUntagged }
     const compare = (records: ElasticIP[]) =>
-      planSweep({ ...facts, records, services: deps.listServices(), now: deps.now() })
+      planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
-    suspects = plan.suspects
+    const since = suspects
+    suspects = new Map([...plan.suspects].map((id) => [id, since.get(id) ?? startedMs]))
     let isComplete = plan.isComplete
     for (const one of plan.adopt) isComplete = (await adopt(deps, one, signal)) && isComplete
     // All this takes its time: a record or a Service may need a reservation by now.

@@ -12,6 +12,7 @@ import { elasticIPAnnotation } from '../../ledger/record/names.ts'
 import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import { postponeRelease, release, retain } from '../../ledger/release/release.ts'
+import { sights } from '../../lib/sights.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { allRequestAnnotations } from '../possible-users.ts'
 import { failureEvent } from './failure-event.ts'
@@ -128,7 +129,7 @@ function makeReconcilerDeps(
     requestAnnotations,
     findAnnouncement: async (address, signal) => announcing?.findAnnouncement(address, signal),
     graceMs: settings.cluster.unboundGraceMs,
-    now: ledgerDeps.now,
+    sights: sights(() => performance.now()),
     carryOut: serviceSteps({
       client,
       announcer,

@@ -46,6 +46,7 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
     requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
     graceMs: settings.cluster.unboundGraceMs,
+    monotonicMs: () => performance.now(),
     mode: settings.cluster.sweep,
     sweepsUntagged: settings.cluster.sweepUntagged,
     observe: sweepObserver(metrics),

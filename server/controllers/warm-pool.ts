@@ -1,9 +1,10 @@
 import { warmPool, warmPoolKey } from '../../controllers/available/warm-pool.ts'
 import type { ControllerDeclaration } from '../../controllers/controller.ts'
 import { watch } from '../../controllers/watch.ts'
-import { planWarm } from '../../ledger/available/warm-plan.ts'
+import { planWarm, unusedFor } from '../../ledger/available/warm-plan.ts'
 import { addWarm } from '../../ledger/claim/reserve-warm.ts'
 import { locate } from '../../ledger/want/location.ts'
+import { sights } from '../../lib/sights.ts'
 import type { Dependencies } from '../dependencies.ts'
 
 type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'vendor' | 'locations' | 'want' | 'settings' | 'log'>
@@ -18,16 +19,13 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
   const { ledger, caches, vendor, settings, log } = deps
   const { services, records } = caches
   const { warmPool: size, unboundGraceMs: graceMs } = settings.cluster
+  const seen = sights(() => performance.now())
   return {
     reconciler: warmPool({
-      plan: () =>
-        planWarm({
-          records: records.list(),
-          locations: size > 0 && isServedByAddresses(vendor.policy) ? locationsOf(deps) : new Set(),
-          size,
-          now: ledger.deps.now(),
-          graceMs,
-        }),
+      plan: () => {
+        const locations = size > 0 && isServedByAddresses(vendor.policy) ? locationsOf(deps) : new Set<string>()
+        return planWarm({ records: records.list(), locations, size, unusedForMs: unusedFor(seen, locations), graceMs })
+      },
       add: (warm, signal) => addWarm(ledger.deps, warm, signal),
       release: (source, signal) =>
         ledger.deps.records.writeStatus(

@@ -18,6 +18,7 @@ import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mar
 import { clusterGuard, haltReason } from '../../ledger/sweep/cluster-guard.ts'
 import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
+import { sights } from '../../lib/sights.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { type Claims, claims } from '../../ledger/claim/claim.ts'
 import type { ClaimDeps } from '../../ledger/claim/obtain-address.ts'
@@ -34,7 +35,7 @@ import { isAvailable, isWarm } from '../../ledger/record/source.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import { type Want, isWanted, want } from '../../ledger/want/want.ts'
 import { addWarm } from '../../ledger/claim/reserve-warm.ts'
-import { planWarm } from '../../ledger/available/warm-plan.ts'
+import { planWarm, unusedFor } from '../../ledger/available/warm-plan.ts'
 import { makePolicy } from '../builders.ts'
 import { type ApiServer, apiServer } from '../fakes/api-server.ts'
 import { type Hooks, interposed } from '../fakes/interposed.ts'
@@ -80,8 +81,10 @@ export type ProcessOptions = {
   checksCluster?: boolean
   /** A person has confirmed that what the cloud no longer lists is gone. */
   confirmsLoss?: boolean
-  /** The size of the warm pool in da. */
+  /** The size of the warm pool in each location. */
   warmPool?: number
+  /** Where Services get their addresses. */
+  locations?: string[]
 }
 
 export type Harness = {
@@ -209,6 +212,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     },
   }
   const own = claims(deps)
+  const seen = sights(elapsedMs)
   const cachedRecord = (key: string) => api.stored(elasticIPs).find(({ metadata }) => metadata.name === recordName(key))
   const reconciler = serviceAddress({
     client,
@@ -219,7 +223,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     requestAnnotations: policy.requestAnnotations,
     findAnnouncement: (address) => Promise.resolve(findAnnouncement(address)),
     graceMs,
-    now: ownNow,
+    sights: seen,
     carryOut: serviceSteps({
       client,
       announcer,
@@ -247,8 +251,10 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
   })
   const poolReconciler = warmPool({
     plan: () => {
-      const { warmPool: size = 0 } = options
-      return planWarm({ records: api.stored(elasticIPs), locations: new Set(['da']), size, now: ownNow(), graceMs })
+      const { warmPool: size = 0, locations = ['da'] } = options
+      const used = new Set(locations)
+      const unusedForMs = unusedFor(seen, used)
+      return planWarm({ records: api.stored(elasticIPs), locations: used, size, unusedForMs, graceMs })
     },
     add: (one, signal) => addWarm(deps, one, signal),
     release: (source) => deps.records.writeStatus(source, { phase: 'Releasing' }),
@@ -292,6 +298,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
       requestAnnotations,
       graceMs,
+      monotonicMs: elapsedMs,
       mode: 'release',
       sweepsUntagged: false,
       observe: () => {},

@@ -87,6 +87,14 @@ export const moves: Move[] = [
       if (walk.leader.isFrozen) walk.leader = walk.actors.find(({ isFrozen }) => !isFrozen) ?? startAnother(walk)
     },
   },
+  {
+    weight: 1,
+    move: (walk) => {
+      const { name, clock } = one(walk, walk.actors)
+      clock.aheadMs = (walk.random(5) - 2) * 6 * 3_600_000
+      walk.log.push(`the clock of ${name} is ahead by ${clock.aheadMs / 3_600_000} h`)
+    },
+  },
   { weight: 3, move: ({ harness, random }) => void harness.cloud.fates.push(fates[random(fates.length)] ?? 'lost') },
   { weight: 2, move: ({ harness, random }) => void (harness.cloud.listsLate = random(2) === 0) },
   { weight: 1, move: ({ harness }) => harness.cloud.settle() },

@@ -48,6 +48,7 @@ test('an address that was retained for a month is not released while its new Ser
 test('a retained address stays retained when the Service that claimed it is never stored', async () => {
   const { harness, a } = await retained()
   await a.claim({ reclaim: 'Retain' })
+  await a.reconcile(key)
   harness.advance(graceMs + 1_000)
   await a.reconcile(key)
   assert.is(harness.record()?.status?.phase, 'Released')
@@ -83,6 +84,7 @@ test('a Service that is stored with an address that was just released gets and s
   harness.setAdoptionMark()
   const a = harness.process('a')
   const claimed = await a.claim()
+  await a.reconcile(key)
   harness.advance(graceMs + 1_000)
   await a.reconcile(key)
   assert.equal(harness.reservationsOf(), [])

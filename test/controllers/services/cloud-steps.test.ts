@@ -7,6 +7,7 @@ import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { want } from '../../../ledger/want/want.ts'
+import { sights } from '../../../lib/sights.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../../builders.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 
@@ -40,7 +41,7 @@ function stage(stored: State, cached: State = stored) {
       return Promise.resolve({ againInMs: 1 })
     },
     graceMs: 1_000,
-    now: () => new Date('2026-01-31T09:00:00Z'),
+    sights: sights(() => 0),
   }
   const queues = {
     claim: (one: string) => taken.push(`claim ${one}`),

@@ -39,7 +39,7 @@ const base = {
   wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
   announcer: empty(),
   requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
-  recordAgeMs: 0,
+  unboundForMs: 0,
   graceMs: 900_000,
   withdrawingForMs: 0,
   announcement: undefined,
@@ -61,8 +61,8 @@ const asked: Seen['announcer'] = {
 }
 const leaving = makeService({ ...shown, status: ingress, deletionTimestamp: 'now' })
 const withdrawing = makeService({
-  ...shown,
-  annotations: { ...annotations, 'eip-admission.dev/withdrawing-since': 'a while' },
+  finalizers,
+  annotations: { ...annotations, ...asked.withdrawal?.annotations, 'eip-admission.dev/withdrawing-since': 'a while' },
   status: ingress,
   deletionTimestamp: 'now',
 })
@@ -209,7 +209,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
       service: makeService({ finalizers, loadBalancerIP: address, status: ingress }),
       wanted: { kind: 'own', address, where },
       record: adopting,
-      recordAgeMs: 3_600_000,
+      unboundForMs: 3_600_000,
     },
     plan: { againInMs: 5_000 },
   },
@@ -249,6 +249,21 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   {
     name: 'by the software that announces it, where that can be asked',
     seen: { service: leaving, record: bound, announcer: asked },
+    plan: { step: { do: 'withdraw' } },
+  },
+  {
+    name: 'also where only the annotation says that it was asked',
+    seen: {
+      service: makeService({
+        ...shown,
+        annotations: { ...annotations, 'eip-admission.dev/withdrawing-since': '2001-01-31T09:00:00Z' },
+        status: ingress,
+        deletionTimestamp: 'now',
+      }),
+      record: bound,
+      announcer: asked,
+      withdrawingForMs: 60_000,
+    },
     plan: { step: { do: 'withdraw' } },
   },
   {
@@ -416,7 +431,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
       wanted: nothing,
       record: reserved,
       announcer: lasting,
-      recordAgeMs: 900_000,
+      unboundForMs: 900_000,
     },
     plan: { step: { do: 'release', record: reserved } },
   },
@@ -453,7 +468,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   },
   {
     name: 'an address that admission has just reserved for a Service that is stored as ClusterIP waits for its change',
-    seen: { service: makeService({ type: 'ClusterIP' }), wanted: nothing, record: reserved, recordAgeMs: 60_000 },
+    seen: { service: makeService({ type: 'ClusterIP' }), wanted: nothing, record: reserved, unboundForMs: 60_000 },
     plan: { againInMs: 840_000 },
   },
   {
@@ -462,13 +477,13 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
       service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
       wanted: { kind: 'own', address: '198.51.100.7', where },
       record: reserved,
-      recordAgeMs: 60_000,
+      unboundForMs: 60_000,
     },
     plan: { againInMs: 840_000 },
   },
   {
     name: 'and is released when that change never comes',
-    seen: { service: makeService({ type: 'ClusterIP' }), wanted: nothing, record: reserved, recordAgeMs: 900_000 },
+    seen: { service: makeService({ type: 'ClusterIP' }), wanted: nothing, record: reserved, unboundForMs: 900_000 },
     plan: { step: { do: 'release', record: reserved } },
   },
   {
@@ -592,12 +607,12 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
   },
   {
     name: 'an address whose Service does not exist yet waits',
-    seen: { service: undefined, wanted: undefined, record: reserved, recordAgeMs: 1000 },
+    seen: { service: undefined, wanted: undefined, record: reserved, unboundForMs: 1000 },
     plan: { againInMs: 899_000 },
   },
   {
     name: 'but not for ever',
-    seen: { service: undefined, wanted: undefined, record: reserved, recordAgeMs: 900_000 },
+    seen: { service: undefined, wanted: undefined, record: reserved, unboundForMs: 900_000 },
     plan: { step: { do: 'release', record: reserved } },
   },
   {

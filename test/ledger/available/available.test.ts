@@ -123,6 +123,7 @@ test('when a Service is deleted before its warm address is transferred, the addr
 test('the warm address of a Service that was never stored is released once, after the grace period', async () => {
   const { harness, process } = await warmHarness(1)
   await process.claim()
+  await process.reconcile('default/web')
   harness.advance(16 * 60_000)
   await process.reconcile('default/web')
   await settle(harness, process)
@@ -230,7 +231,9 @@ test('an orphan with the marks of a warm address is released when two sweeps agr
   const harness = makeHarness()
   harness.cloud.put(makeReservation({ id: 'lost', marks: sourceMarks(scheme, 'uid-gone') }))
   const process = harness.process('a')
-  for (let n = 0; n < 2; n += 1) await process.sweep(neverAborted)
+  await process.sweep(neverAborted)
+  harness.advance(16 * 60_000)
+  await process.sweep(neverAborted)
   assert.equal(harness.cloud.released, ['lost'])
 })
 

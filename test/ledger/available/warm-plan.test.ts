@@ -4,7 +4,6 @@ import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-
 import { type WarmSeen, planWarm } from '../../../ledger/available/warm-plan.ts'
 import { makeLot } from '../../builders.ts'
 
-const now = new Date('2026-01-31T09:00:00Z')
 const free: ElasticIPStatus = { phase: 'Available', address: '203.0.113.1', reservationID: 'res-1' }
 const taken = { claimRef: { namespace: 'default', name: 'web', elasticIPUID: 'record-1' } }
 
@@ -17,7 +16,6 @@ function warm(
   const metadata = {
     name,
     labels: { 'eip-admission.dev/warm-pool': 'true' },
-    creationTimestamp: '2026-01-31T08:50:00Z',
   }
   return { ...source, metadata }
 }
@@ -88,7 +86,7 @@ const cases: { name: string; seen: Partial<WarmSeen>; add?: string[]; surplus?: 
 
 for (const { name, seen, add = [], surplus = [] } of cases) {
   test(name, () => {
-    const plan = planWarm({ records: [], locations: new Set(['da']), size: 2, now, graceMs: 900_000, ...seen })
+    const plan = planWarm({ records: [], locations: new Set(['da']), size: 2, unusedForMs: () => 600_000, graceMs: 900_000, ...seen })
     assert.equal(
       plan.add.map((one) => one.name),
       add,

@@ -141,8 +141,8 @@ async function statesOf(guard: ClusterGuard, { check }: { check: (guard: Cluster
 
 for (const [name, silentMs, states] of [
   ['a leader that follows another at once', 2_000, ['ours', 'ours']],
-  ['one that follows after two minutes, as in a copy of a young backup,', 2 * minute, ['waiting', 'ours']],
-  ['one that follows after longer than the original needs for a sign', 7 * minute, ['ours', 'ours']],
+  ['one that follows after two minutes, as in a copy of a young backup,', 2 * minute, ['waiting', 'waiting']],
+  ['one that follows after seven minutes, or whose clock is ahead,', 7 * minute, ['waiting', 'waiting']],
   ['one without a lease before it', undefined, ['waiting', 'waiting']],
   ['one whose clock is far behind', -60 * minute, ['waiting', 'waiting']],
 ] as const) {

@@ -226,7 +226,7 @@ test('an orphan that a claim uses during the sweep is not released', async () =>
   harness.cloud.put({ ...old, id: 'gone', address: '203.0.113.7', marks: of('gone') })
   harness.cloud.put({ ...old, id: 'wanted', createdAt: '2026-01-31T08:30:00Z' })
   for (let n = 0; n < 18; n += 1)
-    harness.cloud.put({ ...old, id: `young-${n}`, createdAt: undefined, marks: of(`${n}`) })
+    harness.cloud.put({ ...old, id: `later-${n}`, createdAt: '2026-01-31T08:50:00Z', marks: of(`${n}`) })
   const claiming = harness.process('a')
   const meanwhile = {
     before: async ({ verb, values }: { verb: string; values: unknown[] }) => {
@@ -377,6 +377,7 @@ test('an aborted sweep releases nothing more', async () => {
   const lastOne = { after: ({ verb }: { verb: string }) => void (verb === 'release' && stop.abort()) }
   const process = harness.process('sweeper', { cloud: lastOne })
   await process.sweep(stop.signal)
+  harness.advance(graceMs + 1)
   const [stopped] = await Promise.allSettled([process.sweep(stop.signal)])
   assert.is(stopped.status, 'rejected')
   assert.is(harness.cloud.released.length, 1)
