@@ -59,8 +59,7 @@ export type Sweep = (signal: AbortSignal) => Promise<number | undefined>
  * to be gone. Does nothing while another cluster uses our id.
  */
 export function sweep(deps: SweepDeps): Sweep {
-  const { monotonicMs } = deps
-  let suspects: ReadonlyMap<string, number> = new Map()
+  const suspects = suspectMemory(deps.monotonicMs)
   let missing: ReadonlySet<string> = new Set()
   return async (signal) => {
     const failed = failures('sweep')
@@ -69,21 +68,18 @@ export function sweep(deps: SweepDeps): Sweep {
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
     const may = await deps.guard.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') {
-      suspects = new Map()
+      suspects.keep(new Set())
       missing = new Set()
       return undefined
     }
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => canBeOurs(deps.scheme, marks) && !deleted.has(id))
     const { graceMs, scheme, requestAnnotations, sweepsUntagged } = deps
-    const startedMs = monotonicMs()
-    const known = new Map([...suspects].map(([id, atMs]) => [id, startedMs - atMs] as const))
-    const facts = { reservations, scheme, requestAnnotations, suspects: known, graceMs, maxShare, sweepsUntagged }
-    const compare = (records: ElasticIP[]) =>
-      planSweep({ ...facts, records, services: deps.listServices() })
+    const known = { suspects: suspects.agesMs(), graceMs, maxShare, sweepsUntagged }
+    const facts = { reservations, scheme, requestAnnotations, ...known }
+    const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
-    const since = suspects
-    suspects = new Map([...plan.suspects].map((id) => [id, since.get(id) ?? startedMs]))
+    suspects.keep(plan.suspects)
     let isComplete = plan.isComplete
     for (const one of plan.adopt) isComplete = (await adopt(deps, one, signal)) && isComplete
     // All this takes its time: a record or a Service may need a reservation by now.
@@ -101,6 +97,17 @@ export function sweep(deps: SweepDeps): Sweep {
     const { surplus, untagged } = plan
     deps.observe({ orphan: plan.suspects.size, surplus: surplus.length, untagged: untagged.length })
     return deps.guard.waitMs()
+  }
+}
+
+/** Remembers since when each sweep without a gap has suspected a reservation. */
+function suspectMemory(monotonicMs: () => number) {
+  let since: ReadonlyMap<string, number> = new Map()
+  return {
+    agesMs: (): Map<string, number> => new Map([...since].map(([id, atMs]) => [id, monotonicMs() - atMs])),
+    keep(ids: ReadonlySet<string>): void {
+      since = new Map([...ids].map((id) => [id, since.get(id) ?? monotonicMs()]))
+    },
   }
 }
 

@@ -126,7 +126,8 @@ test('the warm address of a location that no Service uses any more is kept for t
   harness.setAdoptionMark()
   await harness.process('filler', { warmPool: 1 }).fillPool()
   const leader = leaderWith(harness, dayMs, { warmPool: 1, locations: ['sv'] })
-  const phase = () => harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === 'warm-da-1')?.status?.phase
+  const phase = () =>
+    harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === 'warm-da-1')?.status?.phase
   await leader.fillPool()
   assert.is(phase(), undefined)
   harness.advance(graceMs)

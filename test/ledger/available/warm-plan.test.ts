@@ -86,7 +86,14 @@ const cases: { name: string; seen: Partial<WarmSeen>; add?: string[]; surplus?: 
 
 for (const { name, seen, add = [], surplus = [] } of cases) {
   test(name, () => {
-    const plan = planWarm({ records: [], locations: new Set(['da']), size: 2, unusedForMs: () => 600_000, graceMs: 900_000, ...seen })
+    const plan = planWarm({
+      records: [],
+      locations: new Set(['da']),
+      size: 2,
+      unusedForMs: () => 600_000,
+      graceMs: 900_000,
+      ...seen,
+    })
     assert.equal(
       plan.add.map((one) => one.name),
       add,
