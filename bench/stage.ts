@@ -9,7 +9,7 @@ import type { Service } from '../kube/objects.ts'
 import { configMaps, services } from '../kube/resource.ts'
 import type { Watcher } from '../kube/watch.ts'
 import { elasticIPs, phaseOf } from '../ledger/record/elastic-ip.ts'
-import { names } from '../manifests/names.ts'
+import { names } from '../settings/installed-names.ts'
 import { type Stage, type StageOptions, setStage, unlimited } from '../sandbox/stage.ts'
 
 /** The product's namespace on a stage. */

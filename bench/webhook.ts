@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { mutatingWebhookConfigurations, services } from '../kube/resource.ts'
-import { names } from '../manifests/names.ts'
+import { names } from '../settings/installed-names.ts'
 import { type Child, startChild } from '../sandbox/child.ts'
 import { type Seen, load } from './load.ts'
 import type { Row } from './measure.ts'

@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 
 const apiVersion = 'cert-manager.io/v1'
 const issuers = { selfSigned: 'eip-admission-selfsigned', authority: names.issuingAuthority }

@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 import { imageOf } from './pod.ts'
 
 const api = 'rbac.authorization.k8s.io'

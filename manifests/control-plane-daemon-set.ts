@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 import { cloudArgs, cloudMount, cloudVolume, imageOf, podFact, podFacts, probes, sharedSpec } from './pod.ts'
 
 const labels = { 'app.kubernetes.io/name': names.guardian }

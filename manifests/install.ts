@@ -1,6 +1,6 @@
 import type { KubeObject } from '../kube/objects.ts'
 import { elasticIPDefinition } from './elastic-ip-crd.ts'
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 import { type RbacOptions, rbac } from './rbac.ts'
 import { type WebhookOptions, webhookConfigurations } from './webhook-configurations.ts'
 

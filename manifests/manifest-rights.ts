@@ -1,6 +1,6 @@
 import type { KubeObject } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 import { bindRole } from './rbac.ts'
 import type { Rule } from './rule.ts'
 

@@ -1,4 +1,4 @@
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 import type { Rule } from './rule.ts'
 
 const resourceNames = names.mirrorServices

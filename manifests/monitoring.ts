@@ -1,8 +1,8 @@
-import { alertGroups } from './alerts/alerts.ts'
-import { ruleGroup } from './alerts/rules.ts'
+import { alertGroups } from '../telemetry/alerts/alerts.ts'
+import { ruleGroup } from '../telemetry/alerts/rules.ts'
 import type { Choices } from './choices.ts'
-import { dashboardModel } from './dashboard/dashboard.ts'
-import { names } from './names.ts'
+import { dashboardModel } from '../telemetry/dashboard/dashboard.ts'
+import { names } from '../settings/installed-names.ts'
 
 const apiVersion = 'monitoring.coreos.com/v1'
 const labels = { 'app.kubernetes.io/component': 'metrics' }

@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 
 /** Where the pod finds what other programs provide. */
 const folders = {

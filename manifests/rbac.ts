@@ -1,6 +1,6 @@
 import type { KubeObject } from '../kube/objects.ts'
 import { apiServerRules, mirrorRules } from './mirror-rules.ts'
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 import type { Rule } from './rule.ts'
 
 export type RbacOptions = {

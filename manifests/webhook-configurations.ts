@@ -1,4 +1,4 @@
-import { names, serviceAccountUser } from './names.ts'
+import { names, serviceAccountUser } from '../settings/installed-names.ts'
 
 /** The identity of a webhook, from its code. */
 export type WebhookFacts = {

@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import { names } from './names.ts'
+import { names } from '../settings/installed-names.ts'
 import { servePod } from './pod.ts'
 
 const selector = { matchLabels: { 'app.kubernetes.io/name': 'eip-admission' } }

@@ -20,7 +20,7 @@ export async function bundle(into: string): Promise<void> {
     absWorkingDir: root,
     entryPoints: {
       [basename(entryName, '.mjs')]: 'server/main.ts',
-      [basename(pluginName, '.mjs')]: 'server/kubectl/main.ts',
+      [basename(pluginName, '.mjs')]: 'kubectl-eip/main.ts',
     },
     bundle: true,
     // What only some commands or a kubeconfig need is loaded with them.

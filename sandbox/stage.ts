@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { names, serviceAccountUser } from '../manifests/names.ts'
+import { names, serviceAccountUser } from '../settings/installed-names.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane/start.ts'
 import { type CloudOf, type DialectName, dialects } from './dialects.ts'
 import { installChart } from './installed-chart.ts'

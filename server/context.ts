@@ -1,10 +1,10 @@
 import type { Announcer } from '../announcers/announcer.ts'
-import { announcerOf } from './announcers.ts'
+import { announcerOf } from '../announcers/announcers.ts'
 import { type Base, type ServeDeps, createBase } from './base.ts'
-import { clusterId } from './cluster.ts'
-import type { ServeSettings } from './settings/serve.ts'
-import { awaitPathSegments } from './webhook-paths/path-secret.ts'
-import type { PathSegments } from './webhook-paths/rotation.ts'
+import { clusterId } from '../ledger/cluster.ts'
+import type { ServeSettings } from '../commands/settings/serve.ts'
+import { awaitPathSegments } from '../webhooks/paths/path-secret.ts'
+import type { PathSegments } from '../webhooks/paths/rotation.ts'
 
 /** What webhooks and controllers need to run at all. */
 export type Context = Base & {

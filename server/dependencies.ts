@@ -3,12 +3,12 @@ import { type PeerFacts, peerFacts } from '../controllers/peering/peer-facts.ts'
 import type { Service } from '../kube/objects.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Context } from './context.ts'
-import { readLedger } from './metrics/ledger.ts'
-import { type KnownLocations, knownLocations } from './known-locations.ts'
-import { type Ledger, makeLedger } from './ledger.ts'
-import { type Caches, makeCaches } from './caches.ts'
-import { type ClusterNetworks, clusterNetworks } from './cluster-networks.ts'
-import { type OwnAddresses, ownAddresses } from './own-addresses.ts'
+import { readLedger } from '../telemetry/metrics/ledger.ts'
+import { type KnownLocations, knownLocations } from '../ledger/own/known-locations.ts'
+import { type Ledger, makeLedger } from '../ledger/ledger.ts'
+import { type Caches, makeCaches } from '../ledger/caches.ts'
+import { type ClusterNetworks, clusterNetworks } from '../ledger/own/cluster-networks.ts'
+import { type OwnAddresses, ownAddresses } from '../ledger/own/own-addresses.ts'
 
 /** What webhooks and controllers share. */
 export type Dependencies = Context & {

@@ -1,6 +1,6 @@
 import { type LevelWithSilent, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino'
 import { currentRequestId } from '../lib/request-id.ts'
-import { escapeMisleading } from './log-text.ts'
+import { escapeMisleading } from '../lib/log-text.ts'
 import { originalStack } from './original-stack.ts'
 
 export type LogOptions = { loggingFormat: 'text' | 'json'; verbosity: number }

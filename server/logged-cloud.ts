@@ -1,4 +1,4 @@
-import type { Cloud } from '../clouds/cloud.ts'
+import type { Cloud } from '../clouds/ports/cloud.ts'
 import type { Log } from '../kube/log.ts'
 
 /** The same cloud; what it says about single reservations is logged whole. They hold no secret. */

@@ -2,7 +2,7 @@
 import { enableCompileCache } from 'node:module'
 import { tmpdir } from 'node:os'
 import process from 'node:process'
-import { privateCacheFolder } from './compile-cache.ts'
+import { privateCacheFolder } from '../lib/compile-cache.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 const { version } = manifest
@@ -23,7 +23,7 @@ for (const stream of [process.stdout, process.stderr]) {
 // Compilation takes most of the start. Node caches the compiled code of all imports after this line.
 const cache = privateCacheFolder(tmpdir(), process.getuid?.() ?? -1)
 if (cache !== undefined) enableCompileCache(cache)
-const { run } = await import('./commands/run.ts')
+const { run } = await import('../commands/run.ts')
 
 const print = (text: string) => void process.stdout.write(text)
 const printError = (text: string) => void process.stderr.write(text)
@@ -42,14 +42,15 @@ try {
       settings.process.only === 'control-plane'
         ? (await import('./serve-control-plane.ts')).serveControlPlane(settings, host)
         : (await import('./serve.ts')).serve(settings, host),
-    install: async (settings) => (await import('./commands/install.ts')).install(settings, host),
-    cleanup: async (settings) => (await import('./commands/cleanup.ts')).cleanup(settings, host),
-    doctor: async (settings) => (await import('./doctor/doctor.ts')).doctor(settings, host),
+    install: async (settings) => (await import('../commands/install.ts')).install(settings, host),
+    cleanup: async (settings) => (await import('../commands/cleanup.ts')).cleanup(settings, host),
+    doctor: async (settings) => (await import('../commands/doctor/doctor.ts')).doctor(settings, host),
     takeoverApply: async (settings) =>
-      (await import('./takeover/commands.ts')).takeoverApply(settings, { ...host, printError }),
+      (await import('../commands/takeover/commands.ts')).takeoverApply(settings, { ...host, printError }),
     takeoverUndo: async (settings) =>
-      (await import('./takeover/commands.ts')).takeoverUndo(settings, { ...host, printError }),
-    takeoverPlan: async (settings) => (await import('./takeover/takeover-plan.ts')).takeoverPlan(settings, host),
+      (await import('../commands/takeover/commands.ts')).takeoverUndo(settings, { ...host, printError }),
+    takeoverPlan: async (settings) =>
+      (await import('../commands/takeover/takeover-plan.ts')).takeoverPlan(settings, host),
   })
 } catch (error) {
   // A signal before the process was ready is no failure.

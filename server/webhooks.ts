@@ -7,8 +7,8 @@ import { serviceStatusValidating, serviceValidating } from '../webhooks/service-
 import type { IsSelf } from '../webhooks/service-rules.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { Dependencies } from './dependencies.ts'
-import { existingService } from './existing-service.ts'
-import { readQuotas } from './quotas.ts'
+import { existingService } from '../kube/existing-service.ts'
+import { readQuotas } from '../kube/quotas.ts'
 
 /** Every admission webhook of the process. */
 export function makeWebhooks(

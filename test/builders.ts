@@ -1,4 +1,4 @@
-import type { Reservation } from '../clouds/cloud.ts'
+import type { Reservation } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import type { ElasticIP, ElasticIPStatus } from '../ledger/record/elastic-ip.ts'
 import type { Policy } from '../ledger/want/want.ts'

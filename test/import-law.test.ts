@@ -11,17 +11,17 @@ const law: Record<string, string[]> = {
   kube: [],
   clouds: [],
   announcers: ['kube'],
-  ledger: ['kube', 'clouds/cloud.ts'],
-  webhooks: ['kube', 'ledger', 'announcers', 'clouds/cloud.ts'],
+  ledger: ['kube', 'clouds/ports/cloud.ts'],
+  webhooks: ['kube', 'ledger', 'announcers', 'clouds/ports/cloud.ts'],
   controllers: [
     'kube',
     'ledger',
     'announcers',
-    'clouds/assignments.ts',
-    'clouds/balancers.ts',
-    'clouds/cloud.ts',
-    'clouds/machines.ts',
-    'clouds/peering.ts',
+    'clouds/ports/assignments.ts',
+    'clouds/ports/balancers.ts',
+    'clouds/ports/cloud.ts',
+    'clouds/ports/machines.ts',
+    'clouds/ports/peering.ts',
   ],
   certs: ['kube'],
   manifests: ['kube'],
@@ -48,15 +48,15 @@ const doors: Record<string, string[]> = {
   'p-queue': ['clouds/http/'],
   'p-map': ['lib/'],
   'fastest-levenshtein': ['lib/'],
-  commander: ['server/commands/', 'server/kubectl/program.ts'],
+  commander: ['server/commands/', 'kubectl-eip/program.ts'],
   esbuild: ['packaging/bundle.ts'],
   pino: ['server/'],
   'pino-pretty': ['server/log-text-format.ts'],
-  '@prometheus-io/client': ['server/metrics/metrics.ts'],
+  '@prometheus-io/client': ['telemetry/metrics/metrics.ts'],
 }
 
 /** Parts of the process that belong to main.ts, in what runs in the image, and to that of the plugin. */
-const mains = ['server/main.ts', 'server/kubectl/main.ts']
+const mains = ['server/main.ts', 'kubectl-eip/main.ts']
 const ofMain = /\bprocess\.(env|exit|argv|exitCode)\b/
 
 type Import = { from: string; what: string }
@@ -181,7 +181,9 @@ test('the law sees what it judges', () => {
     imports.some(({ from, what }) => from === 'kube/kubeconfig-library.ts' && what === '@kubernetes/client-node'),
   )
   assert.ok(
-    imports.some((found) => found.from === 'ledger/claim/obtain-address.ts' && target(found) === 'clouds/cloud.ts'),
+    imports.some(
+      (found) => found.from === 'ledger/claim/obtain-address.ts' && target(found) === 'clouds/ports/cloud.ts',
+    ),
   )
 })
 

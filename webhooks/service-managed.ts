@@ -1,5 +1,5 @@
 import jsonPatch from 'fast-json-patch'
-import type { Location } from '../clouds/cloud.ts'
+import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
 import { type Policy, type Want, want } from '../ledger/want/want.ts'

@@ -1,4 +1,4 @@
-import type { Location } from '../clouds/cloud.ts'
+import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { keyOf } from '../kube/objects.ts'
 import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim-spec.ts'

@@ -1,4 +1,4 @@
-import type { Location } from '../clouds/cloud.ts'
+import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../ledger/record/names.ts'
 import type { OwnAddress } from '../ledger/want/own-address.ts'

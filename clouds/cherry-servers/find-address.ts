@@ -1,4 +1,4 @@
-import { CloudError } from '../cloud.ts'
+import { CloudError } from '../ports/cloud.ts'
 import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'
 import { type Address, kindOf, parseAddress } from './parse-address.ts'

@@ -1,5 +1,5 @@
-import type { Location } from '../cloud.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import type { Location } from '../ports/cloud.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { idOf } from './id.ts'
 import { type Project, unreadableError } from './project.ts'
 

@@ -1,6 +1,6 @@
 import type { VendorCall } from '../http/request.ts'
-import { itemsOf } from '../loose-json.ts'
-import type { Machine, Machines } from '../machines.ts'
+import { itemsOf } from '../http/loose-json.ts'
+import type { Machine, Machines } from '../ports/machines.ts'
 import { parsePower, parseServer } from './parse-server.ts'
 import { type Project, projectHints, unreadableError } from './project.ts'
 

@@ -1,9 +1,9 @@
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { formatIpv4Network } from '../../lib/ip-range.ts'
-import { asnOf, peerAddressesOf } from '../loose-bgp.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
-import type { Machine, MachineAddress } from '../machines.ts'
-import type { SeenSessions } from '../peering.ts'
+import { asnOf, peerAddressesOf } from '../http/loose-bgp.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import type { Machine, MachineAddress } from '../ports/machines.ts'
+import type { SeenSessions } from '../ports/peering.ts'
 import { idOf } from './id.ts'
 
 /** The parts of a server that we need: every response contains its passwords. */

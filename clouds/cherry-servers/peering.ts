@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net'
-import { CloudError } from '../cloud.ts'
-import { asnOf } from '../loose-bgp.ts'
-import { fieldsOf } from '../loose-json.ts'
-import type { Peer, Peering, ProjectPeering } from '../peering.ts'
+import { CloudError } from '../ports/cloud.ts'
+import { asnOf } from '../http/loose-bgp.ts'
+import { fieldsOf } from '../http/loose-json.ts'
+import type { Peer, Peering, ProjectPeering } from '../ports/peering.ts'
 import type { Server } from './parse-server.ts'
 import { type Project, projectHints, unreadableError } from './project.ts'
 

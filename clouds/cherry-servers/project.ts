@@ -1,5 +1,5 @@
-import { CloudError } from '../cloud.ts'
-import type { VendorHttp } from '../http.ts'
+import { CloudError } from '../ports/cloud.ts'
+import type { VendorHttp } from '../http/client.ts'
 import { type SharedRead, sharedRead } from '../../lib/shared-read.ts'
 import { type Address, parseAddress } from './parse-address.ts'
 import { parseServer, type Server } from './parse-server.ts'

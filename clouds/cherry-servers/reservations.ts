@@ -1,5 +1,5 @@
-import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../cloud.ts'
-import { hasMarks } from '../marks.ts'
+import { type Cloud, CloudError, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
+import { hasMarks } from '../ports/marks.ts'
 import { findAddress, findListed } from './find-address.ts'
 import { firstSeen } from './first-seen.ts'
 import { listLocations, locationBy } from './locations.ts'

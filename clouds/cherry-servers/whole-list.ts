@@ -1,8 +1,8 @@
 import type { ResponseHeaders } from '../http/answer.ts'
-import type { VendorHttp } from '../http.ts'
+import type { VendorHttp } from '../http/client.ts'
 import type { VendorCall } from '../http/request.ts'
-import { type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
-import { incompleteError, wholeList as wholeListOf } from '../whole-list.ts'
+import { type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import { incompleteError, wholeList as wholeListOf } from '../http/whole-list.ts'
 
 /** A list of the API, and the call that reads it. */
 export type List = Required<Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'>>

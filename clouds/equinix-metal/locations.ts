@@ -1,5 +1,5 @@
-import { CloudError, type Location } from '../cloud.ts'
-import { fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import { CloudError, type Location } from '../ports/cloud.ts'
+import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { type Project, unreadableError } from './project.ts'
 
 /** The places in which a project may reserve addresses. */

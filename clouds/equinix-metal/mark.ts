@@ -1,4 +1,4 @@
-import { fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Project } from './project.ts'
 import { changeTags } from './tags.ts'
 import { isReservation } from './parse-reservation.ts'

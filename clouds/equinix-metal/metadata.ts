@@ -1,7 +1,7 @@
-import { CloudError } from '../cloud.ts'
-import { type Exchange, vendorHttp } from '../http.ts'
+import { CloudError } from '../ports/cloud.ts'
+import { type Exchange, vendorHttp } from '../http/client.ts'
 import type { ProxyEnvironment } from '../http/send.ts'
-import { fieldsOf, textOf } from '../loose-json.ts'
+import { fieldsOf, textOf } from '../http/loose-json.ts'
 
 export type MetadataOptions = {
   url: string

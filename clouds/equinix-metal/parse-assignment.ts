@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { publicTypes } from './parse-reservation.ts'
 
 /** The assignment of an address to a machine; it has an id of its own. */

@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { formatIpv4Network } from '../../lib/ip-range.ts'
-import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
-import type { Machine, MachineAddress } from '../machines.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import type { Machine, MachineAddress } from '../ports/machines.ts'
 import type { ProjectOptions } from './project.ts'
 
 /** The machine in a response; undefined if it has no id. */

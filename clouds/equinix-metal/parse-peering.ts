@@ -1,7 +1,7 @@
-import { asnOf, isAddress, peerAddressesOf } from '../loose-bgp.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
-import type { Peer, ProjectPeering, SeenSessions } from '../peering.ts'
-import { Secret } from '../secret.ts'
+import { asnOf, isAddress, peerAddressesOf } from '../http/loose-bgp.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import type { Peer, ProjectPeering, SeenSessions } from '../ports/peering.ts'
+import { Secret } from '../../lib/secret.ts'
 import type { ProjectOptions } from './project.ts'
 
 /** BGP of a project by its configuration: `off` if it was never turned on; undefined if the response shows neither. */

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
-import type { Reservation } from '../cloud.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../loose-json.ts'
+import type { Reservation } from '../ports/cloud.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { ProjectOptions } from './project.ts'
 import { parseTags } from './tags.ts'
 

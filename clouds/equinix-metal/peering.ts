@@ -1,5 +1,5 @@
-import { CloudError } from '../cloud.ts'
-import type { Peer, Peering, ProjectPeering, SeenSessions } from '../peering.ts'
+import { CloudError } from '../ports/cloud.ts'
+import type { Peer, Peering, ProjectPeering, SeenSessions } from '../ports/peering.ts'
 import { isIpv4, machineOf, parsePeers, parseProjectPeering, parseSession } from './parse-peering.ts'
 import { type Project, projectHints, unreadableError } from './project.ts'
 import { wholeList } from './whole-list.ts'

@@ -1,5 +1,5 @@
-import { CloudError } from '../cloud.ts'
-import type { VendorHttp } from '../http.ts'
+import { CloudError } from '../ports/cloud.ts'
+import type { VendorHttp } from '../http/client.ts'
 
 /** Facts of a project that depend on its age. */
 export type ProjectOptions = {

@@ -1,4 +1,4 @@
-import type { Marks } from '../cloud.ts'
+import type { Marks } from '../ports/cloud.ts'
 
 /** Marks as Equinix Metal stores them: a list of texts, `key=value`, or the key alone if the value is empty. */
 export function formatTags(marks: Marks): string[] {

@@ -1,7 +1,7 @@
-import type { VendorHttp } from '../http.ts'
+import type { VendorHttp } from '../http/client.ts'
 import type { VendorCall } from '../http/request.ts'
-import { countOf, type Fields, fieldsOf, itemsOf } from '../loose-json.ts'
-import { incompleteError, wholeList as wholeListOf } from '../whole-list.ts'
+import { countOf, type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import { incompleteError, wholeList as wholeListOf } from '../http/whole-list.ts'
 
 /** A list of the API: the call that reads it, and the field of the response that holds it. */
 export type List = Pick<VendorCall, 'name' | 'path' | 'query' | 'hints'> & {

@@ -1,4 +1,4 @@
-import { CloudError, type Fault } from '../cloud.ts'
+import { CloudError, type Fault } from '../ports/cloud.ts'
 import { type Body, type RawResponse, retryAfterMs } from './answer.ts'
 import { connectTimeoutCode } from './send.ts'
 

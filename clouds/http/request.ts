@@ -1,4 +1,4 @@
-import type { Fault } from '../cloud.ts'
+import type { Fault } from '../ports/cloud.ts'
 import { type CallFacts, notSentError } from './faults.ts'
 import type { Lane } from './lanes.ts'
 import type { RequestParts } from './send.ts'

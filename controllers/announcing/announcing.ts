@@ -1,6 +1,6 @@
 import type { Announcements, Problem } from '../../announcers/announcer.ts'
 import type { Key } from '../../kube/objects.ts'
-import type { Reconciler } from '../reconciler.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 import type { ConfigureResult, Configurator } from './configurator.ts'
 
 /** The only key of an announcer: a burst of changes is one reconcile of everything. */

@@ -7,7 +7,7 @@ import { releaseSource } from '../../ledger/release/release.ts'
 import { reclaimSource, restoreClaim } from '../../ledger/available/return-source.ts'
 import { reserveWarm } from '../../ledger/claim/reserve-warm.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
-import type { Outcome } from '../reconciler.ts'
+import type { Outcome } from '../loop/reconciler.ts'
 import type { AvailableStep } from './available-plan.ts'
 
 /** How long until we ask the cloud again whether it has granted or deleted a reservation. */

@@ -1,6 +1,6 @@
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import type { WarmPlan } from '../../ledger/available/warm-plan.ts'
-import type { Reconciler } from '../reconciler.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 
 /** The only key of the warm pool, which is planned as a whole. */
 export const warmPoolKey = 'all'

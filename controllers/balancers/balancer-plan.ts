@@ -21,10 +21,10 @@
 //   wants none, or is deleted | there are pools by its name                    | remove-pools
 //   wants none, or is deleted | a request is in flight                         | wait
 //   wants none, or is deleted |                                                | forget
-import { type Plan } from '../run-steps.ts'
+import { type Plan } from '../loop/run-steps.ts'
 import { type Seen, hasFinalizer, namedBalancer, requestOf, shownAddresses } from './balancer-state.ts'
 import { type PortChanges, isUnchanged, originChanges, portChanges } from './port-changes.ts'
-import type { Balancer } from '../../clouds/balancers.ts'
+import type { Balancer } from '../../clouds/ports/balancers.ts'
 
 /** One change to the Service or the cloud. Each is safe to repeat. */
 export type Step =

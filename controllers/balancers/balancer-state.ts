@@ -1,4 +1,4 @@
-import type { Balancer, ListedBalancer, Origin, OriginPool } from '../../clouds/balancers.ts'
+import type { Balancer, ListedBalancer, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
 import type { Service } from '../../kube/objects.ts'
 import { balancerFinalizer, balancerRequestAnnotation } from '../../ledger/record/names.ts'
 import type { Want } from '../../ledger/want/want.ts'

@@ -1,7 +1,7 @@
 import { mapAll } from '../../lib/map-all.ts'
 import type { Service } from '../../kube/objects.ts'
 import { balancerFinalizer, balancerRequestAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
-import { type Outcome, Terminal } from '../reconciler.ts'
+import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from '../services/patch-service.ts'
 import type { ServiceEvent } from '../services/service-event.ts'
 import type { Step } from './balancer-plan.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Balancers } from '../../clouds/balancers.ts'
-import { CloudError } from '../../clouds/cloud.ts'
+import type { Balancers } from '../../clouds/ports/balancers.ts'
+import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'

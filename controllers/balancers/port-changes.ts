@@ -1,4 +1,4 @@
-import type { Balancer, BalancerPort, NewOrigin, Origin, OriginPool } from '../../clouds/balancers.ts'
+import type { Balancer, BalancerPort, NewOrigin, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
 import type { ServicePort } from '../../kube/objects.ts'
 import { type BalancerNames, originName } from './balancer-names.ts'
 import type { NodeOrigin } from './node-origins.ts'

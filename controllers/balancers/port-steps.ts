@@ -1,4 +1,4 @@
-import type { Balancers, NewOrigin } from '../../clouds/balancers.ts'
+import type { Balancers, NewOrigin } from '../../clouds/ports/balancers.ts'
 import { mapAll } from '../../lib/map-all.ts'
 import type { BalancerNames } from './balancer-names.ts'
 import type { PoolUpdate, PortChanges } from './port-changes.ts'

@@ -1,5 +1,5 @@
-import type { Balancers } from '../../clouds/balancers.ts'
-import { moveTimeoutMs } from '../../clouds/assignments.ts'
+import type { Balancers } from '../../clouds/ports/balancers.ts'
+import { moveTimeoutMs } from '../../clouds/ports/assignments.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import type { Front, FrontReader } from './front.ts'
 

@@ -1,4 +1,4 @@
-import type { Balancer, Balancers, Origin, OriginPool } from '../../clouds/balancers.ts'
+import type { Balancer, Balancers, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
 import { type BalancerNames, balancerNames } from '../balancers/balancer-names.ts'
 import { type PortChanges, portChanges } from '../balancers/port-changes.ts'
 import type { ReachableNode } from './balanced-nodes.ts'

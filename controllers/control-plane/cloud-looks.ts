@@ -1,6 +1,6 @@
 import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
-import { errorText } from '../error-text.ts'
+import { errorText } from '../loop/error-text.ts'
 import type { KnownFront } from './known-front.ts'
 import { retryAfterOf } from './retry-after.ts'
 

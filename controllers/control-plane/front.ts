@@ -1,4 +1,4 @@
-import type { AssignedAddress, Assignments, MoveOptions } from '../../clouds/assignments.ts'
+import type { AssignedAddress, Assignments, MoveOptions } from '../../clouds/ports/assignments.ts'
 
 /** What leads users to the control plane: an address of the cloud, and the machines that it leads to. */
 export type Front = Pick<AssignedAddress, 'id' | 'address' | 'machines'>

@@ -1,4 +1,4 @@
-import { moveTimeoutMs } from '../../clouds/assignments.ts'
+import { moveTimeoutMs } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { type CloudLooks, cloudLooks } from './cloud-looks.ts'

@@ -1,4 +1,4 @@
-import { CloudError } from '../../clouds/cloud.ts'
+import { CloudError } from '../../clouds/ports/cloud.ts'
 
 /** A cloud that asks for a longer wait does not know that users wait for the address. */
 const longestMs = 10 * 60_000

@@ -1,4 +1,4 @@
-import type { Machine } from '../../clouds/machines.ts'
+import type { Machine } from '../../clouds/ports/machines.ts'
 import type { Node } from '../../kube/objects.ts'
 import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
 import { providedNodeIps } from './node-ips.ts'

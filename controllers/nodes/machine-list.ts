@@ -1,4 +1,4 @@
-import type { Machine, Machines } from '../../clouds/machines.ts'
+import type { Machine, Machines } from '../../clouds/ports/machines.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
 /** All machines at one time. */

@@ -1,4 +1,4 @@
-import type { Reconciler } from '../reconciler.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 import type { MachineList } from './machine-list.ts'
 
 /** The only key of the refresh: one list serves all nodes. */

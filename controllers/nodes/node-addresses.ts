@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import type { Machine, MachineAddress } from '../../clouds/machines.ts'
+import type { Machine, MachineAddress } from '../../clouds/ports/machines.ts'
 import type { Node, NodeAddress } from '../../kube/objects.ts'
 import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
 import { providedNodeIps } from './node-ips.ts'

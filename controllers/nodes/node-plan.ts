@@ -7,7 +7,7 @@
 //   has no providerID                             | identify: labels, providerID
 //   lacks labels                                  | identify: labels
 //   otherwise                                     | -
-import type { Machine } from '../../clouds/machines.ts'
+import type { Machine } from '../../clouds/ports/machines.ts'
 import type { Node, NodeAddress, Taint } from '../../kube/objects.ts'
 import { nodeAddresses } from './node-addresses.ts'
 import { missingLabels } from './node-labels.ts'

@@ -1,4 +1,4 @@
-import type { Password, Peer } from '../../clouds/peering.ts'
+import type { Password, Peer } from '../../clouds/ports/peering.ts'
 import type { PeerFact } from './peer-fact.ts'
 
 type Fields = Record<string, unknown>

@@ -1,6 +1,6 @@
-import { CloudError } from '../../clouds/cloud.ts'
+import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { Key } from '../../kube/objects.ts'
-import type { Reconciler } from '../reconciler.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 import type { PeerFacts } from './peer-facts.ts'
 
 export type InitialPeeringDeps = {

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Secret } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
-import type { Reconciler } from '../reconciler.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 import { parseFacts } from './fact-text.ts'
 import type { PeerFacts } from './peer-facts.ts'
 

@@ -1,4 +1,4 @@
-import type { Reconciler } from '../reconciler.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 
 export type PrefixLimitDeps = {
   /** How many addresses every node announces. */

@@ -1,6 +1,6 @@
-import type { Peering, ProjectPeering } from '../../clouds/peering.ts'
+import type { Peering, ProjectPeering } from '../../clouds/ports/peering.ts'
 import type { Log } from '../../kube/log.ts'
-import type { Reconciler } from '../reconciler.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 import type { RecentRead } from '../../lib/recent-read.ts'
 
 export type ProjectPeeringDeps = {

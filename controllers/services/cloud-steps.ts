@@ -1,5 +1,5 @@
 import type { Key } from '../../kube/objects.ts'
-import type { Reconciler } from '../reconciler.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 import { type ServiceAddressDeps, serviceAddress } from './service-address.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { Reservation } from '../../clouds/cloud.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { inUseBy } from '../available/claim-source.ts'
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
 import { adoptUnmarked, findReservation } from '../record/find-reservation.ts'

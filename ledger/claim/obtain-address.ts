@@ -1,4 +1,4 @@
-import { CloudError } from '../../clouds/cloud.ts'
+import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { type SourceClaim, claimSource } from '../available/claim-source.ts'
 import type { ElasticIP } from '../record/elastic-ip.ts'

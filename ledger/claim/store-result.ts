@@ -1,5 +1,5 @@
 import pRetry from 'p-retry'
-import type { CloudError, Reservation } from '../../clouds/cloud.ts'
+import type { CloudError, Reservation } from '../../clouds/ports/cloud.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import { makeAvailable } from '../available/claim-source.ts'
 import { type ElasticIP, heldAddress, reservationIdOf } from '../record/elastic-ip.ts'

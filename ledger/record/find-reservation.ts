@@ -1,4 +1,4 @@
-import type { Marks, Reservation } from '../../clouds/cloud.ts'
+import type { Marks, Reservation } from '../../clouds/ports/cloud.ts'
 import { type ElasticIP, claimKey, releaseRecordName, reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { clusterMarks, isOfService, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'

@@ -1,4 +1,4 @@
-import type { Cloud } from '../../clouds/cloud.ts'
+import type { Cloud } from '../../clouds/ports/cloud.ts'
 import type { Log } from '../../kube/log.ts'
 import type { ClusterState } from './cluster-check.ts'
 import type { ReadPossibleUsers } from './address-use.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Marks } from '../../clouds/cloud.ts'
+import type { Marks } from '../../clouds/ports/cloud.ts'
 import type { Key } from '../../kube/objects.ts'
 
 /** How a dialect marks its reservations: in its predecessor's words, so that we find its reservations, and it ours. */

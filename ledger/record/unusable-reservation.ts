@@ -1,4 +1,4 @@
-import type { Reservation } from '../../clouds/cloud.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { ElasticIP } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { clusterOfOthers, clusterTransferMarks, marksText } from './marks.ts'

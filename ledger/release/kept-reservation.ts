@@ -1,4 +1,4 @@
-import type { Marks } from '../../clouds/cloud.ts'
+import type { Marks } from '../../clouds/ports/cloud.ts'
 import { AddressInUse, type AddressUser, findUsers } from '../record/address-use.ts'
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'

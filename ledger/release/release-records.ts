@@ -1,4 +1,4 @@
-import type { Reservation } from '../../clouds/cloud.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
 import { type ElasticIP, recordFinalizer, releaseRecordName, reservationIdOf } from '../record/elastic-ip.ts'

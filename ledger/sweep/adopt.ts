@@ -1,4 +1,4 @@
-import type { Reservation } from '../../clouds/cloud.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { ElasticIP } from '../record/elastic-ip.ts'

@@ -1,4 +1,4 @@
-import { CloudError } from '../../clouds/cloud.ts'
+import { CloudError } from '../../clouds/ports/cloud.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 
 export type Failures = {

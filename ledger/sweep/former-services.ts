@@ -1,4 +1,4 @@
-import type { Reservation } from '../../clouds/cloud.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type MarkScheme, ownerMark, serviceMarks } from '../record/marks.ts'

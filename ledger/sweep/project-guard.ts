@@ -1,4 +1,4 @@
-import { CloudError, type Reservation } from '../../clouds/cloud.ts'
+import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { ConfigMap } from '../../kube/objects.ts'

@@ -1,4 +1,4 @@
-import type { Reservation } from '../../clouds/cloud.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { MarkScheme } from '../record/marks.ts'
 
 /*

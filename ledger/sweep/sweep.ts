@@ -1,4 +1,4 @@
-import type { Reservation } from '../../clouds/cloud.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'

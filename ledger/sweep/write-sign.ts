@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { CloudError } from '../../clouds/cloud.ts'
+import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { LedgerMap } from './ledger-map.ts'

@@ -1,6 +1,6 @@
 import { closestWord } from '../../lib/closest-word.ts'
 import { quote } from '../../lib/quote.ts'
-import type { Location } from '../../clouds/cloud.ts'
+import type { Location } from '../../clouds/ports/cloud.ts'
 
 /** What can name the location of an address: a setting for the whole cluster, or an annotation of the Service. */
 export type LocationSource =

@@ -1,4 +1,4 @@
-import type { Location } from '../../clouds/cloud.ts'
+import type { Location } from '../../clouds/ports/cloud.ts'
 import type { Service } from '../../kube/objects.ts'
 import { quote } from '../../lib/quote.ts'
 import { addressAnnotation, elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'

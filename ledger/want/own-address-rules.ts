@@ -13,7 +13,7 @@
 //   is in a reservation of the project                 | gets it
 //   is in none, as far as we know                      | waits until the reservations of the project were read
 //   is in none                                         | is refused; keeps it with a warning if its status shows it
-import type { Marks } from '../../clouds/cloud.ts'
+import type { Marks } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'

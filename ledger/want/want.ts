@@ -1,4 +1,4 @@
-import type { Location } from '../../clouds/cloud.ts'
+import type { Location } from '../../clouds/ports/cloud.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'

@@ -1,7 +1,7 @@
-import { alertGroups } from '../alerts/alerts.ts'
-import { runbooks } from '../alerts/rules.ts'
+import { alertGroups } from '../../telemetry/alerts/alerts.ts'
+import { runbooks } from '../../telemetry/alerts/rules.ts'
 import type { ValueTree } from '../choices.ts'
-import { names } from '../names.ts'
+import { names } from '../../settings/installed-names.ts'
 import { image, pods, resources } from './pod-values.ts'
 import type { ValueRow } from './value-row.ts'
 

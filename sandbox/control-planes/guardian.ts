@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { names, serviceAccountUser } from '../../manifests/names.ts'
+import { names, serviceAccountUser } from '../../settings/installed-names.ts'
 import { rbac } from '../../manifests/rbac.ts'
 import { productCommand } from '../product-command.ts'
 import { type Machine, memberDir } from './machine.ts'

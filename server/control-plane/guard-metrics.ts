@@ -1,7 +1,7 @@
-import { names } from '../../manifests/names.ts'
+import { names } from '../../settings/installed-names.ts'
 import type { Guardian } from '../../controllers/control-plane/guardian.ts'
 import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 
 type Watched = {
   /** The guardian while it leads: what the others know may be old. */

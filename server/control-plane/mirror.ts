@@ -1,8 +1,8 @@
-import { defineController } from '../../controllers/controller.ts'
+import { defineController } from '../../controllers/loop/controller.ts'
 import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
 import type { Base } from '../base.ts'
-import { mirrorServiceController } from '../controllers/mirror-service.ts'
-import { controllerObserver } from '../metrics/controllers.ts'
+import { mirrorServiceController } from '../../controllers/control-plane/mirror-declaration.ts'
+import { controllerObserver } from '../../controllers/queue-metrics.ts'
 
 /** The Service that leads from the control-plane address to the API servers. */
 export type Mirror = {

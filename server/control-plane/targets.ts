@@ -5,7 +5,7 @@ import type { ProbeHistory } from '../../controllers/control-plane/probe-history
 import { type ProbersOptions, probers } from '../../controllers/control-plane/probers.ts'
 import type { ProviderIds } from '../../controllers/nodes/provider-id.ts'
 import type { Endpoint } from '../../kube/probe.ts'
-import type { ControlPlaneOptions } from '../clouds/cloud-provider.ts'
+import type { ControlPlaneOptions } from '../../clouds/cloud-provider.ts'
 import type { ControlPlaneCaches } from './node-caches.ts'
 import { isOnThisMachine } from './own-path.ts'
 

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
-import { readAuthorities } from '../authorities-file.ts'
+import { readAuthorities } from '../../certs/authorities-file.ts'
 
 /** The authorities whose certificates callers must present, from a file that another program renews. */
 export type ClientAuthorities = {

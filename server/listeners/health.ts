@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type StatusPage, paths } from '../status-page/status-page.ts'
+import { type StatusPage, paths } from '../../status-page/status-page.ts'
 
 /** A named check of the process; `problem` returns undefined if all is well. */
 export type Check = { name: string; problem: () => string | undefined }

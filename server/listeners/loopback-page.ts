@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import { systemClock as clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { nodeHttp } from '../../lib/node-http.ts'
-import { type StatusPage, paths } from '../status-page/status-page.ts'
+import { type StatusPage, paths } from '../../status-page/status-page.ts'
 import type { Address } from './listeners.ts'
 
 /** Ends connections on which nobody speaks. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import type { Recorder } from '../event-recorders.ts'
-import type { EventReason } from '../events/catalogue.ts'
+import type { Recorder } from '../../telemetry/event-recorders.ts'
+import type { EventReason } from '../../telemetry/events/catalogue.ts'
 
 export type ReloadReportOptions = {
   /** The path of the configuration file. */

@@ -1,4 +1,4 @@
-import { Secret } from '../../clouds/secret.ts'
+import { Secret } from '../../lib/secret.ts'
 
 /** A secret that can be exchanged for another while the process runs. Who reveals it gets the one of now. */
 export class ReplaceableSecret extends Secret {

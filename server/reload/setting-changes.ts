@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Secret } from '../../clouds/secret.ts'
-import type { CloudSettings } from '../settings/dialects.ts'
-import type { SettingsTable } from '../settings/setting.ts'
+import { Secret } from '../../lib/secret.ts'
+import type { CloudSettings } from '../../clouds/dialects.ts'
+import type { SettingsTable } from '../../settings/setting.ts'
 
 /** The settings whose values differ, by their names in the table. */
 export type SettingChanges = {

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { names, serviceAccountUser } from '../../manifests/names.ts'
+import { names, serviceAccountUser } from '../../settings/installed-names.ts'
 import { startControlPlane } from '../../sandbox/control-plane/start.ts'
 import { canBeBorrowed, share, sharedVariable } from './shared.ts'
 

@@ -1,4 +1,4 @@
-import type { ControllerObserver } from '../../controllers/controller.ts'
+import type { ControllerObserver } from '../../controllers/loop/controller.ts'
 
 /** Counts nothing. */
 export const noObserver: ControllerObserver = {

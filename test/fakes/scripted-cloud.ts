@@ -1,4 +1,4 @@
-import { type Cloud, CloudError, type Fault, type Marks, type Reservation } from '../../clouds/cloud.ts'
+import { type Cloud, CloudError, type Fault, type Marks, type Reservation } from '../../clouds/ports/cloud.ts'
 import { copyOf } from './copy.ts'
 
 /**

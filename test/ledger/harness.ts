@@ -1,9 +1,9 @@
 // One cluster, one cloud project, and as many of our processes as a test needs.
 import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
-import type { Cloud } from '../../clouds/cloud.ts'
+import type { Cloud } from '../../clouds/ports/cloud.ts'
 import type { Announcement } from '../../controllers/announcing/announcing.ts'
-import type { Outcome } from '../../controllers/reconciler.ts'
+import type { Outcome } from '../../controllers/loop/reconciler.ts'
 import { serviceAddress } from '../../controllers/services/service-address.ts'
 import { serviceSteps } from '../../controllers/services/service-steps.ts'
 import { availableAddress } from '../../controllers/available/available-address.ts'

@@ -1,7 +1,7 @@
 // A cluster in which anything may happen next: every call of every process waits at a gate until a test opens it.
 import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { CloudError } from '../../clouds/cloud.ts'
+import { CloudError } from '../../clouds/ports/cloud.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { ElasticIPStatus } from '../../ledger/record/elastic-ip.ts'
 import { random as randomOf } from '../chaos/random.ts'

@@ -6,7 +6,7 @@ import {
   matchesRequirements,
   matchesSelector,
 } from '../../lib/label-selector.ts'
-import { parseLabelSelector } from '../../server/settings/label-selector.ts'
+import { parseLabelSelector } from '../../settings/label-selector.ts'
 
 const worker = { role: 'worker', zone: 'a', cores: '16', empty: '' }
 

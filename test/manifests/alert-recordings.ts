@@ -1,8 +1,8 @@
 // What real processes showed while alerts fired or stayed quiet. test/whole/alerts/record.ts makes the files anew.
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { ruleExpression } from '../../manifests/alerts/alert.ts'
-import { alertGroups } from '../../manifests/alerts/alerts.ts'
+import { ruleExpression } from '../../telemetry/alerts/alert.ts'
+import { alertGroups } from '../../telemetry/alerts/alerts.ts'
 import type { Series } from './alert-series.ts'
 import { namedIn } from './expressions.ts'
 import { intervalS } from './promtool.ts'

@@ -1,4 +1,4 @@
-import { type MetricRow, catalogue } from '../../server/metrics/catalogue.ts'
+import { type MetricRow, catalogue } from '../../telemetry/metrics/catalogue.ts'
 import { namedIn } from './expressions.ts'
 
 /** The labels that Prometheus gives to each target, and those of buckets. */

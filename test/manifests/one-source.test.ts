@@ -14,7 +14,7 @@ import { installObjects } from '../../manifests/install.ts'
 import { knownChoices } from '../../manifests/known-choices.ts'
 import { controlPlanePrograms } from '../../sandbox/control-plane/build.ts'
 import { chartFolder, runHelm } from '../../sandbox/run-helm.ts'
-import { dialectFacts } from '../../server/settings/chart-facts.ts'
+import { dialectFacts } from '../../commands/settings/chart-facts.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { webhookIdentities as webhooks } from '../../webhooks/identities.ts'
 import { cases, cherry } from './chart-cases.ts'

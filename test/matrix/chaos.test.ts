@@ -1,7 +1,7 @@
 // A short walk of `make chaos` with a fixed seed. In one dialect promtool evaluates what the processes showed meanwhile.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { alertGroups } from '../../manifests/alerts/alerts.ts'
+import { alertGroups } from '../../telemetry/alerts/alerts.ts'
 import { alertViolations } from '../chaos/alerts.ts'
 import { explained } from '../chaos/troubles.ts'
 import { walk } from '../chaos/walk.ts'

@@ -1,7 +1,7 @@
 // A cluster with three control-plane nodes on one machine, and a control-plane address at the simulated cloud.
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { names, serviceAccountUser } from '../../manifests/names.ts'
+import { names, serviceAccountUser } from '../../settings/installed-names.ts'
 import { nodes as nodeResource } from '../../kube/resource.ts'
 import { freePorts } from '../../sandbox/ports.ts'
 import { type Product, startProduct, waitUntilReady } from '../../sandbox/product.ts'

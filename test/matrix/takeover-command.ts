@@ -1,11 +1,11 @@
 // `takeover apply` and `takeover undo` as a process, with a plan from a file instead of one from a cloud.
 import { readFileSync } from 'node:fs'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
-import { applyInstallation } from '../../server/commands/install.ts'
-import { resolveSettings } from '../../server/settings/resolve.ts'
-import { takeoverUndoSettings } from '../../server/settings/takeover-apply.ts'
-import { applyWith, installSettingsOf, takeoverUndo } from '../../server/takeover/commands.ts'
-import type { TakeoverPlan } from '../../server/takeover/plan/plan.ts'
+import { applyInstallation } from '../../commands/install.ts'
+import { resolveSettings } from '../../settings/resolve.ts'
+import { takeoverUndoSettings } from '../../commands/settings/takeover-apply.ts'
+import { applyWith, installSettingsOf, takeoverUndo } from '../../commands/takeover/commands.ts'
+import type { TakeoverPlan } from '../../commands/takeover/plan/plan.ts'
 
 const [command, planFile = '', ...given] = process.argv.slice(2)
 const stopping = new AbortController()

@@ -2,7 +2,7 @@
 import { parse, stringify } from 'yaml'
 import type { KubeClient } from '../../kube/client.ts'
 import { configMaps } from '../../kube/resource.ts'
-import { dialectNames } from '../../server/clouds/dialect-names.ts'
+import { dialectNames } from '../../clouds/dialect-names.ts'
 import { dialect } from './dialect.ts'
 import type { Shape } from './takeover-shapes.ts'
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../kube/clock.ts'
 import { leaseRecord } from '../../kube/lease.ts'
-import { daemonSets, deployments } from '../../server/doctor/kinds.ts'
-import { readWorkload } from '../../server/takeover/workloads.ts'
+import { daemonSets, deployments } from '../../inspect/kinds.ts'
+import { readWorkload } from '../../commands/takeover/workloads.ts'
 import type { TestStage } from '../whole/test-stage.ts'
 import { type Shape, predecessor } from './takeover-shapes.ts'
 

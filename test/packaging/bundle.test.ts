@@ -133,7 +133,7 @@ test('a stack trace names our source and its line', () => {
   const line = lines.findIndex((text) => text.includes(words))
   const column = lines[line]?.indexOf(words) ?? -1
   const stack = `Error: x\n    at y (file://${join(first, file)}:${line + 1}:${column + 1})\n    at z (node:internal/a:1:2)`
-  const source = 'server/commands/program.ts'
+  const source = 'commands/program.ts'
   const found = /at y \((.*):(\d+):\d+\)/.exec(originalStack(stack))
   assert.is(found?.[1], source)
   assert.match(readFileSync(join(root, source), 'utf8').split('\n')[Number(found?.[2]) - 1] ?? '', words)

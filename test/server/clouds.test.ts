@@ -5,9 +5,9 @@ import { wantedAnnotations } from '../../controllers/peering/node-annotations.ts
 import { formatProviderId, readProviderId } from '../../controllers/nodes/provider-id.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { want } from '../../ledger/want/want.ts'
-import { makeCloudProvider } from '../../server/cloud-providers.ts'
-import type { CloudProvider } from '../../server/clouds/cloud-provider.ts'
-import { serveSettings } from '../../server/settings/serve.ts'
+import { makeCloudProvider } from '../../clouds/providers.ts'
+import type { CloudProvider } from '../../clouds/cloud-provider.ts'
+import { serveSettings } from '../../commands/settings/serve.ts'
 import { makeService } from '../builders.ts'
 import { silentLog } from '../fakes/log.ts'
 

@@ -1,7 +1,7 @@
 // What `doctor` says about a healthy cluster and about a broken one, and that it changes neither.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Result } from '../../server/doctor/check.ts'
+import type { Result } from '../../commands/doctor/check.ts'
 import { dialects } from '../../sandbox/dialects.ts'
 import { typed } from './command-line.ts'
 import { dialectOf, serviceTag } from './dialects.ts'

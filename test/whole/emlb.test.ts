@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { equinixMetalBalancers } from '../../clouds/equinix-metal-balancers.ts'
-import { Secret } from '../../clouds/secret.ts'
+import { equinixMetalBalancers } from '../../clouds/equinix-metal/balancers/client.ts'
+import { Secret } from '../../lib/secret.ts'
 import { events, nodes as nodeResource } from '../../kube/resource.ts'
 import { kubectlOf } from '../../sandbox/kubectl.ts'
 import {

@@ -1,12 +1,12 @@
 // The controller of the mirror Service, with the rights of a guardian and an address that the test decides.
-import { mirrorServiceController } from '../../server/controllers/mirror-service.ts'
+import { mirrorServiceController } from '../../controllers/control-plane/mirror-declaration.ts'
 import { noObserver } from '../fakes/observer.ts'
-import { defineController } from '../../controllers/controller.ts'
+import { defineController } from '../../controllers/loop/controller.ts'
 import { connect } from '../../kube/connect.ts'
 import { eventRecorder } from '../../kube/events.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import type { Log } from '../../kube/log.ts'
-import { names, serviceAccountUser } from '../../manifests/names.ts'
+import { names, serviceAccountUser } from '../../settings/installed-names.ts'
 import type { ControlPlane } from '../../sandbox/control-plane/start.ts'
 
 /** The account of a process that guards the control-plane address alone. */

@@ -1,4 +1,4 @@
-import { cherryServers, type CherryServersOptions } from '../../../clouds/cherry-servers.ts'
+import { cherryServers, type CherryServersOptions } from '../../../clouds/cherry-servers/client.ts'
 
 export const apiKey = 'cherry-5ecret-key'
 export const projectId = '218450'

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Fault } from '../../../clouds/cloud.ts'
+import type { Fault } from '../../../clouds/ports/cloud.ts'
 import { cloudErrorOf, neverAborted, type Reply, type Seen } from '../scripted-server.ts'
 import { cherryServer, listed, servers, serverSecrets } from './fixtures.ts'
 import { asked, list, refusal, type Routes, withRoutes } from './scripted-cherry.ts'

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parsePower, parseServer } from '../../../clouds/cherry-servers/parse-server.ts'
-import type { Machine } from '../../../clouds/machines.ts'
+import type { Machine } from '../../../clouds/ports/machines.ts'
 import { cherryServer, listed, lithuania, ownIp } from './fixtures.ts'
 
 const readings: { name: string; changes: Record<string, unknown>; as: Partial<Machine> }[] = [

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Fault } from '../../../clouds/cloud.ts'
+import type { Fault } from '../../../clouds/ports/cloud.ts'
 import { cloudErrorOf, neverAborted, type Reply } from '../scripted-server.ts'
 import { cherryServer, listed, lithuania, ownIp, peers, project, projectId, servers } from './fixtures.ts'
 import { asked, list, refusal, type Routes, withRoutes } from './scripted-cherry.ts'

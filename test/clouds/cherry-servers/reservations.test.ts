@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Fault, Reservation } from '../../../clouds/cloud.ts'
+import type { Fault, Reservation } from '../../../clouds/ports/cloud.ts'
 import { cloudErrorOf, neverAborted, type Reply } from '../scripted-server.ts'
 import { apiKey, cherryIp, ips, lithuania, ownIp, projectId, reserved } from './fixtures.ts'
 import { asked, list, refusal, type Routes, withRoutes } from './scripted-cherry.ts'

@@ -1,4 +1,4 @@
-import type { CherryServersOptions } from '../../../clouds/cherry-servers.ts'
+import type { CherryServersOptions } from '../../../clouds/cherry-servers/client.ts'
 import { startCherryServers } from '../../../sandbox/clouds/cherry-servers/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import type { AssignmentStage, PeeringStage, Stage } from '../contract.ts'

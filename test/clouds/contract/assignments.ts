@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Reservation } from '../../../clouds/cloud.ts'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { neverAborted } from '../scripted-server.ts'
 import { reserve } from './reserve.ts'
 import { type AssignmentStage, type On, refusalOf } from './stage.ts'

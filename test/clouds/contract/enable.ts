@@ -1,4 +1,4 @@
-import type { Password } from '../../../clouds/peering.ts'
+import type { Password } from '../../../clouds/ports/peering.ts'
 import { neverAborted } from '../scripted-server.ts'
 import type { PeeringStage } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { isIP } from 'node:net'
-import type { Machine } from '../../../clouds/machines.ts'
+import type { Machine } from '../../../clouds/ports/machines.ts'
 import { neverAborted } from '../scripted-server.ts'
 import { idsOf, reserve } from './reserve.ts'
 import { type On, refusalOf, type Stage } from './stage.ts'

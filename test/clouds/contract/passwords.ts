@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import * as assert from 'uvu/assert'
-import type { Peer } from '../../../clouds/peering.ts'
+import type { Peer } from '../../../clouds/ports/peering.ts'
 import { neverAborted } from '../scripted-server.ts'
 import { asn, enable, enableOn, peers, project } from './enable.ts'
 import { type On, type PasswordStage, refusalOf } from './stage.ts'

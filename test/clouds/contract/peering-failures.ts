@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Fault } from '../../../clouds/cloud.ts'
+import type { Fault } from '../../../clouds/ports/cloud.ts'
 import { neverAborted } from '../scripted-server.ts'
 import { asn, asnOf, enable, machines, project } from './enable.ts'
 import { type On, type PeeringStage, refusalOf } from './stage.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { CloudError } from '../../../clouds/cloud.ts'
+import type { CloudError } from '../../../clouds/ports/cloud.ts'
 import { neverAborted } from '../scripted-server.ts'
 import { crowd, idsOf, list, marks, reserve } from './reserve.ts'
 import { type On, refusalOf } from './stage.ts'

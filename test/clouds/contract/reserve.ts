@@ -1,4 +1,4 @@
-import type { Reservation } from '../../../clouds/cloud.ts'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { neverAborted } from '../scripted-server.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { CloudError } from '../../../clouds/cloud.ts'
-import type { Vendor } from '../../../clouds/vendor.ts'
+import type { CloudError } from '../../../clouds/ports/cloud.ts'
+import type { Vendor } from '../../../clouds/ports/vendor.ts'
 import type { AccountControl } from '../../../sandbox/clouds/control.ts'
 import { cloudErrorOf } from '../scripted-server.ts'
 

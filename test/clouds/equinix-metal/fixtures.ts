@@ -1,4 +1,4 @@
-import { equinixMetal, type EquinixMetalOptions } from '../../../clouds/equinix-metal.ts'
+import { equinixMetal, type EquinixMetalOptions } from '../../../clouds/equinix-metal/client.ts'
 
 export const apiKey = 'metal-5ecret-key'
 export const projectId = '0b9c6f1e-6c1d-4d0e-8f55-0a3c5a1b2c3d'

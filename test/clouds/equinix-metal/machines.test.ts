@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Fault } from '../../../clouds/cloud.ts'
+import type { Fault } from '../../../clouds/ports/cloud.ts'
 import { cloudErrorOf, neverAborted, type Reply } from '../scripted-server.ts'
 import { deviceSecrets, machine, metalDevice, projectId } from './fixtures.ts'
 import { asked, errors, type Routes, withRoutes } from './scripted-metal.ts'

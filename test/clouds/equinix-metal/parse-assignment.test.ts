@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseAssignments } from '../../../clouds/equinix-metal/parse-assignment.ts'
-import { fieldsOf } from '../../../clouds/loose-json.ts'
+import { fieldsOf } from '../../../clouds/http/loose-json.ts'
 import { metalReservation } from './fixtures.ts'
 
 const id = 'e6b1c9aa-55d0-4f0c-9a37-7d1c2b3a4f5e'

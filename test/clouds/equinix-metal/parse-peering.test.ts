@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { machineOf, parsePeers, parseProjectPeering } from '../../../clouds/equinix-metal/parse-peering.ts'
-import { fieldsOf } from '../../../clouds/loose-json.ts'
+import { fieldsOf } from '../../../clouds/http/loose-json.ts'
 import { metalNeighbor, peers } from './fixtures.ts'
 
 const config = { id: '6d9a0f6b', status: 'enabled', deployment_type: 'local', asn: 65_000, md5: null }

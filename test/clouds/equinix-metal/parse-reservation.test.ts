@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseLocations } from '../../../clouds/equinix-metal/locations.ts'
 import { isReservation, kindOf, parseReservation } from '../../../clouds/equinix-metal/parse-reservation.ts'
-import { fieldsOf } from '../../../clouds/loose-json.ts'
+import { fieldsOf } from '../../../clouds/http/loose-json.ts'
 import { dallas, metalReservation, reserved } from './fixtures.ts'
 
 const readings: { name: string; changes: Record<string, unknown>; as: Record<string, unknown> }[] = [

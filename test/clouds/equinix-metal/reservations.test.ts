@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Fault } from '../../../clouds/cloud.ts'
+import type { Fault } from '../../../clouds/ports/cloud.ts'
 import { apiKey, dallas, ips, metalReservation, projectId, reserved } from './fixtures.ts'
 import { cloudErrorOf, neverAborted, type Reply } from '../scripted-server.ts'
 import { asked, errors, withRoutes } from './scripted-metal.ts'

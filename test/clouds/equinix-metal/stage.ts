@@ -1,4 +1,4 @@
-import { equinixMetal } from '../../../clouds/equinix-metal.ts'
+import { equinixMetal } from '../../../clouds/equinix-metal/client.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/equinix-metal/unknown-behaviour.ts'
 import type { AssignmentStage, GrantStage, PasswordStage, Stage } from '../contract.ts'

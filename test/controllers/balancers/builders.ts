@@ -1,4 +1,4 @@
-import type { Balancer } from '../../../clouds/balancers.ts'
+import type { Balancer } from '../../../clouds/ports/balancers.ts'
 import { balancerNames } from '../../../controllers/balancers/balancer-names.ts'
 import type { Seen } from '../../../controllers/balancers/balancer-state.ts'
 import type { Node, NodeAddress } from '../../../kube/objects.ts'

@@ -1,8 +1,8 @@
 // The reconciler with the real client and the simulated service; only the API server is in memory.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { equinixMetalBalancers } from '../../../clouds/equinix-metal-balancers.ts'
-import { Secret } from '../../../clouds/secret.ts'
+import { equinixMetalBalancers } from '../../../clouds/equinix-metal/balancers/client.ts'
+import { Secret } from '../../../lib/secret.ts'
 import { balancerNames } from '../../../controllers/balancers/balancer-names.ts'
 import { balancerRequests } from '../../../controllers/balancers/requests-in-flight.ts'
 import { serviceBalancer } from '../../../controllers/balancers/service-balancer.ts'

@@ -1,8 +1,8 @@
 // The guardian of a managed balancer in front of three API servers: its client and the simulated service are the real ones.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { equinixMetalBalancers } from '../../../clouds/equinix-metal-balancers.ts'
-import { Secret } from '../../../clouds/secret.ts'
+import { equinixMetalBalancers } from '../../../clouds/equinix-metal/balancers/client.ts'
+import { Secret } from '../../../lib/secret.ts'
 import { balancerFront } from '../../../controllers/control-plane/balancer-front.ts'
 import { balancerGuardian } from '../../../controllers/control-plane/balancer-guardian.ts'
 import { knownFront } from '../../../controllers/control-plane/known-front.ts'

@@ -1,5 +1,5 @@
 // A guardian on a clock that tests move, with three control planes and a cloud that unassigns before it assigns.
-import { CloudError } from '../../../clouds/cloud.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
 import type { Front, FrontPort } from '../../../controllers/control-plane/front.ts'
 import { guardian } from '../../../controllers/control-plane/guardian.ts'
 import { knownFront } from '../../../controllers/control-plane/known-front.ts'

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Machine } from '../../../clouds/machines.ts'
+import type { Machine } from '../../../clouds/ports/machines.ts'
 import { findMachine } from '../../../controllers/nodes/find-machine.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { elastic, hostname, ids, internal, makeMachine, makeNode, own } from './builders.ts'

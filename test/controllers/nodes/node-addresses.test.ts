@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Machine } from '../../../clouds/machines.ts'
+import type { Machine } from '../../../clouds/ports/machines.ts'
 import { nodeAddresses } from '../../../controllers/nodes/node-addresses.ts'
 import type { Node, NodeAddress } from '../../../kube/objects.ts'
 import { elastic, external, hostname, internal, makeMachine, makeNode, own } from './builders.ts'

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Machine } from '../../../clouds/machines.ts'
+import type { Machine } from '../../../clouds/ports/machines.ts'
 import { machineList } from '../../../controllers/nodes/machine-list.ts'
 import { nodeIdentity } from '../../../controllers/nodes/node-identity.ts'
 import type { KubeClient } from '../../../kube/client.ts'

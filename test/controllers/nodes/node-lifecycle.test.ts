@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CloudError } from '../../../clouds/cloud.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { machineList } from '../../../controllers/nodes/machine-list.ts'
 import { nodeLifecycle } from '../../../controllers/nodes/node-lifecycle.ts'
 import { removalLimit } from '../../../controllers/nodes/removal-limit.ts'

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Machine } from '../../../clouds/machines.ts'
+import type { Machine } from '../../../clouds/ports/machines.ts'
 import { type NodeStep, planNode } from '../../../controllers/nodes/node-plan.ts'
 import type { Node, Taint } from '../../../kube/objects.ts'
 import { hostname, external, ids, internal, makeMachine, makeNode, waiting } from './builders.ts'

@@ -1,4 +1,4 @@
-import type { Peer, Peering, ProjectPeering } from '../../../clouds/peering.ts'
+import type { Peer, Peering, ProjectPeering } from '../../../clouds/ports/peering.ts'
 import type { AnnotationScheme } from '../../../controllers/peering/node-annotations.ts'
 import type { PeerFact } from '../../../controllers/peering/peer-fact.ts'
 import type { KubeClient } from '../../../kube/client.ts'

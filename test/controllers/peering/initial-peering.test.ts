@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CloudError, type Fault } from '../../../clouds/cloud.ts'
+import { CloudError, type Fault } from '../../../clouds/ports/cloud.ts'
 import { initialPeering } from '../../../controllers/peering/initial-peering.ts'
 import { peerFacts } from '../../../controllers/peering/peer-facts.ts'
 import { makeFact } from './builders.ts'

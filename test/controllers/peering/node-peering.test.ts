@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CloudError } from '../../../clouds/cloud.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { machineList } from '../../../controllers/nodes/machine-list.ts'
 import type { AnnotationScheme } from '../../../controllers/peering/node-annotations.ts'
 import { nodePeering } from '../../../controllers/peering/node-peering.ts'

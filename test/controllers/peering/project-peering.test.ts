@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ProjectPeering } from '../../../clouds/peering.ts'
+import type { ProjectPeering } from '../../../clouds/ports/peering.ts'
 import { overruled, projectKey, projectPeering, projectRefresh } from '../../../controllers/peering/project-peering.ts'
 import { recentRead } from '../../../lib/recent-read.ts'
 import { fakePeering, password } from './builders.ts'

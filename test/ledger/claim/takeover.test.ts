@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Reservation } from '../../../clouds/cloud.ts'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { timeLimit } from '../../../lib/time-limit.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'

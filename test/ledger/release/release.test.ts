@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CloudError } from '../../../clouds/cloud.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
 import type { CallOptions } from '../../../kube/client.ts'
 import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { bind } from '../../../ledger/claim/bind.ts'

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CloudError } from '../../../clouds/cloud.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { failures } from '../../../ledger/sweep/failures.ts'
 

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Reservation } from '../../../clouds/cloud.ts'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { confirmProjectAnnotation } from '../../../ledger/record/names.ts'

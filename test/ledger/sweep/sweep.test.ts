@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Reservation } from '../../../clouds/cloud.ts'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Location } from '../../../clouds/cloud.ts'
+import type { Location } from '../../../clouds/ports/cloud.ts'
 import { type LocationSource, formerName, locate } from '../../../ledger/want/location.ts'
 
 const known: Location[] = [

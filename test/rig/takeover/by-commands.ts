@@ -1,7 +1,7 @@
 // A takeover by `takeover plan` and `apply`, and the way back by `undo`.
 import * as assert from 'uvu/assert'
 import type { Product } from '../../../sandbox/product.ts'
-import type { TakeoverPlan } from '../../../server/takeover/plan/plan.ts'
+import type { TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
 import type { PredecessorProgram } from '../../predecessors/programs.ts'
 import { followed } from '../../whole/command-line.ts'
 import { type Scene, onScene, settingsOf } from './scene.ts'

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { issueAuthority, issueLeaf } from '../../../certs/authority.ts'
 import type { CertSource } from '../../../certs/cert-source.ts'
 import { tlsApp } from '../../../server/listeners/tls-app.ts'
-import { type TlsSettings, tlsOptions } from '../../../server/settings/tls.ts'
+import { type TlsSettings, tlsOptions } from '../../../settings/tls.ts'
 
 const now = Date.now()
 const lifetimeMs = 86_400_000

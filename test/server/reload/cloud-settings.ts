@@ -1,5 +1,5 @@
-import { equinixMetal } from '../../../server/settings/dialects/equinix-metal.ts'
-import type { SettingsOf } from '../../../server/settings/dialects.ts'
+import { equinixMetal } from '../../../clouds/equinix-metal/settings.ts'
+import type { SettingsOf } from '../../../clouds/dialects.ts'
 
 /** The settings of Equinix Metal that a configuration file with these fields gives. */
 export function settingsOf(fields: Record<string, string>): {

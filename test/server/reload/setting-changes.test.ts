@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { Secret } from '../../../clouds/secret.ts'
+import { Secret } from '../../../lib/secret.ts'
 import { changesBetween, withValues, withValuesOf } from '../../../server/reload/setting-changes.ts'
-import { equinixMetal } from '../../../server/settings/dialects/equinix-metal.ts'
+import { equinixMetal } from '../../../clouds/equinix-metal/settings.ts'
 import { settingsOf } from './cloud-settings.ts'
 
 const table = equinixMetal.table

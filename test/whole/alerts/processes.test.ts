@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
-import { serviceAccountUser } from '../../../manifests/names.ts'
+import { serviceAccountUser } from '../../../settings/installed-names.ts'
 import { freePorts } from '../../../sandbox/ports.ts'
 import { runProduct } from '../../../sandbox/product.ts'
 import { openTcpProxy } from '../tcp-proxy.ts'

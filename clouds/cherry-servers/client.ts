@@ -1,0 +1,78 @@
+import { assignmentsOf } from './assignments.ts'
+import { listLocations } from './locations.ts'
+import { machinesOf } from './machines.ts'
+import { peeringOf } from './peering.ts'
+import { projectAt } from './project.ts'
+import { reservationsOf } from './reservations.ts'
+import type { Fault } from '../ports/cloud.ts'
+import { vendorHttp, type VendorHttpOptions } from '../http/client.ts'
+import type { Refusal } from '../http/faults.ts'
+import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import type { Vendor } from '../ports/vendor.ts'
+
+const cherryServersUrl = 'https://api.cherryservers.com/v1'
+
+/**
+ * The cloud may refuse more than four calls in a second. We begin two calls every 650 ms: the fifth begins 300 ms after that
+ * second, as calls may overtake each other on their way.
+ */
+const usualRate = { calls: 2, perMs: 650 }
+
+export type CherryServersOptions = {
+  apiKey: { reveal(): string }
+  projectId: string
+  userAgent: string
+  /** With or without the version with which the API's paths begin. */
+  baseUrl?: string | undefined
+} & Pick<
+  VendorHttpOptions,
+  'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'proxy' | 'observe'
+>
+
+/** One project of Cherry Servers: its floating IPs, its servers and their BGP. */
+export function cherryServers({ apiKey, projectId, baseUrl, rate, ...tuning }: CherryServersOptions): Required<Vendor> {
+  const http = vendorHttp({
+    ...tuning,
+    rate: rate ?? usualRate,
+    vendor: 'Cherry Servers',
+    baseUrl: withVersion(baseUrl ?? cherryServersUrl),
+    headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
+    errorText,
+    fault: faultOf,
+    hints: {
+      auth: `check that the API key is valid and may read and write in project ${projectId}`,
+      quota: 'delete addresses that are not used, or have the limit raised: it grows with the number of servers',
+    },
+  })
+  const project = projectAt(http, projectId)
+  return {
+    name: 'Cherry Servers',
+    ...reservationsOf(project),
+    locations: (signal) => listLocations(project, signal),
+    ...machinesOf(project),
+    peering: peeringOf(project),
+    assignments: assignmentsOf(project),
+  }
+}
+
+/** Other tools accept the host alone, so people may write only that. */
+function withVersion(baseUrl: string): string {
+  const { pathname, search, hash } = URL.parse(baseUrl) ?? {}
+  return pathname === '/' && !search && !hash ? baseUrl.replace(/\/*$/, '/v1') : baseUrl
+}
+
+/** The API writes `message`; older clients know the other fields too. */
+function errorText(body: unknown): string | undefined {
+  const { message, error, errors } = fieldsOf(body)
+  const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? []) ?? []
+  return textOf(message) ?? textOf(error) ?? textOf(texts.join('; '))
+}
+
+/** Cherry Servers answers 400 to everything that cannot be done, with a reason only as undocumented text. */
+function faultOf({ name, status, text }: Refusal): Fault | undefined {
+  if (status !== 400) return undefined
+  // A DELETE can only come at the wrong time: the address is in use.
+  if (name === 'release') return 'conflict'
+  const isQuota = /quota|limit|exceed|maximum|insufficient|not enough|no available/i.test(text ?? '')
+  return name === 'reserve' && isQuota ? 'quota' : 'invalid'
+}

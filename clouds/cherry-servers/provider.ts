@@ -1,0 +1,60 @@
+import { cherryServers } from './client.ts'
+import { makeBgp } from '../bgp.ts'
+import type { SettingsOf } from '../dialects.ts'
+import { serviceAnnotationNames } from '../dialect-annotations.ts'
+import { cherryServers as dialect, managedAnnotation } from './settings.ts'
+import { type CloudProvider, type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../cloud-provider.ts'
+import { placesOf } from '../../settings/setting.ts'
+import { oneOf } from '../../settings/words.ts'
+import { dialectNames } from '../dialect-names.ts'
+import { makePolicy } from '../policy.ts'
+
+type Settings = SettingsOf<'cherry-servers'>
+
+const { marks, announcerMarks, controlPlaneService } = dialectNames['cherry-servers']
+
+/** Cherry Servers in the dialect of its cloud controller managers. */
+export function cherryServersProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
+  const { apiKey, projectId, baseUrl, region, annotationFipRegion, loadBalancer } = settings
+  return {
+    ...cloudPorts(cherryServers({ apiKey, projectId, baseUrl, userAgent, proxy, observe, ...cloudTimeouts(settings) })),
+    providerIds: { scheme: 'cherryservers', older: [], id: /^[1-9][0-9]*$/ },
+    bgp: dialectBgp(settings),
+    project: projectId,
+    projectSetting: oneOf(placesOf(dialect.rows.projectId)),
+    marks,
+    loadBalancer,
+    announcerMarks,
+    controlPlane: controlPlaneOf({
+      tag: settings.fipTag,
+      port: settings.apiServerPort,
+      byHostAddress: settings.fipHealthCheckUseHostIp,
+    }),
+    unsupported: [],
+    policy: makePolicy(settings, {
+      loadBalancer,
+      controlPlaneService,
+      annotations: serviceAnnotationNames(dialect, settings),
+      annotationPrefix: dialect.annotationPrefix,
+      managedAnnotation: managedAnnotation.name,
+      locationSettings: [{ kind: 'setting', word: 'region', name: 'CHERRY_REGION_NAME', value: region }],
+      locationAnnotations: [{ kind: 'annotation', word: 'region', name: annotationFipRegion }],
+    }),
+  }
+}
+
+function dialectBgp(settings: Settings): CloudProvider['bgp'] {
+  return makeBgp(settings.loadBalancer, {
+    // The cloud chooses the ASN, and its routers use no password.
+    project: { asn: undefined, password: undefined },
+    selector: settings.bgpNodeSelector,
+    names: {
+      localAsn: settings.annotationLocalAsn,
+      peerAsn: settings.annotationPeerAsn,
+      peerAddress: settings.annotationPeerIp,
+      sourceAddress: settings.annotationSrcIp,
+      multihop: settings.annotationMultiHop,
+      privateNetwork: settings.annotationNetworkIpv4Private,
+    },
+  })
+}

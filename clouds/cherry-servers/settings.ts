@@ -1,0 +1,131 @@
+import type { Annotation } from '../../lib/annotation.ts'
+import { annotation, boolean, number, numericId, text, token, url } from '../../settings/formats.ts'
+import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
+import type { SettingsTable } from '../../settings/setting.ts'
+import { serviceLocation } from '../dialect-annotations.ts'
+import { bgp } from './bgp-settings.ts'
+import { defineDialect } from '../dialect.ts'
+
+/** The annotation into which the predecessor writes an address that no software announces. */
+const ipAnnotation: Annotation = {
+  name: 'cherryservers.com/loadBalancerIPs',
+  on: 'Service',
+  writers: ['user', 'eip-admission'],
+  values: 'an IP address',
+  sentence: 'With `empty://`, the address of the Service, or a request for an own address.',
+}
+
+/** The annotation by which a user excludes a Service from load balancing. */
+export const managedAnnotation: Annotation = {
+  name: 'cherryservers.com/loadbalancer-managed',
+  on: 'Service',
+  writers: ['user'],
+  values: '`true`, `false`',
+  default: '`true`',
+  sentence: 'With `false`, eip-admission ignores the Service.',
+}
+
+const access = {
+  apiKey: {
+    title: 'API key',
+    env: 'CHERRY_API_KEY',
+    field: 'apiKey',
+    format: token,
+    required: true,
+    sentence: 'Token for the API of Cherry Servers.',
+    isReloaded: true,
+  },
+  projectId: {
+    title: 'project',
+    flag: '--project-id',
+    env: 'CHERRY_PROJECT_ID',
+    field: 'projectID',
+    format: numericId,
+    required: true,
+    sentence: 'Id of the project that pays for the addresses and owns the machines.',
+  },
+  baseUrl: {
+    title: 'API base URL',
+    flag: '--base-url',
+    field: 'base-url',
+    format: url('loopback'),
+    default: 'https://api.cherryservers.com/v1',
+    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
+  },
+} as const satisfies SettingsTable
+
+const addresses = {
+  region: {
+    title: 'region',
+    flag: '--region',
+    env: 'CHERRY_REGION_NAME',
+    field: 'region',
+    format: text('slug'),
+    unset: "the Service's annotation",
+    sentence: 'Region in which new addresses are reserved: its slug, full name, ISO-2 code or id.',
+    isReloaded: true,
+  },
+  loadBalancer: {
+    title: 'load balancer',
+    flag: '--loadbalancer',
+    env: 'CHERRY_LOAD_BALANCER',
+    field: 'loadbalancer',
+    format: loadBalancer({ namespaceAlone: 'crd', hasEmlb: false, ipAnnotation: ipAnnotation.name }),
+    default: 'none',
+    sentence:
+      'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
+  },
+  annotationFipRegion: {
+    title: 'region annotation',
+    flag: '--annotation-fip-region',
+    env: 'CHERRY_ANNOTATION_FIP_REGION',
+    field: 'annotationFIPRegion',
+    format: annotation,
+    default: 'cherryservers.com/fip-region',
+    sentence: 'Name of the annotation by which a Service requests a region.',
+    annotation: serviceLocation('the slug, full name, ISO-2 code or id of a region', 'the region setting'),
+  },
+} as const satisfies SettingsTable
+
+const controlPlane = {
+  fipTag: {
+    title: 'control-plane address tag',
+    flag: '--fip-tag',
+    env: 'CHERRY_FIP_TAG',
+    field: 'fipTag',
+    format: text('key=value'),
+    unset: 'off',
+    sentence:
+      'Tag of the floating IP that is the control-plane address. It is moved when its holder fails, and never ordered or deleted.',
+  },
+  apiServerPort: {
+    title: 'control-plane port',
+    flag: '--api-server-port',
+    env: 'CHERRY_API_SERVER_PORT',
+    field: 'apiServerPort',
+    format: number(0, 65_535),
+    default: '0',
+    sentence: "Port at the control-plane address, for users and probes of it. 0 means the API server's own port.",
+  },
+  fipHealthCheckUseHostIp: {
+    title: 'control-plane probe by host address',
+    flag: '--fip-health-check-use-host-ip',
+    env: 'CHERRY_FIP_HEALTH_CHECK_USE_HOST_IP',
+    field: 'fipHealthCheckUseHostIP',
+    format: boolean,
+    default: 'false',
+    sentence:
+      'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, where it leads away from the machine that probes.',
+  },
+} as const satisfies SettingsTable
+
+/** The settings of Cherry Servers' cloud controller manager, in all its versions. */
+export const cherryServers = defineDialect({
+  name: 'cherry-servers',
+  title: 'Cherry Servers',
+  providers: ['cherryservers', 'cherry-servers'],
+  secret: 'kube-system/cherry-cloud-config',
+  rows: { ...access, ...addresses, ...bgp, ...controlPlane },
+  annotations: [ipAnnotation, managedAnnotation],
+  annotationPrefix: 'cherryservers.com/',
+})

@@ -1,0 +1,31 @@
+import type { Annotation } from '../lib/annotation.ts'
+import { common } from '../settings/common.ts'
+import { readSettings } from '../settings/resolve.ts'
+import type { Sources } from '../settings/resolve.ts'
+import type { SettingsTable } from '../settings/setting.ts'
+
+/** Makes a dialect of its settings. They are added to the common settings and may replace some of them. */
+export function defineDialect<const Name extends string, const Rows extends SettingsTable>(dialect: {
+  name: Name
+  title: string
+  /** The values of --cloud-provider that select it. */
+  providers: readonly string[]
+  /** The Secret whose key cloud-sa.json is the configuration file. */
+  secret: string
+  rows: Rows
+  /** Annotations whose names no setting can change. */
+  annotations: readonly Annotation[]
+  /** An annotation of a Service with this prefix that we do not know is a mistake of the user. */
+  annotationPrefix?: string
+}) {
+  const table: Omit<typeof common, keyof Rows> & Rows = { ...common, ...dialect.rows }
+  return {
+    ...dialect,
+    table,
+    /** Reads the settings of this dialect and adds its name. */
+    read: (sources: Sources) => {
+      const { values, ...rest } = readSettings(table, sources)
+      return { ...rest, values: values && { dialect: dialect.name, settings: values } }
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import type { Balancers } from '../../ports/balancers.ts'
+import { CloudError } from '../../ports/cloud.ts'
+import type { VendorHttp } from '../../http/client.ts'
+import type { VendorCall } from '../../http/request.ts'
+import { wholeList } from '../whole-list.ts'
+import { fieldsOf, textOf } from '../../http/loose-json.ts'
+import { balancerMetros, locationId } from './locations.ts'
+import { parseBalancer, parseNamed, parseOrigin } from './parse-balancer.ts'
+
+type Project = { http: VendorHttp; id: string }
+
+const vendor = 'Equinix Metal Load Balancer'
+const root = ['v1', 'loadbalancers']
+
+/** The only provider of load balancers. Clients of 2023 had to name it. */
+const provider = 'loadpvd-gOB_-byp5ebFo7A3LHv2B'
+
+/** The balancers, pools and origins of a project. */
+export function balancersOf(project: Project): Omit<Balancers, 'name'> {
+  return { locations: balancerMetros, ...balancerCalls(project), ...portCalls(project), ...poolCalls(project) }
+}
+
+function balancerCalls({ http, id: project }: Project) {
+  const path = ['v1', 'projects', project, 'loadbalancers']
+  return {
+    list: async (signal) =>
+      await listOf(http, { name: 'balancers', path, field: 'loadbalancers', parse: parseNamed }, signal),
+    async get(id, signal) {
+      const { status, body } = await http.call(
+        { name: 'balancer', method: 'GET', path: [...root, id], accept: [404] },
+        signal,
+      )
+      if (status === 404) return undefined
+      const balancer = parseBalancer(body)
+      if (!balancer) throw unreadableError('balancer', 'an object without an id')
+      return balancer
+    },
+    async create({ name, location }, signal) {
+      const body = { name, location_id: requireLocation(location), provider_id: provider }
+      return await created(http, { name: 'create-balancer', path, body }, signal)
+    },
+    remove: (id, signal) => remove(http, { name: 'delete-balancer', path: [...root, id] }, signal),
+  } satisfies Partial<Balancers>
+}
+
+function portCalls({ http }: Project) {
+  return {
+    addPort(balancer, { name, number, pool }, signal) {
+      const path = [...root, balancer, 'ports']
+      return created(http, { name: 'create-balancer-port', path, body: { name, number, pool_ids: [pool] } }, signal)
+    },
+    removePort: (id, signal) => remove(http, { name: 'delete-balancer-port', path: [...root, 'ports', id] }, signal),
+  } satisfies Partial<Balancers>
+}
+
+function poolCalls({ http, id: project }: Project) {
+  const ofProject = ['v1', 'projects', project, 'loadbalancers', 'pools']
+  const pools = [...root, 'pools']
+  return {
+    pools: (signal) => listOf(http, { name: 'pools', path: ofProject, field: 'pools', parse: parseNamed }, signal),
+    addPool: (name, signal) =>
+      created(http, { name: 'create-pool', path: ofProject, body: { name, protocol: 'tcp' } }, signal),
+    removePool: (id, signal) => remove(http, { name: 'delete-pool', path: [...pools, id] }, signal),
+    async origins(pool, signal) {
+      const path = [...pools, pool, 'origins']
+      return await listIfAny(http, { name: 'origins', path, field: 'origins', parse: parseOrigin }, signal)
+    },
+    async addOrigin(pool, { name, address, port }, signal) {
+      const body = { name, target: address, port_number: port, active: true, pool_id: pool }
+      await created(http, { name: 'create-origin', path: [...pools, pool, 'origins'], body }, signal)
+    },
+    removeOrigin: (id, signal) => remove(http, { name: 'delete-origin', path: [...pools, 'origins', id] }, signal),
+  } satisfies Partial<Balancers>
+}
+
+type List<Item> = Pick<VendorCall, 'name' | 'path'> & {
+  field: string
+  parse: (item: unknown) => Item | undefined
+}
+
+/** An item that we miss or cannot read would be created again: either fails the list. */
+async function listOf<Item>(http: VendorHttp, { parse, ...list }: List<Item>, signal: AbortSignal): Promise<Item[]> {
+  const items = await wholeList(http, { ...list, vendor }, signal)
+  return items.map((item) => {
+    const parsed = parse(item)
+    if (parsed === undefined) throw unreadableError(list.name, `one of ${list.field} without an id`)
+    return parsed
+  })
+}
+
+/** The list that the cloud has none of, because its owner is gone. */
+class NoListError extends Error {}
+
+/** The list of something that may be gone: then undefined. */
+async function listIfAny<Item>(http: VendorHttp, list: List<Item>, signal: AbortSignal): Promise<Item[] | undefined> {
+  const existing: VendorHttp = {
+    async call(call, aborted) {
+      const answer = await http.call({ ...call, accept: [404] }, aborted)
+      if (answer.status === 404) throw new NoListError()
+      return answer
+    },
+  }
+  try {
+    return await listOf(existing, list, signal)
+  } catch (error) {
+    if (error instanceof NoListError) return undefined
+    throw error
+  }
+}
+
+async function created(
+  http: VendorHttp,
+  call: Pick<VendorCall, 'name' | 'path' | 'body'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const { body } = await http.call({ ...call, method: 'POST' }, signal)
+  const id = textOf(fieldsOf(body).id)
+  if (id === undefined) throw unreadableError(call.name, 'no id', 'unknown')
+  return id
+}
+
+async function remove(http: VendorHttp, call: Pick<VendorCall, 'name' | 'path'>, signal: AbortSignal): Promise<void> {
+  await http.call({ ...call, method: 'DELETE', accept: [404] }, signal)
+}
+
+function requireLocation(location: string): string {
+  const id = locationId(location)
+  if (id !== undefined) return id
+  const known = balancerMetros.map(({ code }) => code).join(', ')
+  const message = `${vendor}: "${location}" is not one of its metros: ${known}`
+  throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
+}
+
+function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
+  const message = `${vendor} answered "${call}" with ${what}`
+  return new CloudError(message, { fault: 'unavailable', outcome })
+}

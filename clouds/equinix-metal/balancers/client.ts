@@ -1,0 +1,63 @@
+import type { Balancers } from '../../ports/balancers.ts'
+import type { Fault } from '../../ports/cloud.ts'
+import { tokenHttp } from './calls.ts'
+import { balancersOf } from './balancers.ts'
+import type { VendorHttpOptions } from '../../http/client.ts'
+import type { Refusal } from '../../http/faults.ts'
+import { fieldsOf, itemsOf, textOf } from '../../http/loose-json.ts'
+
+/** The vendor's own addresses of the two services. */
+const equinixMetalBalancersUrl = 'https://lb.metalctrl.io'
+const equinixMetalTokensUrl = 'https://iam.metalctrl.io'
+
+export type EquinixMetalBalancersOptions = {
+  apiKey: { reveal(): string }
+  projectId: string
+  userAgent: string
+  baseUrl?: string | undefined
+  /** Where the API key is exchanged for tokens. */
+  tokensUrl?: string | undefined
+  /** A monotonic clock in milliseconds. */
+  now?: () => number
+} & Pick<
+  VendorHttpOptions,
+  'proxy' | 'inFlight' | 'rate' | 'readTimeoutMs' | 'writeTimeoutMs' | 'retryDelayMs' | 'observe'
+>
+
+const vendor = 'Equinix Metal Load Balancer'
+
+/** The managed load balancers of one Equinix Metal project. */
+export function equinixMetalBalancers(options: EquinixMetalBalancersOptions): Balancers {
+  const { apiKey, projectId, baseUrl, tokensUrl, now = () => performance.now(), ...tuning } = options
+  const auth = `check that the API key is valid and may read and write in project ${projectId}`
+  const common = { ...tuning, vendor, errorText }
+  const http = tokenHttp({
+    now,
+    api: {
+      ...common,
+      baseUrl: baseUrl ?? equinixMetalBalancersUrl,
+      fault: faultOf,
+      hints: { auth, quota: 'delete load balancers that are not used, or have the limit of the project raised' },
+    },
+    exchange: {
+      ...common,
+      baseUrl: tokensUrl ?? equinixMetalTokensUrl,
+      headers: () => ({ authorization: `Bearer ${apiKey.reveal()}` }),
+      hints: { auth },
+    },
+  })
+  return { name: vendor, ...balancersOf({ http, id: projectId }) }
+}
+
+/** The documentation promises `errors` and does not say of what: texts, or objects with a message. */
+function errorText(body: unknown): string | undefined {
+  const { errors, error, message } = fieldsOf(body)
+  const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? textOf(fieldsOf(one).message) ?? [])
+  return texts && texts.length > 0 ? texts.join('; ') : (textOf(error) ?? textOf(message))
+}
+
+/** The status of a refusal is not documented, the text of the limit is. */
+function faultOf({ status, text = '' }: Refusal): Fault | undefined {
+  if (status < 400 || status >= 500) return undefined
+  return /limit reached|quota/i.test(text) ? 'quota' : undefined
+}

@@ -1,0 +1,158 @@
+import { common } from '../../../settings/common.ts'
+import { annotation, asn, boolean, duration, text, token, url } from '../../../settings/formats.ts'
+import { loadBalancer } from '../../../announcers/load-balancer-setting.ts'
+import type { SettingsTable } from '../../../settings/setting.ts'
+import { nodeAnnotations } from '../../dialect-annotations.ts'
+import { defineDialect } from '../../dialect.ts'
+
+const access = {
+  apiKey: {
+    title: 'API key',
+    env: 'PACKET_API_KEY',
+    field: 'apiKey',
+    format: token,
+    required: true,
+    sentence: 'Token for the API of Equinix Metal, which was called Packet.',
+    isReloaded: true,
+  },
+  projectId: {
+    title: 'project',
+    flag: '--project-id',
+    env: 'PACKET_PROJECT_ID',
+    field: 'projectID',
+    format: text('id'),
+    required: true,
+    sentence: 'Id of the project that pays for the addresses and owns the machines.',
+  },
+  baseUrl: {
+    title: 'API base URL',
+    flag: '--base-url',
+    field: 'base-url',
+    format: url('loopback'),
+    default: 'https://api.equinix.com/metal/v1',
+    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
+  },
+} as const satisfies SettingsTable
+
+const addresses = {
+  facility: {
+    title: 'facility',
+    flag: '--facility',
+    env: 'PACKET_FACILITY_NAME',
+    field: 'facility',
+    format: text('code'),
+    unset: 'the facility that the metadata service of this host reports',
+    sentence: 'Facility in which new addresses are reserved.',
+    isReloaded: true,
+  },
+  metadataUrl: {
+    title: 'metadata URL',
+    flag: '--metadata-url',
+    env: 'EIP_METADATA_URL',
+    format: url('loopback'),
+    default: 'https://metadata.platformequinix.com',
+    sentence: 'URL of the metadata service. It is read only if no facility is set.',
+  },
+  loadBalancer: {
+    title: 'load balancer',
+    flag: '--loadbalancer',
+    env: 'PACKET_LOAD_BALANCER',
+    field: 'loadbalancer',
+    format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: false }),
+    default: 'metallb:///metallb-system/config',
+    sentence:
+      'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
+  },
+  disableLoadBalancer: {
+    title: 'load balancing disabled',
+    flag: '--disable-loadbalancer',
+    env: 'PACKET_DISABLE_LB',
+    field: 'disable-loadbalancer',
+    format: boolean,
+    default: 'false',
+    sentence: 'Disables load balancing, whatever the load balancer setting is. BGP and the node annotations stay on.',
+  },
+  sweepIntervalMs: {
+    ...common.sweepIntervalMs,
+    env: 'PACKET_SWEEP_INTERVAL',
+    otherEnv: [common.sweepIntervalMs.env],
+    field: 'sweepInterval',
+    format: duration(1000),
+    default: '30s',
+  },
+} as const satisfies SettingsTable
+
+const bgp = {
+  localAsn: {
+    title: 'local ASN',
+    flag: '--local-asn',
+    env: 'PACKET_LOCAL_ASN',
+    field: 'localASN',
+    format: asn,
+    default: '65000',
+    sentence:
+      'Local ASN with which eip-admission enables BGP on the project. A project that already has BGP keeps its own.',
+  },
+  peerAsn: {
+    title: 'peer ASN',
+    flag: '--peer-asn',
+    env: 'PACKET_PEER_ASN',
+    field: 'peerASN',
+    format: asn,
+    unset: 'the ASN that the API reports, else 65530',
+    sentence: 'ASN of the BGP peers of nodes, whatever the API reports.',
+  },
+  annotationLocalAsn: {
+    title: 'local ASN annotation',
+    flag: '--annotation-local-asn',
+    env: 'PACKET_ANNOTATION_LOCAL_ASN',
+    field: 'annotationLocalASN',
+    format: annotation,
+    default: 'packet.com/node.asn',
+    sentence: 'Name of the node annotation with the ASN of the node.',
+    annotation: nodeAnnotations.localAsn,
+  },
+  annotationPeerAsns: {
+    title: 'peer ASNs annotation',
+    flag: '--annotation-peer-asns',
+    env: 'PACKET_ANNOTATION_PEER_ASNS',
+    field: 'annotationPeerASNs',
+    format: annotation,
+    default: 'packet.com/peer.asns',
+    sentence: 'Name of the node annotation with the ASNs of all peers.',
+    annotation: nodeAnnotations.peerAsns,
+  },
+  annotationPeerIps: {
+    title: 'peer addresses annotation',
+    flag: '--annotation-peer-ips',
+    env: 'PACKET_ANNOTATION_PEER_IPS',
+    field: 'annotationPeerIPs',
+    format: annotation,
+    default: 'packet.com/peer.ips',
+    sentence: 'Name of the node annotation with the IP addresses of all peers.',
+    annotation: nodeAnnotations.peerAddresses,
+  },
+} as const satisfies SettingsTable
+
+const controlPlane = {
+  eipTag: {
+    title: 'control-plane address tag',
+    flag: '--eip-tag',
+    env: 'PACKET_EIP_TAG',
+    field: 'eipTag',
+    format: text('tag'),
+    unset: 'off',
+    sentence:
+      'Tag of the reservation whose address is the control-plane address. It is moved when its holder fails, and never reserved or deleted.',
+  },
+} as const satisfies SettingsTable
+
+/** The settings of Packet's cloud controller manager, version 1. */
+export const packet = defineDialect({
+  name: 'packet',
+  title: 'Packet',
+  providers: ['packet'],
+  secret: 'kube-system/packet-cloud-config',
+  rows: { ...access, ...addresses, ...bgp, ...controlPlane },
+  annotations: [],
+})

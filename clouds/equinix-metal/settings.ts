@@ -1,0 +1,180 @@
+import type { Annotation } from '../../lib/annotation.ts'
+import { annotation, boolean, number, text, token, url } from '../../settings/formats.ts'
+import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
+import type { SettingsTable } from '../../settings/setting.ts'
+import { serviceLocation } from '../dialect-annotations.ts'
+import { defineDialect } from '../dialect.ts'
+import { bgp, oldNodeAnnotations } from './bgp-settings.ts'
+
+const access = {
+  apiKey: {
+    title: 'API key',
+    env: 'METAL_API_KEY',
+    field: 'apiKey',
+    format: token,
+    required: true,
+    sentence: 'Token for the API of Equinix Metal.',
+    isReloaded: true,
+  },
+  projectId: {
+    title: 'project',
+    flag: '--project-id',
+    env: 'METAL_PROJECT_ID',
+    field: 'projectID',
+    format: text('id'),
+    required: true,
+    sentence: 'Id of the project that pays for the addresses and owns the machines.',
+  },
+  baseUrl: {
+    title: 'API base URL',
+    flag: '--base-url',
+    field: 'base-url',
+    format: url('loopback'),
+    default: 'https://api.equinix.com/metal/v1',
+    sentence: 'URL of the API. Plain http is allowed only to a loopback address.',
+  },
+  balancersUrl: {
+    title: 'load balancer API URL',
+    flag: '--load-balancer-api-url',
+    env: 'EIP_LOAD_BALANCER_API_URL',
+    format: url('loopback'),
+    default: 'https://lb.metalctrl.io',
+    sentence: 'URL of the API of managed load balancers (`emlb`). Plain http is allowed only to a loopback address.',
+  },
+  tokensUrl: {
+    title: 'token exchange URL',
+    flag: '--token-exchange-url',
+    env: 'EIP_TOKEN_EXCHANGE_URL',
+    format: url('loopback'),
+    default: 'https://iam.metalctrl.io',
+    sentence:
+      'URL at which the API key is exchanged for tokens of that API. Plain http is allowed only to a loopback address.',
+  },
+} as const satisfies SettingsTable
+
+const addresses = {
+  metro: {
+    title: 'metro',
+    flag: '--metro',
+    env: 'METAL_METRO_NAME',
+    field: 'metro',
+    format: text('code'),
+    unset: "the Service's annotations",
+    sentence: 'Metro in which new addresses are reserved.',
+    isReloaded: true,
+  },
+  facility: {
+    title: 'facility',
+    flag: '--facility',
+    env: 'METAL_FACILITY_NAME',
+    field: 'facility',
+    format: text('code'),
+    unset: "the metro, then the Service's annotations",
+    sentence: 'Facility in which new addresses are reserved. It takes precedence over the metro.',
+    isReloaded: true,
+  },
+  loadBalancer: {
+    title: 'load balancer',
+    flag: '--loadbalancer',
+    env: 'METAL_LOAD_BALANCER',
+    field: 'loadbalancer',
+    format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true }),
+    default: 'none',
+    sentence:
+      'Software that announces addresses: metallb:///, kube-vip:// or empty://; or emlb:///metro, managed load balancers. ' +
+      'With none, there is no load balancing.',
+  },
+  annotationEipMetro: {
+    title: 'metro annotation',
+    flag: '--annotation-eip-metro',
+    env: 'METAL_ANNOTATION_EIP_METRO',
+    field: 'annotationEIPMetro',
+    format: annotation,
+    default: 'metal.equinix.com/eip-metro',
+    sentence: 'Name of the annotation by which a Service requests a metro.',
+    annotation: serviceLocation('a metro code, such as `da`', 'the metro setting'),
+  },
+  annotationEipFacility: {
+    title: 'facility annotation',
+    flag: '--annotation-eip-facility',
+    env: 'METAL_ANNOTATION_EIP_FACILITY',
+    field: 'annotationEIPFacility',
+    format: annotation,
+    default: 'metal.equinix.com/eip-facility',
+    sentence: 'Name of the annotation by which a Service requests a facility.',
+    annotation: serviceLocation('a facility code, such as `da11`', 'the facility setting'),
+  },
+} as const satisfies SettingsTable
+
+const controlPlane = {
+  eipTag: {
+    title: 'control-plane address tag',
+    flag: '--eip-tag',
+    env: 'METAL_EIP_TAG',
+    field: 'eipTag',
+    format: text('tag'),
+    unset: 'off',
+    sentence:
+      'Tag of the reservation whose address is the control-plane address. It is moved when its holder fails, and never reserved or deleted.',
+  },
+  loadBalancerId: {
+    title: 'control-plane load balancer',
+    flag: '--load-balancer-id',
+    env: 'METAL_LOAD_BALANCER_ID',
+    field: 'loadBalancerID',
+    format: text('id'),
+    unset: 'off',
+    sentence:
+      'Id of the managed load balancer in front of the control plane, with emlb:///metro. Its origins are the control-plane nodes that answer.',
+  },
+  apiServerPort: {
+    title: 'control-plane port',
+    flag: '--api-server-port',
+    env: 'METAL_API_SERVER_PORT',
+    field: 'apiServerPort',
+    format: number(0, 65_535),
+    default: '0',
+    sentence: "Port at the control-plane address, for users and probes of it. 0 means the API server's own port.",
+  },
+  eipHealthCheckUseHostIp: {
+    title: 'control-plane probe by host address',
+    flag: '--eip-health-check-use-host-ip',
+    env: 'METAL_EIP_HEALTH_CHECK_USE_HOST_IP',
+    field: 'eipHealthCheckUseHostIP',
+    format: boolean,
+    default: 'false',
+    sentence:
+      'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, where it leads away from the machine that probes.',
+  },
+} as const satisfies SettingsTable
+
+/** The annotations by which a Service shows its managed load balancer. The predecessor wrote them too. */
+export const balancerAnnotations = { id: 'equinix.com/loadbalancerID', location: 'equinix.com/loadbalancerMetro' }
+
+const balancerAnnotationRows: readonly Annotation[] = [
+  {
+    name: balancerAnnotations.id,
+    on: 'Service',
+    writers: ['eip-admission', 'predecessor'],
+    values: 'the id of a load balancer',
+    sentence: 'The managed load balancer of the Service (`emlb`). An id of another load balancer is refused.',
+  },
+  {
+    name: balancerAnnotations.location,
+    on: 'Service',
+    writers: ['eip-admission', 'predecessor'],
+    values: 'a metro code, such as `da`',
+    sentence: 'The metro of that load balancer.',
+  },
+]
+
+/** The settings of Equinix Metal's cloud controller manager, version 3. */
+export const equinixMetal = defineDialect({
+  name: 'equinix-metal',
+  title: 'Equinix Metal',
+  providers: ['equinixmetal', 'equinix-metal'],
+  secret: 'kube-system/metal-cloud-config',
+  rows: { ...access, ...addresses, ...bgp, ...controlPlane },
+  annotations: [...oldNodeAnnotations, ...balancerAnnotationRows],
+  annotationPrefix: 'metal.equinix.com/',
+})

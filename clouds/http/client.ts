@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CloudError, type Fault } from '../ports/cloud.ts'
+import { type RawResponse, readResponse, type ResponseHeaders } from './answer.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { withTimeLimit } from '../../lib/time-limit.ts'
+import { requireBaseUrl } from './base-url.ts'
+import { connectionError, canceledError, isVendorBody, type ErrorFormat, refusalError, timeoutError } from './faults.ts'
+import { type LaneOptions, makeScheduler, type Pace } from './lanes.ts'
+import { redirectUrl } from './redirect.ts'
+import { prepareRequest, type Request, type Sender, type VendorCall } from './request.ts'
+import { makeSend, type ProxyEnvironment, type Send } from './send.ts'
+
+export type VendorHttpOptions = Sender &
+  ErrorFormat &
+  Partial<LaneOptions> & {
+    /** The wait before the first retry; it doubles with each. */
+    retryDelayMs?: number
+    proxy?: ProxyEnvironment | undefined
+    /** Called after every exchange with the cloud, retries included. */
+    observe?: ((exchange: Exchange) => void) | undefined
+  }
+
+export type Exchange = {
+  call: string
+  ms: number
+  status: number | undefined
+  fault: Fault | undefined
+  /** The vendor's own id of the exchange, which its support asks for. */
+  cloudRequest: string | undefined
+}
+
+export type VendorResponse = { status: number; headers: ResponseHeaders; body: unknown }
+
+export type VendorHttp = {
+  /**
+   * One call, which returns a response or throws a CloudError. It retries a read after a transient error, and a write
+   * only after a rate limit, because the cloud has then done nothing.
+   */
+  call(call: VendorCall, signal: AbortSignal): Promise<VendorResponse>
+}
+
+/** `redirectUrl`: the target of a redirect that a read may follow. */
+type Failure = { error: CloudError; isTransient: boolean; redirectUrl?: string | undefined }
+type Result = { answer: VendorResponse } | Failure
+
+type Tools = VendorHttpOptions & { pace: Pace; send: Send }
+
+/** Four reserves at a time, and a place for other calls. */
+const defaultInFlight = 5
+
+const maxAttempts = 4
+const maxRedirects = 3
+
+/** A write waits no longer for a rate limit: its caller gets an error that names the wait. */
+const maxRateLimitWaitMs = 999
+
+/** The HTTP client under every vendor's client: JSON, with limits for time, size and the number of calls in flight. */
+export function vendorHttp(options: VendorHttpOptions): VendorHttp {
+  const baseUrl = requireBaseUrl(options.vendor, options.baseUrl)
+  const send = makeSend({ proxy: options.proxy })
+  const schedule = makeScheduler({ inFlight: options.inFlight ?? defaultInFlight, rate: options.rate })
+
+  return {
+    async call(call, signal) {
+      const request = prepareRequest(call, { ...options, baseUrl })
+      const abortError = (reason: unknown) => canceledError(request.facts, { sent: false, reason })
+      const carryOutInTime = (pace: Pace) =>
+        within(request, signal, (ends) => carryOut(request, { ...options, pace, send }, ends))
+      return schedule(call.lane ?? (call.method === 'GET' ? 'read' : 'write'), carryOutInTime, { signal, abortError })
+    },
+  }
+}
+
+/** Runs work under a signal whose reason is the CloudError to throw, for the caller's abort as for our own time limit. */
+async function within<T>(
+  { facts, timeoutMs }: Request,
+  signal: AbortSignal,
+  work: (ends: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limits = {
+    ms: timeoutMs,
+    timeoutError: () => timeoutError(facts, timeoutMs),
+    signal,
+    abortError: (reason: unknown) => canceledError(facts, { sent: true, reason }),
+  }
+  return withTimeLimit(limits, async (ends) => {
+    try {
+      return await work(ends)
+    } catch (error) {
+      if (!(error instanceof CloudError)) ends.throwIfAborted()
+      throw error
+    }
+  })
+}
+
+/**
+ * Sends a request and its retries. By hand, as p-retry knows neither the deadline nor the rate of the queue. The call keeps
+ * its place in the queue while it waits, so fewer calls go out while the cloud has errors.
+ */
+async function carryOut(request: Request, options: Tools, ends: AbortSignal): Promise<VendorResponse> {
+  const endsAt = performance.now() + request.timeoutMs
+  for (let attempt = 1; ; attempt++) {
+    const result = await follow(request, options, ends)
+    if ('answer' in result) return result.answer
+    const pauseMs = backoffMs(attempt, { firstMs: options.retryDelayMs ?? 250, maxMs: Infinity })
+    const waitMs = pauseMs + (result.error.retryAfterMs ?? 0)
+    if (!isRepeatable(request, result) || attempt === maxAttempts || performance.now() + waitMs >= endsAt)
+      throw result.error
+    try {
+      await sleep(waitMs, undefined, { signal: ends })
+      await options.pace(ends)
+    } catch (error) {
+      // No call is in flight, so the last error of a write still holds: the cloud did nothing.
+      throw request.init.method === 'GET' ? error : result.error
+    }
+  }
+}
+
+function isRepeatable({ init }: Request, { error, isTransient }: Failure): boolean {
+  if (init.method === 'GET') return isTransient
+  return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= maxRateLimitWaitMs
+}
+
+/** One exchange, and those of its redirects. */
+async function follow(request: Request, options: Tools, ends: AbortSignal): Promise<Result> {
+  let result = await exchange(request, options, ends)
+  for (let followed = 0; followed < maxRedirects && 'error' in result && result.redirectUrl !== undefined; followed++) {
+    await options.pace(ends)
+    result = await exchange({ ...request, url: result.redirectUrl }, options, ends)
+  }
+  return result
+}
+
+async function exchange(request: Request, options: Tools, ends: AbortSignal): Promise<Result> {
+  const startedAt = performance.now()
+  const arrived = await receive(request, options.send, ends)
+  const isLost = arrived instanceof CloudError
+  const result = isLost ? { error: arrived, isTransient: !ends.aborted } : judge(request, arrived, options)
+  options.observe?.({
+    call: request.facts.name,
+    ms: performance.now() - startedAt,
+    status: isLost ? undefined : arrived.status,
+    fault: 'error' in result ? result.error.fault : undefined,
+    cloudRequest: isLost ? undefined : vendorRequestId(arrived.headers),
+  })
+  return result
+}
+
+/** It is shown to people, so it may only be what such ids are. */
+function vendorRequestId(headers: ResponseHeaders): string | undefined {
+  const id = headers.get('x-request-id')
+  return id !== null && /^[\w.:/+=-]{1,128}$/.test(id) ? id : undefined
+}
+
+async function receive(
+  { url, init, facts }: Request,
+  send: Send,
+  ends: AbortSignal,
+): Promise<RawResponse | CloudError> {
+  try {
+    return await readResponse(await send(url, init, ends))
+  } catch (error) {
+    return ends.reason instanceof CloudError ? ends.reason : connectionError(facts, error)
+  }
+}
+
+function judge(request: Request, raw: RawResponse, format: ErrorFormat): Result {
+  const { status, headers, body } = raw
+  const isGood = status >= 200 && status < 300
+  const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isVendorBody(body)
+  if (isAnswer) return { answer: { status, headers, body: body.kind === 'json' ? body.value : undefined } }
+  const error = refusalError(request.facts, raw, format)
+  return { error, isTransient: error.fault === 'rate-limit' || status >= 500, redirectUrl: redirectUrl(request, raw) }
+}

@@ -1,0 +1,21 @@
+import { type MoveOptions, moveTimeoutMs } from '../ports/assignments.ts'
+import { CloudError } from '../ports/cloud.ts'
+import type { VendorHttp, VendorResponse } from './client.ts'
+import type { VendorCall } from './request.ts'
+
+/** A write that waits longer for its turn, as the rate limit may demand, has less time for its answer. */
+const turnMs = 250
+
+/** A write of a move, as long as its caller may write. It ends in time even if it waits for its turn before. */
+export async function writeOfMove(
+  http: VendorHttp,
+  call: VendorCall,
+  { signal, mayWrite }: MoveOptions,
+): Promise<VendorResponse> {
+  if (!mayWrite()) {
+    const message = `${call.method} /${call.path.join('/')} was not sent: this process may no longer move the address`
+    throw new CloudError(message, { fault: 'conflict', outcome: 'nothing' })
+  }
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(moveTimeoutMs)])
+  return http.call({ ...call, lane: 'move', timeoutMs: moveTimeoutMs - turnMs }, ends)
+}

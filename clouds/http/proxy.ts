@@ -1,0 +1,35 @@
+import type { ProxyEnvironment } from './send.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** As in Go, whose programs we replace, no proxy is asked for a service on the same machine. */
+const loopback = ['localhost', '127.0.0.1', '::1', '[::1]']
+
+/**
+ * The proxies of calls to the cloud: that of HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY. Calls to the API
+ * server have none of these: a kubeconfig names their proxy.
+ */
+export function proxyOf(env: Environment): ProxyEnvironment {
+  const value = (name: string) => env[name.toLowerCase()] || env[name]
+  const [http, https] = [value('HTTP_PROXY'), value('HTTPS_PROXY')]
+  for (const [name, given] of Object.entries({ HTTP_PROXY: http, HTTPS_PROXY: https }))
+    if (given !== undefined && !isProxyUrl(given)) throw new Error(`${name} (its value is not shown) ${right}`)
+  const forHttps = https ?? http
+  return {
+    ...(http !== undefined && { HTTP_PROXY: http }),
+    ...(forHttps !== undefined && { HTTPS_PROXY: forHttps }),
+    NO_PROXY: [...exceptions(value('NO_PROXY') ?? ''), ...loopback].join(','),
+  }
+}
+
+/** As in Go, an entry stands for the host and for its subdomains. Node takes a name for the host alone. */
+function exceptions(text: string): string[] {
+  const names = text.split(/[,\s]+/).map((entry) => entry.replace(/^\*?\./, ''))
+  return names.filter(Boolean).flatMap((name) => [name, `.${name}`])
+}
+
+const right = 'must be the URL of a proxy, such as http://proxy.example.com:3128'
+
+function isProxyUrl(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+}

@@ -1,0 +1,61 @@
+import { CloudError } from '../ports/cloud.ts'
+import type { Fields } from './loose-json.ts'
+
+/** A page of a list. */
+export type Page = {
+  items: Fields[]
+  /** How many items all pages have by this page; 0 if it does not contain that. */
+  promised: number
+  isLast: boolean
+}
+
+export type Pages = {
+  vendor: string
+  /** What the list contains, for messages. */
+  name: string
+  /** Reads the page after so many pages with so many items. */
+  read(before: { pages: number; items: number }, signal: AbortSignal): Promise<Page>
+}
+
+/** More than any project needs, even with short pages: a longer list is an error of the cloud. */
+const maxPages = 1000
+const maxPasses = 3
+
+/**
+ * Every item of a list, each once. If we missed a reservation, we would buy a second one; if we missed a machine, we might
+ * take it for gone. So a list that may have a hole is an error.
+ */
+export async function wholeList(pages: Pages, signal: AbortSignal): Promise<Fields[]> {
+  for (let pass = 1; pass <= maxPasses; pass++) {
+    const items = await readOnce(pages, signal)
+    if (items) return items
+  }
+  throw incompleteError(pages, `read ${maxPasses} times, its pages never matched`)
+}
+
+/**
+ * One pass over all pages; undefined if it may have a hole. A deletion moves unread items to places that were read already.
+ * A page without new items shows that the pages do not follow each other.
+ */
+async function readOnce(pages: Pages, signal: AbortSignal): Promise<Fields[] | undefined> {
+  const items = new Map<unknown, Fields>()
+  let promised = 0
+  let read = 0
+  for (let asked = 0; asked < maxPages; asked++) {
+    const page = await pages.read({ pages: asked, items: read }, signal)
+    const before = items.size
+    for (const item of page.items) items.set(item.id || item, item)
+    read += page.items.length
+    promised = Math.max(promised, page.promised)
+
+    if (page.isLast) return items.size < promised ? undefined : [...items.values()]
+    if (items.size === before) return undefined
+  }
+  throw incompleteError(pages, `it does not end after ${maxPages} pages`)
+}
+
+/** The error of a list that is not complete, with the reason. */
+export function incompleteError({ vendor, name }: Pick<Pages, 'vendor' | 'name'>, reason: string): CloudError {
+  const message = `${vendor} did not return the whole list of ${name}: ${reason}`
+  return new CloudError(message, { fault: 'unavailable', outcome: 'nothing' })
+}

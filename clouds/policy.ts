@@ -1,0 +1,75 @@
+import { kubeVipRequestAnnotation, metallbRequestAnnotations } from '../announcers/request-annotations.ts'
+import type { LocationSource } from '../ledger/want/location.ts'
+import { serviceAnnotations } from '../ledger/record/annotations.ts'
+import { ownPrefix } from '../ledger/record/names.ts'
+import type { ManagedPolicy } from '../ledger/want/managed.ts'
+import type { Policy } from '../ledger/want/want.ts'
+import type { common } from '../settings/common.ts'
+import type { LoadBalancer } from '../announcers/load-balancer-setting.ts'
+import type { ValuesOf } from '../settings/setting.ts'
+
+type CommonSettings = ValuesOf<typeof common>
+
+/** The part of the policy that differs between dialects. */
+export type DialectPolicy = {
+  loadBalancer: LoadBalancer
+  controlPlaneService: string
+  /** The Service annotations of the dialect. */
+  annotations: string[]
+  /** The prefix of the dialect's annotations; an unknown annotation that has it is a mistake of the user. */
+  annotationPrefix?: string | undefined
+  /** The annotation by which a user excludes a Service. */
+  managedAnnotation?: string
+  /** Present where the cloud's managed load balancers serve Services. */
+  managed?: ManagedPolicy | undefined
+  /** Settings that name a location for the whole cluster, the strongest first. */
+  locationSettings: LocationSource[]
+  /** Annotations by which a Service requests a location, the strongest first. */
+  locationAnnotations: LocationSource[]
+}
+
+/** Makes the policy: what the operator decided for all Services of the cluster. */
+export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Policy {
+  const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
+  const ipAnnotation = loadBalancer.kind === 'empty' ? loadBalancer.ipAnnotation : undefined
+  const known = [...dialect.annotations, ipAnnotation, ...serviceAnnotations.map(({ name }) => name)]
+  return {
+    controlPlaneService: dialect.controlPlaneService,
+    loadBalancing: loadBalancer.kind !== 'none',
+    excludedNamespaces: settings.excludedNamespaces,
+    reclaimPolicy: settings.defaultReclaimPolicy,
+    allowRetain: settings.allowRetain,
+    ...(managedAnnotation !== undefined && { managedAnnotation }),
+    annotations: {
+      known: [...new Set(known)].filter((name) => name !== undefined),
+      prefixes: [annotationPrefix, ownPrefix].filter((prefix) => prefix !== undefined),
+    },
+    requestAnnotations: requestAnnotationsOf(loadBalancer),
+    ...(dialect.managed && { managed: dialect.managed }),
+    matchesFamilies: ['metallb', 'metallb-crd', 'metallb-configmap'].includes(loadBalancer.kind),
+    // The predecessors' code contradicted their READMEs: there the Service won, and the weaker source came first.
+    locationSources: settings.serviceLocationWins
+      ? [...locationAnnotations.toReversed(), ...locationSettings.toReversed()]
+      : [...locationSettings, ...locationAnnotations],
+  }
+}
+
+/** How a Service requests an address from the announcing software. MetalLB refuses two requests, even for one address. */
+function requestAnnotationsOf(loadBalancer: LoadBalancer): Policy['requestAnnotations'] {
+  switch (loadBalancer.kind) {
+    case 'metallb':
+    case 'metallb-crd':
+    case 'metallb-configmap':
+      return { annotations: metallbRequestAnnotations, besideSpec: false }
+    case 'kube-vip':
+      return { annotations: [kubeVipRequestAnnotation], besideSpec: true, stopsIfAdded: 'kube-vip' }
+    case 'empty':
+      return {
+        annotations: loadBalancer.ipAnnotation === undefined ? [] : [loadBalancer.ipAnnotation],
+        besideSpec: true,
+      }
+    case 'none':
+    case 'emlb':
+      return { annotations: [], besideSpec: true }
+  }
+}

@@ -1,0 +1,17 @@
+import { cherryServersProvider } from './cherry-servers/provider.ts'
+import type { CloudProvider, CloudTools } from './cloud-provider.ts'
+import { equinixMetalProvider } from './equinix-metal/provider.ts'
+import { packetProvider } from './equinix-metal/packet/provider.ts'
+import type { CloudSettings } from './dialects.ts'
+
+/** Makes the cloud provider of a dialect. No other file knows all clouds. */
+export async function makeCloudProvider(cloud: CloudSettings, tools: CloudTools): Promise<CloudProvider> {
+  switch (cloud.dialect) {
+    case 'equinix-metal':
+      return equinixMetalProvider(cloud.settings, tools)
+    case 'packet':
+      return packetProvider(cloud.settings, tools)
+    case 'cherry-servers':
+      return cherryServersProvider(cloud.settings, tools)
+  }
+}

@@ -1,0 +1,79 @@
+import { isWritten, ownSelector } from '../announcers/metallb/ownership.ts'
+import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../announcers/metallb/resources.ts'
+import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
+import { peeringFieldManager } from '../controllers/peering/node-peering.ts'
+import type { KubeObject, Service } from '../kube/objects.ts'
+import { addressAnnotation, withdrawingAnnotation } from '../ledger/record/names.ts'
+import { names } from '../settings/installed-names.ts'
+
+/** A Node, and who set which of its fields. */
+type ManagedNode = KubeObject & {
+  metadata: { managedFields?: { manager?: string; fieldsV1?: { 'f:metadata'?: { 'f:annotations'?: object } } }[] }
+}
+
+/** Everything in which cleanup looks for what we wrote and it leaves. */
+export type Seen = { metallb: KubeObject[]; services: Service[]; nodes: KubeObject[]; mirrorSlices: KubeObject[] }
+
+/** The kinds of MetalLB's objects that we write. */
+export const metallbKinds = [bgpAdvertisements, ipAddressPools, bgpPeers]
+
+/** What stays after cleanup, what that means, and the commands that remove it. Empty if nothing stays. */
+export function whatIsLeft({ metallb, services, nodes, mirrorSlices }: Seen): string {
+  const ofServices = services.filter(({ metadata }) => addressAnnotation in (metadata.annotations ?? {}))
+  const ofNodes = nodes.map(annotationsOfNode).filter((annotations) => annotations.length > 0)
+  const texts = [
+    ...metallbLeft(metallb.filter(isWritten)),
+    ...mirrorLeft(mirrorSlices),
+    ...(ofServices.length > 0 ? [serviceText(ofServices.length)] : []),
+    ...(ofNodes.length > 0 ? [nodeText(ofNodes)] : []),
+  ]
+  return texts.map((text) => `${text}\n`).join('')
+}
+
+function metallbLeft(objects: readonly KubeObject[]): string[] {
+  const byNamespace = Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')
+  return [...byNamespace].map(([namespace, ours]) => {
+    const kinds = metallbKinds.map(({ kind }) => ({ kind, count: ours.filter((one) => one.kind === kind).length }))
+    const counts = kinds.filter(({ count }) => count > 0).map(({ kind, count }) => `${count} ${kind}`)
+    return (
+      `MetalLB goes on announcing: ${counts.join(', ')} stay in namespace ${namespace}. The program that wrote them ` +
+      'before eip-admission finds its own under their old names. To end all announcements, run ' +
+      `\`kubectl delete ${metallbKinds.map(({ plural }) => plural).join()} -n ${namespace} -l ${ownSelector}\`, then ` +
+      `\`kubectl delete secret ${names.bgpSecret} -n ${namespace} --ignore-not-found\`.`
+    )
+  })
+}
+
+function mirrorLeft(slices: readonly KubeObject[]): string[] {
+  const byNamespace = Map.groupBy(slices, ({ metadata }) => metadata.namespace ?? '')
+  return [...byNamespace].map(
+    ([namespace, ours]) =>
+      `The mirror Service of the control-plane address keeps its last endpoints: ${ours.length} EndpointSlices stay in ` +
+      `namespace ${namespace}, and nothing follows the API servers any more. To remove them, run ` +
+      `\`kubectl delete endpointslices -n ${namespace} -l ${mirrorSlicesSelector}\`.`,
+  )
+}
+
+function serviceText(count: number): string {
+  return (
+    `The annotation ${addressAnnotation} stays on ${count} Services: by it a later eip-admission knows which addresses ` +
+    'are not own ones of users. If none will come, run ' +
+    `\`kubectl annotate services --all --all-namespaces ${addressAnnotation}- ${withdrawingAnnotation}-\`.`
+  )
+}
+
+function nodeText(annotations: readonly string[][]): string {
+  const all = [...new Set(annotations.flat())].toSorted()
+  return (
+    `Annotations with BGP peers stay on ${annotations.length} nodes: kube-vip reads them when it starts. If no program ` +
+    `needs them, run \`kubectl annotate nodes --all ${all.map((name) => `${name}-`).join(' ')}\`.`
+  )
+}
+
+function annotationsOfNode({ metadata: { managedFields = [] } }: ManagedNode): string[] {
+  return managedFields
+    .filter(({ manager }) => manager === peeringFieldManager)
+    .flatMap(({ fieldsV1 }) => Object.keys(fieldsV1?.['f:metadata']?.['f:annotations'] ?? {}))
+    .filter((field) => field !== '.')
+    .map((field) => field.replace(/^f:/, ''))
+}

@@ -1,0 +1,177 @@
+import type { KubeClient } from '../kube/client.ts'
+import { listAllKnown } from '../controllers/announcing/list-known.ts'
+import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
+import { connect } from '../kube/connect.ts'
+import { isForbidden, isNotFound } from '../kube/errors.ts'
+import { listAll } from '../kube/list-all.ts'
+import { type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
+import {
+  type Resource,
+  configMaps,
+  endpointSlices,
+  mutatingWebhookConfigurations,
+  nodes,
+  services,
+  validatingWebhookConfigurations,
+} from '../kube/resource.ts'
+import { type ElasticIP, elasticIPs, recordFinalizer } from '../ledger/record/elastic-ip.ts'
+import { balancerFinalizer, serviceFinalizer } from '../ledger/record/names.ts'
+import { names } from '../settings/installed-names.ts'
+import { credentialsOf } from '../ledger/cluster.ts'
+import type { CleanupSettings } from './settings/commands.ts'
+import { balancerAnnotations } from '../clouds/equinix-metal/settings.ts'
+import { metallbKinds, whatIsLeft } from './cleanup-left.ts'
+import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
+
+const serviceFinalizers = [serviceFinalizer, balancerFinalizer]
+
+/** A change that cleanup makes, and its line of output before and after it is made. */
+type Change = { planned: string; done: string; make: () => Promise<void> }
+
+/**
+ * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
+ * Reservations stay, and so does what is announced: it says so, and how to remove it.
+ */
+export async function cleanup({ kubeconfig: file, yes }: CleanupSettings, deps: StoppableDeps): Promise<void> {
+  const { env, print, version } = deps
+  endWhenStopped(deps, 'stopped before it was done; run the command again')
+  const client = connect(credentialsOf({ kubeconfig: file, apiServer: undefined }, env), {
+    userAgent: `eip-admission/${version}`,
+  })
+  const all = await listAll(client, services)
+  const held = all.filter((service) => serviceFinalizers.some((finalizer) => hasFinalizer(service, finalizer)))
+  const records = (await emptyIfUnknown(listAll(client, elasticIPs))).filter((record) =>
+    hasFinalizer(record, recordFinalizer),
+  )
+  print(await takeoverWarning(client))
+  const changes = [
+    ...webhookDeletions(client),
+    ...held.map((object) => finalizerRemoval(client, services, { object, finalizers: serviceFinalizers })),
+    ...records.map((object) => finalizerRemoval(client, elasticIPs, { object, finalizers: [recordFinalizer] })),
+  ]
+  for (const { planned, done, make } of changes) {
+    if (yes) await make()
+    print(`${yes ? done : planned}\n`)
+  }
+  print(reservationsLeft(records))
+  print(balancersLeft(held))
+  print(await leftBehind(client, all))
+  print(yes ? afterwards : instructions)
+}
+
+/** After a takeover `undo` is the way back: it also gives the predecessor what it needs. */
+async function takeoverWarning(client: KubeClient): Promise<string> {
+  const field = `metadata.name=${names.takeoverConfigMap}`
+  try {
+    const [map] = await listAll(client, configMaps, { fieldSelector: field })
+    if (!map) return ''
+    const { namespace } = map.metadata
+    return (
+      `This cluster was taken over: ConfigMap ${namespace}/${names.takeoverConfigMap} records it. To go back to the program ` +
+      'before eip-admission, run `eip-admission takeover undo` instead: cleanup leaves objects that this program would ' +
+      'double or never remove.\n'
+    )
+  } catch (error) {
+    // Whoever may only remove what blocks does not see it.
+    if (isForbidden(error)) return ''
+    throw error
+  }
+}
+
+/** Whoever may only remove what blocks, as the chart's Job, does not see what else stays. */
+async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
+  try {
+    const metallb = await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))
+    const mirrorSlices = await listAll(client, endpointSlices, { labelSelector: mirrorSlicesSelector })
+    return whatIsLeft({ services: all, metallb: metallb.flat(), nodes: await listAll(client, nodes), mirrorSlices })
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    return (
+      `What stays at nodes, for MetalLB and for the control-plane address is not shown: ${error.message}. To see it, run ` +
+      '`eip-admission cleanup` as an administrator.\n'
+    )
+  }
+}
+
+const instructions =
+  'Nothing was changed. To make these changes, first stop every `eip-admission serve`, then run ' +
+  '`eip-admission cleanup --yes`.\n'
+
+const afterwards =
+  'Nothing of eip-admission blocks the cluster any more. To remove the records too, run ' +
+  '`kubectl delete customresourcedefinition elasticips.eip-admission.dev`.\n'
+
+function webhookDeletions(client: KubeClient): Change[] {
+  const { mutatingConfiguration, validatingConfiguration } = names
+  const deletion = (resource: Resource<KubeObject>, name: string): Change => ({
+    planned: `would delete ${resource.kind} ${name}`,
+    done: `deleted ${resource.kind} ${name}`,
+    make: () => client.remove(resource, { name }),
+  })
+  return [
+    deletion(mutatingWebhookConfigurations, mutatingConfiguration),
+    deletion(validatingWebhookConfigurations, validatingConfiguration),
+  ]
+}
+
+function finalizerRemoval<T extends Service | ElasticIP>(
+  client: KubeClient,
+  resource: Resource<T>,
+  { object, finalizers }: { object: T; finalizers: string[] },
+): Change {
+  const held = finalizers.filter((finalizer) => hasFinalizer(object, finalizer))
+  const what = `the finalizer ${held.join(' and ')} from ${resource.kind} ${keyOf(object)}`
+  return {
+    planned: `would remove ${what}`,
+    done: `removed ${what}`,
+    make: () => removeFinalizers(client, resource, { object, finalizers }),
+  }
+}
+
+/** An empty list if the API server does not know the kind: it was never installed, or is deleted already. */
+async function emptyIfUnknown<T>(list: Promise<T[]>): Promise<T[]> {
+  try {
+    return await list
+  } catch (error) {
+    if (isNotFound(error)) return []
+    throw error
+  }
+}
+
+function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) ?? false
+}
+
+async function removeFinalizers<T extends Service | ElasticIP>(
+  client: KubeClient,
+  resource: Resource<T>,
+  { object, finalizers }: { object: T; finalizers: string[] },
+): Promise<void> {
+  const { resourceVersion, finalizers: now = [] } = object.metadata
+  const merge = { metadata: { resourceVersion, finalizers: now.filter((name) => !finalizers.includes(name)) } }
+  const at = resource.namespaced ? splitKey(keyOf(object)) : { name: object.metadata.name }
+  await client.patch(resource, { ...at, patch: { merge } })
+}
+
+/** Only Equinix Metal has managed load balancers. */
+function balancersLeft(held: Service[]): string {
+  const balancers = held.flatMap(({ metadata }) => {
+    const id = metadata.annotations?.[balancerAnnotations.id]
+    return id === undefined ? [] : [`  ${id}  Service ${keyOf({ metadata })}\n`]
+  })
+  if (balancers.length === 0) return ''
+  return `These managed load balancers stay until you delete them and their pools at the cloud:\n${balancers.join('')}`
+}
+
+function reservationsLeft(records: ElasticIP[]): string {
+  const reserved = records.flatMap(({ metadata, status }) =>
+    status?.reservationID
+      ? [`  ${status.address ?? 'no address yet'}  ${metadata.name}  ${status.reservationID}\n`]
+      : [],
+  )
+  if (reserved.length === 0) return 'No address stays reserved.\n'
+  return (
+    'These addresses stay reserved, and the project pays for them until you delete their reservations at the cloud ' +
+    `(address, ElasticIP, reservation):\n${reserved.join('')}`
+  )
+}

@@ -1,0 +1,16 @@
+import type { ServeDeps } from '../server/base.ts'
+
+/** What a command that runs once needs of the process. */
+export type CommandDeps = {
+  env: Readonly<Record<string, string | undefined>>
+  version: string
+  print: (text: string) => void
+}
+
+/** What a command needs that may end at any moment, because nothing has to be finished. */
+export type StoppableDeps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
+
+/** Ends the process with this reason as soon as a signal stops it. */
+export function endWhenStopped({ signal, endAtOnce }: StoppableDeps, reason: string): void {
+  signal.addEventListener('abort', () => endAtOnce(reason), { once: true })
+}

@@ -1,0 +1,89 @@
+import type { Context, FactName, Facts, Values } from '../../inspect/facts.ts'
+
+/** The parts of the report, in its order. */
+export const sections = [
+  'API server',
+  'Webhooks',
+  'Cloud',
+  'Nodes',
+  'Addresses',
+  'Announcing',
+  'Other programs',
+  'Rights',
+  'Settings',
+  'Control-plane address',
+] as const
+
+export type Section = (typeof sections)[number]
+
+/**
+ * Something that is wrong: what and where, why that matters, and the command that mends it. With `ok` nothing is wrong, and
+ * the command shows what `doctor` cannot read.
+ */
+export type Finding = { level: 'ok' | 'warning' | 'error'; what: string; why: string; fix: string }
+
+/** A line of the report. `unknown`: a fact could not be read, so nothing was checked. */
+export type Result = {
+  section: Section
+  check: string
+  level: 'ok' | 'warning' | 'error' | 'unknown'
+  what: string
+  why?: string
+  fix?: string
+  /** Why a fact could not be read, if it is `unknown`. */
+  unread?: string
+}
+
+type Declaration<Need extends FactName> = {
+  id: string
+  section: Section
+  /** What it looks for, for the reference. */
+  checks: string
+  /** What the report says if nothing is wrong. */
+  good: string
+  needs: readonly Need[]
+  /** Where the settings make it meaningless, it is left out. */
+  applies?: (context: Context) => boolean
+  judge: (facts: Pick<Values, Need>, context: Context) => Finding[]
+}
+
+export type Check = Pick<Declaration<FactName>, 'id' | 'section' | 'checks' | 'needs'> & {
+  run(facts: Facts, context: Context): Result[]
+}
+
+/** Makes a check: a pure function from facts to findings, with its row in the reference. */
+export function defineCheck<Need extends FactName>(declaration: Declaration<Need>): Check {
+  const { id, section, checks, good, needs, applies = () => true, judge } = declaration
+  return {
+    id,
+    section,
+    checks,
+    needs,
+    run(facts, context) {
+      if (!applies(context)) return []
+      const unread = [...new Set(needs.flatMap((name) => reasonOf(facts, name) ?? []))]
+      const place = { section, check: id }
+      if (unread.length > 0)
+        return unread.map((reason) => ({ ...place, level: 'unknown', what: notChecked(id, reason), unread: reason }))
+      const findings = judge(valuesOf(facts, needs), context)
+      if (findings.length === 0) return [{ ...place, level: 'ok', what: good }]
+      return findings.map((finding) => ({ ...place, ...finding }))
+    },
+  }
+}
+
+function reasonOf(facts: Facts, name: FactName): string | undefined {
+  const fact = facts[name]
+  return 'unread' in fact ? fact.unread : undefined
+}
+
+/** What the report says of checks that lack a fact. */
+export function notChecked(ids: string, reason: string): string {
+  return `${ids} could not be checked, because ${reason}`
+}
+
+function valuesOf<Need extends FactName>(facts: Facts, needs: readonly Need[]): Pick<Values, Need> {
+  const entries = needs.map((name) => [name, 'value' in facts[name] ? facts[name].value : undefined])
+  // The caller has seen that each of them was read.
+  return Object.fromEntries(entries) as Pick<Values, Need>
+}

@@ -1,0 +1,195 @@
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import { type Service, keyOf } from '../../../kube/objects.ts'
+import { canonicalIpAddress, parseIpAddress } from '../../../lib/ip-address.ts'
+import { isInRanges } from '../../../lib/ip-range.ts'
+import { shownAddresses } from '../../../ledger/record/address-use.ts'
+import {
+  type ElasticIP,
+  claimKey,
+  phaseOf,
+  provisionedSourceOf,
+  reservationIdOf,
+} from '../../../ledger/record/elastic-ip.ts'
+import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
+import { type Finding, defineCheck } from '../check.ts'
+import type { Context } from '../../../inspect/facts.ts'
+import { holdersOf, isOf, isOverdue, wantOf } from '../../../inspect/wanted.ts'
+
+export const doubledAddresses = defineCheck({
+  id: 'doubled-addresses',
+  section: 'Addresses',
+  checks: 'No two ElasticIPs hold one address or reservation, and Services of two namespaces do not show one address.',
+  good: 'no address has two holders',
+  needs: ['records', 'services'],
+  judge: ({ records, services }) => [...doubledRecords(records), ...doubledServices(services)],
+})
+
+function doubledRecords(records: readonly ElasticIP[]): Finding[] {
+  const holding = records.filter((record) => phaseOf(record) !== 'Releasing')
+  // A Service's record has the address of its provisioned one; then that one may have no second.
+  const texts = holding.map((record) => {
+    const source = provisionedSourceOf(record)
+    if (source !== undefined) return { record, held: `the address of ElasticIP ${source}` }
+    const address = canonicalIpAddress(record.status?.address ?? '')
+    return { record, held: address === undefined ? undefined : `address ${address}` }
+  })
+  const known = texts.filter(({ held }) => held !== undefined)
+  const byAddress = Map.groupBy(known, ({ held }) => held)
+  return [...byAddress].flatMap(([held, all]): Finding[] => {
+    if (all.length < 2) return []
+    const names = all.map(({ record }) => record.metadata.name)
+    return [
+      {
+        level: 'error',
+        what: `${held} is held by ${names.length} ElasticIPs: ${names.join(', ')}`,
+        why: 'traffic of one Service reaches the other, and the release of one ends both',
+        fix: `kubectl get eip ${names.join(' ')} -o yaml   # then delete and create again the Service that came last`,
+      },
+    ]
+  })
+}
+
+function doubledServices(services: readonly Service[]): Finding[] {
+  const shown = services.flatMap((service) =>
+    (service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }) => {
+      const address = canonicalIpAddress(ip)
+      return address === undefined ? [] : [{ address, service }]
+    }),
+  )
+  return [...Map.groupBy(shown, ({ address }) => address)].flatMap(([address, all]): Finding[] => {
+    if (new Set(all.map(({ service }) => service.metadata.namespace)).size < 2) return []
+    return [
+      {
+        level: 'error',
+        what: `address ${address} is shown by Services of several namespaces: ${all.map(({ service }) => keyOf(service)).join(', ')}`,
+        why: 'traffic of one reaches the other',
+        fix: `kubectl get eip -o wide | grep ${address}   # delete and create again the Service that it does not name`,
+      },
+    ]
+  })
+}
+
+export const shownAddressesHeld = defineCheck({
+  id: 'shown-not-held',
+  section: 'Addresses',
+  checks: 'Every address that a Service shows is held for it, or is an own address that the project has reserved.',
+  good: 'every address that a Service shows is held for it',
+  needs: ['services', 'records', 'reservations'],
+  judge: (facts, context) => facts.services.flatMap((service) => notHeld(service, facts, context)),
+})
+
+function notHeld(
+  service: Service,
+  { records, reservations }: { records: readonly ElasticIP[]; reservations: readonly Reservation[] },
+  context: Context,
+): Finding[] {
+  const wanted = wantOf(service, context)
+  if (!['reserve', 'named', 'own', 'wrong'].includes(wanted.kind)) return []
+  const { policy } = context.vendor
+  const shown = shownAddresses(service, allRequestAnnotations(policy.requestAnnotations))
+  const unheld = shown.filter(({ address }) => {
+    const holders = holdersOf(address, records)
+    if (holders.some((record) => isOf(record, service))) return false
+    // An own address may be anybody's reservation of the project, and then has no record.
+    const mayBeOwn = wanted.kind === 'own' && wanted.address === address && holders.length === 0
+    return !(mayBeOwn && (isReserved(address, reservations) || isAllowed(address, context)))
+  })
+  const byAddress = Map.groupBy(unheld, ({ address }) => address)
+  return [...byAddress].map(([address, places]) => {
+    const [holder] = holdersOf(address, records)
+    const where = places.map((place) => place.where).join(' and ')
+    const whose = holder
+      ? `ElasticIP ${holder.metadata.name} holds it for ${claimKey(holder) ?? 'nobody'}`
+      : 'nobody holds it'
+    return {
+      level: 'error',
+      what: `Service ${keyOf(service)} shows ${address} in ${where}, and ${whose}`,
+      why: 'the cloud may give that address to somebody else, or has',
+      fix: `kubectl describe service -n ${service.metadata.namespace} ${service.metadata.name}   # if \`serve\` runs, remove the address from the Service`,
+    }
+  })
+}
+
+function isReserved(address: string, reservations: readonly Reservation[]): boolean {
+  const parsed = parseIpAddress(address)
+  return reservations.some(({ address: first, prefixLength = 32 }) => {
+    if (first === undefined || !parsed) return false
+    return canonicalIpAddress(first) === address || isInRanges(parsed, [`${first}/${prefixLength}`])
+  })
+}
+
+function isAllowed(address: string, { settings }: Context): boolean {
+  const parsed = parseIpAddress(address)
+  return parsed !== undefined && isInRanges(parsed, settings.cluster.ownAddressRanges)
+}
+
+export const pendingAddresses = defineCheck({
+  id: 'pending-addresses',
+  section: 'Addresses',
+  checks: 'No Service waits for its address for more than five minutes, and no Service has contradictory annotations.',
+  good: 'no Service waits for an address',
+  needs: ['services', 'records'],
+  judge: ({ services, records }, context) => services.flatMap((service) => pending(service, records, context)),
+})
+
+function pending(service: Service, records: readonly ElasticIP[], context: Context): Finding[] {
+  const { metadata } = service
+  const wanted = wantOf(service, context)
+  const key = keyOf(service)
+  const fix = `kubectl describe service -n ${metadata.namespace} ${metadata.name}   # the Events say what is tried`
+  const hasAddress = records.some((record) => isOf(record, service) && record.status?.address !== undefined)
+  if (metadata.deletionTimestamp !== undefined || hasAddress || !isOverdue(metadata, context)) return []
+  const record = records.find((one) => isOf(one, service))
+  const why =
+    record?.status?.message ?? 'it should have one within seconds: no `serve` leads, or the cloud does not answer'
+  if (wanted.kind === 'wrong') {
+    const problems = wanted.problems.join('; ')
+    return [
+      { level: 'warning', what: `Service ${key} gets no address: ${problems}`, why: 'its user has to correct it', fix },
+    ]
+  }
+  const isWaiting = wanted.kind === 'reserve' || wanted.kind === 'named'
+  return isWaiting ? [{ level: 'warning', what: `Service ${key} waits for its address`, why, fix }] : []
+}
+
+export const orphanedRecords = defineCheck({
+  id: 'orphaned-records',
+  section: 'Addresses',
+  checks: 'Every bound ElasticIP has its Service, and every ElasticIP with a reservation still has that at the cloud.',
+  good: 'every ElasticIP has its Service and its reservation',
+  needs: ['records', 'services', 'reservations'],
+  judge({ records, services, reservations }, context) {
+    const keys = new Set(services.map(keyOf))
+    const ids = new Set(reservations.map(({ id }) => id))
+    return records.flatMap((record) => [...withoutService(record, keys, context), ...withoutReservation(record, ids)])
+  },
+})
+
+function withoutService(record: ElasticIP, keys: ReadonlySet<string>, context: Context): Finding[] {
+  const key = claimKey(record)
+  const { name } = record.metadata
+  if (phaseOf(record) !== 'Bound' || key === undefined || keys.has(key) || !isOverdue(record.metadata, context))
+    return []
+  return [
+    {
+      level: 'warning',
+      what: `ElasticIP ${name} holds ${record.status?.address} for Service ${key}, which does not exist`,
+      why: 'the project pays for it; the leader releases it within minutes if it runs',
+      fix: `kubectl describe eip ${name}   # to release it: kubectl delete eip ${name}`,
+    },
+  ]
+}
+
+function withoutReservation(record: ElasticIP, ids: ReadonlySet<string>): Finding[] {
+  const id = reservationIdOf(record)
+  const { name } = record.metadata
+  if (id === undefined || ids.has(id) || phaseOf(record) === 'Releasing') return []
+  return [
+    {
+      level: 'error',
+      what: `ElasticIP ${name} holds ${record.status?.address ?? 'no address'}, but its reservation ${id} is not in the project`,
+      why: 'somebody deleted it at the cloud, which may give the address to another customer; or the token is of another project',
+      fix: `kubectl describe eip ${name}   # the sweep gives its Service a new address`,
+    },
+  ]
+}

@@ -1,0 +1,168 @@
+import { type KubeObject, keyOf } from '../../../kube/objects.ts'
+import { type Finding, defineCheck } from '../check.ts'
+import type { Context, Definition, Values, Workload } from '../../../inspect/facts.ts'
+
+export const metallbPrograms = defineCheck({
+  id: 'metallb-programs',
+  section: 'Announcing',
+  checks:
+    'MetalLB runs, in a version that fits the load balancer setting: custom resources from 0.13 on, before that a ConfigMap.',
+  good: 'MetalLB runs, in a version that fits',
+  needs: ['workloads'],
+  applies: ({ vendor }) => vendor.loadBalancer.kind.startsWith('metallb'),
+  judge({ workloads }, context) {
+    const found = imagesOf(workloads, /(^|\/)metallb\/(controller|speaker)(?=[:@]|$)|metallb-(controller|speaker)/)
+    if (found.length === 0)
+      return [
+        {
+          level: 'error',
+          what: 'no Deployment or DaemonSet runs an image of MetalLB',
+          why: 'nothing announces the addresses; if it runs under another image name, this cannot be seen',
+          fix: 'kubectl get daemonsets,deployments -A -o wide | grep -i metallb',
+        },
+      ]
+    return found.flatMap((one) => [...notReady(one.workload), ...unfitVersion(one, context)])
+  },
+})
+
+type Found = { workload: Workload; image: string }
+
+function imagesOf(workloads: readonly Workload[], name: RegExp): Found[] {
+  return workloads.flatMap((workload) =>
+    (workload.spec?.template?.spec?.containers ?? []).flatMap(({ image = '' }) =>
+      name.test(image) ? [{ workload, image }] : [],
+    ),
+  )
+}
+
+function notReady(workload: Workload): Finding[] {
+  const { status = {}, spec, kind, metadata } = workload
+  const isDaemonSet = kind === 'DaemonSet'
+  const wanted = isDaemonSet ? (status.desiredNumberScheduled ?? 0) : (spec?.replicas ?? 1)
+  const ready = (isDaemonSet ? status.numberReady : status.readyReplicas) ?? 0
+  if (ready > 0) return []
+  return [
+    {
+      level: 'error',
+      what: `${kind} ${keyOf(workload)} has ${ready} of ${wanted} pods ready`,
+      why: 'nothing announces the addresses',
+      fix: `kubectl describe ${kind.toLowerCase()} -n ${metadata.namespace} ${metadata.name}`,
+    },
+  ]
+}
+
+function unfitVersion({ workload, image }: Found, { vendor: { loadBalancer } }: Context): Finding[] {
+  const [, major, minor] = /:v?(\d+)\.(\d+)/.exec(image) ?? []
+  if (major === undefined || minor === undefined) return []
+  const readsObjects = Number(major) > 0 || Number(minor) >= 13
+  const isWrong = loadBalancer.kind === (readsObjects ? 'metallb-configmap' : 'metallb-crd')
+  if (!isWrong) return []
+  const right = readsObjects ? 'metallb:///<namespace>?crdConfiguration=true' : 'metallb:///<namespace>/<configmap>'
+  return [
+    {
+      level: 'error',
+      what: `${workload.kind} ${keyOf(workload)} runs ${image}, which reads ${readsObjects ? 'custom resources' : 'a ConfigMap'} only`,
+      why: 'the load balancer setting configures it by the other, so it announces nothing',
+      fix: `set the load balancer of \`serve\` to ${right}`,
+    },
+  ]
+}
+
+/** From this version on the API server checks the formats of integers in custom resources. */
+const checksFormatsFrom = 36
+const maxInt32 = 2 ** 31 - 1
+
+export const metallbDefinitions = defineCheck({
+  id: 'metallb-definitions',
+  section: 'Announcing',
+  checks:
+    "The API server accepts BGPPeers under MetalLB's definitions: from 1.36 on it refuses those of 0.15.3 and older.",
+  good: "the API server can accept BGPPeers under MetalLB's definitions",
+  needs: ['definitions', 'server'],
+  judge({ definitions, server }) {
+    if (server.major === 1 && server.minor < checksFormatsFrom) return []
+    return definitions.flatMap((definition) => trapFindings(definition, server))
+  },
+})
+
+function trapFindings({ metadata: { name }, spec }: Definition, { version }: Values['server']): Finding[] {
+  const fields = (spec?.versions ?? [])
+    .filter(({ served }) => served !== false)
+    .flatMap(({ name: at, schema }) =>
+      Object.entries(schema?.openAPIV3Schema?.properties?.['spec']?.properties ?? {})
+        .filter(([, field]) => field?.format === 'int32' && (field.maximum ?? 0) > maxInt32)
+        .map(([field]) => `${at} spec.${field}`),
+    )
+  if (fields.length === 0) return []
+  return [
+    {
+      level: 'error',
+      what: `CustomResourceDefinition ${name}: ${fields.join(', ')} has format int32 and a maximum beyond it`,
+      why: `the API server ${version} refuses every such object, so MetalLB gets no BGPPeer`,
+      fix: 'upgrade MetalLB to 0.16.1, or apply its definitions again without the lines `format: int32`',
+    },
+  ]
+}
+
+export const kubeVip = defineCheck({
+  id: 'kube-vip',
+  section: 'Announcing',
+  checks:
+    'kube-vip runs with svc_enable, bgp_enable and the prefix of the node annotations, and in no version from 1.0.0 to 1.1.2, which reads none.',
+  good: 'kube-vip runs with the settings that it needs',
+  needs: ['workloads'],
+  applies: ({ vendor }) => vendor.loadBalancer.kind === 'kube-vip',
+  judge({ workloads }, { vendor }) {
+    const found = workloads.flatMap((workload) =>
+      (workload.spec?.template?.spec?.containers ?? [])
+        .filter(({ image = '' }) => /(^|\/)kube-vip(-iptables)?(?=[:@]|$)/.test(image))
+        .map((container) => ({ workload, container })),
+    )
+    if (found.length === 0)
+      return [
+        {
+          level: 'error',
+          what: 'no DaemonSet or Deployment runs an image of kube-vip',
+          why: 'nothing announces the addresses; if it runs as static pods, this cannot be seen',
+          fix: 'kubectl get pods -A -o wide | grep -i kube-vip',
+        },
+      ]
+    const prefix = vendor.bgp.annotations.names.localAsn?.split('/')[0] ?? ''
+    return found.flatMap(({ workload, container }) => [
+      ...notReady(workload),
+      ...brokenVersion(workload, container),
+      ...unfitSettings(workload, container, prefix),
+    ])
+  },
+})
+
+function brokenVersion(workload: KubeObject, { image = '' }: Container): Finding[] {
+  if (!/:v?1\.(0\.\d+|1\.[0-2])(?!\d)/.test(image)) return []
+  return [
+    {
+      level: 'error',
+      what: `${workload.kind} ${keyOf(workload)} runs ${image}`,
+      why: 'these versions start BGP before they read the annotations of their node, and so have no peer',
+      fix: 'upgrade kube-vip to 1.2.0 or later',
+    },
+  ]
+}
+
+type Container = { image?: string; env?: { name: string; value?: string }[]; args?: string[] }
+
+function unfitSettings(workload: KubeObject, { env = [], args = [] }: Container, prefix: string): Finding[] {
+  const flags = args.flatMap((arg, n) => (arg === '--annotations' ? (args[n + 1] ?? []) : arg.split('=').slice(1)))
+  const wanted = { svc_enable: 'true', bgp_enable: 'true', annotation: prefix }
+  return Object.entries(wanted).flatMap(([name, right]): Finding[] => {
+    const value = env.find((one) => one.name === name)?.value
+    if (value === right || flags.includes(right)) return []
+    return [
+      {
+        level: 'warning',
+        what: `${workload.kind} ${keyOf(workload)}: ${name} is ${value === undefined ? 'not set' : JSON.stringify(value)}`,
+        why: 'kube-vip then announces no Service by the BGP peers in the annotations of its node',
+        fix: `kubectl set env -n ${workload.metadata.namespace} ${workload.kind.toLowerCase()}/${workload.metadata.name} ${name}=${right}`,
+      },
+    ]
+  })
+}

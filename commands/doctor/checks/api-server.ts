@@ -1,0 +1,79 @@
+import { backdateMs, defaultLifetimes } from '../../../certs/lifetimes.ts'
+import { type Finding, defineCheck } from '../check.ts'
+import type { Pod } from '../../../inspect/facts.ts'
+
+/** The oldest API server that evaluates the match conditions of webhooks. */
+const oldestMinor = 28
+
+/** How far two clocks may differ before times in leases and logs mislead. */
+const tolerableMs = 60_000
+
+/** A certificate is valid from this long before its issue, for clocks that are behind. */
+const harmfulMs = backdateMs(defaultLifetimes.leafMs)
+
+export const apiServerVersion = defineCheck({
+  id: 'api-server-version',
+  section: 'API server',
+  checks: 'The API server answers, and its version evaluates the match conditions of webhooks.',
+  good: 'the API server answers, and its version is new enough',
+  needs: ['server'],
+  judge({ server: { version, major, minor } }) {
+    if (major > 1 || minor >= oldestMinor) return []
+    return [
+      {
+        level: 'warning',
+        what: `the API server is ${version}`,
+        why: `before 1.${oldestMinor} it sends every change of every Service to the webhooks, and they are tested on 1.36`,
+        fix: 'upgrade Kubernetes',
+      },
+    ]
+  },
+})
+
+const admissionPlugins = ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook']
+
+export const apiServerFlags = defineCheck({
+  id: 'api-server-flags',
+  section: 'API server',
+  checks: 'The flags of API servers that run as pods disable no admission plugin that calls webhooks.',
+  good: 'no flag that can be seen turns webhooks off',
+  needs: ['apiServerPods'],
+  judge: ({ apiServerPods }) => apiServerPods.flatMap(disabledPlugins),
+})
+
+function disabledPlugins({ metadata: { name, namespace }, spec }: Pod): Finding[] {
+  const flag = '--disable-admission-plugins='
+  const args = (spec?.containers ?? []).flatMap(({ command = [], args: more = [] }) => [...command, ...more])
+  const disabled = args.filter((arg) => arg.startsWith(flag)).flatMap((arg) => arg.slice(flag.length).split(','))
+  const needed = admissionPlugins.filter((plugin) => disabled.includes(plugin))
+  if (needed.length === 0) return []
+  return [
+    {
+      level: 'error',
+      what: `pod ${namespace}/${name} has ${flag}${disabled.join(',')}`,
+      why: 'the API server calls no webhook without these plugins, so Services get their address only later',
+      fix: `remove ${needed.join(' and ')} from that flag, in /etc/kubernetes/manifests/kube-apiserver.yaml with kubeadm`,
+    },
+  ]
+}
+
+export const clock = defineCheck({
+  id: 'clock',
+  section: 'API server',
+  checks: 'The clock of the API server and of this machine agree, by the Date header of an answer.',
+  good: 'the clocks of the API server and of this machine agree',
+  needs: ['server'],
+  judge({ server: { clockAheadMs } }) {
+    const differenceMs = Math.abs(clockAheadMs)
+    if (differenceMs < tolerableMs) return []
+    const side = clockAheadMs > 0 ? 'ahead of' : 'behind'
+    return [
+      {
+        level: differenceMs >= harmfulMs ? 'error' : 'warning',
+        what: `the clock of the API server is ${Math.round(differenceMs / 1000)} s ${side} the clock of this machine`,
+        why: 'with wrong clocks certificates are refused as expired or not yet valid, and ages are wrong',
+        fix: 'timedatectl set-ntp true   # on the machine whose clock is wrong',
+      },
+    ]
+  },
+})

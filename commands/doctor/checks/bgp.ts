@@ -1,0 +1,106 @@
+import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
+import { heldAddress } from '../../../ledger/record/elastic-ip.ts'
+import { type Finding, defineCheck } from '../check.ts'
+import type { Context, SessionState, Values } from '../../../inspect/facts.ts'
+
+/** With one router a reboot of it takes every address away. */
+const enoughPeers = 2
+
+export const bgpPeers = defineCheck({
+  id: 'bgp-peers',
+  section: 'Nodes',
+  checks: 'The cloud has at least two BGP peers for every node.',
+  good: 'every node has at least two BGP peers',
+  needs: ['nodes', 'peers'],
+  applies: ({ vendor }) => vendor.bgp.isOn,
+  judge: ({ nodes, peers }, { vendor }) =>
+    machinesOf(nodes, vendor).flatMap(({ node, machine }): Finding[] => {
+      const count = peers.get(machine)?.length
+      if (count === undefined || count >= enoughPeers) return []
+      return [
+        {
+          level: count === 0 ? 'error' : 'warning',
+          what: `node ${node} has ${count} BGP peers at ${vendor.cloud.name}`,
+          why: count === 0 ? 'it can announce no address' : 'if that one fails, the node announces no address',
+          fix: `kubectl describe node ${node}   # the Events say why; BGP must be on for the machine`,
+        },
+      ]
+    }),
+})
+
+export const bgpSessions = defineCheck({
+  id: 'bgp-sessions',
+  section: 'Nodes',
+  checks:
+    'No BGP session of a node is down, as FRR-K8s or the routers of the cloud see it. Without held addresses there may be no session.',
+  good: 'no BGP session is reported as down',
+  needs: ['nodes', 'records', 'sessions', 'seenSessions'],
+  applies: ({ vendor }) => vendor.bgp.isOn,
+  judge({ nodes, records, sessions, seenSessions }, context) {
+    if (!records.some((record) => heldAddress(record) !== undefined)) return []
+    // FRR-K8s says what is so now, and of each session.
+    if (sessions.length > 0) return sessions.flatMap(downInFrr)
+    const seen = machinesOf(nodes, context.vendor).flatMap(({ node, machine }) => {
+      const found = seenSessions.get(machine)
+      return found ? [{ node, ...found }] : []
+    })
+    if (seen.some(({ up, down }) => up + down > 0)) return seen.flatMap((one) => downAtCloud(one, context))
+    return [unseen(context)]
+  },
+})
+
+type Seen = { node: string; up: number; down: number; seenAt: string | undefined }
+
+function machinesOf(nodes: Values['nodes'], { providerIds }: Context['vendor']): { node: string; machine: string }[] {
+  return nodes.flatMap(({ metadata: { name }, spec }) => {
+    const read = readProviderId(spec.providerID, providerIds)
+    return read.kind === 'machine' ? [{ node: name, machine: read.id }] : []
+  })
+}
+
+function downInFrr({ metadata, status }: SessionState): Finding[] {
+  if (status?.bgpStatus === 'Established') return []
+  return [
+    {
+      level: 'warning',
+      what: `node ${status?.node}: the BGP session with ${status?.peer} is ${status?.bgpStatus ?? 'in no known state'}`,
+      why: 'the router learns no address of this node by it',
+      fix: `kubectl get bgpsessionstates.frrk8s.metallb.io -n ${metadata.namespace} ${metadata.name} -o yaml`,
+    },
+  ]
+}
+
+function downAtCloud({ node, up, down, seenAt }: Seen, context: Context): Finding[] {
+  if (down === 0) return []
+  const { name } = context.vendor.cloud
+  return [
+    {
+      level: 'warning',
+      what: `node ${node}: ${down} of ${up + down} BGP sessions are down at ${name}, as it saw them ${seenAt ?? 'last'}`,
+      why: 'these routers learn no address of this node, unless the session came up since then',
+      fix: command(context),
+    },
+  ]
+}
+
+/** Said once, and no problem: not every cluster has somebody who reports its sessions. */
+function unseen(context: Context): Finding {
+  return {
+    level: 'ok',
+    what: 'nobody reports here which BGP sessions are up',
+    why: `${context.vendor.cloud.name} has not looked at them yet, and only MetalLB with FRR-K8s writes it down`,
+    fix: command(context),
+  }
+}
+
+/** Speakers of MetalLB tell their sessions to whoever reads their metrics; that takes more than the right to read objects. */
+function command({ vendor: { loadBalancer } }: Context): string {
+  if (loadBalancer.kind === 'kube-vip') return 'read the log of the pod of kube-vip on each node'
+  if (!('namespace' in loadBalancer)) return 'ask the BGP program of each node'
+  const { namespace } = loadBalancer
+  const metrics = `/api/v1/namespaces/${namespace}/pods/$pod:7472/proxy/metrics`
+  return (
+    `for pod in $(kubectl get pods -n ${namespace} -o name | grep speaker | cut -d/ -f2); ` +
+    `do echo $pod; kubectl get --raw ${metrics} | grep ^metallb_bgp_session_up; done`
+  )
+}

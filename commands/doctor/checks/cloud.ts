@@ -1,0 +1,173 @@
+import { countedAddresses } from '../../../ledger/claim/limits.ts'
+import { claimKey, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { planProject } from '../../../ledger/sweep/project-plan.ts'
+import { names } from '../../../settings/installed-names.ts'
+import { idProblem } from '../../../ledger/cluster.ts'
+import type { KubeEvent } from '../../../kube/objects.ts'
+import { type Finding, defineCheck } from '../check.ts'
+import type { CloudRead } from '../../../inspect/facts.ts'
+
+export const cloudAccess = defineCheck({
+  id: 'cloud-access',
+  section: 'Cloud',
+  checks:
+    'The token may read everything at the cloud that `serve` reads. Its rights to write cannot be seen without a write.',
+  good: 'the token may read the project, its reservations, machines and BGP',
+  needs: ['cloudReads'],
+  judge: ({ cloudReads }, { vendor }) => cloudReads.flatMap((read) => failedRead(read, vendor.cloud.name)),
+})
+
+function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding[] {
+  if (problem === undefined) return []
+  const why = 'what cannot be read is kept as it is: no address is reserved, moved or released'
+  if (fault === 'auth')
+    return [
+      {
+        level: 'error',
+        what: `${cloud} refuses the token for ${what}: ${problem}`,
+        why,
+        fix: `make a token with read and write rights at ${cloud}, put it into the Secret that \`serve\` reads, restart \`serve\``,
+      },
+    ]
+  return [
+    {
+      level: 'error',
+      what: `${cloud} does not give ${what}: ${problem}`,
+      why,
+      fix: 'look at the way from here (proxy, firewall, --base-url) and at the status page of the cloud, then run doctor again',
+    },
+  ]
+}
+
+export const cloudPace = defineCheck({
+  id: 'rate-limit',
+  section: 'Cloud',
+  checks: 'The cloud refused none of these reads because of its rate limit.',
+  good: 'the cloud refused no call because of its rate limit',
+  needs: ['cloudPace'],
+  judge({ cloudPace: { calls, limited } }, { vendor }) {
+    if (limited === 0) return []
+    return [
+      {
+        level: 'warning',
+        what: `${vendor.cloud.name} refused ${limited} of ${calls} calls because of its rate limit`,
+        why: 'other programs use the same token or project, and leave too few calls for new addresses',
+        fix: 'give each program a token of its own, or set a longer --sweep-interval and --peer-refresh-interval',
+      },
+    ]
+  },
+})
+
+/** From this share of a limit on, there is time to act. */
+const nearlyFull = 0.9
+
+export const addressLimits = defineCheck({
+  id: 'address-limits',
+  section: 'Cloud',
+  checks:
+    'There is room below --max-addresses and --max-addresses-per-namespace, and the cloud refused no address for its quota.',
+  good: 'there is room for more addresses, as far as the limits and the cloud say',
+  needs: ['records'],
+  judge({ records }, { settings: { cluster }, vendor }) {
+    const counted = countedAddresses(records)
+    const counts = Map.groupBy(counted, ({ spec }) => spec.claimRef?.namespace ?? '')
+    const namespaces = [...counts].filter(([namespace]) => namespace !== '')
+    return [
+      ...limitFinding(counted.length, cluster.maxAddresses, { flag: '--max-addresses', of: 'the cluster' }),
+      ...namespaces.flatMap(([namespace, all]) =>
+        limitFinding(all.length, cluster.maxAddressesPerNamespace, {
+          flag: '--max-addresses-per-namespace',
+          of: `namespace ${namespace}`,
+        }),
+      ),
+      ...records.filter(isOverQuota).map((record) => quotaFinding(record, vendor.cloud.name)),
+    ]
+  },
+})
+
+function limitFinding(count: number, limit: number | undefined, { flag, of }: { flag: string; of: string }): Finding[] {
+  if (limit === undefined || count < limit * nearlyFull) return []
+  const isFull = count >= limit
+  return [
+    {
+      level: isFull ? 'error' : 'warning',
+      what: `${of} has ${count} of ${limit} addresses`,
+      why: `${isFull ? 'new' : 'at the maximum new'} Services are refused; ${flag} sets the maximum`,
+      fix: `kubectl get eip -o wide   # delete what nobody needs, or set a higher ${flag}`,
+    },
+  ]
+}
+
+function isOverQuota({ status }: ElasticIP): boolean {
+  return status?.address === undefined && /quota|limit/i.test(status?.message ?? '')
+}
+
+function quotaFinding(record: ElasticIP, cloud: string): Finding {
+  return {
+    level: 'error',
+    what: `${claimKey(record) ?? record.metadata.name} waits for an address: ${record.status?.message}`,
+    why: `${cloud} grants no more addresses to this project`,
+    fix: `ask ${cloud} for a higher quota, or delete reservations that nobody needs`,
+  }
+}
+
+export const clusterId = defineCheck({
+  id: 'cluster-id',
+  section: 'Cloud',
+  checks: 'The cluster id is the one that the reservations of this cluster have.',
+  good: 'the cluster id is the one of the reservations',
+  needs: ['cluster'],
+  judge({ cluster: { uid, ledger } }, { settings }) {
+    const problem = idProblem({ configured: settings.cluster.clusterId, uid, map: ledger })
+    if (!problem) return []
+    const why = '`serve` refuses to start: it would not recognize the reservations of this cluster'
+    return [{ level: 'error', what: `cluster id: ${problem.wrong}`, why, fix: problem.right }]
+  },
+})
+
+export const project = defineCheck({
+  id: 'project',
+  section: 'Cloud',
+  checks: 'The project of the settings is the one that the ledger remembers, or has its reservations.',
+  good: 'the project is the one of the ledger',
+  needs: ['cluster', 'records', 'reservations'],
+  judge({ cluster: { id, ledger: map }, records, reservations: listed }, { settings, vendor }) {
+    const plan = planProject({
+      project: { id: vendor.project, setting: vendor.projectSetting },
+      at: { namespace: settings.process.namespace, name: names.ledgerConfigMap },
+      map,
+      held: records.flatMap((record) => reservationIdOf(record) ?? []),
+      listed,
+      cluster: id,
+    })
+    if (plan.kind !== 'other') return []
+    const { what, remedy: fix } = plan
+    return [{ level: 'error', what, why: '`serve` answers reviews there, and does nothing else', fix }]
+  },
+})
+
+export const recentErrors = defineCheck({
+  id: 'recent-errors',
+  section: 'Cloud',
+  checks: 'No Warning Event of eip-admission in the last hour that no later Event about the same object followed.',
+  good: 'no warning in the last hour that is not settled',
+  needs: ['events'],
+  judge: ({ events }) =>
+    events
+      .filter((event) => event.type === 'Warning' && !events.some((other) => isSettledBy(event, other)))
+      .map(({ involvedObject: { kind, namespace, name }, reason, message, count, metadata }) => ({
+        level: 'warning',
+        what: `${reason} on ${kind} ${namespace && kind !== 'Node' ? `${namespace}/` : ''}${name}, ${count} times: ${message}`,
+        why: 'it happened in the last hour, and may be over',
+        fix: `kubectl get event -n ${metadata.namespace} ${metadata.name} -o yaml`,
+      })),
+})
+
+/** Whether the same component reported success with the same object later. */
+function isSettledBy({ involvedObject, source, lastTimestamp }: KubeEvent, other: KubeEvent): boolean {
+  const { kind, namespace, name } = other.involvedObject
+  const isSame = involvedObject.kind === kind && involvedObject.namespace === namespace && involvedObject.name === name
+  const isLater = Date.parse(other.lastTimestamp) > Date.parse(lastTimestamp)
+  return isSame && isLater && other.type === 'Normal' && other.source.component === source.component
+}

@@ -1,0 +1,90 @@
+import { type Reservation } from '../../../clouds/ports/cloud.ts'
+import { keyOf } from '../../../kube/objects.ts'
+import { canBeOurs } from '../../../ledger/record/marks.ts'
+import { type SweepPlan, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
+import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
+import { type Finding, defineCheck } from '../check.ts'
+import type { Context, Values } from '../../../inspect/facts.ts'
+import { schemeOf, wantOf } from '../../../inspect/wanted.ts'
+
+type Seen = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations'>
+
+export const leakedReservations = defineCheck({
+  id: 'leaked-reservations',
+  section: 'Addresses',
+  checks:
+    'Every reservation with the marks of this cluster is needed by a Service or an ElasticIP, by the rules of the sweep.',
+  good: 'every reservation of this cluster is needed',
+  needs: ['cluster', 'services', 'records', 'reservations'],
+  judge(seen, context) {
+    const plan = compareReservations(seen, context)
+    const orphans = seen.reservations.filter(({ id }) => plan.suspects.has(id))
+    return [
+      ...orphans.map((one) => orphanFinding(one, context)),
+      ...plan.adopt.map(({ key, reservation }) => adoptionFinding(key, reservation, context)),
+      ...plan.surplus.map(({ service, reservation }) => surplusFinding(keyOf(service), reservation, context)),
+      ...plan.untagged.map((one) => untaggedFinding(one, context)),
+    ]
+  },
+})
+
+/** What a sweep would do now. */
+export function compareReservations({ cluster, services, records, reservations }: Seen, context: Context): SweepPlan {
+  const scheme = schemeOf(cluster, context)
+  const { unboundGraceMs: graceMs, sweepUntagged: sweepsUntagged } = context.settings.cluster
+  return planSweep({
+    reservations: reservations.filter(({ marks }) => marks['usage'] === scheme.usage && canBeOurs(scheme, marks)),
+    records,
+    services: services.map((service) => ({ service, wanted: wantOf(service, context) })),
+    requestAnnotations: allRequestAnnotations(context.vendor.policy.requestAnnotations),
+    scheme,
+    suspects: new Map(),
+    graceMs,
+    maxShare: 1,
+    sweepsUntagged,
+  })
+}
+
+function textOf({ id, address = 'not granted yet' }: Reservation): string {
+  return `reservation ${id} (${address})`
+}
+
+function orphanFinding(reservation: Reservation, { settings, vendor }: Context): Finding {
+  const isKept = settings.cluster.sweep === 'report'
+  return {
+    level: 'warning',
+    what: `${textOf(reservation)} has the marks of this cluster, but no ElasticIP and no Service needs it`,
+    why: isKept
+      ? 'the project pays for it, and --sweep=report keeps it'
+      : 'the project pays for it; two sweeps of the leader that agree release it after --unbound-grace',
+    fix: `delete it at ${vendor.cloud.name} if nothing uses it${isKept ? ', or set --sweep=release' : ', or leave it to serve'}`,
+  }
+}
+
+function adoptionFinding(key: string, reservation: Reservation, { settings }: Context): Finding {
+  const { leaseNamespace, leaseName } = settings.process
+  return {
+    level: 'warning',
+    what: `${textOf(reservation)} is for Service ${key}, but no ElasticIP holds it`,
+    why: 'the next sweep of the leader adopts it; if this stays, no `serve` leads',
+    fix: `kubectl get lease -n ${leaseNamespace} ${leaseName} -o yaml   # who leads, and since when`,
+  }
+}
+
+function surplusFinding(key: string, reservation: Reservation, { vendor }: Context): Finding {
+  return {
+    level: 'warning',
+    what: `${textOf(reservation)} has the marks of Service ${key}, which has another address`,
+    why: 'it is kept and paid for until a person decides',
+    fix: `delete it at ${vendor.cloud.name} if nothing uses it`,
+  }
+}
+
+function untaggedFinding(reservation: Reservation, { vendor }: Context): Finding {
+  return {
+    level: 'warning',
+    what: `${textOf(reservation)} names no cluster, and no Service here`,
+    why: 'it may be another cluster of the project that needs it',
+    fix: `delete it at ${vendor.cloud.name} if nothing uses it; if this is the only cluster, --sweep-untagged does it`,
+  }
+}

@@ -1,0 +1,82 @@
+import { keyOf } from '../../../kube/objects.ts'
+import type { Rule } from '../../../manifests/rule.ts'
+import { type Finding, defineCheck } from '../check.ts'
+import { installRemedy } from '../install-remedy.ts'
+import type { RoleObject, Values } from '../../../inspect/facts.ts'
+
+export const roles = defineCheck({
+  id: 'roles',
+  section: 'Rights',
+  checks: 'The installed roles give exactly the rights of this version, and are bound to its service accounts.',
+  good: 'the installed roles give exactly the rights that this version needs',
+  needs: ['roles', 'webhooks'],
+  judge: (facts, context) => facts.roles.flatMap((role) => roleFindings(role, installRemedy(facts.webhooks, context))),
+})
+
+function roleFindings({ wanted, found }: Values['roles'][number], install: string): Finding[] {
+  const where = `${wanted.kind} ${keyOf(wanted)}`
+  const why = '`serve` lacks rights, and fails where it needs them'
+  if (!found) return [{ level: 'error', what: `${where} does not exist`, why, fix: install }]
+  if (wanted.subjects) return subjectFindings(wanted, found, install)
+  const missing = rightsOf(wanted).filter((right) => !isAllowed(right, found.rules ?? []))
+  const surplus = rightsOf(found).filter((right) => !isAllowed(right, wanted.rules ?? []))
+  return [
+    ...(missing.length > 0
+      ? [{ level: 'error' as const, what: `${where} lacks rights: ${textOf(missing)}`, why, fix: install }]
+      : []),
+    ...(surplus.length > 0
+      ? [
+          {
+            level: 'warning' as const,
+            what: `${where} gives more rights than this version needs: ${textOf(surplus)}`,
+            why: 'whoever has the token of the process has these rights too',
+            fix: install,
+          },
+        ]
+      : []),
+  ]
+}
+
+function subjectFindings(wanted: RoleObject, found: RoleObject, install: string): Finding[] {
+  const keyOfSubject = ({ kind, name, namespace = '' }: NonNullable<RoleObject['subjects']>[number]) =>
+    `${kind} ${namespace}/${name}`
+  const bound = (found.subjects ?? []).map(keyOfSubject)
+  const missing = (wanted.subjects ?? []).map(keyOfSubject).filter((subject) => !bound.includes(subject))
+  if (missing.length === 0) return []
+  const why = 'that service account has none of the rights of the role'
+  return [
+    { level: 'error', what: `${wanted.kind} ${keyOf(wanted)} does not bind ${missing.join(', ')}`, why, fix: install },
+  ]
+}
+
+type Right = { group: string; resource: string; verb: string; name: string | undefined }
+
+function rightsOf({ rules }: RoleObject): Right[] {
+  return (rules ?? []).flatMap(({ apiGroups, resources, verbs, resourceNames }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) =>
+        verbs.flatMap((verb) => (resourceNames ?? [undefined]).map((name) => ({ group, resource, verb, name }))),
+      ),
+    ),
+  )
+}
+
+function isAllowed({ group, resource, verb, name }: Right, rules: readonly Rule[]): boolean {
+  const has = (list: readonly string[] | undefined, one: string) => list?.includes(one) || list?.includes('*') || false
+  return rules.some(({ apiGroups, resources, verbs, resourceNames }) => {
+    const isNamed = !resourceNames?.length || (name !== undefined && resourceNames.includes(name))
+    return has(apiGroups, group) && has(resources, resource) && has(verbs, verb) && isNamed
+  })
+}
+
+/** How many rights a finding names. */
+const maxNamed = 8
+
+function textOf(rights: readonly Right[]): string {
+  const texts = rights.map(({ group, resource, verb, name }) => {
+    const what = group === '' ? resource : `${resource}.${group}`
+    return name === undefined ? `${verb} ${what}` : `${verb} ${what} ${name}`
+  })
+  const more = texts.length > maxNamed ? ` and ${texts.length - maxNamed} more` : ''
+  return texts.slice(0, maxNamed).join(', ') + more
+}

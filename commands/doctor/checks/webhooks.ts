@@ -1,0 +1,91 @@
+import { certificatesIn, fromCaBundle } from '../../../certs/bundle.ts'
+import type { WebhookConfiguration } from '../../../kube/objects.ts'
+import { webhookIdentities } from '../../../webhooks/identities.ts'
+import { configurationProblem } from '../../../webhooks/probe-problem.ts'
+import { type Finding, defineCheck } from '../check.ts'
+import { installRemedy } from '../install-remedy.ts'
+
+const logs = 'kubectl logs -n eip-admission -l app.kubernetes.io/name=eip-admission   # or the log of `serve`'
+const later = 'Services are created without an address, and get it only later'
+
+export const webhookConfigurations = defineCheck({
+  id: 'webhook-configurations',
+  section: 'Webhooks',
+  checks: 'Both webhook configurations exist, have every webhook, and call all of them at one place.',
+  good: 'both webhook configurations are complete',
+  needs: ['webhooks'],
+  judge({ webhooks }, context) {
+    const what = configurationProblem(webhooks, webhookIdentities)
+    return what === undefined ? [] : [{ level: 'error', what, why: later, fix: installRemedy(webhooks, context) }]
+  },
+})
+
+export const webhooksReached = defineCheck({
+  id: 'webhooks-reached',
+  section: 'Webhooks',
+  checks: 'The API server calls the webhooks and uses their answers. A dry run asks it; nothing is stored.',
+  good: 'the API server calls the webhooks and uses their answers',
+  needs: ['probe', 'webhooks'],
+  judge({ probe, webhooks }, context) {
+    if (probe.outcome === 'answered') return []
+    const what = probe.reason
+    const isTrust = /x509|certificate|tls/i.test(what)
+    return [
+      {
+        level: 'error',
+        what,
+        why: later,
+        fix: isTrust ? logs : `${installRemedy(webhooks, context)}   # and look whether \`serve\` runs: ${logs}`,
+      },
+    ]
+  },
+})
+
+const dayMs = 86_400_000
+
+export const caBundle = defineCheck({
+  id: 'ca-bundle',
+  section: 'Webhooks',
+  checks: 'Each webhook has a caBundle with a certificate authority that is valid for more than a week.',
+  good: 'every caBundle has a certificate authority that stays valid',
+  needs: ['webhooks'],
+  judge: ({ webhooks: { mutating, validating } }, { now }) =>
+    [mutating, validating].flatMap((found) => (found ? bundleFindings(found, now) : [])),
+})
+
+function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration, now: Date): Finding[] {
+  const where = `${kind} ${metadata.name}`
+  const byBundle = Map.groupBy(webhooks, ({ clientConfig }) => fromCaBundle(clientConfig.caBundle))
+  return [...byBundle].flatMap(([bundle, of]): Finding[] => {
+    const names = of.map(({ name }) => name).join(', ')
+    const why = 'the API server cannot trust the webhooks without a valid certificate authority'
+    const ends = certificatesIn(bundle).map(({ validToDate }) => validToDate.getTime())
+    if (ends.length === 0)
+      return [{ level: 'error', what: `${where}: ${names}: the caBundle has no certificate`, why, fix: logs }]
+    const lastMs = Math.max(...ends)
+    if (lastMs > now.getTime() + 7 * dayMs) return []
+    const isOver = lastMs <= now.getTime()
+    const what = `${where}: ${names}: the caBundle ${isOver ? 'expired' : 'expires'} at ${new Date(lastMs).toISOString()}`
+    return [{ level: isOver ? 'error' : 'warning', what, why, fix: logs }]
+  })
+}
+
+export const servingCertificate = defineCheck({
+  id: 'serving-certificate',
+  section: 'Webhooks',
+  checks: 'The certificate that the webhooks serve is valid for more than a day, where this machine can reach them.',
+  good: 'no certificate of the webhooks that can be seen from here ends soon',
+  needs: ['servingCertificate'],
+  judge({ servingCertificate: seen }, { now }) {
+    if (!seen || seen.endsAt.getTime() > now.getTime() + dayMs) return []
+    const isOver = seen.endsAt <= now
+    return [
+      {
+        level: isOver ? 'error' : 'warning',
+        what: `the certificate at ${seen.place} ${isOver ? 'expired' : 'expires'} at ${seen.endsAt.toISOString()}`,
+        why: 'it should have been renewed at a third of its life; the API server refuses an expired one',
+        fix: logs,
+      },
+    ]
+  },
+})

@@ -1,0 +1,51 @@
+import { makeCloudProvider } from '../../clouds/providers.ts'
+import { credentialsOf } from '../../ledger/cluster.ts'
+import { type StoppableDeps, endWhenStopped } from '../command-deps.ts'
+import { proxyOf } from '../../clouds/http/proxy.ts'
+import type { ServeSettings } from '../settings/serve.ts'
+import { catalogue } from './catalogue.ts'
+import type { Result } from './check.ts'
+import type { Context, Facts } from '../../inspect/facts.ts'
+import { cloudFacts } from '../../inspect/cloud.ts'
+import { clusterFacts } from '../../inspect/cluster.ts'
+import { clusterReader } from '../../inspect/reader.ts'
+import { type Format, exitCodeOf, formatReport } from './report.ts'
+
+export type DoctorSettings = ServeSettings & { output: Format }
+
+/** Checks a live cluster and its cloud without changing anything, prints the report, and returns the exit code. */
+export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Promise<number> {
+  endWhenStopped(deps, 'stopped before everything was checked')
+  const { env, version, print } = deps
+  const userAgent = `eip-admission/${version} doctor`
+  const pace = { calls: 0, limited: 0 }
+  const vendor = await makeCloudProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    log: silent,
+    signal: deps.signal,
+    // It reserves nothing, so it needs no location.
+    reserves: false,
+    observe({ fault }) {
+      pace.calls += 1
+      if (fault === 'rate-limit') pace.limited += 1
+    },
+  })
+  const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
+  const credentials = credentialsOf(settings.process, env)
+  const reader = clusterReader(credentials, userAgent)
+  const [ofCluster, ofCloud] = await Promise.all([
+    clusterFacts({ reader, credentials, userAgent, context }),
+    cloudFacts(vendor, { context, pace }),
+  ])
+  const results = checkAll({ ...ofCluster, ...ofCloud }, context)
+  print(formatReport(results, settings.output))
+  return exitCodeOf(results)
+}
+
+/** The results of all checks, in the order of the report. */
+export function checkAll(facts: Facts, context: Context): Result[] {
+  return catalogue.flatMap((check) => check.run(facts, context))
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,0 +1,71 @@
+import { code, markdownTable } from '../../lib/markdown.ts'
+import { catalogue } from './catalogue.ts'
+import { sections } from './check.ts'
+import { type FactName } from '../../inspect/facts.ts'
+
+const opening = `# doctor
+
+\`eip-admission doctor\` checks a live cluster and its cloud. It changes nothing: it reads, and asks the API server by a dry
+run whether it calls the webhooks. Give it the settings of \`serve\` and a kubeconfig:
+
+\`\`\`sh no-run=placeholder
+METAL_API_KEY=... METAL_PROJECT_ID=... eip-admission doctor --cloud-provider=equinixmetal
+\`\`\`
+
+For each check it prints \`ok\`, \`warning\` or \`ERROR\`, with the reason and the command that mends it. \`unknown\` means that
+a fact could not be read; the reason names the missing right. An \`ok\` with \`run\` gives a command that shows what nobody
+reports to \`doctor\`. \`-o json\` prints the same for programs.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | no error; there may be warnings |
+| 1 | errors were found, or the settings are wrong |
+| 2 | no error was found, but something could not be checked |
+`
+
+const rightsOpening = `## What it reads
+
+It needs the rights of the role \`cluster-admin\` or these. Without one of them it checks the rest.
+`
+
+/** What each fact is read by. */
+const rights: Record<FactName, string> = {
+  server: 'get /version',
+  apiServerPods: 'list pods in kube-system',
+  webhooks: 'get the two webhook configurations',
+  probe: 'create configmaps in the namespace of eip-admission, which is only used for a dry run',
+  servingCertificate: 'a connection to the webhooks',
+  cluster: 'get namespace kube-system; get the ConfigMap eip-admission-ledger',
+  services: 'list services',
+  records: 'list elasticips',
+  nodes: 'list nodes',
+  workloads: 'list deployments and daemonsets',
+  leases: 'list leases in the namespace of the lease',
+  events: 'list events',
+  roles: 'get roles, clusterroles and their bindings',
+  definitions: 'list customresourcedefinitions',
+  metallb: 'list ipaddresspools, bgppeers, bgpadvertisements and configurationstates',
+  document: "get MetalLB's ConfigMap, where MetalLB reads one",
+  announcements: 'list servicebgpstatuses',
+  sessions: 'list bgpsessionstates',
+  cloudReads: 'the token',
+  cloudPace: 'the token',
+  reservations: 'the token: addresses of the project',
+  machines: 'the token: servers of the project',
+  peers: 'the token: BGP of the servers',
+  seenSessions: 'the token: BGP of the servers',
+  controlPlane: 'the token: addresses of the project',
+  mirror: 'get the mirror Service in kube-system',
+}
+
+/** The reference page of all checks, in Markdown, from the table by which the command runs them. */
+export function doctorReference(): string {
+  const parts = sections.map((section) => {
+    const rows = catalogue
+      .filter((check) => check.section === section)
+      .map(({ id, checks, needs }) => [code(id), checks, needs.map(code).join(', ')])
+    return `## ${section}\n\n${markdownTable(['check', 'what it checks', 'facts'], rows)}\n`
+  })
+  const facts = Object.entries(rights).map(([name, right]) => [code(name), right])
+  return [opening, ...parts, `${rightsOpening}\n${markdownTable(['fact', 'read by'], facts)}\n`].join('\n')
+}

@@ -1,0 +1,92 @@
+import { escapeMisleading } from '../../lib/log-text.ts'
+import { plainText } from '../../lib/plain-text.ts'
+import { type Result, notChecked, sections } from './check.ts'
+
+/** What `doctor` prints. */
+export type Format = 'text' | 'json'
+
+const marks = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ', unknown: 'unknown' }
+
+/** The report for people, or for programs. */
+export function formatReport(results: readonly Result[], format: Format): string {
+  return format === 'json' ? `${escapeMisleading(JSON.stringify(asJson(results), null, 2))}\n` : asText(results)
+}
+
+/** 1 if there are errors, else 2 if something could not be checked, else 0. */
+export function exitCodeOf(results: readonly Result[]): number {
+  if (count(results, 'error') > 0) return 1
+  return count(results, 'unknown') > 0 ? 2 : 0
+}
+
+function asJson(results: readonly Result[]): object {
+  const summary = {
+    ok: count(results, 'ok'),
+    warnings: count(results, 'warning'),
+    errors: count(results, 'error'),
+    unknown: count(results, 'unknown'),
+  }
+  return { summary, exitCode: exitCodeOf(results), results }
+}
+
+/** So many findings of one kind are printed whole; the JSON report has all of them. */
+const shownOfAKind = 3
+
+function asText(results: readonly Result[]): string {
+  const checked = results.filter(({ unread }) => unread === undefined)
+  const parts = sections.flatMap((section) => {
+    const own = checked.filter((result) => result.section === section)
+    return own.length === 0 ? [] : [`${section}\n${ofEachKind(own)}`]
+  })
+  return [...parts, ...uncheckedText(results), `${summaryText(results)}\n`].join('\n')
+}
+
+/** Three hundred nodes with one fault are one thing to mend. */
+function ofEachKind(results: readonly Result[]): string {
+  const kinds = Map.groupBy(results, ({ check, level, why = '' }) => [check, level, why].join('\n'))
+  return [...kinds.values()]
+    .map((same) => {
+      const [first] = same
+      const more = same.length - shownOfAKind
+      if (more <= 1 || !first) return same.map(lines).join('')
+      const rest = `  ${marks[first.level]}  and ${more} more of ${first.check}: doctor --output=json has all\n`
+      return same.slice(0, shownOfAKind).map(lines).join('') + rest
+    })
+    .join('')
+}
+
+/** One reason, such as a missing kubeconfig, often keeps many checks from running. */
+function uncheckedText(results: readonly Result[]): string[] {
+  const byReason = Map.groupBy(
+    results.filter((result) => result.unread !== undefined),
+    ({ unread = '' }) => unread,
+  )
+  const rows = [...byReason].map(([reason, of]) => {
+    const ids = new Set(of.map(({ check }) => check))
+    return `  ${marks.unknown}  ${plainText(notChecked([...ids].join(', '), reason))}\n`
+  })
+  return rows.length === 0 ? [] : [`Not checked\n${rows.join('')}`]
+}
+
+function lines({ level, what: given, ...more }: Result): string {
+  const [what, why, fix] = [given, more.why, more.fix].map((text) => text && plainText(text))
+  const first = `  ${marks[level]}  ${what}\n`
+  const label = level === 'ok' ? 'run' : 'fix'
+  const margin = ' '.repeat(11)
+  return (
+    first +
+    (why === undefined ? '' : `${margin}why: ${why}\n`) +
+    (fix === undefined ? '' : `${margin}${label}: ${fix}\n`)
+  )
+}
+
+function summaryText(results: readonly Result[]): string {
+  const [errors, warnings, unknown, ok] = (['error', 'warning', 'unknown', 'ok'] as const).map((level) =>
+    count(results, level),
+  )
+  const unchecked = unknown === 0 ? '' : `, ${unknown} could not be checked`
+  return `${errors} errors, ${warnings} warnings, ${ok} ok${unchecked}. Nothing was changed.`
+}
+
+function count(results: readonly Result[], level: Result['level']): number {
+  return results.filter((result) => result.level === level).length
+}

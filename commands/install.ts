@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stringify } from 'yaml'
+import type { KubeClient } from '../kube/client.ts'
+import { connect } from '../kube/connect.ts'
+import { kubeconfig } from '../kube/kubeconfig.ts'
+import { type KubeObject, keyOf } from '../kube/objects.ts'
+import { namespaces } from '../kube/resource.ts'
+import { installObjects } from '../manifests/install.ts'
+import { names } from '../settings/installed-names.ts'
+import { customResourceDefinitions, resourceOf } from '../manifests/resources.ts'
+import { webhookIdentities } from '../webhooks/identities.ts'
+import { manifestObjects } from './manifest-objects.ts'
+import { newPathSecret, readPathSecret } from '../webhooks/paths/path-secret.ts'
+import { type InstallSettings, metallbConfigMapOf } from './settings/commands.ts'
+import { type CommandDeps, type StoppableDeps, endWhenStopped } from './command-deps.ts'
+
+const fieldManager = 'eip-admission-install'
+
+/** Applies the objects that the cluster needs, server-side. It may be repeated at any time. */
+export async function install(settings: InstallSettings, deps: StoppableDeps): Promise<void> {
+  endWhenStopped(deps, 'stopped before everything was applied; run the command again')
+  await applyInstallation(settings, deps)
+}
+
+/** What `install` does, for a command that ends in its own way. */
+export async function applyInstallation(settings: InstallSettings, { version, print }: CommandDeps): Promise<void> {
+  const connected = () => connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
+  if (settings.dryRun) {
+    const rights = await manifestObjects(settings, { connected, print: () => {} })
+    const documents = [...objectsOf(settings, newPathSecret(), metallbConfigMapOf(settings)), ...rights].map((object) =>
+      stringify(object),
+    )
+    return print(documents.join('---\n'))
+  }
+  const rights = await manifestObjects(settings, { connected, print })
+  const client = connected()
+  const pathSecret = (await readPathSecret(client, settings.namespace)) ?? newPathSecret()
+  const metallbConfigMap = await existingPlace(client, settings, print)
+  for (const object of [...objectsOf(settings, pathSecret, metallbConfigMap), ...rights]) {
+    await client.apply(resourceOf(object), object, { fieldManager })
+    if (object.kind === customResourceDefinitions.kind) await waitUntilEstablished(client, object)
+    print(`applied ${object.kind} ${keyOf(object)}\n`)
+  }
+  print(nextStep(settings))
+}
+
+/** A Role needs its namespace. Until MetalLB has brought it, the process may write a ConfigMap of that name in each one. */
+async function existingPlace(client: KubeClient, settings: InstallSettings, print: CommandDeps['print']) {
+  const { name, namespace } = metallbConfigMapOf(settings)
+  if (namespace === undefined || (await client.get(namespaces, { name: namespace }))) return { name, namespace }
+  print(
+    `namespace ${namespace} does not exist yet, so the right to ConfigMap ${name} is given in all namespaces; ` +
+      'run install again when MetalLB is there\n',
+  )
+  return { name, namespace: undefined }
+}
+
+function objectsOf(
+  settings: InstallSettings,
+  pathSecret: string,
+  metallbConfigMap: ReturnType<typeof metallbConfigMapOf>,
+): KubeObject[] {
+  const { namespace, leaseNamespace, leaseName, webhookUrl: url } = settings
+  const rights = { namespace, leaseNamespace, leaseName, metallbConfigMap }
+  return installObjects({ ...rights, url, pathSecret, webhooks: webhookIdentities })
+}
+
+function nextStep({ namespace, webhookUrl }: InstallSettings): string {
+  const where =
+    webhookUrl === undefined
+      ? `as a Deployment in the namespace ${namespace}, with the service account ${names.serviceAccount} and the label ` +
+        'app.kubernetes.io/name=eip-admission'
+      : `so that the API server reaches it at ${webhookUrl}`
+  return `The cluster is ready. Next, run \`eip-admission serve\` ${where}.\n`
+}
+
+/** The API server does not know the kind before its definition is established. */
+async function waitUntilEstablished(client: KubeClient, { metadata: { name } }: KubeObject): Promise<void> {
+  for (let tries = 0; tries < 150; tries += 1) {
+    const definition = await client.get(customResourceDefinitions, { name })
+    if (definition?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return
+    await sleep(200)
+  }
+  throw new Error(
+    `CustomResourceDefinition ${name} is not established after 30 s; to see why, run: kubectl describe crd ${name}`,
+  )
+}

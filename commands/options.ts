@@ -1,0 +1,97 @@
+import { Option } from 'commander'
+import type { Command, HelpConfiguration } from 'commander'
+import { fixedFlags, ignoredFlags } from './settings/ignored-flags.ts'
+import { absenceOf } from '../settings/setting.ts'
+import type { Section, Setting } from '../settings/setting.ts'
+
+type Row = { section: Section; setting: Setting<unknown> }
+
+/**
+ * Adds the flags of settings to a command: the required ones first, then section by section. A command that finds the
+ * settings of `serve` itself requires none.
+ */
+export function addSettings(
+  command: Command,
+  sections: readonly Section[],
+  { requiresNone = false }: { requiresNone?: boolean } = {},
+): Command {
+  const rows = sections.flatMap((section) => Object.values(section.table).map((setting) => ({ section, setting })))
+  // Dialects share flags, but commander accepts each flag only once.
+  const flags = [...Map.groupBy(rows, ({ setting }) => setting.flag).values()]
+  const isRequired = (shared: Row[]) => !requiresNone && shared.some(({ setting }) => 'required' in setting)
+  for (const shared of flags.filter(isRequired)) addFlag(command, shared, 'Required')
+  for (const shared of flags.filter((row) => !isRequired(row))) addFlag(command, shared, headingOf(shared))
+  return command
+}
+
+function addFlag(command: Command, shared: Row[], heading: string): void {
+  const [first] = shared
+  if (first?.setting.flag === undefined) return
+  const { flag, short, aliases = [], format } = first.setting
+  const value = format.standsAlone ? `[${format.placeholder}]` : `<${format.placeholder}>`
+  const names = short === undefined ? flag : `${short}, ${flag}`
+  const option = new Option(`${names} ${value}`, describe(shared)).helpGroup(`${heading}:`)
+  if (format.repeats) option.argParser((given, before?: string) => (before ? `${before},${given}` : given))
+  command.addOption(option)
+  for (const alias of aliases) command.addOption(new Option(`${alias} ${value}`).helpGroup(`${heading}:`).hideHelp())
+}
+
+/** A flag that several dialects have gets a heading of its own. */
+function headingOf(shared: Row[]): string {
+  const isShared = shared.filter(({ section }) => section.isDialect).length > 1
+  return isShared ? 'Several clouds' : (shared[0]?.section.heading ?? '')
+}
+
+/** The sentence of a setting, and below it the default in each dialect that has the flag. */
+function describe(shared: Row[]): string {
+  const facts = shared.flatMap(({ section, setting }) => {
+    const own = factsOf(setting)
+    return section.isDialect && shared.length > 1 ? [`${section.heading}: ${own.join(', ')}`] : own
+  })
+  return [shared[0]?.setting.sentence, ...facts].join('\n')
+}
+
+function factsOf(setting: Setting<unknown>): string[] {
+  const absence = absenceOf(setting)
+  return [
+    ...(absence === undefined ? [] : [`default: ${absence}`]),
+    ...(setting.env === undefined ? [] : [`env: ${setting.env}`]),
+  ]
+}
+
+/** The sentence about settings without a flag, for the head of a help text. */
+export function describeSecrets(sections: readonly Section[]): string {
+  const secrets = sections.flatMap(({ table }) => Object.values(table)).filter(({ format }) => format.secret)
+  const names = secrets.map((setting) => `${setting.env}${'required' in setting ? ' (required)' : ''}`)
+  return `Secrets have no flag. Set them in the environment or in the configuration file: ${names.join(', ')}.`
+}
+
+/** Adds upstream's flags without effect to a command, with or without a value. The help text does not show them. */
+export function addIgnoredFlags(command: Command): Command {
+  for (const flag of Object.keys({ ...ignoredFlags, ...fixedFlags })) {
+    command.addOption(new Option(`${flag} [value]`).helpGroup('Help:').hideHelp())
+  }
+  return command
+}
+
+/** The flags of the command line by their names. A flag without a value is true, as in Go. */
+export function givenFlags(command: Command): Record<string, string> {
+  const given = command.options.flatMap((option): [string, string][] => {
+    const value: unknown = command.getOptionValue(option.attributeName())
+    if (option.long === undefined || value === undefined) return []
+    return [[option.long, typeof value === 'string' ? value : 'true']]
+  })
+  return Object.fromEntries(given)
+}
+
+const termWidth = 34
+
+/** A long flag stands on a line of its own, so that the texts beside short flags keep a readable width. */
+export const helpLayout: HelpConfiguration = {
+  padWidth: () => termWidth,
+  formatItem: (...[term, width, description, helper]) => {
+    const margin = ' '.repeat(width + 4)
+    const text = helper.boxWrap(description, (helper.helpWidth ?? 100) - margin.length).replaceAll('\n', `\n${margin}`)
+    return `  ${term.length > width ? `${term}\n${margin}` : `${term.padEnd(width)}  `}${text}`
+  },
+}

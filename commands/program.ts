@@ -1,0 +1,182 @@
+import { Command, Option } from 'commander'
+import {
+  cleanupSettings,
+  doctorSettings,
+  installSettings,
+  readInstallSettings,
+  takeoverPlanSettings,
+} from './settings/commands.ts'
+import type { CleanupSettings, InstallSettings, TakeoverPlanSettings } from './settings/commands.ts'
+import { takeoverApplySettings, takeoverUndoSettings } from './settings/takeover-apply.ts'
+import type { TakeoverApplySettings, TakeoverUndoSettings } from './settings/takeover-apply.ts'
+import type { DoctorSettings } from './doctor/doctor.ts'
+import { resolveSettings } from '../settings/resolve.ts'
+import type { Sources } from '../settings/resolve.ts'
+import { serveSections, serveSettings } from './settings/serve.ts'
+import type { ServeSettings } from './settings/serve.ts'
+import { addIgnoredFlags, addSettings, describeSecrets, givenFlags, helpLayout } from './options.ts'
+
+/** The commands, and what the command line needs of the process. */
+export type ProgramDeps = {
+  serve: (settings: ServeSettings) => Promise<void>
+  install: (settings: InstallSettings) => Promise<void>
+  cleanup: (settings: CleanupSettings) => Promise<void>
+  doctor: (settings: DoctorSettings) => Promise<void>
+  takeoverPlan: (settings: TakeoverPlanSettings) => Promise<void>
+  takeoverApply: (settings: TakeoverApplySettings) => Promise<void>
+  takeoverUndo: (settings: TakeoverUndoSettings) => Promise<void>
+  version: string
+  env: Sources['env']
+  print: (text: string) => void
+  printError: (text: string) => void
+}
+
+/** The command line: its commands, their flags and their help. It throws instead of ending the process. */
+export function program(deps: ProgramDeps): Command {
+  const { version, print, printError } = deps
+  const root = new Command('eip-admission')
+    .description('Gives Kubernetes Services of type LoadBalancer on bare metal their public address at admission.')
+    .exitOverride()
+    .configureOutput({ writeOut: print, writeErr: printError, getOutHelpWidth: () => 100, getErrHelpWidth: () => 100 })
+    .optionsGroup('Help:')
+    .version(version, '--version', 'Prints the version.')
+    .configureHelp(helpLayout)
+    .addHelpOption(new Option('-h, --help', 'Prints this help text.').helpGroup('Help:'))
+    .helpCommand('help [command]', 'Prints the help text of a command.')
+    .showHelpAfterError('eip-admission --help lists the commands.')
+  addServe(root, deps)
+  addInstall(root, deps)
+  addCleanup(root, deps)
+  addDoctor(root, deps)
+  addTakeover(root, deps)
+  root
+    .command('version')
+    .description('Prints the version.')
+    .action(() => print(`${version}\n`))
+  return root
+}
+
+function addCommand(root: Command, name: string): Command {
+  return root.command(name).showHelpAfterError(`eip-admission ${name} --help lists the flags.`)
+}
+
+function addServe(root: Command, { serve, env }: ProgramDeps): void {
+  const command = addCommand(root, 'serve')
+    .summary('Runs the webhooks and the controllers.')
+    .description(
+      `Runs the webhooks and the controllers until it receives SIGTERM. Run \`eip-admission install\` first.\n\n${describeSecrets(serveSections)}`,
+    )
+    .action(() => serve(serveSettings({ flags: givenFlags(command), env })))
+  addIgnoredFlags(addSettings(command, serveSections))
+}
+
+function addInstall(root: Command, { install, env }: ProgramDeps): void {
+  const command = addCommand(root, 'install')
+    .summary('Prepares a cluster for serve.')
+    .description(
+      'Applies what serve needs to a cluster: a namespace, the resource definition, roles, Secrets and webhook ' +
+        'configurations. It may be repeated. Afterwards, run `eip-admission serve`.',
+    )
+    .action(() => install(readInstallSettings({ flags: givenFlags(command), env })))
+  addSettings(command, [{ heading: 'Options', table: installSettings }])
+}
+
+function addCleanup(root: Command, { cleanup, env }: ProgramDeps): void {
+  const command = addCommand(root, 'cleanup')
+    .summary('Removes what could block a cluster without serve.')
+    .description(
+      'Deletes the webhook configurations and removes the finalizers of eip-admission from Services and ElasticIPs, ' +
+        'so that nothing blocks the cluster when serve runs no more. Reservations stay and are listed. Stop every ' +
+        '`eip-admission serve` first.',
+    )
+    .action(() => cleanup(resolveSettings(cleanupSettings, { flags: givenFlags(command), env }).values))
+  addSettings(command, [{ heading: 'Options', table: cleanupSettings }])
+}
+
+function addDoctor(root: Command, { doctor, env }: ProgramDeps): void {
+  const command = addCommand(root, 'doctor')
+    .summary('Checks a live cluster and its cloud, and changes nothing.')
+    .description(
+      'Checks a live cluster and its cloud, and says what is wrong, why, and which command mends it. It changes nothing. ' +
+        'Give it the settings of `eip-admission serve`. It exits with 1 for errors, and with 2 if it could not check ' +
+        `everything.\n\n${describeSecrets(serveSections)}`,
+    )
+    .action(() => {
+      const { '--output': output = '', ...flags } = givenFlags(command)
+      const own = resolveSettings(doctorSettings, { flags: { '--output': output }, env }).values
+      return doctor({ ...serveSettings({ flags, env }), ...own })
+    })
+  addIgnoredFlags(addSettings(command, [{ heading: 'Options', table: doctorSettings }, ...serveSections]))
+}
+
+function addTakeover(root: Command, deps: ProgramDeps): void {
+  const takeover = addCommand(root, 'takeover')
+    .summary('Takes over a cluster from the program that runs it today.')
+    .description(
+      "Takes over a cluster from Equinix Metal's, Sidero Labs', Packet's or Cherry Servers' cloud controller manager. " +
+        'Every Service keeps its address. Nothing is reserved or deleted at the cloud.',
+    )
+  addTakeoverPlan(takeover, deps)
+  addTakeoverApply(takeover, deps)
+  addTakeoverUndo(takeover, deps)
+}
+
+function addTakeoverPlan(takeover: Command, { takeoverPlan, env }: ProgramDeps): void {
+  const command = takeover
+    .command('plan')
+    .showHelpAfterError('eip-admission takeover plan --help lists the flags.')
+    .summary('Says what a takeover would do, and changes nothing.')
+    .description(
+      'Reads the cluster and the cloud, and says what a takeover would do: the settings of the predecessor in our ' +
+        'words, the address of each Service before and after, and what stands in the way. It changes nothing. It ' +
+        'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. It exits with 0 if ' +
+        '`takeover apply` may begin, else with 1.',
+    )
+    .action(() => {
+      const given = givenFlags(command)
+      const { '--output': output = '', '--write-values': values = '', '--write-secret': secret = '', ...flags } = given
+      const own = { '--output': output, '--write-values': values, '--write-secret': secret }
+      return takeoverPlan({ ...resolveSettings(takeoverPlanSettings, { flags: own, env }).values, flags })
+    })
+  const sections = [{ heading: 'Options', table: takeoverPlanSettings }, ...serveSections]
+  addIgnoredFlags(addSettings(command, sections, { requiresNone: true }))
+}
+
+function addTakeoverApply(takeover: Command, { takeoverApply, env }: ProgramDeps): void {
+  const command = takeover
+    .command('apply')
+    .showHelpAfterError('eip-admission takeover apply --help lists the flags.')
+    .summary('Takes over, step by step; it may be repeated until it is done.')
+    .description(
+      'Makes the plan anew, and refuses if something stands in its way. Then it stops the predecessor, frees its lease, ' +
+        'waits until eip-admission leads and has adopted every reservation, and verifies each Service. It may be ' +
+        'stopped and repeated at any time: every step looks at the cluster for itself. It needs the flags of ' +
+        '`takeover plan`, and the rights of an administrator of the cluster.',
+    )
+    .action(() => {
+      const {
+        '--output': output = '',
+        '--patience': patience = '',
+        '--webhook-url': url = '',
+        ...flags
+      } = givenFlags(command)
+      const own = { '--output': output, '--patience': patience, '--webhook-url': url }
+      return takeoverApply({ ...resolveSettings(takeoverApplySettings, { flags: own, env }).values, flags })
+    })
+  const sections = [{ heading: 'Options', table: takeoverApplySettings }, ...serveSections]
+  addIgnoredFlags(addSettings(command, sections, { requiresNone: true }))
+}
+
+function addTakeoverUndo(takeover: Command, { takeoverUndo, env }: ProgramDeps): void {
+  const command = takeover
+    .command('undo')
+    .showHelpAfterError('eip-admission takeover undo --help lists the flags.')
+    .summary('Brings the predecessor back, from wherever a takeover stands.')
+    .description(
+      'Stops eip-admission, gives Services and the objects of MetalLB back in the form that the predecessor expects, ' +
+        'and starts it as it was found. No address changes, and nothing is deleted at the cloud. Stop every ' +
+        '`eip-admission serve` outside of the cluster yourself. It may be stopped and repeated at any time.',
+    )
+    .action(() => takeoverUndo(resolveSettings(takeoverUndoSettings, { flags: givenFlags(command), env }).values))
+  addSettings(command, [{ heading: 'Options', table: takeoverUndoSettings }])
+}

@@ -1,0 +1,58 @@
+import { CommanderError } from 'commander'
+import type { Command } from 'commander'
+import type { DoctorSettings } from './doctor/doctor.ts'
+import type { TakeoverPlanSettings } from './settings/commands.ts'
+import type { TakeoverApplySettings, TakeoverUndoSettings } from './settings/takeover-apply.ts'
+import { SettingsError } from '../settings/problems.ts'
+import { program } from './program.ts'
+import type { ProgramDeps } from './program.ts'
+
+/** These commands return an exit code of their own. */
+type RunDeps = Omit<ProgramDeps, 'doctor' | 'takeoverPlan' | 'takeoverApply' | 'takeoverUndo'> & {
+  doctor: (settings: DoctorSettings) => Promise<number>
+  takeoverPlan: (settings: TakeoverPlanSettings) => Promise<number>
+  takeoverApply: (settings: TakeoverApplySettings) => Promise<number>
+  takeoverUndo: (settings: TakeoverUndoSettings) => Promise<number>
+}
+
+/**
+ * Runs a command line, without the path of the program, and returns the exit code. Problems of the command line and of
+ * the settings are printed. Any other error belongs to the command and is thrown.
+ */
+export async function run(args: readonly string[], deps: RunDeps): Promise<number> {
+  let exitCode = 0
+  try {
+    const root = program({
+      ...deps,
+      doctor: async (settings) => void (exitCode = await deps.doctor(settings)),
+      takeoverPlan: async (settings) => void (exitCode = await deps.takeoverPlan(settings)),
+      takeoverApply: async (settings) => void (exitCode = await deps.takeoverApply(settings)),
+      takeoverUndo: async (settings) => void (exitCode = await deps.takeoverUndo(settings)),
+    })
+    await root.parseAsync(withoutUnknownValues(root, withCommand(args)), { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode
+    if (!(error instanceof SettingsError)) throw error
+    deps.printError(`${error.message}\n`)
+    return 1
+  }
+}
+
+/** The predecessors have one command, so their manifests begin with the flags of `serve`. */
+function withCommand(args: readonly string[]): string[] {
+  const [first = ''] = args
+  const isServe = first.startsWith('--') && first !== '--help' && first !== '--version'
+  return isServe ? ['serve', ...args] : [...args]
+}
+
+/** Commander quotes all of an unknown `--flag=value`, which may print a secret, and then suggests no similar flag. */
+function withoutUnknownValues(root: Command, args: string[]): string[] {
+  const first = root.commands.find((known) => known.name() === args[0]) ?? root
+  const command = first.commands.find((known) => first !== root && known.name() === args[1]) ?? first
+  const flags = command.options.map(({ long }) => long)
+  return args.map((arg) => {
+    const [flag = '', ...value] = arg.split('=')
+    return flag.startsWith('--') && value.length > 0 && !flags.includes(flag) ? flag : arg
+  })
+}

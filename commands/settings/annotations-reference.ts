@@ -1,0 +1,89 @@
+import { announcerAnnotations } from '../../announcers/annotations.ts'
+import { secretAnnotations } from '../../certs/annotations.ts'
+import { nodeAnnotations } from '../../controllers/nodes/annotations.ts'
+import {
+  finalizers,
+  ledgerAnnotations,
+  recordAnnotations,
+  recordLabels,
+  serviceAnnotations,
+} from '../../ledger/record/annotations.ts'
+import type { Annotation, WrittenName } from '../../lib/annotation.ts'
+import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
+import { takeoverAnnotations, takeoverLabels } from '../takeover/annotations.ts'
+import { dialects } from '../../clouds/dialects.ts'
+import type { Dialect } from '../../clouds/dialects.ts'
+import { code, markdownTable } from '../../lib/markdown.ts'
+import type { Setting } from '../../settings/setting.ts'
+
+const prefixes = dialects
+  .flatMap(({ name, annotationPrefix }: Dialect) =>
+    annotationPrefix === undefined ? [] : [`  The dialect \`${name}\` does the same for \`${annotationPrefix}\`.`],
+  )
+  .join('\n')
+
+const opening = `# Annotations, labels and finalizers
+
+This page lists every annotation that eip-admission reads or writes, and its own labels and finalizers.
+
+- \`--cloud-provider\` chooses the dialect. The annotations of a dialect exist only in it; all others exist in every
+  dialect.
+- Some annotations have a name that a setting can change. Its flag stands beside the name; see [settings](settings.md).
+- An annotation of a Service that begins with \`eip-admission.dev/\` and is not in these tables is refused, because it is
+  probably a typo. The error names the most similar annotation.
+${prefixes}
+- \`{{n}}\` stands for the number of a peer, which begins with 0.
+`
+
+const announcerIntro = `Annotations of MetalLB and kube-vip. They count if the load balancer setting chooses that software. With \`empty://\`,
+the annotation that its \`ip-annotation\` names does the same. An address that a user requests in this way is an own
+address: eip-admission reserves nothing for it.
+`
+
+/** The reference page of all annotations, in Markdown, from the tables that the code itself uses. */
+export function annotationsReference(): string {
+  return [
+    opening,
+    section('Services, in every dialect', serviceAnnotations.map(annotationRow)),
+    section('Services, by announcing software', announcerAnnotations.map(annotationRow), announcerIntro),
+    ...dialects.map(dialectSection),
+    section(
+      'Other objects, in every dialect',
+      [
+        ...nodeAnnotations,
+        ...recordAnnotations,
+        ...ledgerAnnotations,
+        ...secretAnnotations,
+        ...probeAnnotations,
+        ...takeoverAnnotations,
+      ].map(annotationRow),
+    ),
+    nameSection('Labels', [...recordLabels, ...probeLabels, ...takeoverLabels]),
+    nameSection('Finalizers', finalizers),
+  ].join('\n')
+}
+
+function section(heading: string, rows: string[][], intro?: string): string {
+  const table = markdownTable(['annotation', 'object', 'values', 'default', 'written by', 'meaning'], rows)
+  return [`## ${heading}\n`, ...(intro === undefined ? [] : [intro]), `${table}\n`].join('\n')
+}
+
+function dialectSection({ name, title, rows, annotations }: Dialect): string {
+  const named = Object.values(rows).flatMap((setting: Setting<unknown>) => {
+    const { annotation, flag } = setting
+    if (annotation === undefined || !('default' in setting)) return []
+    const [first = '', ...others] = annotationRow({ name: setting.default, ...annotation })
+    return [[`${first} (${code(flag)})`, ...others]]
+  })
+  const intro = `Annotations of the dialect \`${name}\`. The flag in brackets changes the name of the annotation.\n`
+  return section(title, [...named, ...annotations.map(annotationRow)], intro)
+}
+
+function annotationRow({ name, on, values, default: fallback = '', writers, sentence }: Annotation): string[] {
+  return [code(name), on, values, fallback, writers.join(', '), sentence]
+}
+
+function nameSection(heading: string, names: readonly WrittenName[]): string {
+  const rows = names.map(({ name, on, sentence }) => [code(name), on, sentence])
+  return `## ${heading}\n\n${markdownTable([heading.toLowerCase().replace(/s$/, ''), 'object', 'meaning'], rows)}\n`
+}

@@ -1,0 +1,28 @@
+import type { DialectFact, SettingFact } from '../../manifests/generate/values-schema.ts'
+import { common } from '../../settings/common.ts'
+import { dialects } from '../../clouds/dialects.ts'
+import { processSettings } from '../../settings/process.ts'
+import type { Setting } from '../../settings/setting.ts'
+
+/** Flags that the chart sets from values of its own. */
+const ofTheChart = ['--kubeconfig', '--namespace', '--only', '--webhook-cert-dir', '--status-page-token-file']
+
+/** What each dialect accepts among the `settings` of the chart: the flags of its tables. */
+export function dialectFacts(): DialectFact[] {
+  return dialects.map(({ name, providers, rows }) => {
+    const settings: Setting<unknown>[] = Object.values({ ...common, ...rows, ...processSettings })
+    const facts = settings.flatMap(factOf)
+    return { name, providers, settings: facts.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
+  })
+}
+
+function factOf({ flag, format, sentence }: Setting<unknown>): SettingFact[] {
+  if (flag === undefined || ofTheChart.includes(flag)) return []
+  return [{ name: flag.slice(2), sentence, type: typeOf(format) }]
+}
+
+function typeOf({ placeholder, repeats, standsAlone }: Setting<unknown>['format']): SettingFact['type'] {
+  if (repeats) return 'list'
+  if (standsAlone) return 'boolean'
+  return /^(number|port|asn|id)/.test(placeholder) ? 'number' : 'text'
+}

@@ -1,0 +1,124 @@
+import { boolean, choice, objectName, text, url } from '../../settings/formats.ts'
+import { common } from '../../settings/common.ts'
+import { readSettingsFile } from '../../settings/file.ts'
+import { leaderElection } from '../../settings/leader-election.ts'
+import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
+import { cloudChoice, kubeconfig, ownNamespace } from '../../settings/process.ts'
+import { type Sources, resolveSettings } from '../../settings/resolve.ts'
+import type { SettingsTable, ValuesOf } from '../../settings/setting.ts'
+
+const cluster = { ...kubeconfig, unset: 'the kubeconfig that kubectl uses' } as const
+
+/** The settings of `install`. */
+export const installSettings = {
+  kubeconfig: cluster,
+  webhookUrl: {
+    title: 'webhook URL',
+    flag: '--webhook-url',
+    format: url('never'),
+    unset: 'the Service eip-admission in the cluster',
+    sentence: 'Base URL of the webhooks, for an `eip-admission serve` that runs outside the cluster.',
+  },
+  dryRun: {
+    title: 'dry run',
+    flag: '--dry-run',
+    format: boolean,
+    default: 'false',
+    sentence: 'Prints the objects as YAML and changes nothing.',
+  },
+  namespace: ownNamespace,
+  leaseNamespace: leaderElection.leaseNamespace,
+  leaseName: leaderElection.leaseName,
+  loadBalancer: {
+    title: 'load balancer',
+    flag: '--loadbalancer',
+    env: 'METAL_LOAD_BALANCER',
+    otherEnv: ['PACKET_LOAD_BALANCER', 'CHERRY_LOAD_BALANCER'],
+    field: 'loadbalancer',
+    format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true }),
+    unset: 'a ConfigMap `config` in any namespace',
+    sentence: 'The load balancer setting of `serve`. It names the ConfigMap that MetalLB before 0.13 reads.',
+  },
+  cloudConfig: {
+    ...cloudChoice.cloudConfig,
+    sentence: 'The configuration file of `serve`. Only the field `loadbalancer` is read.',
+  },
+  metallbConfigMap: {
+    title: 'MetalLB ConfigMap',
+    flag: '--metallb-configmap',
+    format: objectName,
+    unset: 'the one of the load balancer setting',
+    sentence: 'Name of that ConfigMap, if it is another one. The process may write it and no other there.',
+  },
+  loadBalancerManifest: {
+    ...common.loadBalancerManifest,
+    sentence:
+      'The manifest that `serve` has by the same flag. Gives the process the rights to apply exactly its objects.',
+  },
+} as const satisfies SettingsTable
+
+/** The settings of `cleanup`. */
+export const cleanupSettings = {
+  kubeconfig: { ...kubeconfig, unset: 'in a pod its cluster, elsewhere the kubeconfig that kubectl uses' },
+  yes: {
+    title: 'confirmation',
+    flag: '--yes',
+    format: boolean,
+    default: 'false',
+    sentence: 'Makes the changes. Without it, cleanup only prints them.',
+  },
+} as const satisfies SettingsTable
+
+/** The settings of `doctor`, besides those of `serve`. */
+export const doctorSettings = {
+  output: {
+    title: 'output',
+    flag: '--output',
+    short: '-o',
+    format: choice(['text', 'json']),
+    default: 'text',
+    sentence: 'Format of the report.',
+  },
+} as const satisfies SettingsTable
+
+/** The settings of `takeover plan`, besides those of `serve`. */
+export const takeoverPlanSettings = {
+  output: { ...doctorSettings.output, sentence: 'Format of the plan.' },
+  writeValues: {
+    title: 'values file',
+    flag: '--write-values',
+    format: text('file'),
+    unset: 'none',
+    sentence: 'Writes the values file of the chart with the translated settings. It holds no secret.',
+  },
+  writeSecret: {
+    title: 'Secret file',
+    flag: '--write-secret',
+    format: text('file'),
+    unset: 'none',
+    sentence:
+      'Writes the Secret that the chart reads as a manifest. It holds the token: nobody else can read the file, and you should delete it after `kubectl create -f`.',
+  },
+} as const satisfies SettingsTable
+
+/** The settings of `install` from flags, environment and the configuration file of `serve`. */
+export function readInstallSettings(sources: Pick<Sources, 'flags' | 'env'>): InstallSettings {
+  const { path } = resolveSettings({ path: installSettings.cloudConfig }, sources).values
+  const file = path === undefined ? undefined : readSettingsFile(path)
+  return resolveSettings(installSettings, { ...sources, file }).values
+}
+
+/** The ConfigMap of MetalLB that the process may write; without a namespace, in each one. */
+export function metallbConfigMapOf({
+  loadBalancer: software,
+  metallbConfigMap,
+}: Pick<InstallSettings, 'loadBalancer' | 'metallbConfigMap'>) {
+  const namespace = software && 'namespace' in software ? software.namespace : undefined
+  const name = software && 'name' in software ? software.name : 'config'
+  return { namespace, name: metallbConfigMap ?? name }
+}
+
+export type InstallSettings = ValuesOf<typeof installSettings>
+/** Flags of `serve` take precedence over what the predecessor's settings say. */
+export type TakeoverPlanSettings = ValuesOf<typeof takeoverPlanSettings> & { flags: Record<string, string> }
+export type CleanupSettings = ValuesOf<typeof cleanupSettings>

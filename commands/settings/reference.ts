@@ -1,0 +1,132 @@
+import { takeoverApplySettings, takeoverUndoSettings } from './takeover-apply.ts'
+import { cleanupSettings, doctorSettings, installSettings, takeoverPlanSettings } from './commands.ts'
+import { common } from '../../settings/common.ts'
+import { dialects } from '../../clouds/dialects.ts'
+import type { Dialect } from '../../clouds/dialects.ts'
+import { fixedFlags, ignoredFlags } from './ignored-flags.ts'
+import { loadBalancerValues } from '../../announcers/load-balancer-setting.ts'
+import { cloudChoice, processSections } from '../../settings/process.ts'
+import { code, markdownTable } from '../../lib/markdown.ts'
+import { absenceOf } from '../../settings/setting.ts'
+import type { Section, Setting, SettingsTable } from '../../settings/setting.ts'
+
+const opening = `# Settings
+
+This page lists every setting of \`eip-admission serve\`, \`install\`, \`cleanup\` and \`doctor\`. A setting has up to four sources. The
+first one that has a value counts:
+
+1. the flag
+2. the environment variable
+3. the field of the configuration file
+4. the default
+
+A required setting without a value keeps the process from starting. The error lists all problems at once.
+
+- **Configuration file.** One JSON object. \`--cloud-config\` names the file. In a cluster it is usually the key
+  \`cloud-sa.json\` of a mounted Secret. Upper and lower case of field names are the same. Numbers may be written as
+  strings. An unknown field causes a warning.
+- **Empty values.** An empty value means "not set" in every source. Blanks and line breaks around a value are removed.
+- **Flags.** Write \`--flag=value\` or \`--flag value\`. A flag with the values true and false may stand alone; it is then
+  true.
+- **Secrets.** Secrets have no flag, because every user of the host can see the arguments of a process. A secret is never
+  printed, not even in an error about it.
+- **Durations** are written as in Go: \`30s\`, \`1m30s\`, \`250ms\`.
+- **Lists** are separated by commas.
+- **Proxies.** Calls to the cloud go through the proxy of \`HTTPS_PROXY\`, except to hosts in \`NO_PROXY\` and to the same
+  machine. Calls to the API server use the proxy that the kubeconfig names.
+
+The names and meanings of all annotations are in [annotations](annotations.md).
+`
+
+/** The reference page of all settings, in Markdown, from the tables that the process itself reads. */
+export function settingsReference(): string {
+  const parts = [
+    opening,
+    section({ heading: 'Cloud', table: cloudChoice }, 2),
+    ...dialects.map(dialectPart),
+    loadBalancerPart(),
+    commonPart(),
+    '## The process\n\nSettings of `eip-admission serve` that are the same for every cloud.\n',
+    ...processSections.map((part) => section(part, 3)),
+    '## Other commands\n\nEach of these commands runs once, with a kubeconfig, and ends.\n',
+    section({ heading: '`eip-admission install`', table: installSettings }, 3),
+    section({ heading: '`eip-admission cleanup`', table: cleanupSettings }, 3),
+    section({ heading: '`eip-admission doctor`, besides those of `serve`', table: doctorSettings }, 3),
+    section({ heading: '`eip-admission takeover plan`, besides those of `serve`', table: takeoverPlanSettings }, 3),
+    section({ heading: '`eip-admission takeover apply`, besides those of `serve`', table: takeoverApplySettings }, 3),
+    section({ heading: '`eip-admission takeover undo`', table: takeoverUndoSettings }, 3),
+    upstreamPart(),
+  ]
+  return parts.join('\n')
+}
+
+function section({ heading, table }: Section, depth: number): string {
+  return `${'#'.repeat(depth)} ${heading}\n\n${settingsTable(table)}\n`
+}
+
+function dialectPart({ title, name, providers, secret, rows }: Dialect): string {
+  const flags = providers.map((provider) => `\`--cloud-provider=${provider}\``).join(' or ')
+  const intro = `Settings of the dialect \`${name}\`, which ${flags} chooses. The predecessor keeps the configuration file in the Secret \`${secret}\`.`
+  return `## ${title}\n\n${intro}\n\n${settingsTable(rows)}\n`
+}
+
+function loadBalancerPart(): string {
+  const rows = loadBalancerValues.map(({ written, meaning }) => [code(written), meaning])
+  const table = markdownTable(['value', 'announcing software'], rows)
+  return `## Values of the load balancer setting\n\n${table}\n\n${ofDialects}\n`
+}
+
+const ofDialects = `In the dialect \`cherry-servers\`, \`metallb:///<namespace>/\` configures MetalLB by custom resources, because Cherry's own
+program had no other way to choose them. There, \`empty://\` writes the address into the annotation
+\`cherryservers.com/loadBalancerIPs\`; \`ip-annotation\` names another one. Only the dialect \`equinix-metal\` knows \`emlb\`.
+
+kube-vip reads the annotations \`<prefix>/node-asn\`, \`peer-asn\`, \`peer-ip\` and \`src-ip\` of its node. In the dialect
+\`packet\` the first three have other names by default: set them to these. eip-admission never writes \`src-ip\` there: with
+\`kube-vip://\`, set it on each node yourself.
+`
+
+function commonPart(): string {
+  const intro =
+    'These settings exist in every dialect. If the table of a dialect has a setting of the same name, that one counts.'
+  return `## Addresses, in every dialect\n\n${intro}\n\n${settingsTable(common)}\n`
+}
+
+function upstreamPart(): string {
+  const rows = [
+    ...Object.entries(ignoredFlags).map(([flag, reason]) => [code(flag), `Ignored: ${reason}.`]),
+    ...Object.entries(fixedFlags).map(([flag, { value }]) => [
+      code(flag),
+      `Only the value ${code(value)} is accepted.`,
+    ]),
+  ]
+  const intro =
+    'Flags of other cloud controller managers. eip-admission accepts them, so that old manifests still start it, and logs a warning.'
+  return `## Flags without effect\n\n${intro}\n\n${markdownTable(['flag', 'effect'], rows)}\n`
+}
+
+function settingsTable(table: SettingsTable): string {
+  return markdownTable(
+    ['setting', 'flag', 'environment', 'field', 'default', 'meaning'],
+    Object.values(table).map(settingRow),
+  )
+}
+
+function settingRow(setting: Setting<unknown>): string[] {
+  const { title, flag, aliases = [], env, otherEnv = [], field, sentence, isReloaded } = setting
+  const flags = [flag, ...aliases].filter((name) => name !== undefined).map(code)
+  const variables = [env, ...otherEnv].filter((name) => name !== undefined).map(code)
+  return [
+    title,
+    flags.join(', '),
+    variables.join(', '),
+    code(field),
+    defaultCell(setting),
+    isReloaded ? `${sentence} A change in the configuration file needs no restart.` : sentence,
+  ]
+}
+
+/** A default value as code, or in words what holds without a value. */
+function defaultCell(setting: Setting<unknown>): string {
+  if ('required' in setting) return '**required**'
+  return 'default' in setting && setting.default !== '' ? code(setting.default) : (absenceOf(setting) ?? '')
+}

@@ -1,0 +1,127 @@
+import { certificatesProblems } from '../../settings/certificates.ts'
+import { common } from '../../settings/common.ts'
+import { controlPlaneProblems } from '../../settings/control-plane.ts'
+import { dialects } from '../../clouds/dialects.ts'
+import type { CloudSettings } from '../../clouds/dialects.ts'
+import { readSettingsFile } from '../../settings/file.ts'
+import type { SettingsFile } from '../../settings/file.ts'
+import { fixedFlags, ignoredFlags } from './ignored-flags.ts'
+import { leaderElectionProblems } from '../../settings/leader-election.ts'
+import { SettingsError } from '../../settings/problems.ts'
+import type { Problem } from '../../settings/problems.ts'
+import { manifestProblems } from '../../settings/manifest.ts'
+import { cloudChoice, processSections, processSettings } from '../../settings/process.ts'
+import type { ProcessSettings } from '../../settings/process.ts'
+import { readSettings } from '../../settings/resolve.ts'
+import type { Resolution, Sources } from '../../settings/resolve.ts'
+import type { Section, SettingsTable, ValuesOf } from '../../settings/setting.ts'
+import { statusPageProblems } from '../../settings/status-page.ts'
+import { webhookClientProblems } from '../../settings/webhook-client.ts'
+
+/** What the operator decided for the addresses of the whole cluster: the settings that all dialects share. */
+export type ClusterSettings = ValuesOf<typeof common>
+
+/** The configuration file of the cloud, which another program may write anew at any time. */
+export type CloudFile = {
+  path: string
+  /** The settings of the cloud with the file as it is now; throws a SettingsError with every mistake. */
+  read: () => CloudSettings
+}
+
+/** All settings of `serve`, each part for those who need it. */
+export type ServeSettings = {
+  /** How this process runs: ports, leases, certificates, nodes, log. */
+  process: ProcessSettings
+  cluster: ClusterSettings
+  /** The dialect and all of its settings, for the client of its vendor alone. */
+  cloud: CloudSettings
+  /** Absent without a configuration file. */
+  cloudFile: CloudFile | undefined
+  /** What an operator should read in the log at start. */
+  warnings: string[]
+}
+
+/** Every setting of `serve`, in the order in which people look for them. */
+export const serveSections: readonly Section[] = [
+  { heading: 'Cloud', table: cloudChoice },
+  { heading: 'Addresses', table: common },
+  ...dialects.map(({ title, rows }) => ({ heading: title, table: rows, isDialect: true as const })),
+  ...processSections,
+]
+
+/**
+ * The settings of `serve` from flags, environment and file; throws one SettingsError with every mistake. A file that was
+ * read already takes the place of the one that a flag names.
+ */
+export function serveSettings({ flags, env, file: given }: Sources): ServeSettings {
+  // Each table is read by itself: a mistake in one then hides no mistake in another that depends on it.
+  const place = readSettings({ path: cloudChoice.cloudConfig }, { flags, env })
+  const choice = readSettings({ dialect: cloudChoice.dialect }, { flags, env })
+  const own = readSettings(processSettings, { flags, env })
+  const path = place.values?.path
+  const file = given ?? (path === undefined ? undefined : readSettingsFile(path))
+  const dialect = choice.values?.dialect
+  const cloud = dialect?.read({ flags, env, file })
+  const problems = [
+    ...choice.problems,
+    ...place.problems,
+    ...(cloud?.problems ?? file?.problems ?? []),
+    ...own.problems,
+    ...leaderElectionProblems({ flags, env }),
+    ...controlPlaneProblems({ flags, env }),
+    ...webhookClientProblems({ flags, env }),
+    ...statusPageProblems({ flags, env }),
+    ...certificatesProblems({ flags, env }),
+    ...manifestProblems({ flags, env }),
+    ...fixedFlagProblems(flags),
+    ...(dialect ? strayFlagProblems(flags, dialect.table, dialect.title) : []),
+  ]
+  if (!cloud?.values || !own.values || problems.length > 0) throw new SettingsError(problems)
+  const warnings = [...place.warnings, ...cloud.warnings, ...own.warnings, ...ignoredFlagWarnings(flags)]
+  return {
+    process: own.values,
+    cluster: cloud.values.settings,
+    cloud: cloud.values,
+    cloudFile:
+      path === undefined || !dialect ? undefined : cloudFile(path, (now) => dialect.read({ flags, env, file: now })),
+    warnings,
+  }
+}
+
+function cloudFile(path: string, resolve: (file: SettingsFile) => Resolution<CloudSettings>): CloudFile {
+  return {
+    path,
+    read() {
+      const { values, problems } = resolve(readSettingsFile(path))
+      if (!values) throw new SettingsError(problems)
+      return values
+    },
+  }
+}
+
+function fixedFlagProblems(flags: Sources['flags']): Problem[] {
+  return Object.entries(fixedFlags).flatMap(([flag, { value, right }]) => {
+    const given = flags[flag] || value
+    return given === value
+      ? []
+      : [{ setting: flag.slice(2), source: flag, wrong: `is ${JSON.stringify(given)}`, right }]
+  })
+}
+
+function ignoredFlagWarnings(flags: Sources['flags']): string[] {
+  return Object.entries(ignoredFlags).flatMap(([flag, reason]) =>
+    flags[flag] === undefined ? [] : [`${flag} has no effect: ${reason}`],
+  )
+}
+
+/** The command line accepts the flags of all dialects, because the dialect itself is chosen on the same line. */
+function strayFlagProblems(flags: Sources['flags'], cloudTable: SettingsTable, cloudTitle: string): Problem[] {
+  const rows = [cloudChoice, processSettings, cloudTable].flatMap((table: SettingsTable) => Object.values(table))
+  const known = new Set<string>([
+    ...rows.flatMap(({ flag = [], aliases = [] }) => [flag, aliases].flat()),
+    ...Object.keys({ ...fixedFlags, ...ignoredFlags }),
+  ])
+  return Object.keys(flags)
+    .filter((flag) => !known.has(flag))
+    .map((flag) => ({ setting: flag, wrong: `not a setting of ${cloudTitle}`, right: 'leave it out' }))
+}

@@ -1,0 +1,67 @@
+import type { KubeClient } from '../../../kube/client.ts'
+import type { Lease } from '../../../kube/objects.ts'
+import { leases } from '../../../kube/resource.ts'
+import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
+import type { ObjectRef } from '../plan/plan.ts'
+import type { Missing, Step } from '../steps.ts'
+import {
+  type Workload,
+  isStopped,
+  ownWorkloads,
+  patchWorkload,
+  readyPods,
+  replicasAnnotation,
+  startPatch,
+} from '../workloads.ts'
+
+/** As many as the chart runs by default. */
+const usualReplicas = 2
+
+type Target = { namespace: string; lease: ObjectRef }
+
+/** What is left until a process of ours leads, and what a person should do if none comes. */
+function leaderMissing(
+  lease: Lease | undefined,
+  { own, now, target }: { own: readonly Workload[]; now: Date; target: Target },
+): Missing | undefined {
+  const { namespace } = target.lease
+  const place = `lease ${namespace}/${target.lease.name}`
+  const holder = lease?.spec?.holderIdentity ?? ''
+  if (lease && isOwnIdentity(holder) && isHeld(lease, now)) return undefined
+  const text =
+    holder === '' ? `nobody holds the ${place}` : `the ${place} is held by ${holder}, which does not act for us`
+  const deployment = own.find(({ kind }) => kind === 'Deployment')
+  if (!deployment)
+    return {
+      text,
+      hint: `install the chart as \`eip-admission takeover plan\` says at its end, or start \`eip-admission serve\` with the settings that it prints`,
+    }
+  const ready = readyPods(deployment)
+  return {
+    text: `${text}; Deployment ${target.namespace}/${deployment.metadata.name} has ${ready} ready pods`,
+    hint: `kubectl get pods -n ${target.namespace}`,
+  }
+}
+
+/** Starts our workload if it is stopped, and waits until a process of ours leads. */
+export function leadStep(client: KubeClient, target: Target): Step {
+  return {
+    name: 'lead',
+    title: 'Let eip-admission lead',
+    async missing() {
+      const [lease, own] = await Promise.all([client.get(leases, target.lease), ownWorkloads(client, target.namespace)])
+      const stopped = own.find(isStopped)
+      if (stopped) return { text: `starting ${stopped.kind} ${target.namespace}/${stopped.metadata.name}` }
+      return leaderMissing(lease, { own, now: new Date(), target })
+    },
+    async act() {
+      const stopped = (await ownWorkloads(client, target.namespace)).filter(isStopped)
+      for (const workload of stopped) {
+        const { name, annotations = {} } = workload.metadata
+        const replicas = Number(annotations[replicasAnnotation] ?? usualReplicas)
+        const patch = { ...startPatch(workload, replicas), metadata: { annotations: { [replicasAnnotation]: null } } }
+        await patchWorkload(client, { kind: workload.kind, namespace: target.namespace, name }, patch)
+      }
+    },
+  }
+}

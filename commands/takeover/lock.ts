@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Clock } from '../../kube/clock.ts'
+import { leaseRecord } from '../../kube/lease.ts'
+import type { Lease } from '../../kube/objects.ts'
+import { leases } from '../../kube/resource.ts'
+import { names } from '../../settings/installed-names.ts'
+import { type KeptLease, keptLease, leaseDurationMs } from './kept-lease.ts'
+import type { ObjectRef } from './plan/plan.ts'
+import { type Worker, workerText } from './stand.ts'
+import { Interrupted } from './steps.ts'
+
+export type LockDeps = {
+  client: KubeClient
+  namespace: string
+  command: 'apply' | 'undo'
+  tell: (line: string) => void
+  signal: AbortSignal
+  clock: Clock
+  /** How long the lock of a dead run counts. */
+  lockMs: number | undefined
+}
+
+/** Thrown where another run works on the takeover. */
+export class Locked extends Error {
+  override readonly name = 'Locked'
+}
+
+/** The lease by which at most one `apply` or `undo` works at a time. */
+export function lockAt(namespace: string): ObjectRef {
+  return { namespace, name: names.takeoverLease }
+}
+
+/**
+ * Carries out work while no other run of `apply` or `undo` does. A run that was killed keeps the lock until its lease has
+ * expired, which we see as every contender does; one that is alive is told to the person.
+ */
+export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Promise<T>): Promise<T> {
+  const lock = await takeLock(deps)
+  try {
+    return await work(lock)
+  } catch (error) {
+    await throwIfLost(lock)
+    throw error
+  } finally {
+    await lock.release()
+  }
+}
+
+/** A run that was asleep wakes up in a call that fails. What counts for the person is that another run works. */
+async function throwIfLost(lock: KeptLease): Promise<void> {
+  try {
+    await lock.check()
+  } catch (error) {
+    // Where the API server cannot be reached, the first error says so already.
+    if (error instanceof Locked) throw error
+  }
+}
+
+const lookMs = 1_000
+
+async function takeLock({ client, namespace, command, tell, signal, clock, ...more }: LockDeps): Promise<KeptLease> {
+  const { lockMs: durationMs = leaseDurationMs } = more
+  const at = lockAt(namespace)
+  const identity = `${person()}_takeover-${command}_${randomUUID()}`
+  const record = leaseRecord({ client, lease: at, identity, leaseDurationMs: durationMs, callTimeoutMs: 5_000, clock })
+  const taken = () =>
+    new Locked(
+      'another run took over while this one could not reach the API server; to see where it stands: eip-admission takeover plan',
+    )
+  const lock = keptLease(record, { clock, taken, durationMs })
+  let first: Lease | undefined
+  while (!(await lock.claim())) {
+    const stored = await client.get(leases, at)
+    const worker = workerOf(stored)
+    if (first && worker && stored?.spec?.renewTime !== first.spec?.renewTime) throw lockedBy(worker)
+    if (!first && worker) {
+      first = stored
+      tell(`${workerText(worker)}; waiting up to ${durationMs / 1000} s to see whether it lives`)
+    }
+    await clock.sleep(lookMs, signal)
+    if (signal.aborted) throw new Interrupted('stopped')
+  }
+  return lock
+}
+
+/** The run that holds the lock; undefined if none does. */
+function workerOf(lease: Lease | undefined): Worker | undefined {
+  const { holderIdentity = '', acquireTime, renewTime } = lease?.spec ?? {}
+  if (holderIdentity === '') return undefined
+  const [, who = holderIdentity, command = ''] = /^(.*)_takeover-([a-z]+)_[^_]+$/s.exec(holderIdentity) ?? []
+  return { who, command, since: inSeconds(acquireTime), renewed: inSeconds(renewTime) }
+}
+
+/** The run that holds the lock and renewed it lately. */
+export function livingWorker(lease: Lease | undefined, now: Date): Worker | undefined {
+  const silentMs = now.getTime() - Date.parse(lease?.spec?.renewTime ?? '')
+  // Clocks may differ, so twice its length is allowed.
+  return silentMs < 2 * leaseDurationMs ? workerOf(lease) : undefined
+}
+
+function inSeconds(time: string | undefined): string | undefined {
+  return time?.replace(/\.\d+/, '')
+}
+
+function lockedBy(worker: Worker): Locked {
+  return new Locked(`${workerText(worker)}; wait until it has ended, or end it there, then run this command again`)
+}
+
+/** Who runs this command: what a colleague needs to find the other terminal. */
+function person(): string {
+  return `${userName()}@${hostname()}`
+}
+
+/** In a container the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`
+  }
+}

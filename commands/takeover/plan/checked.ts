@@ -1,0 +1,51 @@
+import type { Check, Result } from '../../doctor/check.ts'
+import { kubeVip, metallbDefinitions, metallbPrograms } from '../../doctor/checks/announcers.ts'
+import { metallbReports } from '../../doctor/checks/announcing.ts'
+import { apiServerVersion } from '../../doctor/checks/api-server.ts'
+import { cloudAccess, cloudPace, clusterId, project } from '../../doctor/checks/cloud.ts'
+import { controlPlaneReservation } from '../../doctor/checks/control-plane.ts'
+import { nodeMachines, providerIds, uninitializedNodes } from '../../doctor/checks/nodes.ts'
+import { overlappingPools } from '../../doctor/checks/pools.ts'
+import type { Context, Facts } from '../../../inspect/facts.ts'
+import type { TakeoverFacts } from './facts.ts'
+import type { Finding, Findings } from './plan.ts'
+
+/** Errors of these checks are no reason to wait: the predecessor lives with the same, and nothing is touched there. */
+const known: readonly Check[] = [providerIds, uninitializedNodes, nodeMachines, metallbReports, cloudPace]
+
+/** The checks of `doctor` that make sense before we run. */
+const checks: readonly Check[] = [
+  apiServerVersion,
+  cloudAccess,
+  clusterId,
+  project,
+  metallbPrograms,
+  metallbDefinitions,
+  overlappingPools,
+  kubeVip,
+  controlPlaneReservation,
+  ...known,
+]
+
+/** Findings of `doctor`: its errors stand in the way, unless the predecessor has lived with them. */
+export function checked(facts: TakeoverFacts, context: Context): Findings {
+  // The checks that we run need no other facts.
+  const results = checks.map((check) => ({ check, results: check.run(facts as unknown as Facts, context) }))
+  const of = (isBlocker: boolean) =>
+    results.flatMap(({ check, results: all }) =>
+      all
+        .filter(({ level }) => level === 'error' || level === 'warning')
+        .filter(({ level }) => (level === 'error' && !known.includes(check)) === isBlocker)
+        .map(findingOf),
+    )
+  return { blockers: of(true), warnings: of(false) }
+}
+
+function findingOf({ check, section, what, why, fix }: Result): Finding {
+  return {
+    reason: check,
+    where: section,
+    what: why === undefined ? what : `${what}: ${why}`,
+    remedy: fix ?? 'eip-admission doctor',
+  }
+}

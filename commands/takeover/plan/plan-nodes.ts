@@ -1,0 +1,67 @@
+import type { NodePeers } from '../../../announcers/announcer.ts'
+import { ownNames, wantedAnnotations } from '../../../controllers/peering/node-annotations.ts'
+import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
+import type { Node } from '../../../kube/objects.ts'
+import { matchesRequirements } from '../../../lib/label-selector.ts'
+import type { Context, Values } from '../../../inspect/facts.ts'
+import type { Finding, PlannedNode } from './plan.ts'
+
+export type NodesPlan = { nodes: PlannedNode[]; peers: NodePeers[]; warnings: Finding[] }
+
+type NodeFacts = Pick<Values, 'nodes' | 'machines' | 'peers'>
+
+/** What changes on nodes: nothing but annotations about BGP peers that are missing or not right any more. Pure. */
+export function planNodes({ nodes, machines, peers }: NodeFacts, { vendor }: Context): NodesPlan {
+  const { isOn, annotations: scheme, selector } = vendor.bgp
+  const isOwn = ownNames(scheme)
+  const seen = nodes.map((node) => {
+    const read = readProviderId(node.spec.providerID, vendor.providerIds)
+    const machine = read.kind === 'machine' ? read.id : undefined
+    const takesPart = isOn && machine !== undefined && matchesRequirements(node.metadata.labels, selector)
+    return { node, machine, known: takesPart ? peers.get(machine) : undefined, takesPart }
+  })
+  const planned = seen.map(({ node, machine, known }): PlannedNode => {
+    // Until its peers are known, a node keeps what it has.
+    if (!known || known.length === 0 || machine === undefined) return unchanged(node)
+    const privateNetwork = machines.find(({ id }) => id === machine)?.privateNetwork
+    const fact = { ...nodePeers(node, known), machine, privateNetwork }
+    const annotations = changedNames(node, wantedAnnotations(fact, scheme), isOwn)
+    return annotations.length === 0 ? unchanged(node) : { name: node.metadata.name, change: 'annotations', annotations }
+  })
+  return {
+    nodes: planned,
+    peers: seen.flatMap(({ node, known }) => (known && known.length > 0 ? [nodePeers(node, known)] : [])),
+    warnings: seen
+      .filter(({ takesPart, known }) => takesPart && known?.length === 0)
+      .map(({ node }) => withoutPeers(node)),
+  }
+}
+
+function unchanged({ metadata: { name } }: Node): PlannedNode {
+  return { name, change: 'none', annotations: [] }
+}
+
+function nodePeers({ metadata }: Node, peers: NodePeers['peers']): NodePeers {
+  const { name, labels = {} } = metadata
+  return { node: name, hostname: labels['kubernetes.io/hostname'] ?? name, peers }
+}
+
+/** The names of annotations that would be written or removed. Their values may hold a password. */
+function changedNames(
+  { metadata: { annotations = {} } }: Node,
+  wanted: Record<string, string>,
+  isOwn: (name: string) => boolean,
+): string[] {
+  const written = Object.keys(wanted).filter((name) => annotations[name] !== wanted[name])
+  const stale = Object.keys(annotations).filter((name) => isOwn(name) && wanted[name] === undefined)
+  return [...written, ...stale].toSorted()
+}
+
+function withoutPeers({ metadata: { name } }: Node): Finding {
+  return {
+    reason: 'node-without-peers',
+    where: `node ${name}`,
+    what: 'the cloud has no BGP peers for its machine; `serve` turns BGP on there, as the predecessor would',
+    remedy: 'nothing; or exclude the node by --bgp-node-selector',
+  }
+}

@@ -1,0 +1,161 @@
+import type {
+  Announced,
+  Announcements,
+  DocumentConfiguration,
+  NodePeers,
+  ObjectConfiguration,
+  Problem,
+} from '../../../announcers/announcer.ts'
+import { type Change, planChanges } from '../../../controllers/announcing/plan-changes.ts'
+import type { ConfigMap, KubeObject, Secret } from '../../../kube/objects.ts'
+import { includes } from '../../../lib/includes.ts'
+import { announcerOf } from '../../../announcers/announcers.ts'
+import type { CloudProvider } from '../../../clouds/cloud-provider.ts'
+import type { Definition } from '../../../inspect/facts.ts'
+import type { Finding, PlannedObject, PlannedService, TakeoverPlan } from './plan.ts'
+
+export type ObjectsPlan = { announcer: TakeoverPlan['announcer']; blockers: Finding[]; warnings: Finding[] }
+
+type Seen = {
+  vendor: Pick<CloudProvider, 'loadBalancer' | 'announcerMarks'>
+  services: readonly PlannedService[]
+  peers: NodePeers[]
+  metallb: readonly KubeObject[]
+  bgpSecret: Secret | undefined
+  document: ConfigMap | undefined
+  definitions: readonly Definition[]
+}
+
+/** What happens to each object of the announcing software, as the announcing controller would plan it. Pure. */
+export function planObjects(seen: Seen): ObjectsPlan {
+  const announcer = announcerOf(seen.vendor.loadBalancer, seen.vendor.announcerMarks)
+  const state: Announcements = { addresses: announcedIn(seen.services), nodes: seen.peers }
+  const configuration = chosen(announcer.configuration, seen)
+  const of = (objects: PlannedObject[]) => ({
+    name: announcer.name,
+    objects,
+    interruptedSessions: objects.filter((one) => one.interruptsSession).length,
+  })
+  if (!configuration) return { announcer: of([]), blockers: [], warnings: [] }
+  const { objects, problems, blockers } =
+    configuration.kind === 'objects'
+      ? objectsOf(configuration, state, seen)
+      : documentOf(configuration, state, seen.document)
+  return { announcer: of(objects), blockers, warnings: problems.map((one) => warningOf(announcer.name, one)) }
+}
+
+/** The addresses that the network knows after the takeover. */
+function announcedIn(services: readonly PlannedService[]): Announced[] {
+  const holding = services.filter(({ held, after }) => ['reserved', 'record', 'own'].includes(held) && after)
+  const groups = Map.groupBy(holding, ({ after }) => after ?? '')
+  return [...groups].map(([address, group]) => ({
+    address,
+    services: group.map(({ namespace, name }) => `${namespace}/${name}`),
+  }))
+}
+
+/** As `serve` chooses: custom resources where the cluster knows them, else the ConfigMap. */
+function chosen(
+  configuration: ReturnType<typeof announcerOf>['configuration'],
+  { definitions }: Seen,
+): ObjectConfiguration | DocumentConfiguration | undefined {
+  if (configuration?.kind !== 'either') return configuration
+  const hasPools = definitions.some(({ metadata }) => metadata.name === 'ipaddresspools.metallb.io')
+  return hasPools ? configuration.objects : configuration.document
+}
+
+type Outcome = { objects: PlannedObject[]; problems: Problem[]; blockers: Finding[] }
+
+function objectsOf(configuration: ObjectConfiguration, state: Announcements, { metallb, bgpSecret }: Seen): Outcome {
+  const { kinds, namespace, isOurs } = configuration
+  const known = new Set(kinds.map(({ resource }) => resource.kind))
+  const existing = [...metallb, ...(bgpSecret ? [bgpSecret] : [])].filter(
+    ({ kind, metadata }) => known.has(kind) && metadata.namespace === namespace,
+  )
+  const { wanted, problems } = configuration.objects(state, existing)
+  const plan = planChanges(configuration, existing, wanted)
+  const waves = new Set(plan.waves.flat(2))
+  const changes = [...plan.first.flat(), ...waves, ...plan.last]
+  const touched = new Set(changes.map((change) => placeOf(objectOf(change))))
+  const kept = existing
+    .filter((object) => isOurs(object) && !touched.has(placeOf(object)))
+    .map((object) => describe(object, 'kept'))
+  const planned = changes.map((change) => ({ ...describeChange(change), interruptsSession: waves.has(change) }))
+  return { objects: [...kept, ...planned].toSorted(byPlace), problems, blockers: [] }
+}
+
+function objectOf(change: Change): KubeObject {
+  return 'remove' in change ? change.remove : change.write.object
+}
+
+function describe(object: KubeObject, change: PlannedObject['change'], fields: string[] = []): PlannedObject {
+  const { kind, metadata } = object
+  return { kind, namespace: metadata.namespace ?? '', name: metadata.name, change, fields, interruptsSession: false }
+}
+
+function describeChange(change: Change): PlannedObject {
+  if ('remove' in change) return describe(change.remove, 'removed')
+  const { object } = change.write
+  if (!change.stored) return describe(object, 'added')
+  const fields = changedFields(change.stored, object)
+  return describe(object, fields.length === 0 ? 'adopted' : 'changed', fields)
+}
+
+/** The names of the fields that differ, never their values: a BGPPeer may hold a password. */
+function changedFields(stored: KubeObject & { spec?: object }, wanted: KubeObject & { spec?: object }): string[] {
+  const before = new Map(Object.entries(stored.spec ?? {}))
+  return Object.entries(wanted.spec ?? {})
+    .filter(([name, value]) => !includes(before.get(name) ?? null, value))
+    .map(([name]) => name)
+}
+
+function documentOf(
+  configuration: DocumentConfiguration,
+  state: Announcements,
+  configMap: ConfigMap | undefined,
+): Outcome {
+  const { namespace, name, key } = configuration.at
+  const where = `ConfigMap ${namespace}/${name}`
+  if (!configMap) {
+    const isNeeded = state.addresses.length > 0
+    const remedy = 'set the load balancer to what MetalLB reads: takeover plan --loadbalancer=metallb:///...'
+    const what = 'it does not exist, and MetalLB is to be configured by it'
+    return {
+      objects: [],
+      problems: [],
+      blockers: isNeeded ? [{ reason: 'announcer-missing', where, what, remedy }] : [],
+    }
+  }
+  const before = configMap.data?.[key] ?? ''
+  try {
+    const { document, problems } = configuration.edit(before, state)
+    const change = document === before ? 'kept' : 'changed'
+    return {
+      objects: [describe(configMap, change, change === 'kept' ? [] : [`data.${key}`])],
+      problems,
+      blockers: [],
+    }
+  } catch (error) {
+    const what = error instanceof Error ? error.message : 'it cannot be read'
+    const remedy = `kubectl edit configmap -n ${namespace} ${name}`
+    return { objects: [], problems: [], blockers: [{ reason: 'announcer-document', where, what, remedy }] }
+  }
+}
+
+function warningOf(announcer: string, { subject, message }: Problem): Finding {
+  const where = 'service' in subject ? `Service ${subject.service}` : `node ${subject.node}`
+  return {
+    reason: 'announcer',
+    where,
+    what: `${announcer}: ${message}`,
+    remedy: `kubectl get events -A | grep ${where.split(' ')[1]}`,
+  }
+}
+
+function placeOf({ kind, metadata }: { kind: string; metadata: { namespace?: string; name: string } }): string {
+  return `${kind} ${metadata.namespace} ${metadata.name}`
+}
+
+function byPlace(one: PlannedObject, other: PlannedObject): number {
+  return `${one.kind} ${one.name}`.localeCompare(`${other.kind} ${other.name}`)
+}

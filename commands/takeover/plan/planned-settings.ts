@@ -1,0 +1,54 @@
+import type { Context } from '../../../inspect/facts.ts'
+import { chartValuesOf } from '../predecessors/chart-values.ts'
+import type { PlanInput } from './plan-input.ts'
+import type { Finding, PlannedSettings } from './plan.ts'
+
+/** The Secret that the chart reads by default: it is in our own namespace. */
+const secretName = 'eip-admission-cloud'
+const secretKey = 'cloud-sa.json'
+
+/** The settings of `serve`, as files that the chart takes. */
+export function plannedSettings({ predecessor, given, translation, flags, context }: PlanInput): PlannedSettings {
+  const { namespace } = context.settings.process
+  const secret = { namespace, name: secretName, key: secretKey }
+  const ref = given.file?.ref
+  const merged = Object.keys(translation.merged)
+  return {
+    cloudProvider: predecessor.provider,
+    flags,
+    source: ref?.kind === 'Secret' ? { namespace: ref.namespace, name: ref.name, key: ref.key } : undefined,
+    secret: {
+      ...secret,
+      fields: Object.keys(translation.file?.fields ?? {}),
+      how: merged.length === 0 && ref?.kind === 'Secret' ? 'copy' : 'merge',
+    },
+    values: chartValuesOf({
+      dialect: predecessor.dialect,
+      cloudProvider: predecessor.provider,
+      flags,
+      secret,
+      extraEnv: translation.extraEnv,
+      loadBalancer: context.vendor.loadBalancer,
+    }),
+    notes: translation.notes,
+  }
+}
+
+/** What `serve` would warn of with these settings. */
+export function settingsWarnings({ settings, vendor }: Context): Finding[] {
+  const location = vendor.policy.locationSources.some((one) => one.kind === 'setting' && one.value !== undefined)
+  const texts = [...settings.warnings, ...vendor.unsupported]
+  return [
+    ...texts.map((what) => ({ reason: 'setting', where: 'settings', what, remedy: 'docs/reference/settings.md' })),
+    ...(location || vendor.loadBalancer.kind === 'none' || vendor.loadBalancer.kind === 'emlb'
+      ? []
+      : [
+          {
+            reason: 'no-location',
+            where: 'settings',
+            what: 'no location is set: a new Service gets an address only if its annotation names one',
+            remedy: `set ${vendor.policy.locationSources.map(({ name }) => name).join(' or ')}, as --metro, --facility or --region`,
+          },
+        ]),
+  ]
+}

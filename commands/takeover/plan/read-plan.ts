@@ -1,0 +1,157 @@
+import type { Credentials } from '../../../kube/credentials.ts'
+import { makeCloudProvider } from '../../../clouds/providers.ts'
+import type { CloudProvider } from '../../../clouds/cloud-provider.ts'
+import type { Context } from '../../../inspect/facts.ts'
+import { proxyOf } from '../../../clouds/http/proxy.ts'
+import { readSettingsFile } from '../../../settings/file.ts'
+import { SettingsError } from '../../../settings/problems.ts'
+import { ownNamespace } from '../../../settings/process.ts'
+import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
+import { findPredecessors } from '../predecessors/find-predecessor.ts'
+import type { FoundPredecessors } from '../predecessors/find-predecessor.ts'
+import { type GivenSettings, readGivenSettings } from '../predecessors/given-settings.ts'
+import { makePlan } from './make-plan.ts'
+import { readProgress } from '../progress.ts'
+import { leaseOf } from './plan-lease.ts'
+import { NoPlan, problemFinding, withoutPredecessor } from './no-plan.ts'
+import type { TakeoverPlan } from './plan.ts'
+import type { ProgramObject } from '../predecessors/pod-template.ts'
+import { type Predecessor, predecessors } from '../predecessors/predecessors.ts'
+import { type Reader, dataReader, readFacts, readPods, readPrograms } from './read-facts.ts'
+import { type Translation, translate } from '../predecessors/translate.ts'
+
+export type PlanSource = {
+  reader: Reader
+  credentials: Credentials
+  userAgent: string
+  env: Readonly<Record<string, string | undefined>>
+  /** Flags of `serve` that the person gave: they take precedence over the predecessor's settings. */
+  flags: Record<string, string>
+  signal: AbortSignal
+}
+
+/** A plan, and what `apply` needs besides: the settings and the cloud, with their secrets. */
+export type ReadPlan = {
+  plan: TakeoverPlan
+  settings: ServeSettings
+  vendor: CloudProvider
+  /** The configuration file of our Secret, as JSON. It holds the token. */
+  secretFile: string
+}
+
+/** Reads the cluster and the cloud, changes neither, and makes the plan. Throws NoPlan if it cannot know the settings. */
+export async function readPlan(source: PlanSource): Promise<ReadPlan> {
+  const { reader, credentials, userAgent, env } = source
+  const programs = await readPrograms(reader)
+  const found = await findAll(reader, programs)
+  const { predecessor, given } = await chosen(found, source)
+  const translation = withGivenFile(translate(predecessor, given), source.flags)
+  const settings = resolved({ predecessor, flags: { ...translation.flags, ...source.flags }, translation, env })
+  const { vendor, pace } = await countedProvider(settings, source)
+  const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
+  const { leaseNamespace, leaseName } = settings.process
+  const { at } = leaseOf({ predecessor, given })
+  const facts = await readFacts({
+    reader,
+    credentials,
+    userAgent,
+    context,
+    vendor,
+    programs: { value: programs },
+    pace,
+    leasesAt: [{ namespace: leaseNamespace, name: leaseName }, at],
+  })
+  const flags = { ...translation.flags, ...withoutPlace(source.flags) }
+  const plan = makePlan({ found, predecessor, given, translation, flags, facts, context })
+  return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
+}
+
+/** The predecessors among all workloads, and among the pods where one may run. */
+async function findAll(reader: Reader, programs: readonly ProgramObject[]): Promise<FoundPredecessors> {
+  const namespaces = findPredecessors(programs, []).workloads.map(({ object }) => object.metadata.namespace ?? '')
+  return findPredecessors(programs, await readPods(reader, ['kube-system', ...namespaces]))
+}
+
+/** The cloud provider of the settings, and how many calls it makes. */
+async function countedProvider(
+  settings: ServeSettings,
+  { userAgent, env, signal }: PlanSource,
+): Promise<{ vendor: CloudProvider; pace: { calls: number; limited: number } }> {
+  const pace = { calls: 0, limited: 0 }
+  const vendor = await makeCloudProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    log: silent,
+    signal,
+    // It reserves nothing, so it needs no location.
+    reserves: false,
+    observe({ fault }) {
+      pace.calls += 1
+      if (fault === 'rate-limit') pace.limited += 1
+    },
+  })
+  return { vendor, pace }
+}
+
+/** Flags that say where `takeover` itself finds the cluster. */
+function withoutPlace(flags: Record<string, string>): Record<string, string> {
+  const { '--kubeconfig': _file, '--api-server': _server, '--cloud-provider': _cloud, ...others } = flags
+  const { '--cloud-config': _config, '--provider-config': _provider, ...left } = others
+  return left
+}
+
+/** The predecessor whose settings count, and how it is set; the person may name one that runs outside of the cluster. */
+async function chosen(
+  found: FoundPredecessors,
+  { reader, flags, env }: PlanSource,
+): Promise<{ predecessor: Predecessor; given: GivenSettings }> {
+  const [first] = found.workloads
+  const named = flags['--cloud-provider']?.toLowerCase()
+  if (first) return { predecessor: first.predecessor, given: await readGivenSettings(first, dataReader(reader)) }
+  const predecessor = predecessors.find(
+    ({ provider, dialect, id }) => id === dialect && (provider === named || dialect === named),
+  )
+  if (!predecessor) {
+    const namespace = flags['--namespace'] ?? env['POD_NAMESPACE'] ?? ownNamespace.default
+    throw withoutPredecessor(await readProgress(reader, namespace), namespace)
+  }
+  const own = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value, isSecret: false }],
+  )
+  return { predecessor, given: { flags: {}, secretFlags: [], env: own, file: undefined, unread: [] } }
+}
+
+/** With the configuration file that the person gave, in place of the predecessor's. */
+function withGivenFile(translation: Translation, flags: Record<string, string>): Translation {
+  const path = flags['--cloud-config'] ?? flags['--provider-config']
+  if (path === undefined) return translation
+  const file = readSettingsFile(path)
+  return { ...translation, file: { ...file, fields: { ...file.fields, ...translation.merged } }, blockers: [] }
+}
+
+type Resolving = {
+  predecessor: Predecessor
+  flags: Record<string, string>
+  translation: Translation
+  env: PlanSource['env']
+}
+
+/** The translated settings, as `serve` reads them. */
+function resolved({ predecessor, flags, translation, env }: Resolving): ServeSettings {
+  const { KUBECONFIG } = env
+  try {
+    return serveSettings({
+      flags: { ...flags, '--cloud-provider': predecessor.provider },
+      env: KUBECONFIG === undefined ? {} : { KUBECONFIG },
+      file: translation.file,
+    })
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    throw new NoPlan("the predecessor's settings cannot be used as they are", [
+      ...translation.blockers,
+      ...error.problems.map(problemFinding),
+    ])
+  }
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,0 +1,79 @@
+import type { KubeClient } from '../../kube/client.ts'
+import type { ConfigMap } from '../../kube/objects.ts'
+import { configMaps } from '../../kube/resource.ts'
+import { names } from '../../settings/installed-names.ts'
+import type { Found } from './found.ts'
+import type { BegunStep, TakeoverState } from './stand.ts'
+
+/** What `apply` and `undo` know of an earlier run: what was found at the beginning, and the step that began last. */
+export type Progress = { state: TakeoverState; step: BegunStep; found: Found }
+
+export type ProgressStore = {
+  read(): Promise<Progress | undefined>
+  /** Throws a conflict if another run wrote meanwhile. */
+  write(progress: Progress): Promise<void>
+  remove(): Promise<void>
+}
+
+const formatVersion = 1
+
+/** Reads what an earlier run recorded. */
+export async function readProgress(reader: Pick<KubeClient, 'get'>, namespace: string): Promise<Progress | undefined> {
+  const stored = await reader.get(configMaps, { namespace, name: names.takeoverConfigMap })
+  return stored && progressIn(stored)
+}
+
+/** The ConfigMap of a takeover. It tells the next run what to bring back; what is there now it always reads anew. */
+export function progressStore(client: KubeClient, namespace: string): ProgressStore {
+  const at = { namespace, name: names.takeoverConfigMap }
+  let stored: ConfigMap | undefined
+  return {
+    async read() {
+      stored = await client.get(configMaps, at)
+      return stored && progressIn(stored)
+    },
+    async write(progress) {
+      const data = {
+        state: progress.state,
+        step: JSON.stringify(progress.step),
+        found: JSON.stringify(progress.found),
+      }
+      const object: ConfigMap = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: stored?.metadata ?? at,
+        data: { formatVersion: String(formatVersion), ...data },
+      }
+      stored = stored ? await client.replace(configMaps, object) : await client.create(configMaps, object)
+    },
+    async remove() {
+      await client.remove(configMaps, { ...at, uid: stored?.metadata.uid })
+      stored = undefined
+    },
+  }
+}
+
+const states: readonly string[] = ['applying', 'applied', 'undoing'] satisfies TakeoverState[]
+
+/** The progress that a ConfigMap records. Throws where it is none that we can read: nothing may be guessed then. */
+function progressIn({ metadata, data = {} }: ConfigMap): Progress {
+  const place = `ConfigMap ${metadata.namespace}/${metadata.name}`
+  const { formatVersion: version, state = '', step = '', found = '' } = data
+  if (version !== String(formatVersion))
+    throw new Error(
+      `${place} has the format ${version ?? 'of no version'}, not ${formatVersion}; use the eip-admission that wrote it`,
+    )
+  if (!isState(state))
+    throw new Error(`${place}: state is ${JSON.stringify(state)}; it must be one of ${states.join(', ')}`)
+  try {
+    return { state, step: JSON.parse(step) as BegunStep, found: JSON.parse(found) as Found }
+  } catch (cause) {
+    throw new Error(`${place}: step or found is not JSON; restore the ConfigMap from a backup of the cluster`, {
+      cause,
+    })
+  }
+}
+
+function isState(text: string): text is TakeoverState {
+  return states.includes(text)
+}

@@ -1,0 +1,83 @@
+import { names } from '../../../settings/installed-names.ts'
+import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
+import { type Stand, standText } from '../stand.ts'
+import { quoted } from './quoted.ts'
+import { clean } from './text.ts'
+
+/** The flags that the next command needs too, and the files that were written. */
+export type Typed = { flags: Record<string, string>; values?: string | undefined; secret?: string | undefined }
+
+/** What to type next. */
+export function nextText(plan: TakeoverPlan, typed: Typed): string {
+  const { stand } = plan
+  if (isDone(plan)) return doneText(plan, typed)
+  if (stand?.worker) return `Wait: ${clean(standText(stand))}. Nothing was changed.\n`
+  if (!canApply(plan)) return blockedText(plan, typed)
+  if (stand) return continueText(stand, typed)
+  return readyText(plan, typed)
+}
+
+function blockedText({ blockers: { length } }: TakeoverPlan, { flags }: Typed): string {
+  const count = length === 1 ? '1 thing stands' : `${length} things stand`
+  return `Blocked: ${count} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan${wordsOf(flags)}\n`
+}
+
+function continueText(stand: Stand, { flags }: Typed): string {
+  const [first, second] = stand.recorded === 'undoing' ? (['undo', 'apply'] as const) : (['apply', 'undo'] as const)
+  const other = second === 'undo' ? 'go back' : 'take over'
+  const onward = `Begun: ${clean(standText(stand))}. Nothing was changed now. To go on:\n\n${commandLine(first, flags)}`
+  return `${onward}\n\nTo ${other} instead:\n\n${commandLine(second, flags)}\n`
+}
+
+/** What is left to decide for a person who has taken over. */
+function doneText(
+  { predecessor: { workloads, title }, target: { namespace } }: TakeoverPlan,
+  { flags }: Typed,
+): string {
+  const removals = workloads.map((workload) => `  ${removalOf(workload)}`)
+  return [
+    `Complete: eip-admission leads, ${title} is stopped, and nothing is left to do. Nothing was changed now. To go back:\n`,
+    commandLine('undo', flags),
+    `\nIt starts the predecessor again, so that has to stay installed. If you stay, remove it and the record of the takeover:\n`,
+    ...removals,
+    `  kubectl delete configmap -n ${namespace} ${names.takeoverConfigMap}\n`,
+  ].join('\n')
+}
+
+function removalOf({ kind, namespace, name, helmRelease }: PredecessorWorkload): string {
+  if (helmRelease !== undefined) return `helm uninstall -n ${namespace} ${quoted(helmRelease)}`
+  return `kubectl delete ${kind.toLowerCase()} -n ${namespace} ${name}`
+}
+
+function readyText({ target: { namespace } }: TakeoverPlan, { flags, values, secret }: Typed): string {
+  const files = [values, secret].filter((file) => file !== undefined)
+  const written = files.length === 0 ? '' : ` Written: ${files.map(clean).join(', ')}.`
+  const areWritten = files.length === 2
+  const secretFile = quoted(secret ?? 'secret.yaml')
+  const chart = `helm install eip-admission manifests/chart --namespace ${namespace} --take-ownership`
+  return [
+    `Ready. Nothing was changed.${written} Type next, only the last line if the chart is installed already:\n`,
+    ...(areWritten
+      ? []
+      : [`  eip-admission takeover plan${wordsOf(flags)} --write-values=values.yaml --write-secret=secret.yaml`]),
+    `  kubectl create namespace ${namespace}`,
+    `  kubectl create -f ${secretFile} && rm ${secretFile}`,
+    `  ${chart} --values ${quoted(values ?? 'values.yaml')} --set replicas=0`,
+    `${commandLine('apply', flags)}\n`,
+  ].join('\n')
+}
+
+/** The flags of `undo`: it takes none of `serve`. */
+const undoFlags = ['--kubeconfig', '--namespace']
+
+function commandLine(command: 'apply' | 'undo', flags: Record<string, string>): string {
+  const own = Object.entries(flags).filter(([flag]) => command === 'apply' || undoFlags.includes(flag))
+  return `  eip-admission takeover ${command}${wordsOf(Object.fromEntries(own))}`
+}
+
+/** Flags as a shell reads them back. */
+function wordsOf(flags: Record<string, string>): string {
+  return Object.entries(flags)
+    .map(([flag, value]) => ` ${quoted(`${flag}=${value}`)}`)
+    .join('')
+}

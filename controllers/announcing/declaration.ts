@@ -1,0 +1,95 @@
+import type { DocumentConfiguration, ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
+import { announcedAddresses, mentionsAddress, undecidedAddresses } from './announced.ts'
+import { type Announcing, announcing, announcingKey } from './announcing.ts'
+import type { Configurator } from './configurator.ts'
+import { configureDocument } from './configure-document.ts'
+import { configureEither } from './configure-either.ts'
+import { configureObjects } from './configure-objects.ts'
+import { emptyFormer, formerDocument, formerObjects } from './empty-former.ts'
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import { watch } from '../loop/watch.ts'
+import type { Dependencies } from '../../server/dependencies.ts'
+import { serviceStates } from '../services/service-states.ts'
+
+type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'metrics' | 'log'>
+
+/** Brings the announcing software's configuration to the addresses and peers of now; undefined where we configure none. */
+export function makeAnnouncing(deps: Deps): Announcing | undefined {
+  const { peerFacts } = deps
+  const configurator = configuratorOf(deps)
+  const showing = (address: string) =>
+    announcedAddresses(serviceStates(deps, (service) => mentionsAddress(service, address)))
+      .filter((announced) => announced.address === address)
+      .flatMap(({ services }) => services)
+  return (
+    configurator &&
+    announcing({
+      configurator,
+      report: reporter(deps),
+      showing,
+      state() {
+        const states = serviceStates(deps)
+        return {
+          addresses: announcedAddresses(states),
+          undecided: undecidedAddresses(states),
+          nodes: peerFacts.all(),
+        }
+      },
+    })
+  )
+}
+
+/** Configures the announcing software. */
+export function announcingController(
+  { caches, peerFacts, ownAddresses }: Pick<Dependencies, 'caches' | 'peerFacts' | 'ownAddresses'>,
+  reconciler: Announcing,
+): ControllerDeclaration {
+  const { services, records } = caches
+  return {
+    reconciler,
+    watches: [services, records, peerFacts, ownAddresses].map((source) => watch(source, () => [announcingKey])),
+    needs: [services, records, peerFacts],
+    keys: () => [announcingKey],
+    // Repairs what somebody else did to our configuration.
+    resyncMs: 60_000,
+    // MetalLB may be installed long after us, and the person who installs it waits at a terminal.
+    retry: { firstMs: 250, maxMs: 15_000 },
+  }
+}
+
+function configuratorOf({ client, announcer, log }: Deps): Configurator | undefined {
+  const { configuration, former } = announcer
+  const make = (one: ObjectConfiguration | DocumentConfiguration) =>
+    one.kind === 'objects'
+      ? configureObjects({ client, configuration: one })
+      : configureDocument({ client, configuration: one })
+  const thenEmpty = (current: ObjectConfiguration | DocumentConfiguration | undefined) => {
+    if (!former) return current && make(current)
+    const except = current?.kind === 'objects' ? current.namespace : undefined
+    const document = formerDocument({ document: make(former.document), log })
+    const objects = formerObjects({ client, former, except })
+    return emptyFormer({
+      current: current && make(current),
+      former: current?.kind === 'document' ? [objects] : [objects, document],
+    })
+  }
+  if (configuration?.kind !== 'either') return thenEmpty(configuration)
+  const objects = thenEmpty(configuration.objects)
+  const document = thenEmpty(configuration.document)
+  return objects && document && configureEither({ client, log, configuration, objects, document })
+}
+
+/** Reports a problem on the object that causes it, where the owner of that object reads it. */
+function reporter({ announcer, events, caches, metrics, log }: Deps): (problem: Problem) => void {
+  return ({ subject, message }) => {
+    metrics.add('eip_admission_announcer_problems_total', {})
+    log.warn({ ...subject, announcer: announcer.name, error: message }, 'not announced')
+    const [object, reason] =
+      'service' in subject
+        ? [caches.services.get(subject.service), 'SyncLoadBalancerFailed' as const]
+        : [caches.nodes.get(subject.node), 'PeeringFailed' as const]
+    if (!object) return
+    const event = { type: 'Warning', reason, message: `${announcer.name}: ${message}` } as const
+    events.of('service-controller').record(object, event)
+  }
+}

@@ -1,0 +1,125 @@
+import { balancerNames } from './balancer-names.ts'
+import { type BalancerRefresh, balancerRefresh, refreshKey } from './balancer-refresh.ts'
+import { isConcerned, serviceBalancer } from './service-balancer.ts'
+import { type NodeOrigin, nodeOrigins, originFacts } from './node-origins.ts'
+import { balancerRequests } from './requests-in-flight.ts'
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import { watch } from '../loop/watch.ts'
+import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import type { ManagedBalancers } from '../../clouds/cloud-provider.ts'
+import type { Dependencies } from '../../server/dependencies.ts'
+import { failureEvent } from '../loop/failure-event.ts'
+
+type Deps = Pick<
+  Dependencies,
+  'client' | 'caches' | 'ledger' | 'want' | 'events' | 'metrics' | 'vendor' | 'settings' | 'machines' | 'cluster'
+>
+
+/** How long changes of nodes are gathered: fifty that join at once are one update of each pool. */
+const gatherMs = 2_000
+
+/** Repairs what somebody else did to a balancer. */
+const resyncMs = 10 * 60_000
+
+/** How often one list shows which balancers are gone: their Services are repaired at once. */
+const refreshMs = 60_000
+
+/** Gives Services their managed balancers, where the cloud has them. */
+export function balancerControllers(deps: Deps): ControllerDeclaration[] {
+  const { managedBalancers } = deps.vendor
+  if (!managedBalancers) return []
+  const { client: balancers, annotations } = managedBalancers
+  const of = { want: deps.want, isOn: deps.vendor.policy.managed !== undefined, annotations }
+  const served = () => deps.caches.services.list().filter((service) => isConcerned(of, service))
+  const refresh = balancerRefresh({ balancers, annotations, served })
+  return [balancerController(deps, managedBalancers, { of, served, refresh }), refreshController(deps, refresh)]
+}
+
+function refreshController({ caches }: Deps, refresh: BalancerRefresh): ControllerDeclaration {
+  return {
+    reconciler: refresh,
+    needs: [caches.services],
+    keys: () => [refreshKey],
+    resyncMs: refreshMs,
+    retry: { firstMs: 1000, maxMs: resyncMs },
+  }
+}
+
+type Served = {
+  of: Pick<Parameters<typeof serviceBalancer>[0], 'want' | 'isOn' | 'annotations'>
+  served: () => Service[]
+  refresh: BalancerRefresh
+}
+
+function balancerController(deps: Deps, managed: ManagedBalancers, given: Served): ControllerDeclaration {
+  const { caches, settings } = deps
+  const { services, nodes } = caches
+  const { of, refresh } = given
+  const served = (): Key[] => given.served().map(keyOf)
+  return {
+    reconciler: serviceBalancer({ ...makeDeps(deps, managed), ...of }),
+    watches: [
+      watch(services, (key) => [key]),
+      watch(refresh, (key) => [key]),
+      watch(
+        nodes,
+        (_name, current, previous) => (originFacts(current) === originFacts(previous) ? [] : served()),
+        gatherMs,
+      ),
+    ],
+    // Without the nodes every pool would lose its origins.
+    needs: [services, nodes],
+    keys: served,
+    resyncMs,
+    concurrency: settings.process.concurrentServiceSyncs,
+    retry: { firstMs: 500, maxMs: 300_000 },
+    report: failureEvent({
+      events: deps.events.of('service-controller'),
+      find: (key) => services.get(key),
+      reason: 'SyncLoadBalancerFailed',
+      prefix: 'Error syncing load balancer: ',
+    }),
+  }
+}
+
+function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isElsewhere }: ManagedBalancers) {
+  const { client, caches, cluster, settings, vendor } = deps
+  const { cloudTimeoutMs } = settings.cluster
+  const monotonicMs = () => performance.now()
+  const events = deps.events.of('service-controller')
+  return {
+    client,
+    balancers,
+    annotations,
+    monotonicMs,
+    budgetMs: 1.5 * cloudTimeoutMs,
+    requests: balancerRequests({ timeoutMs: 2 * cloudTimeoutMs, monotonicMs }),
+    // A copy of this cluster has the same Services: its nodes would take the place of ours.
+    haltReason: () => {
+      const state = deps.ledger.guard.state()
+      return state.kind === 'foreign' ? state.reason : undefined
+    },
+    cached: (key: Key) => caches.services.get(key),
+    namesOf: (key: Key) => balancerNames({ key, cluster, former: formerName(key, cluster) }),
+    nodes: (location = vendor.policy.managed?.location): NodeOrigin[] => {
+      const elastic = elasticAddresses(deps)
+      return nodeOrigins(caches.nodes.list(), {
+        isElastic: (address) => elastic.has(canonicalIpAddress(address)),
+        isElsewhere: (region) => location !== undefined && isElsewhere(region, location),
+      })
+    },
+    event: (...event: Parameters<typeof events.record>) => events.record(...event),
+    onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
+  }
+}
+
+/** Addresses that may move to another machine, the control-plane address among them. A predecessor wrote them on nodes. */
+function elasticAddresses({ caches, machines }: Deps): ReadonlySet<string | undefined> {
+  const ofMachines = (machines.latest() ?? []).flatMap(({ addresses }) =>
+    addresses.filter(({ isElastic }) => isElastic).map(({ address }) => address),
+  )
+  const ofServices = caches.services.list().flatMap(({ spec }) => spec.loadBalancerIP ?? [])
+  const ofRecords = caches.records.list().flatMap(({ status }) => status?.address ?? [])
+  return new Set([...ofMachines, ...ofServices, ...ofRecords].map((address) => canonicalIpAddress(address)))
+}

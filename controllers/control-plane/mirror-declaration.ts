@@ -1,0 +1,88 @@
+import { mirrorService, apiServerService } from './mirror-service.ts'
+import { slicesOf } from './mirror-objects.ts'
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
+import { type Watch, watch } from '../loop/watch.ts'
+import type { Recorder } from '../../telemetry/event-recorders.ts'
+import { type Key, splitKey } from '../../kube/objects.ts'
+import { reflector } from '../../kube/reflector.ts'
+import { endpointSlices, endpoints, services } from '../../kube/resource.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Log } from '../../kube/log.ts'
+import type { Watcher } from '../../kube/watch.ts'
+import type { Dependencies } from '../../server/dependencies.ts'
+
+type Deps = {
+  client: KubeClient & Watcher
+  log: Log
+  events: Recorder
+  /** The key of the Service. */
+  service: Key
+  /** The control-plane address, which the guardian of it reads from the cloud. */
+  address: { current(): string | undefined; onChange(listener: () => void): void }
+  port: number | undefined
+}
+
+/** Without events we look now and then: somebody may have changed what no watch of ours shows. */
+const resyncMs = 60_000
+
+/** Keeps the Service that leads from the control-plane address to the API servers. It runs where the address is guarded. */
+export function mirrorServiceController(deps: Deps): ControllerDeclaration {
+  const { client, events, log, address, port, service: key } = deps
+  const caches = cachesOf(deps)
+  const changes = [...caches, address].map((source): Watch => watch(source, () => [key]))
+  return {
+    reconciler: mirrorService({
+      client,
+      address: () => address.current(),
+      port,
+      event: (service, occurrence) => events.record(service, occurrence),
+      now: () => performance.now(),
+      log,
+    }),
+    watches: changes,
+    prepare: async (signal) => caches.forEach((cache) => cache.start(signal)),
+    keys: () => [key],
+    resyncMs,
+    retry: { firstMs: 100, maxMs: 10_000 },
+  }
+}
+
+/** What shows a change of the mirror, or of the API servers: nothing is read from them. */
+function cachesOf({ client, log, service }: Deps) {
+  const { namespace, name } = splitKey(service)
+  const source = splitKey(apiServerService)
+  const fieldSelector = `metadata.name=${name}`
+  return [
+    reflector({ client, resource: services, log, namespace, fieldSelector }),
+    reflector({ client, resource: endpoints, log, namespace, fieldSelector }),
+    reflector({ client, resource: endpointSlices, log, namespace, labelSelector: slicesOf(name) }),
+    reflector({
+      client,
+      resource: endpointSlices,
+      log,
+      namespace: source.namespace,
+      labelSelector: slicesOf(source.name),
+    }),
+  ]
+}
+
+type LeftDeps = Pick<Dependencies, 'caches' | 'vendor' | 'log'>
+
+const leftText =
+  'nobody keeps this Service of the control-plane address any more, because the settings name no control-plane address. ' +
+  'Nodes still deliver its address to the API servers that it shows. Delete it, or name the tag of the address again'
+
+/** Says that nobody keeps a mirror Service any more, where the operator took the control-plane address from the settings. */
+export function leftMirrorController({ caches, vendor, log }: LeftDeps): ControllerDeclaration[] {
+  if (vendor.controlPlane !== undefined) return []
+  const { services: cache } = caches
+  const reconciler: Reconciler = {
+    name: 'left-mirror-service',
+    async reconcile(key) {
+      if (cache.get(key)) log.warn({ service: key }, leftText)
+      return {}
+    },
+  }
+  return [{ reconciler, needs: [cache], keys: () => [vendor.policy.controlPlaneService] }]
+}

@@ -1,0 +1,64 @@
+import { machineRefresh } from './nodes/machine-refresh.ts'
+import { type ControllerDeclaration, defineController } from './loop/controller.ts'
+import { announcingController, makeAnnouncing } from './announcing/declaration.ts'
+import { availableAddressController } from './available/declaration.ts'
+import { balancerControllers } from './balancers/declaration.ts'
+import { manifestController } from './manifest/declaration.ts'
+import { machineRefreshController, nodeIdentityController } from './nodes/identity-declaration.ts'
+import { leftMirrorController } from './control-plane/mirror-declaration.ts'
+import { nodeLifecycleController } from './nodes/lifecycle-declaration.ts'
+import { peeringControllers } from './peering/declaration.ts'
+import { prefixLimitController } from './peering/prefix-limit-declaration.ts'
+import { serviceControllers } from './services/declaration.ts'
+import { ledgerSweepController } from './sweep/declaration.ts'
+import { warmPoolController } from './available/warm-pool-declaration.ts'
+import type { Dependencies } from '../server/dependencies.ts'
+import { controllerObserver } from './queue-metrics.ts'
+
+export type Controllers = {
+  /** Runs every controller until the signal aborts and all has ended that only the leader may do. */
+  run(signal: AbortSignal): Promise<void>
+  /** The keys that wait, by controller. */
+  queues(): { name: string; length: number }[]
+}
+
+/** Every controller of the process; they act only while they run. */
+export function makeControllers(deps: Dependencies): Controllers {
+  const { log, metrics, activity } = deps
+  const observer = controllerObserver(metrics, activity)
+  const controllers = declarations(deps).map((declaration) => defineController(declaration, { log, observer }))
+  const ofServices = controllers.filter(({ name }) => name.startsWith('service-'))
+  const queueLength = () => ofServices.reduce((sum, controller) => sum + controller.queueLength, 0)
+  metrics.read('eip_admission_queue_length', queueLength)
+  metrics.readEach('workqueue_depth', () =>
+    controllers.map((controller) => ({ labels: { name: controller.name }, value: controller.queueLength })),
+  )
+  return {
+    async run(signal) {
+      await Promise.all(controllers.map((controller) => controller.run(signal)))
+    },
+    queues: () => controllers.map((controller) => ({ name: controller.name, length: controller.queueLength })),
+  }
+}
+
+function declarations(deps: Dependencies): ControllerDeclaration[] {
+  const { caches, machines } = deps
+  const announcing = makeAnnouncing(deps)
+  const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
+  return [
+    ...serviceControllers(deps, announcing),
+    ...balancerControllers(deps),
+    ledgerSweepController(deps),
+    availableAddressController(deps),
+    warmPoolController(deps),
+    nodeIdentityController(deps, refresh),
+    machineRefreshController(deps, refresh),
+    nodeLifecycleController(deps),
+    // Before announcing, which waits for the facts that each start resets here.
+    ...peeringControllers(deps),
+    ...prefixLimitController(deps),
+    ...manifestController(deps),
+    ...leftMirrorController(deps),
+    ...(announcing ? [announcingController(deps, announcing)] : []),
+  ]
+}

@@ -1,0 +1,86 @@
+import { type Clock, systemClock } from '../../kube/clock.ts'
+import type { Log } from '../../kube/log.ts'
+import type { Key } from '../../kube/objects.ts'
+import { queue } from '../../kube/queue.ts'
+import { type Report, type Result, reconcileKey } from './reconcile-key.ts'
+import type { Reconciler } from './reconciler.ts'
+import { repeatedSteps } from './repeated-steps.ts'
+import type { Watch } from './watch.ts'
+
+/** Everything that distinguishes one controller from another. */
+export type ControllerDeclaration = {
+  reconciler: Reconciler
+  /** What adds keys from the moment on that the controller is defined. */
+  watches?: Watch[]
+  /** Work that each start begins with, before any key is reconciled. */
+  prepare?: (signal: AbortSignal) => Promise<void>
+  /** Caches that a reconcile relies on: no key is reconciled before all of them have synced. */
+  needs?: { synced(signal?: AbortSignal): Promise<void> }[]
+  /** Every key that exists now. Each start reconciles all of them. */
+  keys: () => Iterable<Key>
+  /** How long after a reconcile the key is due again, unless the reconcile itself says so. */
+  resyncMs?: number
+  /** Keys that are reconciled at the same time. */
+  concurrency?: number
+  /** The back-off after errors. */
+  retry?: { firstMs?: number; maxMs?: number }
+  /** Reports a failed reconcile to the owner of the object. */
+  report?: Report
+}
+
+/** Counts what controllers do, by their names. */
+export type ControllerObserver = {
+  reconciled(controller: string, result: Result, ms: number): void
+  /** A key was added to the queue. */
+  added(controller: string): void
+  /** A key is due again after a failure. */
+  retried(controller: string): void
+  /** A key waited that long for a worker. */
+  waited(controller: string, ms: number): void
+}
+
+export type Controller = {
+  name: string
+  /** Reconciles every key, then those that changed, until the signal aborts and all that began has ended. */
+  run(signal: AbortSignal): Promise<void>
+  /** Keys that wait for a reconcile. */
+  readonly queueLength: number
+}
+
+/** A controller of this declaration; it reconciles only while it runs. */
+export function defineController(
+  declaration: ControllerDeclaration,
+  { log, observer, clock = systemClock }: { log: Log; observer: ControllerObserver; clock?: Clock },
+): Controller {
+  const { reconciler, watches = [], prepare, needs = [], keys, resyncMs, report } = declaration
+  const { concurrency = 1, retry = {} } = declaration
+  const { name } = reconciler
+  const observe = (result: Result, ms: number) => observer.reconciled(name, result, ms)
+  const pending = queue({
+    concurrency,
+    ...retry,
+    clock,
+    log,
+    observer: {
+      added: () => observer.added(name),
+      retried: () => observer.retried(name),
+      waited: (ms) => observer.waited(name, ms),
+    },
+  })
+  const repeats = repeatedSteps(clock)
+  for (const subscribe of watches)
+    subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
+  return {
+    name,
+    get queueLength() {
+      return pending.length
+    },
+    async run(signal) {
+      await prepare?.(signal)
+      await Promise.all(needs.map((cache) => cache.synced(signal)))
+      for (const key of keys()) pending.add(key)
+      const judged = reconcileKey({ reconciler, queue: pending, repeats, resyncMs, report, observe, log })
+      await pending.run(judged, signal)
+    },
+  }
+}

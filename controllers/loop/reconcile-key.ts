@@ -1,0 +1,96 @@
+import { isConflict } from '../../kube/errors.ts'
+import type { Log } from '../../kube/log.ts'
+import type { Key } from '../../kube/objects.ts'
+import type { Process, Queue } from '../../kube/queue.ts'
+import { forRequest } from '../../lib/request-id.ts'
+import { errorText } from './error-text.ts'
+import { type Outcome, type Reconciler, Terminal, Unsettled } from './reconciler.ts'
+import type { RepeatedSteps } from './repeated-steps.ts'
+
+/** What a reconcile came to, as the metric names it. */
+export type Result = 'ok' | 'conflict' | 'terminal' | 'unsettled' | 'error' | 'aborted'
+
+/** Tells the owner of an object what went wrong with it; `message` holds every reason of the error. */
+export type Report = (key: Key, message: string, error: unknown) => void
+
+export type ReconcileOptions = {
+  reconciler: Reconciler
+  queue: Pick<Queue, 'add' | 'addAfter' | 'failed' | 'forget' | 'hold'>
+  repeats: RepeatedSteps
+  log: Log
+  observe: (result: Result, ms: number) => void
+  resyncMs?: number | undefined
+  report?: Report | undefined
+}
+
+/** So long at most an object that somebody else rewrites waits, also for a change that is no part of the dispute. */
+const maxHoldMs = 30_000
+
+/** Reconciles a key and decides when it is due again. No other place decides that. */
+export function reconcileKey(options: ReconcileOptions): Process {
+  const { observe } = options
+  return async (key, signal) => {
+    const started = performance.now()
+    const request = options.reconciler.requestOf?.(key)
+    const result = await forRequest(request, () => tryToReconcile(options, key, signal))
+    observe(result, performance.now() - started)
+  }
+}
+
+async function tryToReconcile(options: ReconcileOptions, key: Key, signal: AbortSignal): Promise<Result> {
+  try {
+    succeed(options, key, await options.reconciler.reconcile(key, signal))
+    return 'ok'
+  } catch (error) {
+    return signal.aborted ? 'aborted' : fail(options, key, error)
+  }
+}
+
+function succeed({ queue, resyncMs, repeats }: ReconcileOptions, key: Key, outcome: Outcome): void {
+  const { againInMs = resyncMs, steps = [] } = outcome
+  // In a dispute too: a withdrawal has to be looked at again, although nobody writes any more.
+  if (againInMs !== undefined) queue.addAfter(key, againInMs)
+  const repeated = repeats.after(key, steps)
+  if (repeated !== undefined) throw new Unsettled(`the step ${repeated} is needed again and again`)
+  // Between two repetitions it may look settled for a moment.
+  if (!repeats.isContested(key)) queue.forget(key)
+}
+
+function fail({ reconciler, queue, report, log }: ReconcileOptions, key: Key, error: unknown): Result {
+  if (isOnlyConflict(error)) {
+    queue.failed(key)
+    return 'conflict'
+  }
+  const message = errorText(error)
+  report?.(key, message, error)
+  if (error instanceof Terminal) {
+    queue.forget(key)
+    log.warn({ controller: reconciler.name, key, error: message }, 'not retried until it changes')
+    return 'terminal'
+  }
+  const retryAfterMs = retryAfter(error)
+  const againInMs = Math.round(retryAfterMs ?? queue.failed(key))
+  if (retryAfterMs !== undefined) queue.addAfter(key, retryAfterMs)
+  const isUnsettled = error instanceof Unsettled
+  // Each write of the other program is an event that would add the key at once.
+  if (isUnsettled) queue.hold(key, Math.min(againInMs, maxHoldMs))
+  const text = isUnsettled ? 'does not settle' : 'reconcile failed'
+  log.warn({ controller: reconciler.name, key, againInMs, error: message }, text)
+  return isUnsettled ? 'unsettled' : 'error'
+}
+
+/** Another program wrote in between. That is usual, and the next look sees what it wrote. */
+function isOnlyConflict(error: unknown): boolean {
+  if (!(error instanceof AggregateError)) return isConflict(error)
+  return error.errors.length > 0 && error.errors.every(isOnlyConflict)
+}
+
+/** How long the cloud or the API server wants us to wait; of several waits the longest. */
+function retryAfter(error: unknown): number | undefined {
+  if (error instanceof AggregateError) {
+    const waits = error.errors.map(retryAfter).filter((ms) => ms !== undefined)
+    return waits.length === 0 ? undefined : Math.max(...waits)
+  }
+  const ms = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
+  return typeof ms === 'number' ? ms : undefined
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../../kube/clock.ts'
+import type { Key } from '../../kube/objects.ts'
+
+/** Notices that the same step of a key is needed again and again, because another program undoes it. */
+export type RepeatedSteps = {
+  /** Takes the steps of a reconcile; returns the one that was needed too often. */
+  after(key: Key, steps: readonly string[]): string | undefined
+  /** Whether a step of the key was needed too often, not long ago. */
+  isContested(key: Key): boolean
+}
+
+/** More often than any object needs a step, also while it is created, changed and deleted by a script. */
+const [maxTimes, withinMs] = [12, 60_000]
+
+/** So long after its last repetition a step is above suspicion: several of the longest holds. */
+const rememberedMs = 150_000
+
+/** Without any steps yet. */
+export function repeatedSteps(clock: Pick<Clock, 'now'>): RepeatedSteps {
+  /** When each step of a key was done lately, the step that is longest ago first. */
+  const recent = new Map<string, number[]>()
+  const contested = new Map<Key, { step: string; untilMs: number }>()
+
+  const forgetOld = (nowMs: number) => {
+    for (const [id, times] of recent) {
+      if ((times.at(-1) ?? 0) > nowMs - withinMs) return
+      recent.delete(id)
+    }
+  }
+  const isTooOften = (id: string, nowMs: number): boolean => {
+    const times = [...(recent.get(id) ?? []).filter((ms) => ms > nowMs - withinMs), nowMs]
+    recent.delete(id)
+    recent.set(id, times)
+    return times.length > maxTimes
+  }
+  const isContested = (key: Key): boolean => {
+    const entry = contested.get(key)
+    if (entry && entry.untilMs <= clock.now()) contested.delete(key)
+    return contested.has(key)
+  }
+  return {
+    isContested,
+    after(key, steps) {
+      const nowMs = clock.now()
+      forgetOld(nowMs)
+      const known = isContested(key) ? contested.get(key)?.step : undefined
+      const repeated = steps.find((step) => step === known || isTooOften(`${key} ${step}`, nowMs))
+      if (repeated !== undefined) contested.set(key, { step: repeated, untilMs: nowMs + rememberedMs })
+      return repeated
+    },
+  }
+}

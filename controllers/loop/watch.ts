@@ -1,0 +1,22 @@
+import type { Key } from '../../kube/objects.ts'
+
+/** Adds a key to a queue: at once, or after the delay. */
+export type Enqueue = (key: Key, delayMs: number) => void
+
+/** Subscribes a queue to changes. */
+export type Watch = (enqueue: Enqueue) => void
+
+/** Something that changes: a cache, or facts of our own. */
+export type Source<Change extends unknown[]> = { onChange(listener: (...change: Change) => void): void }
+
+/** Adds the keys that a change concerns. A delay gathers many changes into one reconcile. */
+export function watch<Change extends unknown[]>(
+  source: Source<Change>,
+  keysOf: (...change: Change) => Iterable<Key>,
+  delayMs = 0,
+): Watch {
+  return (enqueue) =>
+    source.onChange((...change) => {
+      for (const key of keysOf(...change)) enqueue(key, delayMs)
+    })
+}

@@ -1,0 +1,68 @@
+import type { KubeClient } from '../../kube/client.ts'
+import type { Discovery } from '../../kube/discovery.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { Log } from '../../kube/log.ts'
+import { type KubeObject, keyOf } from '../../kube/objects.ts'
+import { type Reconciler, Terminal } from '../loop/reconciler.ts'
+
+export type ManifestDeps = {
+  client: Pick<KubeClient, 'apply'> & Discovery
+  /** Reads the manifest; the file may have changed since the process started, as we may lead much later. */
+  read: () => { objects: KubeObject[]; wrong?: never } | { objects?: never; wrong: string }
+  file: string
+  log: Log
+}
+
+/** The only key of a manifest, whose objects belong together. */
+export const manifestKey = 'manifest'
+
+const fieldManager = 'eip-admission-manifest'
+
+/**
+ * Applies the objects of an operator's manifest in their order and throws what could not be applied. One failure stops
+ * no other object: an object may need others first, and an old manifest may hold kinds that a new API server lacks.
+ */
+export function manifest({ client, read, file, log }: ManifestDeps): Reconciler {
+  return {
+    name: 'manifest',
+    async reconcile(_key, signal) {
+      const { objects, wrong } = read()
+      if (!objects) throw new Terminal(`the load balancer manifest is not applied: ${file} ${wrong}`)
+      const failures: Error[] = []
+      for (const object of objects) {
+        const error = await apply(client, object, signal).catch((reason: Error) => reason)
+        signal.throwIfAborted()
+        if (error) failures.push(error)
+      }
+      if (failures.length > 0) throw new Error(failureText(failures, { of: objects.length, file }))
+      log.info({ objects: objects.length }, 'manifest applied')
+      return {}
+    },
+  }
+}
+
+/** Returns an error if the API server does not serve the object's kind, and throws if it refuses the object. */
+async function apply(
+  client: ManifestDeps['client'],
+  object: KubeObject,
+  signal: AbortSignal,
+): Promise<Error | undefined> {
+  const resource = await client.resource(object, { signal })
+  if (!resource) return new Error(`${object.kind} ${keyOf(object)}: the API server does not serve ${object.apiVersion}`)
+  await client.apply(resource, object, { fieldManager, signal })
+  return undefined
+}
+
+/** More messages would hide what they have in common. */
+const maxShown = 3
+
+/** We apply a manifest with our own rights, which do not cover most of what a manifest installs. */
+function failureText(errors: Error[], { of, file }: { of: number; file: string }): string {
+  const shown = errors.slice(0, maxShown).map(({ message }) => message)
+  const more = errors.length > maxShown ? [`${errors.length - maxShown} more`] : []
+  const text = `${errors.length} of ${of} objects are not applied: ${[...shown, ...more].join('; ')}`
+  const isForbidden = errors.some((error) => error instanceof KubeError && error.status === 403)
+  if (!isForbidden) return text
+  const grant = `eip-admission install --load-balancer-manifest=${file}`
+  return `${text}. Apply the file yourself, or give the process the rights that it needs: ${grant}`
+}

@@ -1,0 +1,55 @@
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import { ledgerSweep, sweepKey } from './ledger-sweep.ts'
+import { patch } from '../services/patch-service.ts'
+import { watch } from '../loop/watch.ts'
+import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
+import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
+import type { Dependencies } from '../../server/dependencies.ts'
+import { sweepObserver } from '../../telemetry/metrics/ledger.ts'
+import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
+
+type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'vendor' | 'settings' | 'events' | 'metrics'>
+
+/** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
+const deletionMs = 120_000
+
+/** Compares the cloud with the ledger. */
+export function ledgerSweepController(deps: Deps): ControllerDeclaration {
+  const { services, records } = deps.caches
+  const { sweepIntervalMs } = deps.settings.cluster
+  return {
+    reconciler: ledgerSweep(makeSweep(deps)),
+    watches: [
+      watch(
+        records,
+        (_name, current, previous) => (current && !previous && isReleaseRecord(current) ? [sweepKey] : []),
+        deletionMs,
+      ),
+    ],
+    needs: [services, records],
+    keys: () => [sweepKey],
+    resyncMs: sweepIntervalMs,
+    // Releases wait for the first sweep.
+    retry: { firstMs: 1000, maxMs: Math.min(sweepIntervalMs, 60_000) },
+  }
+}
+
+function makeSweep({ client, ledger, caches, want, vendor, settings, events, metrics }: Deps): Sweep {
+  const recorder = events.of('service-controller')
+  return sweep({
+    ...ledger.deps,
+    mark: ledger.mark,
+    guard: ledger.guard,
+    loss: ledger.loss,
+    listRecords: () => caches.records.list(),
+    listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
+    removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
+    requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
+    graceMs: settings.cluster.unboundGraceMs,
+    monotonicMs: () => performance.now(),
+    mode: settings.cluster.sweep,
+    sweepsUntagged: settings.cluster.sweepUntagged,
+    observe: sweepObserver(metrics),
+    warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),
+  })
+}

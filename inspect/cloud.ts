@@ -1,0 +1,80 @@
+import type { Machine } from '../clouds/ports/machines.ts'
+import type { Peer, SeenSessions } from '../clouds/ports/peering.ts'
+import { mapAll } from '../lib/map-all.ts'
+import { type Fact, readFact } from './fact.ts'
+import type { CloudRead, Context, Facts, Values } from './facts.ts'
+import type { CloudReader } from './reader.ts'
+
+/** The names of the facts that the cloud gives. */
+export type CloudFactName =
+  'cloudReads' | 'cloudPace' | 'reservations' | 'machines' | 'peers' | 'seenSessions' | 'controlPlane'
+
+type CloudFacts = Pick<Facts, CloudFactName>
+
+/** As many as `serve` has in flight. */
+const concurrency = 5
+
+/** Reads everything that the checks need of the cloud. `pace` counts the calls. */
+export async function cloudFacts(
+  reader: CloudReader,
+  { context, pace }: { context: Context; pace: Values['cloudPace'] },
+): Promise<CloudFacts> {
+  const { signal } = new AbortController()
+  const { vendor } = context
+  const [reservations, machines, locations] = await Promise.all([
+    readFact(() => reader.cloud.reservations({}, signal)),
+    readFact(() => reader.machines.machines(signal)),
+    readFact(() => reader.cloud.locations(signal)),
+  ])
+  const usesBgp = vendor.bgp.isOn && reader.peering !== undefined
+  const project = await readFact(async () => (usesBgp ? reader.peering?.project(signal) : undefined))
+  const seenSessions = await readFact(
+    async () => (usesBgp ? await reader.peering?.sessions(signal) : undefined) ?? new Map<string, SeenSessions>(),
+  )
+  const peers = await readFact(async () =>
+    usesBgp ? peersOf(reader, { machines, seenSessions }, signal) : new Map<string, Peer[]>(),
+  )
+  const controlPlane = await readFact(async () => {
+    const { tag } = vendor.controlPlane ?? {}
+    return tag === undefined ? [] : ((await reader.assignments?.assignedAddresses(tag, signal)) ?? [])
+  })
+  const cloudReads = [
+    toRead('the reservations of the project', reservations),
+    toRead('the machines of the project', machines),
+    toRead('the locations', locations),
+    toRead('BGP of the project', project),
+    toRead('the control-plane address', controlPlane),
+  ]
+  return {
+    reservations,
+    machines,
+    peers,
+    seenSessions,
+    controlPlane,
+    cloudReads: { value: cloudReads },
+    cloudPace: { value: pace },
+  }
+}
+
+/** The peers of each machine of the project for which BGP is on; none for the others. */
+async function peersOf(
+  reader: CloudReader,
+  { machines, seenSessions }: { machines: Fact<Machine[]>; seenSessions: Fact<Map<string, SeenSessions>> },
+  signal: AbortSignal,
+): Promise<Map<string, Peer[]>> {
+  if ('unread' in machines) throw new Error(machines.unread)
+  if ('unread' in seenSessions) throw new Error(seenSessions.unread)
+  const counts = await mapAll(
+    machines.value,
+    async ({ id }): Promise<[string, Peer[]]> => [
+      id,
+      seenSessions.value.has(id) ? ((await reader.peering?.peers(id, signal)) ?? []) : [],
+    ],
+    concurrency,
+  )
+  return new Map(counts)
+}
+
+function toRead(what: string, fact: Fact<unknown>): CloudRead {
+  return 'unread' in fact ? { what, problem: fact.unread, fault: fact.fault } : { what }
+}

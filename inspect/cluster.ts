@@ -1,0 +1,131 @@
+import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools } from '../announcers/metallb/resources.ts'
+import { ifKnown } from '../controllers/announcing/list-known.ts'
+import type { ListOptions } from '../kube/client.ts'
+import type { Credentials } from '../kube/credentials.ts'
+import { listAll } from '../kube/list-all.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import { splitKey } from '../kube/objects.ts'
+import {
+  type Resource,
+  configMaps,
+  events,
+  leases,
+  mutatingWebhookConfigurations,
+  namespaces,
+  nodes,
+  services,
+  validatingWebhookConfigurations,
+} from '../kube/resource.ts'
+import { serverFacts } from '../kube/server-facts.ts'
+import { elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { names } from '../settings/installed-names.ts'
+import { components } from '../telemetry/event-recorders.ts'
+import { type Fact, readFact } from './fact.ts'
+import type { Context, Facts, Values } from './facts.ts'
+import { announcementStates, daemonSets, definitionsRead, deployments, pods, sessionStates } from './kinds.ts'
+import type { ClusterReader } from './reader.ts'
+import type { CloudFactName } from './cloud.ts'
+import { installedRoles } from './roles.ts'
+import { servingCertificate } from './serving-certificate.ts'
+
+export type ClusterSource = { reader: ClusterReader; credentials: Credentials; userAgent: string; context: Context }
+
+/** The part of a client that changes nothing. */
+type Reader = Pick<ClusterReader, 'get' | 'list'>
+
+type ClusterFacts = Omit<Facts, CloudFactName>
+
+/** Reads everything that the checks need of the API server, each fact by itself: a read that fails hides no other. */
+export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts> {
+  const { reader, credentials, userAgent, context } = source
+  const { process } = context.settings
+  const all = <T extends KubeObject>(resource: Resource<T>, options: Omit<ListOptions, 'limit' | 'continue'> = {}) =>
+    readFact(() => listAll(reader, resource, options))
+  const webhooks = readFact(() => configurations(reader))
+  return settled({
+    server: readFact(() => serverFacts(credentials, userAgent)),
+    apiServerPods: all(pods, { namespace: 'kube-system', labelSelector: 'component=kube-apiserver' }),
+    webhooks,
+    probe: readFact(() => probed(reader, process.namespace)),
+    servingCertificate: webhooks.then((fact) =>
+      'value' in fact ? readFact(() => servingCertificate(fact.value.mutating)) : fact,
+    ),
+    cluster: readFact(() => readCluster(reader, context)),
+    services: all(services),
+    records: all(elasticIPs),
+    nodes: all(nodes),
+    workloads: readFact(async () => [...(await listAll(reader, deployments)), ...(await listAll(reader, daemonSets))]),
+    leases: all(leases, { namespace: process.leaseNamespace }),
+    events: readFact(() => recentEvents(reader, context.now)),
+    roles: readFact(() => installedRoles(reader, context)),
+    definitions: readFact(async () =>
+      (await listAll(reader, definitionsRead)).filter(({ metadata }) => metadata.name.endsWith('.metallb.io')),
+    ),
+    metallb: readFact(() => metallbObjects(reader)),
+    document: readFact(() => readDocument(reader, context)),
+    announcements: readFact(() => listKnown(reader, announcementStates)),
+    sessions: readFact(() => listKnown(reader, sessionStates)),
+    mirror: readFact(() => reader.get(services, splitKey(context.vendor.policy.controlPlaneService))),
+  })
+}
+
+/** Waits for all reads, which run at the same time. */
+export async function settled<T extends Record<string, Fact<unknown>>>(reads: {
+  [Name in keyof T]: Promise<T[Name]>
+}): Promise<T> {
+  const entries = Object.entries<Promise<Fact<unknown>>>(reads)
+  const values = await Promise.all(entries.map(async ([name, read]) => [name, await read] as const))
+  // Each read has given the fact of its name.
+  return Object.fromEntries(values) as T
+}
+
+async function configurations(reader: ClusterReader): Promise<Values['webhooks']> {
+  const [mutating, validating] = await Promise.all([
+    reader.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
+    reader.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),
+  ])
+  return { mutating, validating }
+}
+
+/** A probe that says neither yes nor no was not answered: a right is missing, or the API server is in trouble. */
+async function probed(reader: ClusterReader, namespace: string): Promise<Values['probe']> {
+  const result = await reader.probe(namespace)
+  if (result.outcome === 'unknown') throw new Error(result.reason)
+  return result
+}
+
+/** The id of the cluster, its UID and its ledger. */
+export async function readCluster(reader: Reader, { settings }: Pick<Context, 'settings'>): Promise<Values['cluster']> {
+  const [system, ledger] = await Promise.all([
+    reader.get(namespaces, { name: 'kube-system' }),
+    reader.get(configMaps, { namespace: settings.process.namespace, name: names.ledgerConfigMap }),
+  ])
+  const { uid } = system?.metadata ?? {}
+  if (uid === undefined) throw new Error('namespace kube-system does not exist')
+  return { id: settings.cluster.clusterId ?? uid, uid, ledger }
+}
+
+const hourMs = 3_600_000
+
+async function recentEvents(reader: ClusterReader, now: Date): Promise<Values['events']> {
+  const lists = components.map((component) => listAll(reader, events, { fieldSelector: `source=${component}` }))
+  const all = (await Promise.all(lists)).flat()
+  return all.filter(({ lastTimestamp }) => now.getTime() - Date.parse(lastTimestamp) < hourMs)
+}
+
+/** MetalLB's objects in every namespace; none where the cluster does not know their kinds. */
+export async function metallbObjects(reader: Reader): Promise<KubeObject[]> {
+  const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements, configurationStates]
+  return (await Promise.all(kinds.map((kind) => listKnown(reader, kind)))).flat()
+}
+
+/** MetalLB's ConfigMap, where the settings name one that it may read. */
+export async function readDocument(reader: Reader, { vendor: { loadBalancer } }: Context): Promise<Values['document']> {
+  if (loadBalancer.kind !== 'metallb-configmap' && loadBalancer.kind !== 'metallb') return undefined
+  return reader.get(configMaps, { namespace: loadBalancer.namespace, name: loadBalancer.name })
+}
+
+/** All objects of a kind; none if the cluster does not know it. */
+export function listKnown<T extends KubeObject>(reader: Reader, resource: Resource<T>): Promise<T[]> {
+  return ifKnown([], () => listAll(reader, resource))
+}

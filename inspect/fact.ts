@@ -1,0 +1,14 @@
+import { CloudError, type Fault } from '../clouds/ports/cloud.ts'
+
+/** Something that was read, or why it could not be read. What could not be read says nothing about the cluster. */
+export type Fact<T> = { value: T } | { unread: string; fault?: Fault }
+
+/** Reads a fact. It never throws: a read that fails must hide no other fact. */
+export async function readFact<T>(read: () => Promise<T>): Promise<Fact<T>> {
+  try {
+    return { value: await read() }
+  } catch (error) {
+    const unread = error instanceof Error ? error.message : String(error)
+    return error instanceof CloudError ? { unread, fault: error.fault } : { unread }
+  }
+}

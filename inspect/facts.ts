@@ -1,0 +1,122 @@
+import type { AssignedAddress } from '../clouds/ports/assignments.ts'
+import type { Fault, Reservation } from '../clouds/ports/cloud.ts'
+import type { Machine } from '../clouds/ports/machines.ts'
+import type { Peer, SeenSessions } from '../clouds/ports/peering.ts'
+import type { ConfigMap, KubeEvent, KubeObject, Lease, Node, Service } from '../kube/objects.ts'
+import type { ServerFacts } from '../kube/server-facts.ts'
+import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
+import type { Rule } from '../manifests/rule.ts'
+import type { CloudProvider } from '../clouds/cloud-provider.ts'
+import type { Configurations, ProbeResult } from '../webhooks/probe-problem.ts'
+import type { ServeSettings } from '../commands/settings/serve.ts'
+import type { Fact } from './fact.ts'
+
+type KeyRef = { name?: string; key: string }
+
+type Container = {
+  name?: string
+  image?: string
+  command?: string[]
+  args?: string[]
+  env?: { name: string; value?: string; valueFrom?: { configMapKeyRef?: KeyRef; secretKeyRef?: KeyRef } }[]
+  envFrom?: { prefix?: string; configMapRef?: { name?: string }; secretRef?: { name?: string } }[]
+}
+
+/** A Deployment or a DaemonSet. */
+export type Workload = KubeObject & {
+  spec?: { replicas?: number; template?: { spec?: { containers?: Container[] } } }
+  status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
+}
+
+export type Pod = KubeObject & { spec?: { containers?: Container[] } }
+
+/** A Role or a binding of one, of the cluster or of a namespace. */
+export type RoleObject = KubeObject & {
+  rules?: Rule[] | null
+  subjects?: { kind: string; name: string; namespace?: string }[]
+}
+
+/** A schema of a custom resource, as far as we look into it. */
+export type Schema = { format?: string; maximum?: number; properties?: Record<string, Schema | undefined> }
+
+export type Definition = KubeObject & {
+  spec?: { versions?: { name: string; served?: boolean; schema?: { openAPIV3Schema?: Schema } }[] }
+}
+
+/** One read of the cloud, with the reason why it failed. */
+export type CloudRead = { what: string; problem?: string; fault?: Fault | undefined }
+
+/** A session of a BGP router, where FRR-K8s reports it. */
+export type SessionState = KubeObject & { status?: { node?: string; peer?: string; bgpStatus?: string } }
+
+/** The peers to which the speaker of one node announces a Service. */
+export type AnnouncementState = KubeObject & {
+  status?: { node?: string; serviceName?: string; serviceNamespace?: string; peers?: string[] }
+}
+
+/** Everything that the checks look at, by name. */
+export type Values = {
+  server: ServerFacts
+  apiServerPods: Pod[]
+  webhooks: Configurations
+  probe: ProbeResult
+  /** The certificate that the webhooks serve, where this machine can reach them. */
+  servingCertificate: { place: string; endsAt: Date } | undefined
+  /** The id of the cluster, and where it is from. */
+  cluster: { id: string; uid: string; ledger: ConfigMap | undefined }
+  services: Service[]
+  records: ElasticIP[]
+  nodes: Node[]
+  workloads: Workload[]
+  leases: Lease[]
+  /** The Events of eip-admission in the last hour. */
+  events: KubeEvent[]
+  /** The roles and bindings that `install` applies, and what the cluster has of each. */
+  roles: { wanted: RoleObject; found: RoleObject | undefined }[]
+  /** The definitions of MetalLB's custom resources. */
+  definitions: Definition[]
+  /** MetalLB's pools, peers, advertisements and reports. */
+  metallb: KubeObject[]
+  /** The ConfigMap that MetalLB before 0.13 reads, with the passwords of its peers. */
+  document: ConfigMap | undefined
+  /** Which Services the speakers of MetalLB announce, from 0.15 on. */
+  announcements: AnnouncementState[]
+  sessions: SessionState[]
+  cloudReads: CloudRead[]
+  /** How many calls the cloud refused because of its rate limit, of how many. */
+  cloudPace: { calls: number; limited: number }
+  reservations: Reservation[]
+  machines: Machine[]
+  /** The BGP peers that the cloud has for a machine, by its id. */
+  peers: Map<string, Peer[]>
+  /** What the cloud's routers see of the sessions of a machine, by its id. */
+  seenSessions: Map<string, SeenSessions>
+  /** The reservations with the tag of the control-plane address. */
+  controlPlane: AssignedAddress[]
+  mirror: Service | undefined
+}
+
+export type FactName = keyof Values
+
+export type Facts = { [Name in FactName]: Fact<Values[Name]> }
+
+/** What the settings say, which needs no read. */
+export type Context = {
+  now: Date
+  /** The names of all variables of the environment. */
+  env: readonly string[]
+  settings: Pick<ServeSettings, 'process' | 'cluster' | 'warnings'>
+  vendor: Pick<
+    CloudProvider,
+    | 'project'
+    | 'projectSetting'
+    | 'marks'
+    | 'announcerMarks'
+    | 'policy'
+    | 'providerIds'
+    | 'loadBalancer'
+    | 'bgp'
+    | 'controlPlane'
+    | 'unsupported'
+  > & { cloud: { readonly name: string } }
+}

@@ -1,0 +1,31 @@
+import type { KubeClient } from '../kube/client.ts'
+import { connect } from '../kube/connect.ts'
+import type { Credentials } from '../kube/credentials.ts'
+import type { Cloud } from '../clouds/ports/cloud.ts'
+import type { CloudProvider } from '../clouds/cloud-provider.ts'
+import type { ProbeResult } from '../webhooks/probe-problem.ts'
+import { probeOnce } from '../webhooks/webhook-probe.ts'
+
+/** The part of the API server's client that changes nothing. */
+export type ClusterReader = Pick<KubeClient, 'get' | 'list'> & {
+  /** Asks the API server by a dry run whether it calls the webhooks. */
+  probe(namespace: string): Promise<ProbeResult>
+}
+
+/** The parts of a vendor's client that change nothing. */
+export type CloudReader = {
+  cloud: Pick<Cloud, 'name' | 'reservations' | 'locations'>
+  machines: Pick<CloudProvider['machines'], 'machines'>
+  peering: Pick<NonNullable<CloudProvider['peering']>, 'project' | 'sessions' | 'peers'> | undefined
+  assignments: Pick<NonNullable<CloudProvider['assignments']>, 'assignedAddresses'> | undefined
+}
+
+/** A client of the API server for reads alone. */
+export function clusterReader(credentials: Credentials, userAgent: string): ClusterReader {
+  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
+  return {
+    get: (resource, at, options) => client.get(resource, at, options),
+    list: (resource, options) => client.list(resource, options),
+    probe: (namespace) => probeOnce({ client, namespace }, new AbortController().signal),
+  }
+}

@@ -1,0 +1,35 @@
+import { type Service, keyOf } from '../kube/objects.ts'
+import { canonicalIpAddress } from '../lib/ip-address.ts'
+import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
+import type { MarkScheme } from '../ledger/record/marks.ts'
+import { type Want, want } from '../ledger/want/want.ts'
+import type { Context, Values } from './facts.ts'
+
+/** What a Service wants, as `serve` decides it; the locations of the cloud do not matter here. */
+export function wantOf(service: Service, { vendor }: Context): Want {
+  return want(service, vendor.policy, undefined)
+}
+
+/** How the reservations of this cluster are marked. */
+export function schemeOf({ id }: Values['cluster'], { vendor }: Context): MarkScheme {
+  return { ...vendor.marks, cluster: id }
+}
+
+/** The records that hold an address, in canonical text. Those that are released do not. */
+export function holdersOf(address: string, records: readonly ElasticIP[]): ElasticIP[] {
+  return records.filter(
+    (record) => phaseOf(record) !== 'Releasing' && canonicalIpAddress(record.status?.address ?? '') === address,
+  )
+}
+
+/** Whether a record is the one of this Service. */
+export function isOf(record: ElasticIP, service: Service): boolean {
+  return claimKey(record) === keyOf(service)
+}
+
+/** Whether something exists for so long that it should be done by now. */
+export function isOverdue({ creationTimestamp }: { creationTimestamp?: string }, { now }: Context): boolean {
+  return now.getTime() - Date.parse(creationTimestamp ?? '') > overdueMs
+}
+
+const overdueMs = 300_000

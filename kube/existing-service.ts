@@ -1,0 +1,25 @@
+import type { KubeClient } from './client.ts'
+import type { Log } from './log.ts'
+import { type Key, type Service, splitKey } from './objects.ts'
+import { services } from './resource.ts'
+
+type Deps = { client: Pick<KubeClient, 'get'>; cached: (key: Key) => Service | undefined; log: Log }
+
+/** A review waits for this: what is left of its time is the cloud's. */
+const timeoutMs = 2_000
+
+/**
+ * Whether the API server has a Service of a key now; undefined if it does not answer. The cache alone may still have one
+ * that is gone by now.
+ */
+export function existingService({ client, cached, log }: Deps) {
+  return async (key: Key, signal: AbortSignal): Promise<boolean | undefined> => {
+    if (!cached(key)) return false
+    try {
+      return (await client.get(services, splitKey(key), { timeoutMs, signal })) !== undefined
+    } catch (error) {
+      log.warn({ key, error: String(error) }, 'cannot read whether a Service of this name exists')
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { isAlreadyExists } from '../kube/errors.ts'
+import { splitKey } from '../kube/objects.ts'
+import { type ElasticIP, elasticIPs, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
+import { elasticIPAnnotation } from '../ledger/record/names.ts'
+import { canonicalIpAddress } from '../lib/ip-address.ts'
+import { hashForName, isDnsName } from '../lib/names.ts'
+import { type Io, Refusal } from './io.ts'
+import { type Cluster, forElasticIPs, listRecords } from './reader.ts'
+import { untilSettled } from './until-settled.ts'
+import { keyOfService } from './why.ts'
+
+export type AdoptOptions = {
+  /** The id of a reservation, or its address. */
+  what: string
+  name?: string | undefined
+  /** The one Service that may have the address. */
+  service?: string | undefined
+  /** The namespaces whose Services may have it. */
+  allowed: string[]
+  waitMs: number
+}
+
+/** Makes an address available that the project has already: writes an ElasticIP for its reservation. */
+export async function adopt(cluster: Cluster, options: AdoptOptions, io: Io): Promise<void> {
+  const record = newProvisioned(options, { all: await listRecords(cluster), namespace: cluster.namespace })
+  await createRecord(cluster, record)
+  await reportAvailable(cluster, record, { waitMs: options.waitMs, io })
+}
+
+/** The ElasticIP to create; a Refusal says why there can be none. Pure. */
+export function newProvisioned(
+  { what, name, service, allowed }: Omit<AdoptOptions, 'waitMs'>,
+  { all, namespace }: { all: readonly ElasticIP[]; namespace: string },
+): ElasticIP {
+  const address = canonicalIpAddress(what)
+  const known = all.find((record) =>
+    address === undefined
+      ? reservationIdOf(record) === what
+      : canonicalIpAddress(record.status?.address ?? '') === address,
+  )
+  if (known) throw new Refusal(`${what} belongs to ElasticIP ${known.metadata.name} already (${phaseOf(known)})`)
+  if (address !== undefined) {
+    throw new Refusal(
+      `no ElasticIP has ${what}. eip-admission finds a reservation by its id: look that up in the console of the cloud, ` +
+        'and run this command with the id',
+    )
+  }
+  if (!/^[\w.:-]{1,128}$/.test(what)) throw new Refusal(`${JSON.stringify(what)} is no id of a reservation`)
+  const claim = service === undefined ? undefined : splitKey(keyOfService(service, namespace))
+  return provisionedRecord(name ?? `adopted-${hashForName(what, 8)}`, {
+    reservationID: what,
+    reclaimPolicy: 'Retain',
+    ...(claim && { claimRef: { namespace: claim.namespace, name: claim.name } }),
+    ...(allowed.length > 0 && { allowedNamespaces: allowed }),
+  })
+}
+
+/** A provisioned ElasticIP; one with a dot in its name could be taken for the record of a Service. */
+export function provisionedRecord(name: string, spec: ElasticIP['spec']): ElasticIP {
+  if (!isDnsName(name) || name.includes('.'))
+    throw new Refusal(`${JSON.stringify(name)} cannot be the name: use small letters, digits and hyphens`)
+  return { apiVersion: elasticIPs.apiVersion as ElasticIP['apiVersion'], kind: 'ElasticIP', metadata: { name }, spec }
+}
+
+/** Creates an ElasticIP; a Refusal if another one has its name. */
+async function createRecord({ client }: Cluster, record: ElasticIP): Promise<void> {
+  try {
+    await forElasticIPs('create', client.create(elasticIPs, record))
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+    throw new Refusal(`there is an ElasticIP ${record.metadata.name} already; choose another name with --name`)
+  }
+}
+
+/** Waits until the address can be claimed, and says how; throws what prevents it. */
+export async function reportAvailable(
+  { client }: Cluster,
+  { metadata: { name }, spec: { claimRef } }: ElasticIP,
+  { waitMs, io }: { waitMs: number; io: Io },
+): Promise<void> {
+  const found = await untilSettled(waitMs, async () => {
+    const now = await forElasticIPs('get', client.get(elasticIPs, { name }))
+    return { now, isSettled: now?.status?.phase === 'Available' }
+  })
+  if (found?.status?.phase !== 'Available') {
+    const reason = found?.status?.message ?? 'eip-admission has not looked at it yet; is it running? kubectl eip status'
+    throw new Refusal(`ElasticIP ${name} is created, but not available: ${reason}`)
+  }
+  const who = claimRef ? `Service ${claimRef.namespace}/${claimRef.name}` : 'A Service'
+  io.print(
+    `ElasticIP ${name} has ${found.status.address}. ${who} gets it with the annotation ${elasticIPAnnotation}: ${name}\n`,
+  )
+}

@@ -1,0 +1,195 @@
+// Why a Service has its address, or none. The first row that applies decides.
+//
+//   the Service          | and                                      | it says
+//   ---------------------+------------------------------------------+--------------------------------------------
+//   does not exist       | it has no record                         | there is no such Service
+//   does not exist       | its record is Released                   | the address is kept for the name
+//   does not exist       | it has another record                    | the address is on its way back
+//   is being deleted     |                                          | what it waits for
+//   is no LoadBalancer   |                                          | it wants no address
+//   shows an address     | the record has another                   | which one is right, and who changes it
+//   shows an address     |                                          | that it has it, and where it is from
+//   does not show one    | it has a managed balancer                | what that waits for
+//   does not show one    | the record, or our annotation, has one   | the announcing software is silent
+//   does not show one    | the record says what is wrong            | that
+//   does not show one    | eip-admission denies it                  | the denial
+//   does not show one    | eip-admission does not review it         | that, or whose class it is
+//   does not show one    | otherwise                                | the controller is about to complete it
+import { type Key, type KubeEvent, type Service, keyOf } from '../kube/objects.ts'
+import { type ElasticIP, phaseOf } from '../ledger/record/elastic-ip.ts'
+import { addressAnnotation } from '../ledger/record/names.ts'
+import { balancerOf, balancerText, missingText } from './balancer.ts'
+import type { Preview } from './preview.ts'
+import { type Readable, valueOf } from './reader.ts'
+
+export type WhySeen = {
+  key: Key
+  service: Service | undefined
+  record: Readable<ElasticIP | undefined>
+  events: Readable<KubeEvent[]>
+  /** The namespace of eip-admission. */
+  installedIn: string
+  /** Asked only where neither the Service nor its record has an address. */
+  preview?: Preview | undefined
+}
+
+/** One sentence about what is, and one about what to do. */
+export type Verdict = { is: string; todo: string }
+
+const nothing = 'Nothing is to be done.'
+const doctor =
+  'ask an operator to run `kubectl eip status`, and `eip-admission doctor` with the settings of the process'
+
+/** What the state of a Service means. Pure. */
+export function explain(seen: WhySeen): Verdict {
+  const { key, service } = seen
+  const record = valueOf(seen.record)
+  if (!service) return explainAbsent(key, record)
+  if (service.metadata.deletionTimestamp) return explainDeletion(service, record)
+  const { type } = service.spec
+  if (type !== 'LoadBalancer') {
+    const is = `Service ${key} wants no address: its type is ${type ?? 'ClusterIP'}.`
+    return { is, todo: 'If it should have one, set spec.type to LoadBalancer.' }
+  }
+  const shown = shownAddress(service)
+  return shown === undefined ? explainMissing(seen, service, record) : explainShown({ key, service, shown, record })
+}
+
+/** The address, or the name, in the status of a Service: what the network was told. */
+export function shownAddress(service: Service): string | undefined {
+  const [first] = service.status?.loadBalancer?.ingress ?? []
+  return first?.ip ?? first?.hostname
+}
+
+function explainAbsent(key: Key, record: ElasticIP | undefined): Verdict {
+  const absent = `There is no Service ${key}`
+  if (!record) return { is: `${absent}.`, todo: 'Check the name, and the namespace (-n).' }
+  const address = record.status?.address ?? 'its address'
+  if (phaseOf(record) === 'Released') {
+    return {
+      is: `${absent} any more, and ${address} is kept for it (reclaim policy Retain).`,
+      todo: `Create the Service again to use it, or give it back with \`kubectl eip release ${record.metadata.name}\`.`,
+    }
+  }
+  const isNew = phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved'
+  const is = isNew
+    ? `${absent}, but ${address} was reserved for it: the API server refused the Service after that, or it is being created.`
+    : `${absent} any more, and ${address} is being given back${because(record)}.`
+  return { is, todo: 'Wait: eip-admission gives it back by itself, a new address after a grace period of 15 minutes.' }
+}
+
+function explainDeletion(service: Service, record: ElasticIP | undefined): Verdict {
+  const finalizers = service.metadata.finalizers ?? []
+  const foreign = finalizers.filter((name) => !name.includes('eip-admission.dev/'))
+  const ours = foreign.length < finalizers.length
+  const waits = ours ? ownWait(service, record) : `it waits for others: ${foreign.join(', ') || 'no finalizer'}`
+  const is = `Service ${keyOf(service)} is being deleted: ${waits}.`
+  const todo = ours
+    ? `Wait; if it stays for more than some minutes, ${doctor}.`
+    : 'Look for the program that wrote these finalizers.'
+  return { is, todo }
+}
+
+function ownWait(service: Service, record: ElasticIP | undefined): string {
+  const balancer = balancerOf(service)
+  if (balancer) return `its ${balancerText(balancer)} is being deleted`
+  const shown = shownAddress(service)
+  return shown === undefined
+    ? `its reservation is being deleted${because(record)}`
+    : `${shown} is being withdrawn from the network`
+}
+
+type Shown = { key: Key; service: Service; shown: string; record: ElasticIP | undefined }
+
+function explainShown({ key, service, shown, record }: Shown): Verdict {
+  const held = record?.status?.address
+  if (held !== undefined && held !== shown) {
+    return {
+      is: `Service ${key} shows ${shown}, but its ElasticIP ${record?.metadata.name} has ${held}.`,
+      todo: 'Wait a minute: the controller writes what the ElasticIP has. If it stays, see the Events above.',
+    }
+  }
+  const has = `Service ${key} has the address ${shown}`
+  if (held !== undefined) return { is: `${has}: ${originOf(record)}.`, todo: nothing }
+  const balancer = balancerOf(service)
+  if (balancer) return { is: `${has}: that of its ${balancerText(balancer)}.`, todo: nothing }
+  const ours = service.metadata.annotations?.[addressAnnotation]
+  if (ours === shown) return { is: `${has}; eip-admission wrote it.`, todo: nothing }
+  const how =
+    service.spec.loadBalancerIP === shown ? 'its user chose it in spec.loadBalancerIP' : 'other software gave it'
+  return { is: `${has}, and ${how}.`, todo: nothing }
+}
+
+function originOf(record: ElasticIP | undefined): string {
+  const { source, location } = record?.spec ?? {}
+  const place = location === undefined ? '' : ` in ${location}`
+  if (source?.type === 'Provisioned') return `that of ElasticIP ${source.name}, which it requests by name`
+  if (source?.type === 'WarmPool') return `it was in the warm pool${place}`
+  return `it is reserved for this Service${place}`
+}
+
+function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | undefined): Verdict {
+  const { key } = seen
+  const none = `Service ${key} has no address`
+  const balancer = balancerOf(service)
+  if (balancer) {
+    const todo = 'eip-admission tries again by itself. The Events above say what it waits for.'
+    return { is: `${none} yet: ${missingText(balancer)}.`, todo }
+  }
+  const held = record?.status?.address ?? service.metadata.annotations?.[addressAnnotation]
+  if (held !== undefined) {
+    return {
+      is: `${held} is reserved for Service ${key}, but its status does not show it: no announcing software has taken it.`,
+      todo: `Look at the Events of the announcing software above; for the whole cluster, ${doctor}.`,
+    }
+  }
+  if (record) {
+    return {
+      is: `${none} yet: ${reasonOf(record)}.`,
+      todo: 'eip-admission tries again by itself. Do what the message says, if it names something.',
+    }
+  }
+  return explainUnrecorded(seen, service, none)
+}
+
+function explainUnrecorded({ record, preview }: WhySeen, service: Service, none: string): Verdict {
+  const { loadBalancerClass, loadBalancerIP } = service.spec
+  if (loadBalancerIP) {
+    const is = `${none}: it requests ${loadBalancerIP} as its own in spec.loadBalancerIP, and nobody announces that.`
+    return { is, todo: 'See the Events above: they say whether it may have that address.' }
+  }
+  switch (preview?.kind) {
+    case 'denied':
+      return { is: `${none}: ${preview.reason}`, todo: 'Change what this names; the controller looks again at once.' }
+    case 'unreviewed':
+      return loadBalancerClass === undefined
+        ? { is: `${none}: eip-admission did not review it.`, todo: `To learn why, ${doctor}.` }
+        : {
+            is: `${none} from eip-admission: it is for software of class ${loadBalancerClass}.`,
+            todo: 'Ask that software, or create the Service without spec.loadBalancerClass.',
+          }
+    case 'accepted':
+      return {
+        is: `${none} yet, and eip-admission would give it one.`,
+        todo: `Wait some seconds. If it stays so, nobody leads: ${doctor}.`,
+      }
+    case 'unknown':
+    case undefined: {
+      const hidden = 'missing' in record ? `, and you may not ${record.missing}` : ''
+      const refused = preview?.kind === 'unknown' ? `: the API server says ${preview.reason}` : ''
+      return {
+        is: `${none}${hidden}; what eip-admission says of it is unknown${refused}.`,
+        todo: 'See the Events above.',
+      }
+    }
+  }
+}
+
+function reasonOf(record: ElasticIP): string {
+  const { message, history } = record.status ?? {}
+  return (message ?? history?.at(-1)?.message ?? 'the cloud was asked for it').replace(/\.$/, '')
+}
+
+function because(record: ElasticIP | undefined): string {
+  return record?.status?.message === undefined ? '' : ` (${record.status.message.replace(/\.$/, '')})`
+}

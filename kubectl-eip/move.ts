@@ -1,0 +1,98 @@
+import { isAlreadyExists, isConflict } from '../kube/errors.ts'
+import { splitKey } from '../kube/objects.ts'
+import { services } from '../kube/resource.ts'
+import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { isSource } from '../ledger/record/source.ts'
+import { provisionedRecord, reportAvailable } from './adopt.ts'
+import { type Io, Refusal } from './io.ts'
+import { type MovePlan, planMove } from './move-plan.ts'
+import { type Cluster, forElasticIPs, readUsers } from './reader.ts'
+import { confirm, findRecord, removeRecord } from './release.ts'
+import { keyOfService } from './why.ts'
+
+export type MoveOptions = { from: string; to: string; name?: string | undefined; yes: boolean; waitMs: number }
+
+/**
+ * Moves an address that nobody has any more to another Service. It looks live before it acts, every write is a
+ * compare-and-swap, and eip-admission itself looks once more before the other Service gets the address.
+ */
+export async function move(cluster: Cluster, options: MoveOptions, io: Io): Promise<void> {
+  const to = keyOfService(options.to, cluster.namespace)
+  const all = await readUsers(cluster)
+  const record = findMoved(options.from, { records: all.records, namespace: cluster.namespace })
+  const { namespace, name } = splitKey(to)
+  const target = await cluster.client.get(services, { namespace, name })
+  const plan = planMove({ record, to, target, all })
+  if ('refusal' in plan) throw new Refusal(plan.refusal)
+  const address = record.status?.address ?? record.metadata.name
+  const text = `From now on only Service ${to} may have ${address}. The project goes on paying for it.`
+  await confirm(io, { text, what: address, yes: options.yes })
+  const moved = await carryOut(cluster, { plan, record, name: options.name ?? to.replace('/', '-') })
+  await reportAvailable(cluster, moved, { waitMs: options.waitMs, io })
+}
+
+/** The record that a person names: by an address, as an ElasticIP, or by its Service. */
+function findMoved(
+  text: string,
+  { records, namespace }: { records: readonly ElasticIP[]; namespace: string },
+): ElasticIP {
+  const ofService = records.find(({ metadata }) => metadata.name === `${namespace}.${text}`)
+  return ofService ?? findRecord(text, records)
+}
+
+type Move = { plan: Exclude<MovePlan, { refusal: string }>; record: ElasticIP; name: string }
+
+async function carryOut(cluster: Cluster, { plan, record, name }: Move): Promise<ElasticIP> {
+  if (plan.do === 'set-claim') return setClaim(cluster, record, plan.claimRef)
+  const heir = provisionedRecord(name, plan.spec)
+  // First the new ElasticIP: while it names the reservation, that outlives the record that goes.
+  await createHeir(cluster, heir)
+  try {
+    await removeRecord(cluster, record)
+  } catch (error) {
+    // The former Service has the address again: the heir must not wait for it.
+    if (error instanceof Refusal) await cluster.client.remove(elasticIPs, { name })
+    throw error
+  }
+  return heir
+}
+
+/** Two writes, for no ElasticIP may change its Service: whoever claims the address in between makes the second fail. */
+async function setClaim(
+  { client }: Cluster,
+  { metadata, spec }: ElasticIP,
+  claimRef: { namespace: string; name: string },
+): Promise<ElasticIP> {
+  const { name, resourceVersion } = metadata
+  const write = (version: string | undefined, claim: object | null) =>
+    client.patch(elasticIPs, {
+      name,
+      patch: { merge: { metadata: { resourceVersion: version }, spec: { claimRef: claim } } },
+    })
+  try {
+    const free = spec.claimRef ? await forElasticIPs('patch', write(resourceVersion, null)) : undefined
+    return await forElasticIPs('patch', write(free?.metadata.resourceVersion ?? resourceVersion, claimRef))
+  } catch (error) {
+    if (isConflict(error))
+      throw new Refusal(`ElasticIP ${name} has changed in this moment; look at it, and run this again`)
+    throw error
+  }
+}
+
+/** An interrupted move has written the same one. */
+async function createHeir({ client }: Cluster, heir: ElasticIP): Promise<void> {
+  const { name } = heir.metadata
+  try {
+    await forElasticIPs('create', client.create(elasticIPs, heir))
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+    const found = await client.get(elasticIPs, { name })
+    const isSame =
+      found !== undefined &&
+      isSource(found) &&
+      found.spec.reservationID === heir.spec.reservationID &&
+      found.spec.claimRef?.namespace === heir.spec.claimRef?.namespace &&
+      found.spec.claimRef?.name === heir.spec.claimRef?.name
+    if (!isSame) throw new Refusal(`there is another ElasticIP ${name}; choose another name with --name`)
+  }
+}

@@ -1,0 +1,77 @@
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError, isForbidden } from '../kube/errors.ts'
+import { listAll } from '../kube/list-all.ts'
+import { services } from '../kube/resource.ts'
+import { type PossibleUsers } from '../ledger/record/address-use.ts'
+import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { allRequestAnnotations } from '../ledger/users/possible-users.ts'
+import { Refusal } from './io.ts'
+
+/** The cluster of a person, with that person's rights. */
+export type Cluster = {
+  client: KubeClient
+  /** The namespace of the flag, else of the context. */
+  namespace: string
+  now: Date
+}
+
+/** What was read, or the right that is missing. */
+export type Readable<T> = { value: T } | { missing: string }
+
+/** Reads what a person may not be allowed to see. */
+export async function readable<T>(right: string, read: Promise<T>): Promise<Readable<T>> {
+  try {
+    return { value: await read }
+  } catch (error) {
+    if (isForbidden(error)) return { missing: right }
+    throw error
+  }
+}
+
+/** What was read; undefined where a right is missing. */
+export function valueOf<T>(read: Readable<T>): T | undefined {
+  return 'value' in read ? read.value : undefined
+}
+
+const viewHint =
+  'An ElasticIP belongs to the whole cluster, so a Role in a namespace cannot give this right. An administrator gives it ' +
+  'with: kubectl create clusterrolebinding eip-view --clusterrole=eip-admission-view --user=<you> (or --group=<yours>)'
+
+const editHint =
+  'An administrator gives it with: kubectl create clusterrolebinding eip-editor --clusterrole=eip-admission-editor ' +
+  '--user=<you>. It is a right of operators: it can spend money and take addresses'
+
+/** Runs a call for ElasticIPs; where it cannot be, says which right is missing, or that nothing is installed. */
+export async function forElasticIPs<T>(
+  verb: 'get' | 'list' | 'create' | 'patch' | 'delete',
+  call: Promise<T>,
+): Promise<T> {
+  try {
+    return await call
+  } catch (error) {
+    if (isForbidden(error)) {
+      const hint = verb === 'get' || verb === 'list' ? viewHint : editHint
+      throw new Refusal(`you may not ${verb} ElasticIPs (elasticips.eip-admission.dev). ${hint}`)
+    }
+    if (error instanceof KubeError && error.reason === 'UnknownKind') {
+      throw new Refusal('eip-admission is not installed in this cluster: the API server does not know ElasticIPs')
+    }
+    throw error
+  }
+}
+
+/** All ElasticIPs. */
+export function listRecords({ client }: Cluster): Promise<ElasticIP[]> {
+  return forElasticIPs('list', listAll(client, elasticIPs))
+}
+
+/** Everybody who could show or hold an address, as the API server has them now. */
+export async function readUsers(cluster: Cluster): Promise<PossibleUsers> {
+  const right = 'list Services in all namespaces'
+  const [all, records] = await Promise.all([readable(right, listAll(cluster.client, services)), listRecords(cluster)])
+  if ('missing' in all)
+    throw new Refusal(
+      `you may not ${right}, and without that nobody can tell whether a Service still shows the address; ask an administrator`,
+    )
+  return { services: all.value, records, requestAnnotations: allRequestAnnotations({ annotations: [] }) }
+}

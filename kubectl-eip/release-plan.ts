@@ -1,0 +1,88 @@
+// What `release` says to each ElasticIP. The first row that applies decides.
+//
+//   the ElasticIP                | and                                | it
+//   -----------------------------+------------------------------------+---------------------------------------
+//   is being deleted             |                                    | says what that waits for
+//   is Releasing                 |                                    | says that it goes by itself
+//   is a Service's own           | Bound                              | says to delete the Service
+//   is a Service's own           | Requested or Reserved              | says that it is for a Service to come
+//   is provisioned or warm       | a Service has claimed it           | says to delete the Service
+//   is provisioned or warm       | warm                               | says to shrink the pool
+//   any                          | somebody shows or holds the address| says who
+//   otherwise                    |                                    | deletes it
+import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
+import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../ledger/record/elastic-ip.ts'
+import { reclaimAnnotation } from '../ledger/record/names.ts'
+import { isClaimed, isSource, isWarm } from '../ledger/record/source.ts'
+
+/** Why the address cannot be given back and what to do first, or what giving it back means. */
+export type ReleasePlan = { refusal: string } | { consequence: string }
+
+/** Whether a person may give the address of a record back now. Pure. */
+export function planRelease(record: ElasticIP, all: PossibleUsers): ReleasePlan {
+  const refusal = refusalOf(record) ?? inUse(record, all)
+  return refusal === undefined ? { consequence: consequenceOf(record) } : { refusal }
+}
+
+function refusalOf(record: ElasticIP): string | undefined {
+  const { metadata, status } = record
+  const { name } = metadata
+  if (metadata.deletionTimestamp) {
+    return `ElasticIP ${name} is being deleted already${status?.message === undefined ? '' : `: ${status.message}`}`
+  }
+  if (phaseOf(record) === 'Releasing') return `ElasticIP ${name} is being released already; it goes by itself`
+  return isSource(record) ? refusalOfSource(record) : refusalOfOwn(record)
+}
+
+function refusalOfOwn(record: ElasticIP): string | undefined {
+  const key = claimKey(record) ?? ''
+  const address = addressOf(record)
+  if (phaseOf(record) === 'Bound') return `Service ${key} has ${address}. ${deleteFirst(record)}`
+  if (phaseOf(record) === 'Released') return undefined
+  return (
+    `${address} is for Service ${key}, which is about to have it. Delete the Service if it exists; ` +
+    'an address without one is given back by itself after 15 minutes'
+  )
+}
+
+function refusalOfSource(record: ElasticIP): string | undefined {
+  if (isClaimed(record)) return `Service ${claimKey(record)} has ${addressOf(record)}. ${deleteFirst(record)}`
+  if (isWarm(record))
+    return `${record.metadata.name} is in the warm pool, which would reserve another one. Lower --warm-pool instead`
+  return undefined
+}
+
+function deleteFirst(record: ElasticIP): string {
+  const { namespace, name } = record.spec.claimRef ?? {}
+  const remove = `kubectl delete service -n ${namespace} ${name}`
+  if (isSource(record)) return `Delete the Service first: ${remove}; then run this again`
+  return record.spec.reclaimPolicy === 'Delete'
+    ? `Delete the Service: ${remove}; that gives the address back`
+    : `Delete the Service first: ${remove}; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
+}
+
+function inUse(record: ElasticIP, all: PossibleUsers): string | undefined {
+  const { address, reservationID } = record.status ?? {}
+  const users = findUsers({ address, reservationID }, all, { records: [record.metadata.name] })
+  if (users.length === 0) return undefined
+  const named = users.slice(0, 5).map(({ kind, key, how }) => `${kind} ${key} ${how}`)
+  return `${addressOf(record)} is in use: ${named.join(', ')}. Delete what uses it, or give that another address`
+}
+
+function consequenceOf(record: ElasticIP): string {
+  const address = addressOf(record)
+  const id = reservationIdOf(record)
+  if (id === undefined) return `ElasticIP ${record.metadata.name} has no reservation; nothing but the object goes.`
+  const gone =
+    `Its reservation ${id} is deleted at the cloud: the project no longer pays for it, and the cloud may give ` +
+    `${address} to another customer at once. Nobody can bring it back.`
+  if (record.spec.reservationID === undefined || record.spec.reclaimPolicy === 'Delete') return gone
+  return (
+    `Services can no longer claim ${address}. A reservation that you ordered yourself stays, and the project goes on ` +
+    'paying for it. One that eip-admission reserved is deleted at the cloud, and nobody can bring it back.'
+  )
+}
+
+function addressOf(record: ElasticIP): string {
+  return record.status?.address ?? 'its address'
+}

@@ -1,0 +1,67 @@
+import { isConflict } from '../kube/errors.ts'
+import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { canonicalIpAddress } from '../lib/ip-address.ts'
+import { type Io, Refusal } from './io.ts'
+import { type Cluster, forElasticIPs, readUsers } from './reader.ts'
+import { planRelease } from './release-plan.ts'
+import { untilSettled } from './until-settled.ts'
+
+/** Gives a kept address back: deletes its ElasticIP when nobody uses it. eip-admission looks again before it acts. */
+export async function release(
+  cluster: Cluster,
+  of: { name: string; yes: boolean; waitMs: number },
+  io: Io,
+): Promise<void> {
+  const all = await readUsers(cluster)
+  const record = findRecord(of.name, all.records)
+  const plan = planRelease(record, all)
+  if ('refusal' in plan) throw new Refusal(plan.refusal)
+  await confirm(io, { text: plan.consequence, yes: of.yes, what: record.status?.address ?? record.metadata.name })
+  await removeRecord(cluster, record)
+  const { name, uid } = record.metadata
+  const left = await untilSettled(of.waitMs, async () => {
+    const now = await cluster.client.get(elasticIPs, { name })
+    return { now, isSettled: now?.metadata.uid !== uid }
+  })
+  if (left?.metadata.uid !== uid) return io.print(`ElasticIP ${name} is deleted.\n`)
+  const message = left?.status?.message ?? 'eip-admission has not acted on it yet'
+  io.print(`The deletion of ElasticIP ${name} is requested, and goes on without this command: ${message}.\n`)
+}
+
+/** Deletes a record as it was read: whoever changed it since may use the address. */
+export async function removeRecord({ client }: Cluster, { metadata }: ElasticIP): Promise<void> {
+  const { name, uid, resourceVersion } = metadata
+  try {
+    await forElasticIPs('delete', client.remove(elasticIPs, { name, uid, resourceVersion }))
+  } catch (error) {
+    if (isConflict(error))
+      throw new Refusal(`ElasticIP ${name} has changed in this moment; look at it, and run this again`)
+    throw error
+  }
+}
+
+/** The record that a person names, by its name or by its address. */
+export function findRecord(text: string, all: readonly ElasticIP[]): ElasticIP {
+  const address = canonicalIpAddress(text)
+  const name = text.replace('/', '.')
+  const found = all.filter(({ metadata, status }) =>
+    address === undefined ? metadata.name === name : canonicalIpAddress(status?.address ?? '') === address,
+  )
+  const [first, ...others] = found
+  if (!first) throw new Refusal(`there is no ElasticIP ${text}; list all with: kubectl eip list -A`)
+  if (others.length > 0) {
+    throw new Refusal(
+      `several ElasticIPs have ${text}; name one: ${found.map(({ metadata }) => metadata.name).join(', ')}`,
+    )
+  }
+  return first
+}
+
+/** Has a person confirm by typing what is at stake. */
+export async function confirm(io: Io, of: { text: string; what: string; yes: boolean }): Promise<void> {
+  io.printError(`${of.text}\n`)
+  if (of.yes) return
+  if (!io.ask) throw new Refusal('nobody can be asked here; add --yes if you mean it')
+  const answer = await io.ask(`Type ${of.what} to go on: `)
+  if (answer.trim() !== of.what) throw new Refusal('nothing was changed')
+}

@@ -1,0 +1,123 @@
+import type { Lease, Service } from '../kube/objects.ts'
+import { leases, services } from '../kube/resource.ts'
+import { countedAddresses } from '../ledger/claim/limits.ts'
+import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
+import { names } from '../settings/installed-names.ts'
+import type { Workload } from '../inspect/facts.ts'
+import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
+import { leaderElection } from '../settings/leader-election.ts'
+import { probeOnce } from '../webhooks/webhook-probe.ts'
+import { namespaceOf, readDeployments } from './installation.ts'
+import type { Io } from './io.ts'
+import { type Environments, limitsText, readEnvironments } from './limits.ts'
+import { type Cluster, type Readable, listRecords, readable } from './reader.ts'
+import { formatAge, formatFacts } from './table.ts'
+
+export type StatusSeen = {
+  records: ElasticIP[]
+  deployments: Readable<Workload[]>
+  environments: Environments
+  lease: Readable<Lease | undefined>
+  guardianLease: Readable<Lease | undefined>
+  mirrors: Readable<Service[]>
+  webhooks: ProbeResult
+  now: Date
+}
+
+const leaseAt = { namespace: leaderElection.leaseNamespace.default, name: leaderElection.leaseName.default }
+const guardianAt = { ...leaseAt, name: names.controlPlaneLease }
+
+/** Prints how eip-admission and its addresses are. */
+export async function status(cluster: Cluster, io: Io): Promise<void> {
+  const { client, now } = cluster
+  const ofDeployments = await readDeployments(client)
+  const ofSystem = (name: string) => client.get(services, { namespace: 'kube-system', name })
+  const [records, environments, lease, guardianLease, mirrors, webhooks] = await Promise.all([
+    listRecords(cluster),
+    readEnvironments(client, ofDeployments),
+    readable('get Leases in kube-system', client.get(leases, leaseAt)),
+    readable('get Leases in kube-system', client.get(leases, guardianAt)),
+    readable('get Services in kube-system', Promise.all(names.mirrorServices.map(ofSystem))),
+    probeOnce({ client, namespace: namespaceOf(ofDeployments) }, new AbortController().signal),
+  ])
+  const found = 'missing' in mirrors ? mirrors : { value: mirrors.value.filter((service) => service !== undefined) }
+  const seen = {
+    records,
+    deployments: ofDeployments,
+    environments,
+    lease,
+    guardianLease,
+    mirrors: found,
+    webhooks,
+    now,
+  }
+  io.print(formatStatus(seen))
+}
+
+/** The text about a cluster. Pure. */
+export function formatStatus(seen: StatusSeen): string {
+  const guardian = holderText(seen.guardianLease, seen.now)
+  return formatFacts([
+    ['addresses', addressesText(seen)],
+    ['phases', phasesText(seen.records)],
+    ['pending', pendingText(seen)],
+    ['limits', limitsText(seen.deployments, seen.environments)],
+    ['leader', holderText(seen.lease, seen.now) ?? `nobody has the lease ${leaseAt.namespace}/${leaseAt.name}`],
+    ['webhooks', webhooksText(seen.webhooks)],
+    ['control plane', mirrorText(seen.mirrors)],
+    ...(guardian === undefined ? [] : [['guardian', guardian] as const]),
+  ])
+}
+
+function addressesText({ records }: StatusSeen): string {
+  const count = countedAddresses(records).length
+  const kept = records.filter((record) => phaseOf(record) === 'Released').length
+  return `${count}${kept > 0 ? `, ${kept} of them kept for Services that are gone` : ''}`
+}
+
+function phasesText(records: readonly ElasticIP[]): string {
+  const groups = Map.groupBy(records, phaseOf)
+  return (
+    [...groups]
+      .map(([phase, { length }]) => `${phase} ${length}`)
+      .toSorted()
+      .join(', ') || 'none'
+  )
+}
+
+/** The record that has waited longest for its address. */
+function pendingText({ records, now }: StatusSeen): string {
+  const pending = records.filter((record) => phaseOf(record) === 'Requested' && !record.metadata.deletionTimestamp)
+  const [oldest] = pending.toSorted((a, b) =>
+    (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? ''),
+  )
+  if (!oldest) return 'none'
+  const { metadata, status: { message = 'no message yet' } = {} } = oldest
+  const age = formatAge(metadata.creationTimestamp, now)
+  return `${pending.length}, the oldest for ${age}: ${claimKey(oldest) ?? metadata.name}: ${message}`
+}
+
+function holderText(read: Readable<Lease | undefined>, now: Date): string | undefined {
+  if ('missing' in read) return `unknown: you may not ${read.missing}`
+  const { holderIdentity, renewTime, leaseDurationSeconds = 0 } = read.value?.spec ?? {}
+  if (!holderIdentity) return undefined
+  const isOver = now.getTime() - Date.parse(renewTime ?? '') > leaseDurationSeconds * 1000
+  const age = formatAge(renewTime, now)
+  return isOver
+    ? `nobody: ${holderIdentity} renewed the lease ${age} ago`
+    : `${holderIdentity}, lease renewed ${age} ago`
+}
+
+function webhooksText(result: ProbeResult): string {
+  if (result.outcome === 'answered') return 'the API server calls them'
+  return result.outcome === 'missed' ? `NOT CALLED: ${missText(result)}` : `unknown: ${result.reason}`
+}
+
+function mirrorText(read: Readable<Service[]>): string {
+  if ('missing' in read) return `unknown: you may not ${read.missing}`
+  const shown = read.value.map(({ metadata, status: { loadBalancer } = {} }) => {
+    const ip = loadBalancer?.ingress?.[0]?.ip ?? 'no address'
+    return `${ip} (Service kube-system/${metadata.name})`
+  })
+  return shown.join(', ') || 'no address is managed'
+}

@@ -1,0 +1,111 @@
+import { listAll } from '../kube/list-all.ts'
+import { type Service, splitKey } from '../kube/objects.ts'
+import { events, services } from '../kube/resource.ts'
+import { type ElasticIP, elasticIPs, phaseOf, recordName } from '../ledger/record/elastic-ip.ts'
+import { requestOfRecord } from '../ledger/record/history.ts'
+import { isDnsLabel } from '../lib/names.ts'
+import { shortRequestId } from '../lib/request-id.ts'
+import { balancerOf, balancerText } from './balancer.ts'
+import { type WhySeen, explain, shownAddress } from './explain.ts'
+import { namespaceOf, readDeployments } from './installation.ts'
+import { type Io, Refusal } from './io.ts'
+import { preview } from './preview.ts'
+import { type Cluster, type Readable, readable, valueOf } from './reader.ts'
+import { formatFacts, formatTable } from './table.ts'
+import { timelineOf } from './timeline.ts'
+import { plainText } from '../lib/plain-text.ts'
+
+/** Prints where the address of a Service is and how it came there, or why there is none, and what to do. */
+export async function why(cluster: Cluster, name: string, io: Io): Promise<void> {
+  io.print(formatWhy(await look(cluster, keyOfService(name, cluster.namespace))))
+}
+
+/** The Service that a person names: `NAME`, or `NAMESPACE/NAME`. */
+export function keyOfService(text: string, namespace: string): string {
+  const parts = text.replace(/^(svc|services?)\//, '').split('/')
+  const [at, name] = parts.length === 1 ? [namespace, parts[0]] : parts
+  if (parts.length > 2 || !isDnsLabel(at ?? '') || !isDnsLabel(name ?? ''))
+    throw new Refusal(`${JSON.stringify(text)} is no name of a Service: write NAME, or NAMESPACE/NAME`)
+  return `${at}/${name}`
+}
+
+async function look({ client }: Cluster, key: string): Promise<WhySeen> {
+  const { namespace, name } = splitKey(key)
+  const [service, record, ofService, ofRecord, ofDeployments] = await Promise.all([
+    client.get(services, { namespace, name }),
+    readable('get ElasticIPs', client.get(elasticIPs, { name: recordName(key) })),
+    readable(
+      `list Events in namespace ${namespace}`,
+      listAll(client, events, { namespace, fieldSelector: about('Service', name) }),
+    ),
+    readable('', listAll(client, events, { namespace: 'default', fieldSelector: about('ElasticIP', recordName(key)) })),
+    readDeployments(client),
+  ])
+  const all: WhySeen['events'] =
+    'missing' in ofService ? ofService : { value: [...ofService.value, ...(valueOf(ofRecord) ?? [])] }
+  const seen = { key, service, record, events: all, installedIn: namespaceOf(ofDeployments) }
+  return service && isUnexplained(service, record) ? { ...seen, preview: await preview(client, service) } : seen
+}
+
+function about(kind: string, name: string): string {
+  return `involvedObject.kind=${kind},involvedObject.name=${name}`
+}
+
+/** Only then do we ask eip-admission: about a Service that has an address, it would say that somebody has it. */
+function isUnexplained(service: Service, record: Readable<ElasticIP | undefined>): boolean {
+  const { type, loadBalancerIP } = service.spec
+  const isPending = type === 'LoadBalancer' && !loadBalancerIP && !service.metadata.deletionTimestamp
+  const isHidden = shownAddress(service) === undefined && valueOf(record) === undefined
+  return isPending && isHidden && balancerOf(service) === undefined
+}
+
+/** The text about one Service. Pure. */
+export function formatWhy(seen: WhySeen): string {
+  const record = valueOf(seen.record)
+  const { is, todo } = explain(seen)
+  const facts = [...balancerFacts(seen), ...(record ? factsOf(record, seen) : [])]
+  const moments = timelineOf({ service: seen.service, record, events: valueOf(seen.events) ?? [] })
+  const rows = moments.map(({ time, who, what, request }) => [
+    time.replace(/\.\d+Z$/, 'Z'),
+    request === undefined ? '' : shortRequestId(request),
+    who,
+    what,
+  ])
+  const missing = [seen.record, seen.events].flatMap((read) => ('missing' in read ? [read.missing] : []))
+  return [
+    `${plainText(is)}\n`,
+    ...(facts.length > 0 ? [formatFacts(facts)] : []),
+    ...(rows.length > 0 ? [formatTable(['TIME', 'REQUEST', 'WHO', 'WHAT'], rows)] : []),
+    ...missing.map((right) => `Not everything is shown: you may not ${right}.\n`),
+    `${plainText(todo)}\n`,
+  ].join('\n')
+}
+
+/** A balancer has no record; what was done for it is in the log under the key of its Service. */
+function balancerFacts({ service, installedIn, key }: WhySeen): [string, string][] {
+  const balancer = service && balancerOf(service)
+  if (!balancer) return []
+  return [
+    ['balancer', balancerText(balancer)],
+    ['log', logCommand(installedIn, key)],
+  ]
+}
+
+function factsOf(record: ElasticIP, { installedIn }: WhySeen): [string, string][] {
+  const { spec, status = {}, metadata } = record
+  const request = requestOfRecord(record)
+  const place = spec.location === undefined ? '' : `, ${spec.location}`
+  return [
+    ['ElasticIP', `${metadata.name} (${phaseOf(record)}${place}, reclaim policy ${spec.reclaimPolicy})`],
+    ...(status.reservationID === undefined ? [] : [['reservation', status.reservationID] as [string, string]]),
+    ...(status.message === undefined ? [] : [['message', status.message] as [string, string]]),
+    ...(request === undefined || !/^[\w-]+$/.test(request)
+      ? []
+      : [['log', logCommand(installedIn, request)] as [string, string]]),
+  ]
+}
+
+/** Every call to the cloud and to the API server for the request is there, in each replica's log. */
+function logCommand(namespace: string, text: string): string {
+  return `kubectl logs -n ${namespace} -l app.kubernetes.io/name=eip-admission --tail=-1 | grep ${text}`
+}

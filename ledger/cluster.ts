@@ -1,0 +1,72 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { Credentials } from '../kube/credentials.ts'
+import { inCluster } from '../kube/in-cluster.ts'
+import { kubeconfig } from '../kube/kubeconfig.ts'
+import type { Log } from '../kube/log.ts'
+import type { ConfigMap } from '../kube/objects.ts'
+import { configMaps, namespaces } from '../kube/resource.ts'
+import { confirmAnnotation } from './record/names.ts'
+import { names } from '../settings/installed-names.ts'
+import { common } from '../settings/common.ts'
+import { type Problem, SettingsError } from '../settings/problems.ts'
+import { retryUntilAnswered } from '../kube/retry-until-answered.ts'
+
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>
+
+/** Our credentials for the API server, which `apiServer` may name: from a kubeconfig, else those of the pod. */
+export function credentialsOf(
+  { kubeconfig: file, apiServer }: { kubeconfig: string | undefined; apiServer: string | undefined },
+  env: EnvironmentVariables,
+): Credentials {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env
+  if (file !== undefined || host === undefined) return kubeconfig({ file, server: apiServer })
+  return inCluster(apiServer === undefined ? { host, port } : { url: apiServer })
+}
+
+export type ClusterIdOptions = {
+  client: KubeClient
+  /** The id that the operator set. */
+  configured: string | undefined
+  namespace: string
+  log: Log
+  signal: AbortSignal
+}
+
+/** The id of the cluster in the cloud. Waits for an API server that does not answer yet; throws if the id would change. */
+export async function clusterId({ client, configured, namespace, log, signal }: ClusterIdOptions): Promise<string> {
+  const read = async () => {
+    const [system, map] = await Promise.all([
+      client.get(namespaces, { name: 'kube-system' }, { signal }),
+      client.get(configMaps, { namespace, name: names.ledgerConfigMap }, { signal }),
+    ])
+    if (!system?.metadata.uid) throw new Error('namespace kube-system does not exist')
+    return { uid: system.metadata.uid, map }
+  }
+  const { uid, map } = await retryUntilAnswered(read, { what: 'the API server', log, signal })
+  const problem = idProblem({ configured, uid, map })
+  if (problem) throw new SettingsError([problem])
+  return configured ?? uid
+}
+
+/**
+ * Why the cluster may not use an id: its reservations have another one. A ledger without an entry is of a version that had
+ * no other id than the UID.
+ */
+export function idProblem(of: {
+  configured: string | undefined
+  uid: string
+  map: ConfigMap | undefined
+}): Problem | undefined {
+  const { configured, uid, map } = of
+  const id = configured ?? uid
+  const { cluster: former = uid } = map?.data ?? {}
+  if (!map || former === id || map.metadata.annotations?.[confirmAnnotation] === id) return undefined
+  const { namespace, name } = map.metadata
+  const keep = former === uid ? 'leave it out' : `set --cluster-id=${former}`
+  const confirm = `kubectl annotate configmap -n ${namespace} ${name} ${confirmAnnotation}=${id}`
+  return {
+    setting: common.clusterId.title,
+    wrong: `it is ${id}${configured === undefined ? ' by default' : ''}, but the reservations of this cluster have the id ${former}`,
+    right: `${keep}; or, if it is to change, so that those reservations are no longer swept or deleted, run: ${confirm}`,
+  }
+}

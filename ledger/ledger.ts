@@ -1,0 +1,181 @@
+import { listAll } from '../kube/list-all.ts'
+import type { Service } from '../kube/objects.ts'
+import { splitKey } from '../kube/objects.ts'
+import { leases, services } from '../kube/resource.ts'
+import { type AdoptionMark, adoptionMark } from './sweep/adoption-mark.ts'
+import { type ClusterGuard, type ClusterGuardDeps, clusterGuard, haltReason } from './sweep/cluster-guard.ts'
+import { ledgerMap } from './sweep/ledger-map.ts'
+import { type ProjectGuard, type ProjectGuardOptions, projectGuard } from './sweep/project-guard.ts'
+import { confirmProjectCommand, isProjectConfirmed } from './sweep/project-plan.ts'
+import type { LossConfirmation } from './sweep/sweep.ts'
+import { requestsInFlight } from './record/requests-in-flight.ts'
+import { canonicalIpAddress } from '../lib/ip-address.ts'
+import { sharedRead } from '../lib/shared-read.ts'
+import { timeLimit } from '../lib/time-limit.ts'
+import { type Claims, claims } from './claim/claim.ts'
+import type { ClaimDeps } from './claim/obtain-address.ts'
+import { type ElasticIP, claimKey, elasticIPs, reservationIdOf } from './record/elastic-ip.ts'
+import { overLimit } from './claim/limits.ts'
+import { records } from './record/records.ts'
+import type { ReleaseDeps } from './release/release.ts'
+import { warmCandidates } from './available/warm-candidates.ts'
+import { isAvailable, isWarm } from './record/source.ts'
+import { type Want, isWanted } from './want/want.ts'
+import { names } from '../settings/installed-names.ts'
+import type { Context } from '../server/context.ts'
+import type { Caches } from './caches.ts'
+import { allRequestAnnotations, cachedAddresses, readPossibleUsers } from './users/possible-users.ts'
+
+export type LedgerOptions = Context & { want: (service: Service) => Want; caches: Pick<Caches, 'services' | 'records'> }
+
+export type Ledger = {
+  deps: ClaimDeps & ReleaseDeps
+  claims: Claims
+  mark: AdoptionMark
+  guard: ClusterGuard
+  project: ProjectGuard
+  loss: LossConfirmation
+}
+
+const now = () => new Date()
+
+/** The ledger of this cluster and this cloud. */
+export function makeLedger(options: LedgerOptions): Ledger {
+  const { client, vendor, cluster, identity, settings, log } = options
+  const { namespace, leaderElect, leaseNamespace, leaseName } = settings.process
+  const { cloudTimeoutMs } = settings.cluster
+  const name = names.ledgerConfigMap
+  const monotonicMs = () => performance.now()
+  const lease = { namespace: leaseNamespace, name: leaseName }
+  const leader = async (signal: AbortSignal) =>
+    leaderElect ? (await client.get(leases, lease, { signal }))?.spec?.holderIdentity : identity
+  const map = ledgerMap({ client, namespace, name, monotonicMs })
+  const mark = adoptionMark({ map, project: vendor.project, identity, leader, monotonicMs })
+  const scheme = { ...vendor.marks, cluster }
+  const guard = makeGuard(options, { map, scheme, monotonicMs })
+  const at = { namespace, name }
+  const project = makeProjectGuard(options, { map, at })
+  // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
+  const budgetMs = 1.5 * cloudTimeoutMs
+  const timeoutMs = 2 * cloudTimeoutMs
+  const requestAnnotations = allRequestAnnotations(vendor.policy.requestAnnotations)
+  const deps = {
+    records: records(client, { identity, now }),
+    cloud: vendor.cloud,
+    warmCandidates: warmCandidates(freeWarm(options, requestAnnotations)),
+    scheme,
+    identity,
+    possibleUsers: readPossibleUsers(client, requestAnnotations),
+    requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
+    clusterState: () => guard.state(),
+    haltReason: async (signal: AbortSignal) => {
+      const stored = await map.recent(signal)
+      return project.haltReason(stored) ?? haltReason(stored, cluster)
+    },
+    isAdopted: (signal: AbortSignal) => mark.isSet(signal),
+    overLimit: limiter(options),
+    timeLimit: () => timeLimit(budgetMs),
+    now,
+    log,
+    isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
+  }
+  return { deps, claims: claims(deps), mark, guard, project, loss: lossConfirmation(options, { map, at }) }
+}
+
+function makeProjectGuard(
+  { vendor, client, cluster, events, metrics, log }: LedgerOptions,
+  { map, at }: Pick<ProjectGuardOptions, 'map' | 'at'>,
+): ProjectGuard {
+  const recorder = events.of('service-controller')
+  const guard = projectGuard({
+    map,
+    at,
+    project: { id: vendor.project, setting: vendor.projectSetting },
+    cluster,
+    held: async (signal) =>
+      (await listAll(client, elasticIPs, { signal })).flatMap((record) => reservationIdOf(record) ?? []),
+    list: (signal) => vendor.cloud.reservations({}, signal),
+    log,
+    event: (about, occurrence) => recorder.record(about, occurrence),
+  })
+  metrics.read('eip_admission_other_project', () => Number(guard.problem() !== undefined))
+  return guard
+}
+
+/** With `confirm-project=<the project>` a person says that what the project no longer lists is gone. */
+function lossConfirmation(
+  { vendor, events, log }: LedgerOptions,
+  { map, at }: Pick<ProjectGuardOptions, 'map' | 'at'>,
+): LossConfirmation {
+  const { project } = vendor
+  const recorder = events.of('service-controller')
+  return {
+    isGiven: async (signal) => isProjectConfirmed(await map.read(signal), project),
+    async end(signal) {
+      const stored = await map.recent(signal)
+      if (isProjectConfirmed(stored, project)) await map.change(stored, { project }, signal)
+    },
+    async warn(signal) {
+      const message =
+        `project ${project} lists none of the reservations of this cluster: nothing is written off. ` +
+        `If they are really gone, run: ${confirmProjectCommand({ at, project })}`
+      log.error({ project }, message)
+      const stored = await map.recent(signal)
+      if (stored) recorder.record(stored, { type: 'Warning', reason: 'OtherProject', message })
+    },
+  }
+}
+
+function makeGuard(
+  { vendor, settings, events, metrics, log }: LedgerOptions,
+  facts: Pick<ClusterGuardDeps, 'map' | 'scheme' | 'monotonicMs'>,
+): ClusterGuard {
+  const recorder = events.of('service-controller')
+  const { sweepIntervalMs: intervalMs } = settings.cluster
+  // The lease has to expire first, and a program to start.
+  const successionMs = settings.process.leaseDurationMs + 60_000
+  const event: ClusterGuardDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
+  const guard = clusterGuard({ ...facts, cloud: vendor.cloud, log, intervalMs, successionMs, event })
+  metrics.read('eip_admission_cluster_id_in_use', () => {
+    const { kind } = guard.state()
+    return kind === 'unchecked' || kind === 'waiting' ? undefined : Number(kind === 'foreign')
+  })
+  return guard
+}
+
+/** Warm addresses that no Service shows, by our caches: what a claim tries first. It looks live before it takes one. */
+function freeWarm({ caches }: LedgerOptions, requestAnnotations: readonly string[]): () => ElasticIP[] {
+  const shown = cachedAddresses(() => caches.services.list(), requestAnnotations)
+  return () => {
+    const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
+    const inUse: ReadonlySet<string | undefined> = free.length === 0 ? new Set() : shown()
+    return free.filter(({ status }) => !inUse.has(canonicalIpAddress(status?.address ?? '')))
+  }
+}
+
+/**
+ * Counts what the API server has now, not what a cache has, so that a limit also holds when replicas race. Claims that
+ * count at the same time share a list: it begins after each of them has written its record.
+ */
+function limiter({ client, settings }: LedgerOptions): ClaimDeps['overLimit'] {
+  const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cluster
+  if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)
+  const all = sharedRead({
+    read: (signal) => listAll(client, elasticIPs, { signal }),
+    recentMs: 0,
+    abandonedError: (cause) => new Error('nobody waits for the number of addresses', { cause }),
+  })
+  return async (record, signal) => overLimit(record, await all.fresh(signal), { cluster, namespace })
+}
+
+/** An address is released only if its Service is gone, is being deleted, or certainly wants none of ours or another. */
+async function isStillWanted(
+  { client, want }: LedgerOptions,
+  record: ElasticIP,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const key = claimKey(record)
+  const service = key === undefined ? undefined : await client.get(services, splitKey(key), { signal })
+  if (!service || service.metadata.deletionTimestamp) return false
+  return isWanted(record, want(service))
+}

@@ -1,0 +1,89 @@
+import type { Cloud, Reservation } from '../../clouds/ports/cloud.ts'
+import type { Log } from '../../kube/log.ts'
+import { type IpAddress, canonicalIpAddress } from '../../lib/ip-address.ts'
+import { rangeSet } from '../../lib/ip-range.ts'
+import { recentRead } from '../../lib/recent-read.ts'
+
+/** Every address that the project has reserved, by us or by anybody else. */
+export type KnownReservations = {
+  /** Whether the project has reserved an address; undefined before the first read. */
+  has(address: IpAddress): boolean | undefined
+  /** The reservation of an address, as far as we know. */
+  find(address: IpAddress): Reservation | undefined
+  /** Reads the cloud if what we know of an address may be out of date, by default for a person who waits; never throws. */
+  refresh(address: IpAddress, signal: AbortSignal, maxAbsentMs?: number): Promise<void>
+  /** A reservation is being deleted: the cloud may list it for minutes, and it is nobody's. */
+  forget(id: string): void
+  onChange(listener: () => void): void
+}
+
+export type KnownReservationsOptions = { cloud: Pick<Cloud, 'reservations'>; log: Log; now: () => number }
+
+/** How old a list may be that has an address. */
+const maxPresentMs = 300_000
+
+/** How long the cloud may list a reservation that is deleted. */
+const forgottenMs = 600_000
+
+/** A list is read only where an own address depends on it: most clusters have none, and calls to a cloud are few. */
+export function knownReservations({ cloud, log, now }: KnownReservationsOptions): KnownReservations {
+  const listeners: (() => void)[] = []
+  const forgotten = new Map<string, number>()
+  let known: { list: Reservation[]; find: (address: IpAddress) => Reservation | undefined } | undefined
+  const notify = () => listeners.forEach((listener) => listener())
+
+  const accept = (read: Reservation[]) => {
+    for (const [id, atMs] of forgotten) if (now() - atMs > forgottenMs) forgotten.delete(id)
+    const kept = read.filter(({ id }) => !forgotten.has(id))
+    const isSame = known && textOf(known.list) === textOf(kept)
+    known = { list: kept, find: finder(kept) }
+    if (!isSame) notify()
+  }
+  const list = recentRead({
+    // The process outlives the review that began the read, and others wait for it too; the cloud's client has a time limit.
+    read: async () => accept(await cloud.reservations({}, new AbortController().signal)),
+    now,
+  })
+
+  return {
+    has: (address) => known && known.find(address) !== undefined,
+    find: (address) => known?.find(address),
+    // An operator may have reserved an address that is absent a moment ago.
+    async refresh(address, signal, maxAbsentMs = 5_000) {
+      try {
+        await list.within(known?.find(address) ? maxPresentMs : maxAbsentMs, signal)
+      } catch (error) {
+        log.warn(
+          { error },
+          'cannot read the reservations of the project; own addresses are checked against the last list',
+        )
+      }
+    },
+    forget(id) {
+      forgotten.set(id, now())
+      if (known?.list.some((one) => one.id === id)) accept(known.list)
+    },
+    onChange: (listener) => void listeners.push(listener),
+  }
+}
+
+function finder(list: Reservation[]): (address: IpAddress) => Reservation | undefined {
+  const single = new Map(
+    list.flatMap((one) => {
+      const address = canonicalIpAddress(one.address ?? '')
+      return address === undefined ? [] : [[address, one] as const]
+    }),
+  )
+  const blocks = list.flatMap((one) => {
+    const { address, prefixLength } = one
+    return prefixLength === undefined ? [] : [{ one, contains: rangeSet([`${address}/${prefixLength}`]) }]
+  })
+  return (address) => single.get(address.text) ?? blocks.find(({ contains }) => contains(address))?.one
+}
+
+function textOf(list: Reservation[]): string {
+  return list
+    .map(({ id, address, prefixLength, marks }) => `${id} ${address}/${prefixLength} ${marks['cluster']}`)
+    .toSorted()
+    .join()
+}

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CacheIndex, indexCache } from '../../kube/cache-index.ts'
+import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import { type IpAddress, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { rangeSet } from '../../lib/ip-range.ts'
+import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { clusterOfOthers } from '../record/marks.ts'
+import { isRelevantChange } from '../record/relevant-change.ts'
+import { usedAddresses } from '../want/address-users.ts'
+import { ownAddress } from '../want/own-address.ts'
+import { type OwnAddressFacts, checkOwnAddress } from '../want/own-address-rules.ts'
+import type { Want } from '../want/want.ts'
+import type { Caches } from '../caches.ts'
+import type { ClusterNetworks } from './cluster-networks.ts'
+import type { Context } from '../../server/context.ts'
+import { type KnownReservations, knownReservations } from './known-reservations.ts'
+
+/** Which Services may have the own addresses that they name. */
+export type OwnAddresses = {
+  /** What a Service wants after a check of its own address, as far as we know now. */
+  check(wanted: Want, service: Service): Want
+  /** Reads what the check of an own address needs, and waits for it a little while. */
+  refresh(wanted: Want, signal: AbortSignal): Promise<void>
+  /** Calls the listener with the Services whose check may have another result than before. */
+  onChange(listener: (keys: Key[]) => void): void
+  /** Checks stored Services again and again: an operator may reserve their addresses later, or delete them. */
+  start(signal: AbortSignal): void
+}
+
+/** How long a review waits for the cloud. A Service whose address we cannot check is stored, and the controller decides. */
+const waitMs = 3_000
+
+/** How often stored Services are checked, and how old a list may be that lacks one's address. */
+const recheckMs = 15_000
+const maxAbsentMs = 60_000
+
+type Options = Pick<Context, 'vendor' | 'cluster' | 'settings' | 'log'> & {
+  caches: Caches
+  networks: ClusterNetworks
+}
+
+/** The checks of own addresses, by the ledger, the cluster, the settings and the cloud. */
+export function ownAddresses(options: Options): OwnAddresses {
+  const { vendor, caches, networks } = options
+  const sources = makeSources(options)
+  const { reservations, facts } = sources
+  const isOwn = (service: Service) => ownAddress(service, vendor.policy.requestAnnotations) !== undefined
+  const refresh = async ({ address, signal, ...patience }: Lookup) => {
+    const isKnown = facts.isInRanges(address) || facts.records(address).length > 0
+    await Promise.all([
+      networks.refresh(signal),
+      ...(isKnown ? [] : [reservations.refresh(address, signal, patience.maxAbsentMs)]),
+    ])
+  }
+  const recheck = async (signal: AbortSignal) => {
+    await networks.refresh(signal)
+    for (const service of caches.services.list().filter(isOwn)) {
+      const own = parseIpAddress(ownAddress(service, vendor.policy.requestAnnotations)?.address ?? '')
+      if (own) await refresh({ address: own, signal, maxAbsentMs })
+    }
+  }
+  return {
+    check: (wanted, service) => checkOwnAddress(wanted, service, facts),
+    async refresh(wanted, signal) {
+      const address = wanted.kind === 'own' ? parseIpAddress(wanted.address) : undefined
+      if (address) await Promise.race([refresh({ address, signal }), sleep(waitMs, undefined, { ref: false })])
+    },
+    onChange: (listener) => listenTo({ caches, ...sources, isOwn }, listener),
+    start: (signal) => void recheckUntilAborted(caches, recheck, signal),
+  }
+}
+
+type Lookup = { address: IpAddress; signal: AbortSignal; maxAbsentMs?: number }
+
+/** The first time as soon as the Services are known, then every few seconds. */
+async function recheckUntilAborted(
+  { services }: Pick<Caches, 'services'>,
+  recheck: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await services.synced(signal).catch(() => undefined)
+  while (!signal.aborted) {
+    await recheck(signal)
+    await sleep(recheckMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+type Sources = {
+  facts: OwnAddressFacts
+  reservations: KnownReservations
+  /** The addresses that a Service uses, and the Services that use an address. */
+  used: (service: Service) => string[]
+  users: CacheIndex<Service>
+}
+
+function makeSources({ vendor, cluster, log, settings, caches, networks }: Options): Sources {
+  const now = () => performance.now()
+  const reservations = knownReservations({ cloud: vendor.cloud, log, now })
+  const used = (service: Service) => usedAddresses(service, vendor.policy.requestAnnotations)
+  const users = indexCache(caches.services, used)
+  const records = indexCache(caches.records, addressesOf)
+  const named = indexCache(caches.records, reservationsOf)
+  const scheme = { ...vendor.marks, cluster }
+  caches.records.onChange((_name, current, previous) => {
+    const deleted = [current, previous].find((one) => one && (isBeingDeleted(one) || phaseOf(one) === 'Releasing'))
+    const id = deleted && reservationIdOf(deleted)
+    if (id !== undefined && (!current || isBeingDeleted(current))) reservations.forget(id)
+  })
+  const facts: OwnAddressFacts = {
+    clusterNetwork: (address) => networks.of(address),
+    isInRanges: rangeSet(settings.cluster.ownAddressRanges),
+    isReserved: (address) => reservations.has(address),
+    marksOfOthers: (address) => {
+      const marks = reservations.find(address)?.marks
+      return marks && clusterOfOthers(scheme, marks) !== undefined ? marks : undefined
+    },
+    // An ElasticIP that a person created a moment ago has no address yet.
+    records: (address) => [
+      ...new Set([...records.of(address.text), ...named.of(reservations.find(address)?.id ?? '')]),
+    ],
+    users: (address) => users.of(address),
+  }
+  return { facts, reservations, used, users }
+}
+
+function isBeingDeleted({ status }: ElasticIP): boolean {
+  return status?.deletionRequestedAt !== undefined
+}
+
+function addressesOf({ status }: ElasticIP): string[] {
+  const address = canonicalIpAddress(status?.address ?? '')
+  return address === undefined ? [] : [address]
+}
+
+function reservationsOf(record: ElasticIP): string[] {
+  const id = reservationIdOf(record)
+  return id === undefined ? [] : [id]
+}
+
+type Changing = Pick<Sources, 'reservations' | 'used' | 'users'> & {
+  caches: Caches
+  isOwn: (service: Service) => boolean
+}
+
+/** A Service or record that lets go of an address, or takes it, decides about the other Services that name it. */
+function listenTo({ caches, reservations, used, users, isOwn }: Changing, listener: (keys: Key[]) => void): void {
+  const report = (addresses: string[], self?: Key) => {
+    const keys = addresses.flatMap((address) => users.of(address)).map(keyOf)
+    const others = [...new Set(keys)].filter((key) => key !== self)
+    if (others.length > 0) listener(others)
+  }
+  caches.services.onChange((key, current, previous) => {
+    const [now, before] = [current, previous].map((service) => (service ? used(service) : []))
+    if (now?.join() !== before?.join()) report([...(now ?? []), ...(before ?? [])], key)
+  })
+  caches.records.onChange((_name, current, previous) => {
+    if (isRelevantChange(current, previous)) report([current, previous].flatMap((one) => (one ? addressesOf(one) : [])))
+  })
+  reservations.onChange(() => listener(caches.services.list().filter(isOwn).map(keyOf)))
+}

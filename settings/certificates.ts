@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs'
+import { formatDuration } from '../lib/duration.ts'
+import { boolean, duration, text } from './formats.ts'
+import type { Problem } from './problems.ts'
+import { readSettings } from './resolve.ts'
+import type { Sources } from './resolve.ts'
+import type { SettingsTable } from './setting.ts'
+
+/** Where the serving certificate comes from, and how long it is valid if we issue it ourselves. */
+export const certificates = {
+  certDir: {
+    title: 'certificate folder',
+    flag: '--webhook-cert-dir',
+    env: 'EIP_WEBHOOK_CERT_DIR',
+    format: text('folder'),
+    unset: 'the process issues its own certificates',
+    sentence:
+      'Folder with tls.crt and tls.key that another program renews, such as a mounted Secret of cert-manager. ' +
+      'Changed files are read within seconds. Who renews them also writes caBundle into the webhook configurations.',
+  },
+  caLifetimeMs: {
+    title: 'CA lifetime',
+    flag: '--webhook-ca-lifetime',
+    env: 'EIP_WEBHOOK_CA_LIFETIME',
+    format: duration(60_000),
+    default: '8760h',
+    sentence:
+      'How long the certificate authority of the webhooks is valid. The next one is created when a third of that time is left.',
+  },
+  certLifetimeMs: {
+    title: 'serving certificate lifetime',
+    flag: '--webhook-cert-lifetime',
+    env: 'EIP_WEBHOOK_CERT_LIFETIME',
+    format: duration(20_000),
+    default: '168h',
+    sentence: 'How long a serving certificate is valid. The next one is issued when a third of that time is left.',
+  },
+  rotateWebhookPath: {
+    title: 'webhook path rotation',
+    flag: '--webhook-path-rotation',
+    env: 'EIP_WEBHOOK_PATH_ROTATION',
+    format: boolean,
+    default: 'true',
+    sentence:
+      'Replaces the secret path of the webhooks as often as the serving certificate. Set false if another program applies the webhook configurations from a file.',
+  },
+} as const satisfies SettingsTable
+
+/**
+ * Problems of the folder, and of the two lifetimes together: an authority must outlive what it signs until clients trust
+ * the next one.
+ */
+export function certificatesProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
+  const { values } = readSettings(certificates, sources)
+  if (values?.certDir !== undefined) return folderProblems(values.certDir)
+  if (!values || values.caLifetimeMs >= 3 * values.certLifetimeMs) return []
+  const [ca, cert] = [values.caLifetimeMs, values.certLifetimeMs].map(formatDuration)
+  return [
+    {
+      setting: certificates.caLifetimeMs.title,
+      wrong: `${ca} is less than three times the serving certificate lifetime of ${cert}`,
+      right: '--webhook-ca-lifetime must be at least three times --webhook-cert-lifetime',
+    },
+  ]
+}
+
+/** Files may come later, but a mounted folder exists from the start: its absence is a mistake. */
+function folderProblems(folder: string): Problem[] {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
+  const right = 'it must be a folder; its files tls.crt and tls.key may come later'
+  return [{ setting: certificates.certDir.title, source: folder, wrong: 'is no folder', right }]
+}

@@ -1,0 +1,130 @@
+import { formatDuration } from '../lib/duration.ts'
+import { duration, number, objectName } from './formats.ts'
+import type { Problem } from './problems.ts'
+import { readSettings } from './resolve.ts'
+import type { Sources } from './resolve.ts'
+import type { SettingsTable } from './setting.ts'
+
+const probes = {
+  probeIntervalMs: {
+    title: 'control-plane probe interval',
+    flag: '--control-plane-probe-interval',
+    env: 'EIP_CONTROL_PLANE_PROBE_INTERVAL',
+    format: duration(100),
+    default: '1s',
+    sentence:
+      'How often each API server is probed, whether or not the probe before has ended. After a refusal it is probed again in half of the time, and until it is good for the first time, after a good answer in a quarter.',
+  },
+  probeTimeoutMs: {
+    title: 'control-plane probe timeout',
+    flag: '--control-plane-probe-timeout',
+    env: 'EIP_CONTROL_PLANE_PROBE_TIMEOUT',
+    format: duration(100),
+    default: '3s',
+    sentence: 'How long an API server has for its answer. A slower one counts as failed.',
+  },
+  probeFailures: {
+    title: 'control-plane probe failures',
+    flag: '--control-plane-probe-failures',
+    env: 'EIP_CONTROL_PLANE_PROBE_FAILURES',
+    format: number(1, 100),
+    default: '3',
+    sentence:
+      'Failures in a row after which the control-plane address leaves its holder; twice as many if the holder flapped before.',
+  },
+  probeSuccesses: {
+    title: 'control-plane probe successes',
+    flag: '--control-plane-probe-successes',
+    env: 'EIP_CONTROL_PLANE_PROBE_SUCCESSES',
+    format: number(1, 1000),
+    default: '10',
+    sentence:
+      'Good answers in a row that make a node a candidate. While the holder goes on to fail, fewer are enough, at least two.',
+  },
+  controlPlaneCooldownMs: {
+    title: 'control-plane cool-down',
+    flag: '--control-plane-cooldown',
+    env: 'EIP_CONTROL_PLANE_COOLDOWN',
+    format: duration(1000),
+    default: '30s',
+    sentence:
+      'Pause after a move before the next one; twice as long with each. The first three moves from holders that fail or leave do not wait.',
+  },
+  controlPlaneReadMs: {
+    title: 'control-plane read interval',
+    flag: '--control-plane-read-interval',
+    env: 'EIP_CONTROL_PLANE_READ_INTERVAL',
+    format: duration(1000),
+    default: '1m',
+    sentence: 'How often the cloud is read for the holder while all is well. Around a move it is read at once.',
+  },
+} as const satisfies SettingsTable
+
+const lease = {
+  guardianLeaseMs: {
+    title: 'control-plane lease duration',
+    flag: '--control-plane-lease-duration',
+    env: 'EIP_CONTROL_PLANE_LEASE_DURATION',
+    format: duration(1000),
+    default: '3s',
+    sentence: 'How long the other guardians wait before they take the lease of a leader that does not renew it.',
+  },
+  guardianRenewDeadlineMs: {
+    title: 'control-plane renew deadline',
+    flag: '--control-plane-renew-deadline',
+    env: 'EIP_CONTROL_PLANE_RENEW_DEADLINE',
+    format: duration(500),
+    default: '2s',
+    sentence: 'How long the leading guardian tries to renew its lease before it stops leading.',
+  },
+  guardianRetryMs: {
+    title: 'control-plane retry period',
+    flag: '--control-plane-retry-period',
+    env: 'EIP_CONTROL_PLANE_RETRY_PERIOD',
+    format: duration(100),
+    default: '500ms',
+    sentence: 'How often the leading guardian renews its lease.',
+  },
+  nodeName: {
+    title: 'node name',
+    flag: '--node-name',
+    env: 'NODE_NAME',
+    format: objectName,
+    unset: 'unknown',
+    sentence:
+      'Name of the node that the process runs on. A guardian on the holder lets another one lead, because it would fail together with what it guards.',
+  },
+} as const satisfies SettingsTable
+
+/** How guardians probe the API servers and move the control-plane address. */
+export const controlPlaneSettings = { ...probes, ...lease } as const satisfies SettingsTable
+
+/**
+ * The time of one write to the cloud, and what passes until a renewal is answered. No write begins that could end after
+ * the lease, so a shorter lease would permit none.
+ */
+const leastLeaseLeftMs = 2_200
+
+/** Problems of the guardians' times together: with such times two could lead at once, or none could ever move the address. */
+export function controlPlaneProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
+  const { values } = readSettings(lease, sources)
+  if (!values) return []
+  const { guardianLeaseMs: leaseMs, guardianRenewDeadlineMs: deadlineMs, guardianRetryMs: retryMs } = values
+  const problems: Problem[] = []
+  if (leaseMs <= deadlineMs || deadlineMs <= 1.2 * retryMs) {
+    const [longest, middle, shortest] = [leaseMs, deadlineMs, retryMs].map(formatDuration)
+    problems.push({
+      setting: lease.guardianRenewDeadlineMs.title,
+      wrong: `it is ${middle}, the lease duration ${longest} and the retry period ${shortest}`,
+      right: 'it must be shorter than the lease duration, and longer than 1.2 retry periods',
+    })
+  }
+  if (leaseMs < retryMs + leastLeaseLeftMs) {
+    problems.push({
+      setting: lease.guardianLeaseMs.title,
+      wrong: `${formatDuration(leaseMs)} leaves no time for a write to the cloud between two renewals`,
+      right: `it must be at least ${formatDuration(retryMs + leastLeaseLeftMs)}: the retry period and ${formatDuration(leastLeaseLeftMs)}`,
+    })
+  }
+  return problems
+}

@@ -1,0 +1,194 @@
+import { isIP, isIPv6 } from 'node:net'
+import { Secret } from '../lib/secret.ts'
+import { parseBaseUrl, type PlainHttp } from '../lib/base-url.ts'
+import { formatDuration, parseDuration } from '../lib/duration.ts'
+import { isNetwork } from '../lib/ip-range.ts'
+import { isDnsLabel, isDnsName, isQualifiedName } from '../lib/names.ts'
+import type { Format, Reading } from './setting.ts'
+import { oneOf } from './words.ts'
+
+/** Any text. */
+export function text(placeholder: string): Format<string> {
+  return { placeholder, read: (given) => ({ value: given }) }
+}
+
+/** A numeric id, as text. Leading zeroes are dropped; 0 alone means "not set". */
+export const numericId: Format<string> = {
+  placeholder: 'id',
+  unset: '0',
+  read: (given) => {
+    const id = given.replace(/^0+(?=\d)/, '')
+    return accept(id, /^[1-9]\d{0,14}$/.test(id), 'a whole number, such as 218450')
+  },
+}
+
+/** A secret for an HTTP header, which a blank or a control character would break. */
+export const token: Format<Secret> = {
+  placeholder: 'token',
+  secret: true,
+  read: (given) =>
+    /^[\x21-\x7e]+$/.test(given)
+      ? { value: new Secret(given) }
+      : { right: 'printable ASCII without blanks or line breaks' },
+}
+
+/** A secret of any characters. */
+export const password: Format<Secret> = {
+  placeholder: 'password',
+  secret: true,
+  read: (given) => ({ value: new Secret(given) }),
+}
+
+/** True or false, spelled as in Go's flags; the flag alone means true. */
+export const boolean: Format<boolean> = {
+  placeholder: 'true|false',
+  standsAlone: true,
+  read: (given) => {
+    if (/^(1|t|true)$/i.test(given)) return { value: true }
+    if (/^(0|f|false)$/i.test(given)) return { value: false }
+    return { right: 'true or false' }
+  },
+}
+
+/** A whole number in a range that includes both ends. */
+export function number(from: number, to: number): Format<number> {
+  return {
+    placeholder: 'number',
+    read: (given) => {
+      const value = /^\d+$/.test(given) ? Number(given) : NaN
+      return value >= from && value <= to ? { value } : { right: `a whole number from ${from} to ${to}` }
+    },
+  }
+}
+
+/** A maximum, or `none` for no limit. */
+export function limit(to: number): Format<number | undefined> {
+  const { read } = number(0, to)
+  return {
+    placeholder: 'number|none',
+    read: (given) => {
+      if (given.toLowerCase() === 'none') return { value: undefined }
+      const reading = read(given)
+      return 'value' in reading ? reading : { right: `${reading.right}, or none` }
+    },
+  }
+}
+
+/** A TCP port to listen on. */
+export const port: Format<number> = { ...number(1, 65_535), placeholder: 'port' }
+
+/** A BGP autonomous system number; predecessors write 0 for "not set". */
+export const asn: Format<number> = { ...number(1, 4_294_967_295), placeholder: 'asn', unset: '0' }
+
+/** A Go duration, in milliseconds. */
+export function duration(atLeastMs: number): Format<number> {
+  return {
+    placeholder: 'duration',
+    read: (given) => {
+      const value = parseDuration(given)
+      if (value !== undefined && value >= atLeastMs) return { value }
+      return { right: `a duration such as 30s, 5m or 1h30m, at least ${formatDuration(atLeastMs)}` }
+    },
+  }
+}
+
+/** One of several words; upper and lower case are the same. */
+export function choice<const Word extends string>(words: readonly Word[]): Format<Word> {
+  return {
+    placeholder: words.join('|'),
+    read: (given) => {
+      const value = words.find((word) => word.toLowerCase() === given.toLowerCase())
+      return value === undefined ? { right: oneOf(words) } : { value }
+    },
+  }
+}
+
+/** A list separated by commas; empty items are dropped. */
+export function list<T>(item: Format<T>): Format<T[]> {
+  return {
+    placeholder: `${item.placeholder},...`,
+    repeats: true,
+    read: (given) => {
+      const parts = given.split(',').map((part) => part.trim())
+      const readings = parts.filter((part) => part !== '').map((part) => item.read(part))
+      const wrong = readings.find((reading) => 'right' in reading)
+      if (wrong) return { right: `a list separated by commas, each item ${wrong.right}` }
+      return { value: readings.flatMap((reading) => ('value' in reading ? [reading.value] : [])) }
+    },
+  }
+}
+
+/** The name of a namespace. */
+export const namespace: Format<string> = {
+  placeholder: 'namespace',
+  read: (given) => accept(given, isDnsLabel(given), 'the name of a namespace: lower-case letters, digits and -'),
+}
+
+/** The name of a namespaced object. */
+export const objectName: Format<string> = {
+  placeholder: 'name',
+  read: (given) =>
+    accept(given, isDnsName(given), 'the name of a Kubernetes object: lower-case letters, digits, - and .'),
+}
+
+/** The name of an annotation, in which `{{n}}` stands for a peer's number. */
+export const annotation: Format<string> = {
+  placeholder: 'annotation',
+  read: (given) =>
+    accept(given, isQualifiedName(given.replace('{{n}}', '0')), 'the name of an annotation, such as example.com/name'),
+}
+
+/** The id of a cluster, which becomes a part of tags at the cloud. */
+export const clusterId: Format<string> = {
+  placeholder: 'id',
+  read: (given) =>
+    accept(
+      given,
+      /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(given),
+      'at most 63 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends',
+    ),
+}
+
+/** An address to listen on. */
+export const bindAddress: Format<string> = {
+  placeholder: 'address',
+  read: (given) => accept(given, isIP(given) !== 0, 'an IP address; 0.0.0.0 or :: means all addresses of the host'),
+}
+
+/** A network in CIDR notation. */
+export const network: Format<string> = {
+  placeholder: 'network',
+  read: (given) => accept(given, isNetwork(given), 'a network in CIDR notation, such as 192.0.2.0/24'),
+}
+
+/** An absolute URL without credentials, query and fragment; plain http only as far as the caller allows it. */
+export function url(http: PlainHttp): Format<string> {
+  return {
+    placeholder: 'url',
+    quote: (given) => given.replace(/\/\/.*@/, '//[redacted]@').replace(/[?#].*/, '?[redacted]'),
+    read: (given) => {
+      const parsed = parseBaseUrl(given, http)
+      return 'url' in parsed ? { value: parsed.url } : { right: urlRule[http] }
+    },
+  }
+}
+
+/** An https URL whose host may be an IPv6 address without brackets: Kubernetes expands `$(HOST_IP)` to such a one. */
+export const hostUrl: Format<string> = {
+  ...url('never'),
+  read: (given) => {
+    const [, host = '', port] = /^https:\/\/([\da-f:.]+):(\d+)\/?$/i.exec(given) ?? []
+    return url('never').read(isIPv6(host) ? `https://[${host}]:${port}` : given)
+  },
+}
+
+const urlRule = {
+  never: 'an https:// URL without credentials, query or fragment',
+  loopback:
+    'an https:// URL without credentials, query or fragment (http:// only to a loopback address such as 127.0.0.1)',
+  anywhere: 'an https:// or http:// URL without credentials, query or fragment',
+}
+
+function accept(value: string, isRight: boolean, right: string): Reading<string> {
+  return isRight ? { value } : { right }
+}

@@ -1,0 +1,193 @@
+import { certificates } from './certificates.ts'
+import { controlPlaneSettings } from './control-plane.ts'
+import { cloudProvider, cloudProviders } from '../clouds/dialects.ts'
+import { bindAddress, choice, duration, hostUrl, namespace, number, objectName, port, text } from './formats.ts'
+import { leaderElection } from './leader-election.ts'
+import { nodeSettings } from './nodes.ts'
+import type { SettingsTable, ValuesOf } from './setting.ts'
+import { statusPageSettings } from './status-page.ts'
+import { tlsSettings } from './tls.ts'
+import { webhookClient } from './webhook-client.ts'
+
+/** The dialect and its configuration file: we must know both before we can read the other settings. */
+export const cloudChoice = {
+  dialect: {
+    title: 'cloud provider',
+    flag: '--cloud-provider',
+    format: cloudProvider,
+    required: true,
+    sentence: `Cloud, and dialect of its settings, tags and annotations: ${cloudProviders}.`,
+  },
+  cloudConfig: {
+    title: 'cloud configuration file',
+    flag: '--cloud-config',
+    aliases: ['--provider-config'],
+    format: text('file'),
+    unset: 'none',
+    sentence: 'JSON file with settings of the cloud, usually mounted from a Secret.',
+  },
+} as const satisfies SettingsTable
+
+/** How we connect to the Kubernetes API server. */
+export const kubeconfig = {
+  title: 'kubeconfig',
+  flag: '--kubeconfig',
+  env: 'KUBECONFIG',
+  format: text('file'),
+  sentence: 'Kubeconfig file for the connection to the cluster.',
+} as const
+
+/** The namespace of our own objects, such as the Secret with our certificates. */
+export const ownNamespace = {
+  title: 'namespace',
+  flag: '--namespace',
+  env: 'POD_NAMESPACE',
+  format: namespace,
+  default: 'eip-admission',
+  sentence: 'Namespace of the objects of eip-admission itself.',
+} as const
+
+const cluster = {
+  kubeconfig: { ...kubeconfig, unset: 'the cluster that the process runs in' },
+  apiServer: {
+    title: 'API server',
+    flag: '--api-server',
+    env: 'EIP_API_SERVER',
+    format: hostUrl,
+    unset: 'that of the kubeconfig, or of the cluster that the process runs in',
+    sentence:
+      'URL of the API server to talk to, with the same credentials. A guardian talks to the one of its own machine, such as `https://$(HOST_IP):6443`, never to the address that it guards.',
+  },
+  namespace: ownNamespace,
+  podName: {
+    title: 'pod name',
+    env: 'POD_NAME',
+    format: objectName,
+    unset: 'the process runs in no pod',
+    sentence:
+      'Name of the Pod that the process runs in. Events about its settings are about this Pod, otherwise about the namespace.',
+  },
+  podUid: {
+    title: 'pod uid',
+    env: 'POD_UID',
+    format: text('uid'),
+    unset: 'unknown',
+    sentence: 'UID of that Pod, by which `kubectl describe pod` finds its Events.',
+  },
+} as const satisfies SettingsTable
+
+const work = {
+  only: {
+    title: 'components',
+    flag: '--only',
+    format: choice(['webhooks', 'controllers', 'control-plane']),
+    unset: 'all',
+    sentence:
+      'Runs only the webhooks, only the controllers (with the guardian of the control-plane address), or only that guardian. Alone it needs neither webhooks nor certificates, and serves health and metrics over plain HTTP.',
+  },
+  concurrentServiceSyncs: {
+    title: 'concurrent Service syncs',
+    flag: '--concurrent-service-syncs',
+    format: number(1, 100),
+    default: '10',
+    sentence: 'Number of Services that are reconciled at the same time.',
+  },
+} as const satisfies SettingsTable
+
+const listeners = {
+  webhookBindAddress: {
+    title: 'webhook bind address',
+    flag: '--webhook-bind-address',
+    format: bindAddress,
+    default: '0.0.0.0',
+    sentence:
+      'IP address on which the webhooks listen. 0.0.0.0 means every IPv4 address of the host, and :: every IPv4 and IPv6 address.',
+  },
+  webhookSecurePort: {
+    title: 'webhook port',
+    flag: '--webhook-secure-port',
+    format: port,
+    default: '10260',
+    sentence: 'Port on which the webhooks listen.',
+  },
+  webhookProbeIntervalMs: {
+    title: 'webhook probe interval',
+    flag: '--webhook-probe-interval',
+    env: 'EIP_WEBHOOK_PROBE_INTERVAL',
+    format: duration(0),
+    default: '2m',
+    sentence:
+      'How often the process checks, by a dry run, that the API server still calls its webhooks. `0s` turns the check off.',
+  },
+  bindAddress: {
+    title: 'health and metrics bind address',
+    flag: '--bind-address',
+    format: bindAddress,
+    default: '0.0.0.0',
+    sentence:
+      'IP address on which health checks and metrics are served, to callers without credentials too. 127.0.0.1 keeps them on the host; 0.0.0.0 and :: mean all of its addresses.',
+  },
+  shutdownDelayMs: {
+    title: 'shutdown delay',
+    flag: '--shutdown-delay-duration',
+    format: duration(0),
+    default: '10s',
+    sentence: 'How long the webhooks still answer after the process received SIGTERM.',
+  },
+  securePort: {
+    title: 'health and metrics port',
+    flag: '--secure-port',
+    format: port,
+    default: '10258',
+    sentence: 'Port on which health checks and metrics are served.',
+  },
+} as const satisfies SettingsTable
+
+const logging = {
+  verbosity: {
+    title: 'verbosity',
+    flag: '--v',
+    format: number(0, 10),
+    default: '0',
+    sentence:
+      'Log level: 0 logs changes, 2 also each call to the cloud and each write to the API server with its result, 3 also the objects in these answers, without secrets, 5 also each read.',
+  },
+  loggingFormat: {
+    title: 'logging format',
+    flag: '--logging-format',
+    format: choice(['text', 'json']),
+    default: 'text',
+    sentence: 'Format of the log lines.',
+  },
+} as const satisfies SettingsTable
+
+/** The settings of the process itself, the same for every cloud. */
+export const processSettings = {
+  ...cluster,
+  ...work,
+  ...nodeSettings,
+  ...controlPlaneSettings,
+  ...listeners,
+  ...tlsSettings,
+  ...webhookClient,
+  ...statusPageSettings,
+  ...certificates,
+  ...leaderElection,
+  ...logging,
+}
+
+export type ProcessSettings = ValuesOf<typeof processSettings>
+
+/** The same settings, grouped for the help text and the reference page. */
+export const processSections = [
+  { heading: 'Cluster', table: cluster },
+  { heading: 'Components', table: work },
+  { heading: 'Nodes', table: nodeSettings },
+  { heading: 'Control-plane address', table: controlPlaneSettings },
+  { heading: 'Listeners', table: { ...listeners, ...tlsSettings } },
+  { heading: 'Client certificates of webhook callers', table: webhookClient },
+  { heading: 'Status page', table: statusPageSettings },
+  { heading: 'Certificates', table: certificates },
+  { heading: 'Leader election', table: leaderElection },
+  { heading: 'Logging', table: logging },
+]

@@ -1,0 +1,77 @@
+import type { Annotation } from '../lib/annotation.ts'
+
+export type Flag = `--${string}`
+
+/** The result of parsing a text: its value, or a description of what it must be. */
+export type Reading<T> = { value: T } | { right: string }
+
+/** How the text of a value is parsed. */
+export type Format<T> = {
+  /** Stands for the value in a help text: `--metro <code>`. */
+  placeholder: string
+  read: (text: string) => Reading<T>
+  /** The value is never printed, not even in part. */
+  secret?: true
+  /** The flag may stand alone and then means true. */
+  standsAlone?: true
+  /** The flag may be repeated; each value is added to the list. */
+  repeats?: true
+  /** A text that means "not set" to a predecessor. The empty text means it for every setting. */
+  unset?: string
+  /** Removes from a text what an error message must not quote. */
+  quote?: (text: string) => string
+}
+
+/** The sources of a value, the strongest first. */
+export type Places = {
+  flag?: Flag
+  /** One letter for the flag, as other programs have it. */
+  short?: `-${string}`
+  aliases?: readonly Flag[]
+  env?: string
+  otherEnv?: readonly string[]
+  field?: string
+}
+
+/** What happens without a value: we refuse to start, the default holds, or the value is undefined and `unset` says what that means. */
+export type Absence = { required: true } | { default: string } | { unset: string }
+
+/** One row of a table of settings. */
+export type Setting<T> = Places &
+  Absence & {
+    title: string
+    format: Format<T>
+    sentence: string
+    /** The process takes a changed value up while it runs. */
+    isReloaded?: true
+    /** The annotation whose name the setting is. */
+    annotation?: Omit<Annotation, 'name'>
+  }
+
+/** Settings by the names that code gives them. */
+export type SettingsTable = Readonly<Record<string, Setting<unknown>>>
+
+/** The typed values of a table. */
+export type ValuesOf<Table> = {
+  -readonly [Name in keyof Table]: Table[Name] extends { format: Format<infer Value> }
+    ? Table[Name] extends { unset: string }
+      ? Value | undefined
+      : Value
+    : never
+}
+
+/** Settings under one heading of the help text and the reference page. */
+export type Section = { heading: string; table: SettingsTable; isDialect?: true }
+
+/** The sources of a setting, for messages. */
+export function placesOf({ flag, env, otherEnv = [], field }: Places): string[] {
+  return [flag, env, ...otherEnv, field && `the field ${field} of the configuration file`].filter(
+    (place) => place !== undefined,
+  )
+}
+
+/** What holds without a value, for the help text; undefined if the setting is required. */
+export function absenceOf(setting: Setting<unknown>): string | undefined {
+  if ('required' in setting) return undefined
+  return 'unset' in setting ? setting.unset : setting.default || 'none'
+}

@@ -1,0 +1,56 @@
+import { isIP } from 'node:net'
+import { canonicalIpAddress } from '../lib/ip-address.ts'
+import { readToken, leastLength } from './token-file.ts'
+import { text } from './formats.ts'
+import type { Problem } from './problems.ts'
+import { readSettings } from './resolve.ts'
+import type { Format } from './setting.ts'
+import type { Sources } from './resolve.ts'
+import type { SettingsTable } from './setting.ts'
+
+/** A loopback address and a port: the page speaks plain HTTP there. */
+const loopback: Format<{ host: string; port: number }> = {
+  placeholder: 'address',
+  read: (given) => {
+    const [, v6, v4, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(given) ?? []
+    const host = v6 ?? v4 ?? ''
+    const port = Number(digits)
+    const isRight = isLoopback(host) && port >= 1 && port <= 65_535
+    return isRight ? { value: { host, port } } : { right: 'a loopback address and a port, such as 127.0.0.1:10261' }
+  },
+}
+
+function isLoopback(host: string): boolean {
+  return isIP(host) === 4 ? host.startsWith('127.') : canonicalIpAddress(host) === '::1'
+}
+
+/** Where the status page is shown, and to whom. */
+export const statusPageSettings = {
+  statusPageAddress: {
+    title: 'status page address',
+    flag: '--status-page-address',
+    env: 'EIP_STATUS_PAGE_ADDRESS',
+    format: loopback,
+    unset: 'no page on a loopback address',
+    sentence:
+      'Loopback address and port, such as `127.0.0.1:10261`, where the status page is shown over plain HTTP: in a pod, to those who may forward its ports. On the network of a host, every user of the host reaches it, so set a token there.',
+  },
+  statusPageTokenFile: {
+    title: 'status page token file',
+    flag: '--status-page-token-file',
+    env: 'EIP_STATUS_PAGE_TOKEN_FILE',
+    format: text('file'),
+    unset: 'no page on the health port, and none is needed on the loopback address',
+    sentence: `File with the token of the status page, at least ${leastLength} characters. With it the page is also at /status of the health port where that speaks TLS. Callers send it as bearer token, or browsers as password of any user. A changed file is read within seconds.`,
+  },
+} as const satisfies SettingsTable
+
+/** Problems of the token file. */
+export function statusPageProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
+  const path = readSettings(statusPageSettings, sources).values?.statusPageTokenFile
+  if (path === undefined) return []
+  const { wrong } = readToken(path)
+  if (wrong === undefined) return []
+  const right = `it must be a readable file with one token of at least ${leastLength} characters`
+  return [{ setting: statusPageSettings.statusPageTokenFile.title, source: path, wrong, right }]
+}

@@ -1,0 +1,89 @@
+import { certificatesIn } from '../certs/bundle.ts'
+import type { CertSource } from '../certs/cert-source.ts'
+import type { Base } from '../server/base.ts'
+import type { Components } from '../server/components.ts'
+import type { Context } from '../server/context.ts'
+import type { Guard } from '../server/control-plane/guard.ts'
+import type { Check } from '../server/listeners/health.ts'
+import type { Facts } from './model.ts'
+
+/** What the health checks say, in their two kinds. */
+export type Checks = { live: Check[]; ready: Check[]; details: Check[] }
+
+/** What a process with webhooks or controllers knows: what it has in its caches, and no more. Nothing here calls anybody. */
+export function serveFacts(context: Context, components: Components, checks: Checks): Facts {
+  const { settings, vendor, cluster, identity } = context
+  const { caches, leadership, locations, machines, peerFacts, queues, certs, guard } = components
+  const { maxAddresses, maxAddressesPerNamespace } = settings.cluster
+  const isLeader = leadership?.isLeader() ?? false
+  const ofProcess = processFacts(context, certificateFacts(certs))
+  return {
+    ...sharedFacts(context, checks, guard),
+    process: { ...ofProcess, cluster, caches: cacheFacts(caches) },
+    cloud: { ...cloudFacts(context), locations: locations.current()?.length },
+    addresses: {
+      records: caches.records.list(),
+      service: (key) => caches.services.get(key),
+      limits: { cluster: maxAddresses, namespace: maxAddressesPerNamespace },
+    },
+    nodes: leadership && {
+      nodes: caches.nodes.list(),
+      ids: vendor.providerIds,
+      machines: machines.latest(),
+      peers: (node) => peerFacts.get(node)?.peers,
+      usesBgp: vendor.bgp.isOn,
+      isLeader,
+    },
+    controllers: leadership && { isLeader, queues: queues(), totals: context.activity.reconciles() },
+    leader: leadership && { isHere: isLeader, identity: isLeader ? identity : leadership.holder() },
+  }
+}
+
+/** What a process knows that runs the guardian alone. */
+export function guardianFacts(base: Base, guard: Guard, checks: Checks): Facts {
+  return {
+    ...sharedFacts(base, checks, guard),
+    process: { ...processFacts(base, undefined), caches: [] },
+    cloud: { ...cloudFacts(base), locations: undefined },
+  }
+}
+
+function sharedFacts({ events }: Base, { live, ready, details }: Checks, guard: Guard | undefined) {
+  const controlPlane = guard?.facts()
+  const problems = [
+    ...[...live, ...ready].map((check) => ({ ...check, tone: 'bad' as const })),
+    ...details.map((check) => ({ ...check, tone: 'warn' as const })),
+  ].flatMap(({ name, problem, tone }) => {
+    const reason = problem()
+    return reason === undefined ? [] : [{ name, reason, tone }]
+  })
+  return { events: events.recent(), controlPlane, problems }
+}
+
+function processFacts(
+  { version, identity }: Base,
+  certificate: Facts['process']['certificate'],
+): Omit<Facts['process'], 'caches'> {
+  const residentBytes = process.memoryUsage.rss()
+  return { version, identity, cluster: undefined, startedAtMs: performance.timeOrigin, residentBytes, certificate }
+}
+
+function certificateFacts(certs: CertSource): Facts['process']['certificate'] {
+  const ends = certificatesIn(certs.caBundle()).map(({ validToDate }) => validToDate.getTime())
+  return { notAfterMs: certs.notAfterMs(), authorityEndsMs: ends.length === 0 ? undefined : Math.min(...ends) }
+}
+
+function cacheFacts(caches: Components['caches']): Facts['process']['caches'] {
+  return Object.entries(caches).map(([name, cache]) => ({
+    name,
+    objects: cache.list().length,
+    hasSynced: cache.hasSynced(),
+    silentMs: cache.silentForMs(),
+  }))
+}
+
+function cloudFacts({ vendor, activity }: Base): Omit<Facts['cloud'], 'locations'> {
+  const calls = activity.calls()
+  const times = calls.flatMap(({ succeededAtMs = [] }) => succeededAtMs)
+  return { name: vendor.cloud.name, calls, lastSuccessAtMs: times.length === 0 ? undefined : Math.max(...times) }
+}

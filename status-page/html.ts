@@ -1,0 +1,41 @@
+import { escapeMisleading } from '../lib/log-text.ts'
+
+/** A text that is HTML already: only `html` makes one, and it escapes everything else. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Part = Html | Part[] | string | number | undefined
+
+/** HTML with values. Each is escaped unless it is HTML itself; a list is joined, and undefined is nothing. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  return new Html(strings.map((text, n) => text + textOf(parts[n])).join(''))
+}
+
+function textOf(part: Part): string {
+  if (part === undefined) return ''
+  if (part instanceof Html) return part.text
+  return Array.isArray(part) ? part.map(textOf).join('') : escapeHtml(String(part))
+}
+
+/** Most values, and the page may have thousands. */
+const plain = /^[\w .,:/-]*$/
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** A text as it shows in an element or a quoted attribute. Users choose names and messages: what could mislead is shown as its code. */
+export function escapeHtml(text: string): string {
+  if (plain.test(text)) return text
+  // What HTML forbids even as an entity, and what reverses or hides text.
+  return escapeMisleading(text.replace(controls, '\u{fffd}')).replace(
+    /[&<>"']/g,
+    (character) => entities[character] ?? '',
+  )
+}
+
+// oxlint-disable-next-line no-control-regex -- these are what it looks for
+const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g

@@ -1,0 +1,123 @@
+import type { Service } from '../../kube/objects.ts'
+import { type ElasticIP, type Phase, claimKey, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { countedAddresses } from '../../ledger/claim/limits.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { type Block, type Cell, type Section, type Tone, clear, cut, firstRows } from '../section.ts'
+
+export type AddressFacts = {
+  records: readonly ElasticIP[]
+  /** The Service of a key, as the cache has it. */
+  service: (key: string) => Pick<Service, 'status'> | undefined
+  limits: { cluster: number | undefined; namespace: number | undefined }
+}
+
+/** A record that waits longer for its address needs a person. */
+const longPendingMs = 5 * 60_000
+
+const tones: Record<Phase, Tone> = {
+  Requested: 'busy',
+  Reserved: 'busy',
+  Bound: 'good',
+  Releasing: 'busy',
+  Released: 'quiet',
+  Available: 'quiet',
+}
+
+const phases = Object.keys(tones) as Phase[]
+
+/** Which Service holds which address: what is on its way first. */
+export function addressesSection(facts: AddressFacts, nowMs: number): Section {
+  const { records } = facts
+  const { shown, rest } = firstRows(records.toSorted(byUrgency), 'kubectl get elasticips')
+  const count = (phase: Phase) => records.filter((record) => phaseOf(record) === phase).length
+  const table: Block = {
+    kind: 'table',
+    columns: clear('address', 'Service', 'phase', 'location', 'age'),
+    rows: shown.map((record) => rowOf(record, facts, nowMs)),
+    empty: 'No ElasticIP yet. The first Service of type LoadBalancer makes one.',
+    rest,
+  }
+  const shares: Block = {
+    kind: 'shares',
+    parts: phases.map((phase) => ({ label: phase, value: count(phase), tone: tones[phase] })),
+  }
+  return {
+    id: 'addresses',
+    title: 'Addresses',
+    blocks: [...(records.length > 0 ? [shares] : []), limitTiles(facts), table],
+  }
+}
+
+/** Records that have waited too long, the oldest first. */
+export function longPending(records: readonly ElasticIP[], nowMs: number): ElasticIP[] {
+  return records.filter((record) => isLongPending(record, nowMs)).toSorted((a, b) => createdMs(a) - createdMs(b))
+}
+
+function isLongPending(record: ElasticIP, nowMs: number): boolean {
+  return phaseOf(record) === 'Requested' && nowMs - createdMs(record) > longPendingMs
+}
+
+function createdMs({ metadata }: ElasticIP): number {
+  return Date.parse(metadata.creationTimestamp ?? '')
+}
+
+/** What waits, then what goes, then the others; by name. */
+function byUrgency(one: ElasticIP, other: ElasticIP): number {
+  const order: Phase[] = ['Requested', 'Releasing', 'Reserved']
+  const place = (record: ElasticIP) => (order.indexOf(phaseOf(record)) + order.length + 1) % (order.length + 1)
+  return place(one) - place(other) || (one.metadata.name < other.metadata.name ? -1 : 1)
+}
+
+function rowOf(record: ElasticIP, { service }: AddressFacts, nowMs: number): Cell[] {
+  const { spec, status } = record
+  const key = claimKey(record)
+  const phase = phaseOf(record)
+  const isShown = key !== undefined && shows(service(key), status?.address)
+  const isHeld = phase === 'Bound' && status?.address !== undefined
+  const tone = isLongPending(record, nowMs) ? 'bad' : tones[phase]
+  const problem = phase === 'Bound' ? undefined : status?.message
+  return [
+    status?.address === undefined ? { text: 'none yet', tone: 'quiet' } : { text: status.address, code: true },
+    key === undefined ? { text: 'no Service', tone: 'quiet', detail: record.metadata.name } : { text: key },
+    {
+      text: phase,
+      tone,
+      detail: problem ? cut(problem, 300) : isHeld && !isShown ? 'the Service does not show it yet' : undefined,
+    },
+    { text: spec.location ?? '' },
+    { atMs: createdMs(record) },
+  ]
+}
+
+function shows(service: Pick<Service, 'status'> | undefined, address: string | undefined): boolean {
+  const wanted = canonicalIpAddress(address ?? '')
+  const ingress = service?.status?.loadBalancer?.ingress ?? []
+  return wanted !== undefined && ingress.some(({ ip }) => canonicalIpAddress(ip ?? '') === wanted)
+}
+
+/** How much of the limits is used; the namespace is the one that is nearest to its limit. */
+function limitTiles({ records, limits }: AddressFacts): Block {
+  const counted = countedAddresses(records)
+  const ofNamespace = Map.groupBy(counted, ({ spec }) => spec.claimRef?.namespace ?? '')
+  ofNamespace.delete('')
+  const [name, most] = [...ofNamespace].toSorted(([, one], [, other]) => other.length - one.length)[0] ?? []
+  return {
+    kind: 'tiles',
+    tiles: [
+      { label: 'in the cluster', value: usage(counted.length, limits.cluster) },
+      ...(name === undefined
+        ? []
+        : [{ label: `in namespace ${name}, which has most`, value: usage(most?.length ?? 0, limits.namespace) }]),
+    ],
+  }
+}
+
+function usage(used: number, limit: number | undefined): Cell {
+  if (limit === undefined) return { text: String(used), detail: 'no limit' }
+  const tone = used >= limit ? 'bad' : used >= 0.9 * limit ? 'warn' : 'quiet'
+  return {
+    text: `${used} of ${limit}`,
+    ...(tone !== 'quiet' && { tone }),
+    detail: tone === 'bad' ? 'limit reached' : undefined,
+  }
+}

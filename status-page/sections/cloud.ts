@@ -1,0 +1,55 @@
+import type { CallTotal } from '../../telemetry/activity.ts'
+import type { Section } from '../section.ts'
+
+export type CloudFacts = {
+  name: string
+  calls: readonly CallTotal[]
+  lastSuccessAtMs: number | undefined
+  locations: number | undefined
+}
+
+/** The calls to the cloud since the start, by their names. */
+export function cloudSection({ name, calls, lastSuccessAtMs, locations }: CloudFacts): Section {
+  const total = calls.reduce((sum, { count }) => sum + count, 0)
+  const failed = calls.reduce((sum, one) => sum + one.failed, 0)
+  return {
+    id: 'cloud',
+    title: 'Cloud',
+    blocks: [
+      {
+        kind: 'tiles',
+        tiles: [
+          { label: 'provider', value: { text: name } },
+          { label: 'calls', value: { text: String(total) } },
+          { label: 'failed', value: { text: String(failed), ...(failed > 0 && { tone: 'warn' as const }) } },
+          { label: 'last good call', value: { text: 'none yet', atMs: lastSuccessAtMs } },
+          { label: 'locations', value: { text: locations === undefined ? 'not read yet' : String(locations) } },
+        ],
+      },
+      {
+        kind: 'table',
+        columns: ['call', 'count', 'failed', 'last good', 'last failure'],
+        rows: calls
+          .toSorted((one, other) => (one.call < other.call ? -1 : 1))
+          .map((one) => [
+            { text: one.call },
+            { text: String(one.count) },
+            { text: String(one.failed), ...(isFailing(one) && { tone: 'bad' as const }) },
+            { text: 'never', atMs: one.succeededAtMs },
+            one.fault === undefined
+              ? { text: '' }
+              : {
+                  atMs: one.failedAtMs,
+                  detail: one.status === undefined ? one.fault : `${one.fault}, status ${one.status}`,
+                },
+          ]),
+        empty: 'No call yet.',
+      },
+    ],
+  }
+}
+
+/** Whether the last exchange of a call failed. */
+export function isFailing({ failedAtMs, succeededAtMs = 0 }: CallTotal): boolean {
+  return failedAtMs !== undefined && failedAtMs > succeededAtMs
+}

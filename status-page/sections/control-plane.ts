@@ -1,0 +1,83 @@
+import type { GuardedNode } from '../../controllers/control-plane/move-plan.ts'
+import { leavingReasons } from '../../controllers/control-plane/control-plane-nodes.ts'
+import type { ProbeHistory } from '../../controllers/control-plane/probe-history.ts'
+import { type Cell, type Section, clear, cut } from '../section.ts'
+
+/** What a guardian knows. Times of probes are on its own clock. */
+export type ControlPlaneFacts = {
+  /** How people find it at the cloud: `tag eip-tag`. */
+  name: string
+  address: string | undefined
+  /** The machines that it leads to. */
+  machines: readonly string[]
+  /** When the cloud was last read for it; undefined before. */
+  readAtMs: number | undefined
+  isLeader: boolean
+  leader: string | undefined
+  nodes: readonly GuardedNode[]
+  /** Probes of the address itself; undefined if they would prove nothing from here. */
+  probes: ProbeHistory | undefined
+  problem: string | undefined
+  /** The date of a time on the guardian's clock. */
+  dateOf: (clockMs: number) => number
+}
+
+/** The control-plane address, who has it, and what the probes of each API server show. */
+export function controlPlaneSection(facts: ControlPlaneFacts): Section {
+  const { address, name, machines, nodes, readAtMs, isLeader, leader, problem, probes, dateOf } = facts
+  const holder = nodes.find(({ machine }) => machine !== undefined && machines.includes(machine))
+  const nobody: Cell = { text: 'nobody', tone: readAtMs === undefined ? 'quiet' : 'bad' }
+  const ownProbes = probes && probeCells(probes, dateOf)[0]
+  return {
+    id: 'control-plane',
+    title: 'Control-plane address',
+    blocks: [
+      ...(problem === undefined ? [] : [{ kind: 'notes' as const, notes: [{ tone: 'bad' as const, text: problem }] }]),
+      {
+        kind: 'tiles',
+        tiles: [
+          {
+            label: name,
+            value: address === undefined ? { text: 'not known', tone: 'warn' } : { text: address, code: true },
+          },
+          { label: 'holder', value: machines.length === 0 ? nobody : { text: holder?.name ?? machines.join(', ') } },
+          { label: 'leading guardian', value: isLeader ? { text: 'this one' } : { text: leader ?? 'not known' } },
+          { label: 'cloud last read', value: { atMs: minuteOf(readAtMs), text: 'not yet' } },
+          ...(ownProbes ? [{ label: 'the address itself', value: ownProbes }] : []),
+        ],
+      },
+      {
+        kind: 'table',
+        columns: [...clear('node', 'API server', 'probes'), 'last answer'],
+        rows: nodes.map((node) => rowOf(node, holder, dateOf)),
+        empty: 'No control-plane node is known.',
+      },
+    ],
+  }
+}
+
+function rowOf(node: GuardedNode, holder: GuardedNode | undefined, dateOf: (ms: number) => number): Cell[] {
+  const { name, endpoint, leaving, probes } = node
+  const facts = [node.name === holder?.name ? 'has the address' : '', leavingReasons[leaving]].filter(Boolean)
+  return [
+    { text: name, detail: facts.join(', ') || undefined },
+    endpoint ? { text: `${endpoint.address} port ${endpoint.port}`, code: true } : { text: 'no address', tone: 'warn' },
+    ...probeCells(probes, dateOf),
+  ]
+}
+
+function probeCells(
+  { failures, successes, answeredAtMs, reason }: ProbeHistory,
+  dateOf: (ms: number) => number,
+): Cell[] {
+  const last: Cell = { text: 'never', ...(answeredAtMs !== undefined && { atMs: minuteOf(dateOf(answeredAtMs)) }) }
+  if (failures > 0) return [{ text: `${failures} failed`, tone: 'bad', detail: cut(reason ?? 'no answer', 200) }, last]
+  // The exact number grows with each probe and says nothing more.
+  if (successes > 0) return [{ text: 'answers', tone: 'good' }, last]
+  return [{ text: 'not probed yet', tone: 'quiet' }, last]
+}
+
+/** API servers answer every second. A page that showed it would be sent every second. */
+function minuteOf(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.floor(ms / 60_000) * 60_000
+}

@@ -1,0 +1,45 @@
+import type { ReconcileTotal } from '../../telemetry/activity.ts'
+import type { Section } from '../section.ts'
+
+export type ControllerFacts = {
+  isLeader: boolean
+  /** Keys that wait, by controller. */
+  queues: readonly { name: string; length: number }[]
+  totals: ReadonlyMap<string, ReconcileTotal>
+}
+
+/** A queue that is longer does not come to rest by itself soon. */
+const longQueue = 100
+
+/** The controllers with what waits for them. */
+export function controllersSection({ isLeader, queues, totals }: ControllerFacts): Section {
+  return {
+    id: 'controllers',
+    title: 'Controllers',
+    blocks: [
+      ...(isLeader
+        ? []
+        : [
+            {
+              kind: 'notes' as const,
+              notes: [{ tone: 'quiet' as const, text: 'They run in the replica that leads.' }],
+            },
+          ]),
+      {
+        kind: 'table',
+        columns: ['controller', 'waiting', 'reconciles', 'failed', 'last failure'],
+        rows: queues.map(({ name, length }) => {
+          const { count = 0, failed = 0, failedAtMs } = totals.get(name) ?? {}
+          return [
+            { text: name },
+            { text: String(length), ...(length > longQueue && { tone: 'warn' as const }) },
+            { text: String(count) },
+            { text: String(failed) },
+            { text: '', atMs: failedAtMs },
+          ]
+        }),
+        empty: 'This process runs no controllers.',
+      },
+    ],
+  }
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../kube/log.ts'
+import { type Access, type Refusal, pageAccess } from './access.ts'
+import { type Facts, makeModel } from './model.ts'
+import { contentSecurityPolicy, renderPage } from './render.ts'
+import { tokenCheck } from '../settings/token-file.ts'
+import { type Updates, updates } from './updates.ts'
+
+/** The status page of this process, for a listener to serve. */
+export type StatusPage = {
+  /** Answers a request for one of `paths`. */
+  answer(request: IncomingMessage, response: ServerResponse): void
+  /** Ends the streams of all readers. */
+  stop(): void
+}
+
+/** Where the page is, and where it reads its updates. */
+export const paths = { page: '/status', updates: '/status/updates' } as const
+
+export type StatusPageOptions = {
+  facts: () => Facts
+  /** Without it, the page is shown to everybody who reaches the listener by a loopback name. */
+  tokenFile: string | undefined
+  log: Log
+}
+
+/** A page over facts that are read anew for each view, from what the process has in memory. */
+export function statusPage({ facts, tokenFile, log }: StatusPageOptions): StatusPage {
+  const now = () => performance.now()
+  const isToken = tokenFile === undefined ? undefined : tokenCheck({ path: tokenFile, log, now })
+  const access = pageAccess({ isToken, now })
+  const model = (nowMs: number) => makeModel(facts(), nowMs)
+  const readers = updates({ model, log })
+  return {
+    answer(request, response) {
+      const refusal = refusalOf(request, access)
+      if (refusal) return refuse(response, refusal)
+      if (pathOf(request) === paths.updates) return answerUpdates(request, response, readers)
+      try {
+        const nowMs = Date.now()
+        const text = renderPage(model(nowMs), nowMs)
+        response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' })
+        response.end(request.method === 'HEAD' ? undefined : text)
+      } catch (error) {
+        // The page never ends the process.
+        log.error({ error }, 'status page not built')
+        refuse(response, { status: 500, headers: {}, text: 'The page could not be built: read the log.\n' })
+      }
+    },
+    stop: () => readers.stop(),
+  }
+}
+
+function answerUpdates({ method }: IncomingMessage, response: ServerResponse, readers: Updates): void {
+  if (!readers.hasRoom()) {
+    return refuse(response, { status: 503, headers: { 'retry-after': '60' }, text: 'Too many readers.\n' })
+  }
+  response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
+  if (method === 'HEAD') response.end()
+  else readers.add(response)
+}
+
+/** What every answer has. Names of all namespaces are on the page: no cache keeps it, and no other site sees or frames it. */
+const headers = {
+  'content-security-policy': contentSecurityPolicy,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+/** The path of a request without its query. Not by URL, which throws where a client sends none. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?')[0] ?? ''
+}
+
+type AnyRefusal = Omit<Refusal, 'status'> & { status: number }
+
+function refusalOf(request: IncomingMessage, access: Access): AnyRefusal | undefined {
+  const { method, headers: given, socket } = request
+  if (!Object.values<string>(paths).includes(pathOf(request))) return { status: 404, headers: {}, text: 'not found\n' }
+  if (method !== 'GET' && method !== 'HEAD')
+    return { status: 405, headers: { allow: 'GET, HEAD' }, text: 'read-only\n' }
+  return access({ headers: given, remoteAddress: socket.remoteAddress })
+}
+
+function refuse(response: ServerResponse, { status, headers: own, text }: AnyRefusal): void {
+  response.writeHead(status, { ...headers, 'content-type': 'text/plain; charset=utf-8', ...own }).end(text)
+}

@@ -1,0 +1,27 @@
+import { code, markdownTable } from '../../lib/markdown.ts'
+import { type EventRow, catalogue } from './catalogue.ts'
+
+const opening = `# Events
+
+Events say what the process did and what it could not do. \`kubectl describe\` shows those of one object, and this shows
+all that somebody should read:
+
+\`\`\`sh run
+kubectl get events -A --field-selector type=Warning
+\`\`\`
+
+The API server keeps an Event for an hour. Events about objects without a namespace, such as nodes, are in \`default\`.
+The reasons of Services and nodes are those of the cloud controller manager of Kubernetes, so that dashboards go on.
+`
+
+/** The reference page of all Events, in Markdown, from the catalogue that the recorders take their reasons from. */
+export function eventsReference(): string {
+  const rows = Object.entries(catalogue).map(([reason, row]: [string, EventRow]) => [
+    code(reason),
+    row.about,
+    row.types.join(', '),
+    row.meaning,
+    row.todo ?? '',
+  ])
+  return `${opening}\n${markdownTable(['reason', 'about', 'type', 'meaning', 'what to do'], rows)}\n`
+}

@@ -1,0 +1,83 @@
+import { countedAddresses } from '../../ledger/claim/limits.ts'
+import { type ElasticIP, claimKey, isUnbound, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import type { Unneeded } from '../../ledger/sweep/sweep.ts'
+import type { Caches } from '../../ledger/caches.ts'
+import type { Context } from '../../server/context.ts'
+import type { Metrics } from './metrics.ts'
+
+type Watched = Pick<Context, 'settings' | 'metrics'> & { caches: Caches }
+
+/** The addresses of the cluster, their limits, and how fresh our view of them is. */
+export function readLedger({ caches, settings, metrics }: Watched): void {
+  const records = () => caches.records.list()
+  metrics.readEach('eip_admission_addresses', () => {
+    const groups = Map.groupBy(records(), (record) => JSON.stringify(placeOf(record)))
+    return [...groups.values()].flatMap(([first, ...others]) =>
+      first ? [{ labels: placeOf(first), value: 1 + others.length }] : [],
+    )
+  })
+  metrics.read('eip_admission_oldest_pending_seconds', () => {
+    const waits = records()
+      .filter((record) => isPending(record) && !isAbandoned(record, caches))
+      .map(ageS)
+    return Math.max(0, ...waits)
+  })
+  const { maxAddresses: cluster, maxAddressesPerNamespace: namespace, maxUnbound: unbound } = settings.cluster
+  metrics.readEach('eip_admission_addresses_limit', () =>
+    Object.entries({ cluster, namespace, unbound }).flatMap(([scope, value]) =>
+      value === undefined ? [] : [{ labels: { scope }, value }],
+    ),
+  )
+  metrics.readEach('eip_admission_addresses_counted', () =>
+    Object.entries(countedIn(caches)).map(([scope, value]) => ({ labels: { scope }, value })),
+  )
+  readWatches(metrics, caches)
+}
+
+/** What is counted against each limit. A Service that is stored waits for its controller, and needs no limit. */
+function countedIn({ records, services }: Caches): { cluster: number; namespace: number; unbound: number } {
+  const all = countedAddresses(records.list())
+  const claimed = all.filter(({ spec }) => spec.claimRef !== undefined)
+  const namespaces = Map.groupBy(claimed, ({ spec }) => spec.claimRef?.namespace)
+  const sizes = [...namespaces.values()].map(({ length }) => length)
+  const unbound = claimed.filter((record) => isUnbound(record) && services.get(claimKey(record) ?? '') === undefined)
+  return { cluster: all.length, namespace: Math.max(0, ...sizes), unbound: unbound.length }
+}
+
+/** Counts the reservations that the sweeps find unneeded, and remembers when the last sweep ended. */
+export function sweepObserver(metrics: Metrics): (unneeded: Unneeded) => void {
+  let last: { unneeded: Unneeded; endedAtMs: number } | undefined
+  metrics.read('eip_admission_last_sweep_timestamp_seconds', () => last && last.endedAtMs / 1000)
+  metrics.readEach('eip_admission_unneeded_reservations', () =>
+    Object.entries(last?.unneeded ?? {}).map(([kind, value]) => ({ labels: { kind }, value })),
+  )
+  return (unneeded) => void (last = { unneeded, endedAtMs: Date.now() })
+}
+
+/** Only of caches that run: one that was never started has no watch. */
+function readWatches(metrics: Metrics, caches: Caches): void {
+  metrics.readEach('eip_admission_watch_silent_seconds', () =>
+    Object.entries(caches)
+      .filter(([, cache]) => cache.hasSynced())
+      .map(([kind, cache]) => ({ labels: { kind }, value: cache.silentForMs() / 1000 })),
+  )
+}
+
+function placeOf(record: ElasticIP): { phase: string; location: string } {
+  return { phase: phaseOf(record), location: record.spec.location ?? '' }
+}
+
+function isPending(record: ElasticIP): boolean {
+  return phaseOf(record) === 'Requested' && record.metadata.deletionTimestamp === undefined
+}
+
+/** A create that was refused leaves its record for the grace period: nobody waits for that address. */
+function isAbandoned(record: ElasticIP, { services }: Caches): boolean {
+  const key = claimKey(record)
+  return key !== undefined && services.get(key) === undefined
+}
+
+function ageS({ metadata }: ElasticIP): number {
+  const createdMs = Date.parse(metadata.creationTimestamp ?? '')
+  return Number.isNaN(createdMs) ? 0 : (Date.now() - createdMs) / 1000
+}

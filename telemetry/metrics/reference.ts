@@ -1,0 +1,19 @@
+import { code, markdownTable } from '../../lib/markdown.ts'
+import { type MetricRow, catalogue } from './catalogue.ts'
+
+const opening = `# Metrics
+
+Prometheus reads these from \`/metrics\` of the health port (\`--secure-port\`, 10258), of every replica. Some have values
+only at the leader. Times and ages are in seconds. Histograms also have \`_bucket\`, \`_sum\` and \`_count\`.
+`
+
+/** The reference page of all metrics, in Markdown, from the catalogue that the process registers. */
+export function metricsReference(): string {
+  const rows = Object.entries(catalogue).map(([name, row]: [string, MetricRow]) => [
+    code(name),
+    row.type,
+    (row.labels ?? []).map(code).join(', '),
+    row.help,
+  ])
+  return `${opening}\n${markdownTable(['metric', 'type', 'labels', 'meaning'], rows)}\n`
+}

@@ -1,0 +1,125 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import type { Service } from '../../../kube/objects.ts'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import type { Check } from '../../../commands/doctor/check.ts'
+import type { Values } from '../../../inspect/facts.ts'
+import { schemeOf } from '../../../inspect/wanted.ts'
+import {
+  doubledAddresses,
+  orphanedRecords,
+  pendingAddresses,
+  shownAddressesHeld,
+} from '../../../commands/doctor/checks/addresses.ts'
+import { leakedReservations } from '../../../commands/doctor/checks/reservations.ts'
+import { makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { judge as judgeWith, lines as linesWith, makeContext } from './context.ts'
+
+const address = '203.0.113.40'
+const env = { METAL_LOAD_BALANCER: 'empty://' }
+const judge = (check: Check, values: Partial<Values>) => judgeWith(check, values, { env })
+const lines = (check: Check, values: Partial<Values>, flags: Record<string, string> = {}) =>
+  linesWith(check, values, { env, flags })
+const cluster = { id: 'c', uid: 'c', ledger: undefined }
+const bound = makeRecord({ phase: 'Bound', address, reservationID: 'res-1' })
+const status = (ip: string) => ({ loadBalancer: { ingress: [{ ip }] } })
+const annotations = { 'eip-admission.dev/address': address }
+const ours = makeService({ annotations, loadBalancerIP: address, status: status(address) })
+const named = (name: string, record: ElasticIP): ElasticIP => ({ ...record, metadata: { ...record.metadata, name } })
+
+test('what a Service shows is held for it, or an own address of the project', () => {
+  const of = (services: Service[], records: ElasticIP[], reservations: Reservation[] = []) =>
+    lines(shownAddressesHeld, { services, records, reservations })
+  assert.match(of([ours], [bound])[0] ?? '', /^ok/)
+  assert.equal(of([ours], []), [
+    `error: Service default/web shows ${address} in status.loadBalancer and spec.loadBalancerIP and annotation eip-admission.dev/address, and nobody holds it`,
+  ])
+  const releasing = makeRecord({ phase: 'Releasing', address, reservationID: 'res-1' })
+  assert.match(of([ours], [releasing])[0] ?? '', /^error/)
+  const other = makeService({ name: 'other', status: status(address) })
+  assert.match(
+    of([other], [bound])[0] ?? '',
+    /^error: Service default\/other shows .* ElasticIP default.web holds it for default\/web$/,
+  )
+  const own = makeService({ loadBalancerIP: address })
+  assert.match(of([own], [], [makeReservation()])[0] ?? '', /^ok/)
+  assert.match(of([own], [], [makeReservation({ address: '203.0.113.32', prefixLength: 28 })])[0] ?? '', /^ok/)
+  assert.match(of([own], [])[0] ?? '', /^error/)
+  const allowed = { '--own-address-ranges': '203.0.113.0/24' }
+  assert.match(lines(shownAddressesHeld, { services: [own], records: [], reservations: [] }, allowed)[0] ?? '', /^ok/)
+  assert.match(of([makeService({ loadBalancerClass: 'x', status: status('192.0.2.1') })], [])[0] ?? '', /^ok/)
+})
+
+test('an address with two holders', () => {
+  const of = (records: ElasticIP[], services: Service[] = []) => lines(doubledAddresses, { records, services })
+  assert.match(of([bound], [ours])[0] ?? '', /^ok/)
+  assert.equal(of([bound, named('default.other', bound)]), [
+    `error: address ${address} is held by 2 ElasticIPs: default.web, default.other`,
+  ])
+  const source = named('lot', makeRecord({ phase: 'Bound', address }))
+  const lent = makeRecord({ phase: 'Bound', address }, { source: { name: 'lot', type: 'Provisioned' } })
+  assert.match(of([source, lent])[0] ?? '', /^ok/)
+  assert.match(
+    of([source, lent, named('default.other', lent)])[0] ?? '',
+    /^error: the address of ElasticIP lot is held by 2/,
+  )
+  const elsewhere = makeService({ namespace: 'shop', status: status(address) })
+  assert.match(of([], [ours, elsewhere])[0] ?? '', /^error: address .* default\/web, shop\/web$/)
+})
+
+test('a Service that waits, and one that is too young to wait', () => {
+  const at = (creationTimestamp: string) => makeService({ creationTimestamp })
+  const of = (service: Service, records: ElasticIP[] = []) =>
+    lines(pendingAddresses, { services: [service], records })[0]
+  assert.is(of(at('2026-02-01T11:00:00Z')), 'warning: Service default/web waits for its address')
+  assert.match(of(at('2026-02-01T11:58:00Z')) ?? '', /^ok/)
+  assert.match(of(at('2026-02-01T11:00:00Z'), [bound]) ?? '', /^ok/)
+  const misspelt = makeService({
+    creationTimestamp: '2026-02-01T11:00:00Z',
+    annotations: { 'eip-admission.dev/reclaim-policy': 'Keep' },
+  })
+  assert.match(
+    of(misspelt) ?? '',
+    /^warning: Service default\/web gets no address: annotation eip-admission.dev\/reclaim/,
+  )
+  const waiting = makeRecord({ phase: 'Requested', message: 'the cloud has none left' })
+  const [found] = judge(pendingAddresses, { services: [at('2026-02-01T11:00:00Z')], records: [waiting] })
+  assert.is(found?.why, 'the cloud has none left')
+})
+
+test('a record without its Service, or without its reservation', () => {
+  const of = (services: Service[], reservations: Reservation[]) =>
+    lines(orphanedRecords, { records: [bound], services, reservations })
+  assert.match(of([ours], [makeReservation()])[0] ?? '', /^ok/)
+  assert.equal(of([], []), [
+    `warning: ElasticIP default.web holds ${address} for Service default/web, which does not exist`,
+    `error: ElasticIP default.web holds ${address}, but its reservation res-1 is not in the project`,
+  ])
+})
+
+test('reservations by the rules of the sweep: leaked, not adopted, surplus, another cluster', () => {
+  const scheme = schemeOf(cluster, makeContext())
+  const marked = (key: string, facts: Partial<Reservation> = {}) =>
+    makeReservation({ marks: serviceMarks(scheme, key), ...facts })
+  const of = (reservations: Reservation[], services: Service[] = [], records: ElasticIP[] = []) =>
+    lines(leakedReservations, { cluster, services, records, reservations })[0] ?? ''
+  assert.match(of([marked('default/web')], [ours], [bound]), /^ok/)
+  assert.is(
+    of([marked('default/gone')]),
+    `warning: reservation res-1 (${address}) has the marks of this cluster, but no ElasticIP and no Service needs it`,
+  )
+  assert.match(
+    of([marked('default/web')], [makeService()]),
+    /^warning: .* is for Service default\/web, but no ElasticIP holds it$/,
+  )
+  assert.match(
+    of([marked('default/web', { id: 'res-2' })], [ours], [bound]),
+    /^warning: reservation res-2 .* which has another address$/,
+  )
+  assert.match(of([makeReservation({ marks: serviceMarks({ ...scheme, cluster: 'theirs' }, 'default/gone') })]), /^ok/)
+  assert.match(of([makeReservation()]), /^ok/)
+})
+
+test.run()

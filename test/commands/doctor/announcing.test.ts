@@ -1,0 +1,248 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
+import type { AnnouncementState, Definition, Workload } from '../../../inspect/facts.ts'
+import { kubeVip, metallbDefinitions, metallbPrograms } from '../../../commands/doctor/checks/announcers.ts'
+import {
+  announcedAddresses,
+  metallbReports,
+  silentAnnouncer,
+  speakers,
+} from '../../../commands/doctor/checks/announcing.ts'
+import { metallbDocument, overlappingPools } from '../../../commands/doctor/checks/pools.ts'
+import { makeRecord, makeService } from '../../builders.ts'
+import { judge, lines } from './context.ts'
+
+const crds = { env: { METAL_LOAD_BALANCER: 'metallb:///m?crdConfiguration=true' } }
+const object = (kind: string, name: string, more: object = {}): KubeObject => ({
+  apiVersion: 'metallb.io/v1beta1',
+  kind,
+  metadata: { name, namespace: 'm' },
+  ...more,
+})
+const pool = (name: string, ...addresses: string[]) => object('IPAddressPool', name, { spec: { addresses } })
+
+test('pools that share addresses, in every form of a range', () => {
+  const of = (one: string, other: string) =>
+    judge(overlappingPools, { document: undefined, metallb: [pool('a', one), pool('b', other)] }, crds)[0]?.level
+  for (const [one, other, level] of [
+    ['192.0.2.1/32', '192.0.2.2/32', 'ok'],
+    ['192.0.2.1/32', '192.0.2.0/24', 'error'],
+    ['192.0.2.0/24', '192.0.2.1/32', 'error'],
+    ['192.0.2.128/24', '192.0.1.0-192.0.2.5', 'error'],
+    ['192.0.2.1-192.0.2.9', '192.0.2.9-192.0.2.20', 'error'],
+    ['192.0.2.1-192.0.2.9', '192.0.2.10-192.0.2.20', 'ok'],
+    ['192.0.2.1-192.0.2.99', '192.0.2.10-192.0.2.20', 'error'],
+    ['2001:db8::/64', '2001:db8::5/128', 'error'],
+    ['::/0', '192.0.2.1/32', 'ok'],
+    ['nonsense', '192.0.2.1/32', 'ok'],
+  ] as const)
+    assert.is(of(one, other), level, `${one} and ${other}`)
+  assert.equal(judge(overlappingPools, { metallb: [] }), [], 'without MetalLB')
+})
+
+test('an address that no pool has, that nobody advertises, without peers', () => {
+  const services = [makeService({ creationTimestamp: '2026-02-01T11:00:00Z' })]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const definitions: Definition[] = [
+    { apiVersion: 'a', kind: 'CustomResourceDefinition', metadata: { name: 'bgppeers.metallb.io' } },
+  ]
+  const of = (...metallb: KubeObject[]) =>
+    lines(announcedAddresses, { services, records, metallb, definitions, document: undefined }, crds)
+  const peer = object('BGPPeer', 'p', { spec: { myASN: 1 } })
+  const advertisement = (...ipAddressPools: string[]) => object('BGPAdvertisement', 'adv', { spec: { ipAddressPools } })
+  const [web, other] = [pool('web', '192.0.2.1/32'), pool('other', '192.0.2.2/32')]
+  assert.match(of(peer, web, advertisement('web'))[0] ?? '', /^ok/)
+  assert.match(of(peer, web, advertisement())[0] ?? '', /^ok/)
+  assert.match(of(web, advertisement('web'))[0] ?? '', /^error: MetalLB has no BGPPeer, and 1 addresses/)
+  assert.match(of(peer, other, advertisement())[0] ?? '', /^error: address 192.0.2.1 of Service default\/web is in no/)
+  assert.match(of(peer, web, advertisement('other'))[0] ?? '', /no BGPAdvertisement selects its pool web$/)
+  const empty = { env: { METAL_LOAD_BALANCER: 'empty://' } }
+  assert.match(
+    lines(silentAnnouncer, { services, records }, empty)[0] ?? '',
+    /^warning: Service default\/web holds 192.0.2.1, but/,
+  )
+  assert.equal(lines(silentAnnouncer, { services, records }), [])
+})
+
+const inConfigMap = { env: { METAL_LOAD_BALANCER: 'metallb:///m/c?crdConfiguration=false' } }
+const documentOf = (config: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'm', name: 'c' },
+  data: { config },
+})
+const poolText = (name: string, addresses: string, protocol = 'bgp') =>
+  `- {name: ${name}, protocol: ${protocol}, addresses: [${addresses}], auto-assign: false}\n`
+const peersText = 'peers:\n- {peer-address: 169.254.255.1, peer-asn: 65530, my-asn: 65000, password: s3cret}\n'
+
+test('pools of a ConfigMap that share addresses', () => {
+  const of = (...pools: string[]) =>
+    lines(
+      overlappingPools,
+      { metallb: [], document: documentOf(`${peersText}address-pools:\n${pools.join('')}`) },
+      inConfigMap,
+    )
+  assert.equal(of(poolText('default/web', '192.0.2.1/32'), poolText('b', '192.0.2.2/32')), [
+    'ok: no two pools of MetalLB share addresses',
+  ])
+  assert.equal(of(poolText('default/web', '192.0.2.1/32'), poolText('b', '192.0.2.0-192.0.2.9')), [
+    'error: pool "default/web" of ConfigMap m/c and pool "b" of ConfigMap m/c share addresses: 192.0.2.1/32 and 192.0.2.0-192.0.2.9',
+  ])
+})
+
+test('an address of which a ConfigMap has no pool, one for layer 2, or no peers', () => {
+  const services = [makeService({ creationTimestamp: '2026-02-01T11:00:00Z' })]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const of = (config: string | undefined, given = inConfigMap, definitions: Definition[] = []) =>
+    lines(
+      announcedAddresses,
+      { services, records, metallb: [], definitions, document: config === undefined ? undefined : documentOf(config) },
+      given,
+    )
+  const ok = ['ok: MetalLB is told to announce every held address']
+  const web = poolText('default/web', '192.0.2.1/32')
+  assert.equal(of(`${peersText}address-pools:\n${web}`), ok)
+  assert.equal(of(`${peersText}address-pools:\n${poolText('all', '192.0.2.0/24')}`), ok)
+  assert.equal(of(`${peersText}address-pools:\n${poolText('b', '192.0.2.2/32')}`), [
+    'error: address 192.0.2.1 of Service default/web is in no pool for BGP of ConfigMap m/c',
+  ])
+  assert.equal(of(`${peersText}address-pools:\n${poolText('b', '192.0.2.0/24', 'layer2')}`), [
+    'error: address 192.0.2.1 of Service default/web is in pool "b" for layer2 of ConfigMap m/c',
+  ])
+  assert.equal(of(`address-pools:\n${web}`), [
+    'error: MetalLB has no peers in ConfigMap m/c, and 1 addresses to announce',
+  ])
+  assert.equal(of(undefined), ok, 'that the ConfigMap is not there is a finding of another check')
+  const either = { env: { METAL_LOAD_BALANCER: 'metallb:///m/c' } }
+  assert.equal(of(`${peersText}address-pools:\n${web}`, either), ok)
+})
+
+test('a ConfigMap that MetalLB refuses, and whose findings never show a password', () => {
+  const of = (config: string | undefined) =>
+    judge(
+      metallbDocument,
+      { definitions: [], document: config === undefined ? undefined : documentOf(config) },
+      inConfigMap,
+    )
+  const text = (config: string | undefined) => of(config).map(({ level, what }) => `${level}: ${what}`)
+  const withPool = (pool: string) => text(`${peersText}address-pools:\n${pool}`)
+  const right = 'where a network such as 192.0.2.1/32 or a range is right'
+  for (const [found, wanted] of [
+    [withPool(poolText('a', '192.0.2.1/32, 192.0.2.4-192.0.2.9, "2001:db8::1/128"')), 'ok: MetalLB can read'],
+    [withPool(' []'), 'ok: MetalLB can read'],
+    [text(''), 'ok: MetalLB can read'],
+    [withPool(poolText('a', '192.0.2.1')), `error: ConfigMap m/c, config: pool a has "192.0.2.1", ${right}`],
+    [withPool(poolText('a', '192.0.2.1/33')), `pool a has "192.0.2.1/33", ${right}`],
+    [withPool(poolText('a', '192.0.2.1-2001:db8::1')), `pool a has "192.0.2.1-2001:db8::1", ${right}`],
+    [withPool(poolText('a', '')), 'pool a has no addresses'],
+    [withPool(poolText('a', '192.0.2.1/32', 'none')), 'pool a has no protocol, which must be bgp or layer2'],
+    [withPool(poolText('a', '192.0.2.1/32') + poolText('a', '192.0.2.2/32')), 'two pools have the name "a"'],
+    [
+      withPool('- {name: a, protocol: bgp, addresses: [192.0.2.1/32], Communities: []}\n'),
+      'pool a has the key "Communities"',
+    ],
+    [text(`${peersText}adress-pools: []\n`), 'the document has the key "adress-pools", which MetalLB does not know'],
+    [text(`${peersText}  password: [`), 'is not YAML'],
+    [text(undefined), 'error: ConfigMap m/c does not exist'],
+  ] as const) {
+    assert.match(found.join('\n'), wanted)
+    assert.not.match(found.join('\n'), 's3cret')
+  }
+})
+
+test('an address that no speaker announces, where MetalLB writes that down', () => {
+  const services = [makeService({ creationTimestamp: '2026-02-01T11:00:00Z' })]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const definition: Definition = {
+    apiVersion: 'a',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'servicebgpstatuses.metallb.io' },
+  }
+  const state = (serviceName: string, peers: string[]): AnnouncementState => ({
+    ...object('ServiceBGPStatus', 'bgp-x'),
+    status: { node: 'a', serviceName, serviceNamespace: 'default', peers },
+  })
+  const of = (announcements: AnnouncementState[], definitions = [definition]) =>
+    lines(speakers, { announcements, definitions, services, records }, crds)[0]
+  assert.match(of([state('web', ['a-0'])]) ?? '', /^ok/)
+  assert.match(of([], []) ?? '', /^ok/, 'MetalLB before 0.15 writes nothing down')
+  const silent = 'warning: no speaker of MetalLB announces 192.0.2.1 of Service default/web'
+  assert.equal([of([]), of([state('web', [])]), of([state('other', ['a-0'])])], [silent, silent, silent])
+})
+
+test('what MetalLB reports about its configuration', () => {
+  const state = (result: string) =>
+    object('ConfigurationState', 's', { status: { result, errorSummary: 'pools overlap' } })
+  const of = (result: string) => lines(metallbReports, { metallb: [state(result)] }, crds)[0] ?? ''
+  assert.match(of('Valid'), /^ok/)
+  assert.is(of('Invalid'), 'error: ConfigurationState m/s: pools overlap')
+})
+
+test('definitions whose objects an API server from 1.36 on refuses', () => {
+  const definition = (format: string): Definition => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'bgppeers.metallb.io' },
+    spec: {
+      versions: [
+        {
+          name: 'v1beta2',
+          served: true,
+          schema: {
+            openAPIV3Schema: {
+              properties: { spec: { properties: { peerASN: { format, maximum: 4294967295 }, localPref: { format } } } },
+            },
+          },
+        },
+      ],
+    },
+  })
+  const of = (minor: number, format: string) =>
+    lines(metallbDefinitions, {
+      definitions: [definition(format)],
+      server: { version: `v1.${minor}.0`, major: 1, minor, clockAheadMs: 0 },
+    })[0] ?? ''
+  assert.is(
+    of(36, 'int32'),
+    'error: CustomResourceDefinition bgppeers.metallb.io: v1beta2 spec.peerASN has format int32 and a maximum beyond it',
+  )
+  assert.match(of(35, 'int32'), /^ok/)
+  assert.match(of(36, 'int64'), /^ok/)
+})
+
+const daemonSet = (image: string, env: Record<string, string> = {}, numberReady = 2): Workload => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'd', namespace: 'm' },
+  spec: {
+    template: { spec: { containers: [{ image, env: Object.entries(env).map(([name, value]) => ({ name, value })) }] } },
+  },
+  status: { desiredNumberScheduled: 2, numberReady },
+})
+
+test('MetalLB that does not run, is not ready, or reads another configuration', () => {
+  const of = (workloads: Workload[], given = crds) => lines(metallbPrograms, { workloads }, given)[0] ?? ''
+  assert.match(of([daemonSet('quay.io/metallb/speaker:v0.16.1')]), /^ok/)
+  assert.match(of([]), /^error: no Deployment or DaemonSet runs an image of MetalLB/)
+  assert.match(of([daemonSet('quay.io/metallb/speaker:v0.16.1', {}, 0)]), /has 0 of 2 pods ready$/)
+  assert.match(of([daemonSet('quay.io/metallb/speaker:v0.12.1')]), /which reads a ConfigMap only$/)
+  const document = { env: { METAL_LOAD_BALANCER: 'metallb:///m/config?crdConfiguration=false' } }
+  assert.match(of([daemonSet('quay.io/metallb/speaker:v0.16.1')], document), /which reads custom resources only$/)
+})
+
+test('the settings of kube-vip', () => {
+  const given = { env: { METAL_LOAD_BALANCER: 'kube-vip://' } }
+  const of = (...workloads: Workload[]) => lines(kubeVip, { workloads }, given)
+  const env = { svc_enable: 'true', bgp_enable: 'true', annotation: 'metal.equinix.com' }
+  const image = 'ghcr.io/kube-vip/kube-vip'
+  assert.match(of(daemonSet(`${image}:v1.2.3`, env))[0] ?? '', /^ok/)
+  assert.match(of(daemonSet(`${image}:v0.8.10`, env))[0] ?? '', /^ok/)
+  assert.match(of(daemonSet(`${image}:v1.1.2`, env))[0] ?? '', /^error: DaemonSet m\/d runs/)
+  assert.equal(of(daemonSet(`${image}:v1.2.3`, { ...env, bgp_enable: 'false' })), [
+    'warning: DaemonSet m/d: bgp_enable is "false"',
+  ])
+  assert.match(of()[0] ?? '', /^error: no DaemonSet/)
+})
+
+test.run()

@@ -1,0 +1,140 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Lease, Node } from '../../../kube/objects.ts'
+import type { Machine } from '../../../clouds/ports/machines.ts'
+import type { Peer, SeenSessions } from '../../../clouds/ports/peering.ts'
+import type { SessionState, Workload } from '../../../inspect/facts.ts'
+import { bgpPeers, bgpSessions } from '../../../commands/doctor/checks/bgp.ts'
+import { nodeMachines, providerIds, uninitializedNodes } from '../../../commands/doctor/checks/nodes.ts'
+import { guardianLease, leader, runningPredecessor } from '../../../commands/doctor/checks/other-programs.ts'
+import { makeRecord } from '../../builders.ts'
+import { judge, lines, now } from './context.ts'
+
+const id = '3b241101-e2bb-4255-8caf-4136c566a962'
+const node = (providerID?: string, more: Partial<Node['spec']> = {}): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'a' },
+  spec: { ...(providerID !== undefined && { providerID }), ...more },
+})
+
+test('a providerID of this cloud, of another, none, and one that names no machine', () => {
+  const of = (providerID?: string) => lines(providerIds, { nodes: [node(providerID)] })[0] ?? ''
+  assert.match(of(`equinixmetal://${id}`), /^ok/)
+  assert.match(of(`packet://${id}`), /^ok/)
+  assert.is(of(), 'error: node a has no providerID')
+  assert.match(
+    of('cherryservers://1'),
+    /^error: node a has the providerID "cherryservers:\/\/1", where equinixmetal:\/\//,
+  )
+  assert.match(of('equinixmetal://x y'), /^error/)
+})
+
+test('a node that waits, and one whose machine is gone', () => {
+  const taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' as const }
+  assert.match(
+    lines(uninitializedNodes, { nodes: [node(undefined, { taints: [taint] })] })[0] ?? '',
+    /^error: node a has the taint/,
+  )
+  assert.match(lines(uninitializedNodes, { nodes: [node()] })[0] ?? '', /^ok/)
+  const machine: Machine = {
+    id,
+    name: 'a',
+    state: 'on',
+    type: 't',
+    region: 'r',
+    zone: 'z',
+    addresses: [],
+    privateNetwork: undefined,
+  }
+  const of = (machines: Machine[]) => lines(nodeMachines, { nodes: [node(`equinixmetal://${id}`)], machines })[0]
+  assert.match(of([machine]) ?? '', /^ok/)
+  assert.is(of([]), `warning: node a: machine ${id} is not in the project`)
+})
+
+const peer: Peer = {
+  localAsn: 65_000,
+  peerAsn: 65_530,
+  peerAddress: '169.254.255.1',
+  sourceAddress: '10.0.0.2',
+  isMultihop: true,
+  password: undefined,
+}
+
+test('two peers are enough, one is a warning, none an error; without BGP nobody asks', () => {
+  const env = { METAL_LOAD_BALANCER: 'empty://' }
+  const nodes = [node(`equinixmetal://${id}`)]
+  const peers = (count: number) => new Map([[id, Array.from({ length: count }, () => peer)]])
+  const of = (count: number) => judge(bgpPeers, { nodes, peers: peers(count) }, { env })[0]?.level
+  assert.equal([of(2), of(1), of(0)], ['ok', 'warning', 'error'])
+  assert.equal(judge(bgpPeers, { nodes, peers: new Map() }), [])
+})
+
+test('sessions that FRR-K8s, or else the routers of the cloud, see as down', () => {
+  const env = { METAL_LOAD_BALANCER: 'metallb:///m' }
+  const nodes = [node(`equinixmetal://${id}`)]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const of = (sessions: SessionState[], seen?: SeenSessions, held = records) =>
+    judge(bgpSessions, { nodes, records: held, sessions, seenSessions: new Map(seen && [[id, seen]]) }, { env })
+  const text = (...given: Parameters<typeof of>) => of(...given).map(({ level, what }) => `${level}: ${what}`)
+  const session = (bgpStatus: string): SessionState => ({
+    apiVersion: 'frrk8s.metallb.io/v1beta1',
+    kind: 'BGPSessionState',
+    metadata: { name: 's', namespace: 'm' },
+    status: { node: 'a', peer: '169.254.255.1', bgpStatus },
+  })
+  const sessions = [session('Established'), session('Active')]
+  const half = { up: 1, down: 1, seenAt: '2026-02-01T10:00:00Z' }
+  const ok = ['ok: no BGP session is reported as down']
+  assert.equal(text(sessions, half), ['warning: node a: the BGP session with 169.254.255.1 is Active'])
+  assert.equal(text([session('Established')], half), ok, 'FRR-K8s knows it better than the cloud')
+  assert.equal(text([], half), [
+    'warning: node a: 1 of 2 BGP sessions are down at Equinix Metal, as it saw them 2026-02-01T10:00:00Z',
+  ])
+  assert.equal(text([], { ...half, up: 2, down: 0 }), ok)
+  assert.equal(text(sessions, half, []), ok, 'without an address to announce, MetalLB has no sessions')
+  const [unseen, ...others] = of([], { up: 0, down: 0, seenAt: undefined })
+  assert.equal(others, [], 'it is said once')
+  assert.is(unseen?.level, 'ok')
+  assert.match(unseen?.what ?? '', 'nobody reports here which BGP sessions are up')
+  assert.match(unseen?.fix ?? '', 'kubectl get pods -n m -o name | grep speaker')
+})
+
+test('a predecessor is found by its image, unless it is scaled to 0', () => {
+  const workload = (image: string, replicas?: number): Workload => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'ccm', namespace: 'kube-system' },
+    spec: { ...(replicas !== undefined && { replicas }), template: { spec: { containers: [{ image }] } } },
+  })
+  const of = (image: string, replicas?: number) =>
+    judge(runningPredecessor, { workloads: [workload(image, replicas)] })[0]?.level
+  assert.is(of('quay.io/equinix-oss/cloud-provider-equinix-metal:v3.8.1'), 'error')
+  assert.is(of('packethost/packet-ccm:v1.1.0', 1), 'error')
+  assert.is(of('ghcr.io/cherryservers/cloud-provider-cherry@sha256:ab'), 'error')
+  assert.is(of('ghcr.io/cherryservers/cloud-provider-cherry:v1', 0), 'ok')
+  assert.is(of('registry.example/my-packet-ccm-dashboard:1'), 'ok')
+  const [found] = judge(runningPredecessor, { workloads: [workload('packethost/packet-ccm')] })
+  assert.is(found?.fix, 'kubectl scale deployment -n kube-system ccm --replicas=0')
+})
+
+test('who leads', () => {
+  const lease = (holderIdentity: string, ageS: number, name = 'cloud-controller-manager'): Lease => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace: 'kube-system' },
+    spec: { holderIdentity, leaseDurationSeconds: 15, renewTime: new Date(now.getTime() - ageS * 1000).toISOString() },
+  })
+  const of = (...leases: Lease[]) => lines(leader, { leases })[0] ?? ''
+  assert.match(of(lease('pod-1_0123456789ab', 5)), /^ok/)
+  assert.match(of(lease('pod-1_0123456789ab', 300)), /^error: nobody renews/)
+  assert.match(of(lease('', 0)), /^error: nobody renews/)
+  assert.match(of(), /^error: the lease kube-system\/cloud-controller-manager does not exist/)
+  assert.match(of(lease('n_3b241101-e2bb-4255-8caf-4136c566a962', 5)), /^error: .* which is not eip-admission/)
+  assert.equal(judge(leader, { leases: [] }, { flags: { '--leader-elect': 'false' } }), [])
+  const env = { METAL_EIP_TAG: 'cp' }
+  assert.is(judge(guardianLease, { leases: [] }, { env })[0]?.level, 'error')
+  assert.is(judge(guardianLease, { leases: [lease('a_1', 2, 'eip-admission-control-plane')] }, { env })[0]?.level, 'ok')
+})
+
+test.run()

@@ -1,0 +1,272 @@
+// Apply and undo, killed at each of their writes: the next run ends where an undisturbed one does.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { ipAddressPools } from '../../../announcers/metallb/resources.ts'
+import { configMaps, services } from '../../../kube/resource.ts'
+import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
+import { undoTakeover } from '../../../commands/takeover/undo/undo.ts'
+import { type World, finalizer, upstream, world } from './world.ts'
+
+const patienceMs = 1e9
+const common = (of: World, lines: string[] = []) => ({
+  client: of.client(),
+  clock: of.clock,
+  tell: (line: string) => void lines.push(line),
+  signal: new AbortController().signal,
+  patienceMs,
+})
+
+const apply = (of: World, lines?: string[]) =>
+  applyTakeover({ ...common(of, lines), makePlan: async () => of.plan(), install: of.install })
+
+async function undo(of: World, lines?: string[]) {
+  // A person stops our process before.
+  of.state.isOurs = false
+  const held = of.holder()
+  if (held?.spec?.holderIdentity?.startsWith('ours_'))
+    of.api.drop({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true }, of.lease)
+  return undoTakeover({ ...common(of, lines), namespace: 'eip-admission' })
+}
+
+/** Everything that a user of the cluster, a router or a predecessor sees. */
+function visible({ api, resources }: World): unknown {
+  const plain = (object: {
+    metadata: { name: string; labels?: unknown; annotations?: unknown; finalizers?: unknown }
+    kind: string
+  }) => {
+    const { name, labels = {}, annotations = {}, finalizers = [] } = object.metadata
+    const spec: unknown = Reflect.get(object, 'spec')
+    return [`${object.kind} ${name}`, { labels, annotations, finalizers, spec }] as const
+  }
+  const objects = Object.values(resources).flatMap((resource) => api.stored(resource))
+  return Object.fromEntries([...objects, ...api.stored(services)].map(plain))
+}
+
+/** Counts the writes of a run, then repeats it on new worlds, killed at each of them. */
+async function killedAtEach(
+  make: () => Promise<World>,
+  run: (of: World) => Promise<unknown>,
+  check: (of: World) => void,
+) {
+  const first = await make()
+  first.state.writes = 0
+  await run(first)
+  const { writes } = first.state
+  check(first)
+  assert.ok(writes > 5)
+  for (let at = 1; at <= writes; at += 1) {
+    const of = await make()
+    of.state.writes = 0
+    of.state.kills = at
+    // How often a lease is renewed meanwhile differs, so a run may end before this write.
+    const isKilled = await run(of).then(
+      () => false,
+      (error: Error) => error.message.endsWith('killed') || Promise.reject(error),
+    )
+    of.state.kills = Infinity
+    if (isKilled) await run(of)
+    check(of)
+  }
+}
+
+const writtenLabels = { 'app.kubernetes.io/managed-by': 'eip-admission', 'cloud-provider': 'equinix-metal' }
+
+const fresh = async () => {
+  const of = world()
+  of.state.isOurs = true
+  return of
+}
+const taken = async () => {
+  const of = await fresh()
+  await apply(of)
+  return of
+}
+
+test('apply that is killed at any write is finished by the next one', () =>
+  killedAtEach(fresh, apply, (of) => {
+    for (const { metadata } of of.api.stored(services)) assert.equal(metadata.finalizers, [upstream, finalizer])
+    assert.is(of.holder()?.spec?.holderIdentity, 'ours_0123456789ab')
+    assert.is(of.api.stored(configMaps)[0]?.data?.['state'], 'applied')
+  }))
+
+test('undo that is killed at any write leaves what was found', async () => {
+  const before = visible(world())
+  await killedAtEach(taken, undo, (of) => {
+    assert.equal(visible(of), before)
+    assert.equal([of.api.stored(elasticIPs).length, of.api.stored(configMaps).length], [0, 0])
+    assert.match(of.holder()?.spec?.holderIdentity ?? '', /^node-a_/)
+  })
+})
+
+test('undo of an apply that was killed at any write leaves what was found', async () => {
+  const before = visible(world())
+  const counted = await fresh()
+  await apply(counted)
+  // The first three write the namespace, the lock and the record: before them nothing was changed.
+  for (let at = 4; at <= counted.state.writes; at += 1) {
+    const of = await fresh()
+    of.state.kills = at
+    await apply(of).catch(() => undefined)
+    of.state.kills = Infinity
+    await undo(of)
+    assert.equal(visible(of), before, `killed at write ${at}`)
+  }
+})
+
+for (const left of [[finalizer, upstream], [finalizer], [upstream]]) {
+  test(`undo takes ${left.join()} off a Service that is being deleted while another shows its address, and says so`, async () => {
+    const of = await taken()
+    const [web, api] = of.api.stored(services)
+    if (!web || !api) return assert.unreachable()
+    of.api.put(services, { ...api, spec: { ...api.spec, loadBalancerIP: web.spec.loadBalancerIP ?? '' } })
+    // As our program leaves it: the address is withdrawn, and its release waits for the other Service.
+    const metadata = { ...web.metadata, deletionTimestamp: '2026-01-31T09:00:00Z', finalizers: left }
+    of.api.put(services, { ...web, metadata, spec: { type: 'LoadBalancer' }, status: {} })
+    const { reservations } = await undo(of)
+    assert.equal(
+      of.api.stored(services).map((one) => [one.metadata.name, one.metadata.finalizers]),
+      [['api', [upstream]]],
+    )
+    const reason = 'Service default/web is being deleted, and Service default/api shows its address: keep it'
+    assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
+  })
+}
+
+test('undo says of a reservation whose deletion was requested that it may be gone', async () => {
+  const of = await taken()
+  const [web, api] = of.api.stored(elasticIPs)
+  if (!web || !api) return assert.unreachable()
+  for (const [record, more] of [
+    [web, {}],
+    [api, { deletionRequestedAt: '2026-01-31T09:00:00Z' }],
+  ] as const)
+    of.api.put(elasticIPs, { ...record, status: { ...record.status, phase: 'Releasing', ...more } })
+  const { reservations } = await undo(of)
+  assert.equal(reservations.map(({ reason }) => reason).toSorted(), [
+    'ElasticIP default.api was Releasing, and its deletion was requested: the cloud may not have it any more',
+    'ElasticIP default.web was Releasing',
+  ])
+})
+
+test('undo names the reservation of a Service that is gone, as after a run that was killed', async () => {
+  const of = await taken()
+  of.api.drop(services, { namespace: 'default', name: 'web' })
+  const { reservations } = await undo(of)
+  const reason = 'Service default/web does not exist any more'
+  assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
+})
+
+/** A Service that comes while our program serves. */
+function addLate(of: World): void {
+  of.api.put(services, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'late', finalizers: [finalizer] },
+    spec: { type: 'LoadBalancer', loadBalancerIP: '198.51.100.20' },
+  })
+}
+
+const poolNames = ({ api }: World) => api.stored(ipAddressPools).map(({ metadata }) => metadata.name)
+
+test('the pool of a new Service has the name of the predecessor from the start, and is never removed', async () => {
+  const of = world({ hasWebhook: true })
+  of.state.isOurs = true
+  await apply(of)
+  addLate(of)
+  of.tick()
+  assert.ok(poolNames(of).includes('default.late'))
+  const uid = () => of.api.stored(ipAddressPools).find(({ metadata }) => metadata.name === 'default.late')?.metadata.uid
+  const before = uid()
+  await undo(of)
+  assert.is(uid(), before)
+})
+
+for (const hasWebhook of [false, true]) {
+  test(`a pool that has the name of its address is renamed, ${hasWebhook ? 'one after the other' : 'the new one first'}`, async () => {
+    const of = world({ hasWebhook })
+    of.state.isOurs = true
+    await apply(of)
+    of.api.put(ipAddressPools, {
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      metadata: { namespace: 'metallb-system', name: '198.51.100.20', labels: writtenLabels },
+      spec: { addresses: ['198.51.100.20/32'], autoAssign: false },
+    })
+    addLate(of)
+    of.tick()
+    assert.ok(poolNames(of).includes('198.51.100.20'))
+    await undo(of)
+    assert.equal(poolNames(of).toSorted(), ['default.api', 'default.late', 'default.web'])
+  })
+}
+
+test('with 40 nodes apply writes as often as with two, and no run writes a node', async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `node-${n}`)
+  const counts = []
+  for (const nodes of [2, 40]) {
+    const of = world({ nodeNames: names(nodes) })
+    of.state.isOurs = true
+    await apply(of)
+    // How often leases are renewed is a matter of time.
+    const writes = of.calls.writes.filter((kind) => kind !== 'Lease').length
+    const applied = { writes, kinds: new Set(of.calls.writes) }
+    of.calls.writes.length = 0
+    of.calls.reads.length = 0
+    await undo(of)
+    const peers = of.calls.writes.filter((kind) => kind === 'BGPPeer').length
+    const reads = of.calls.reads.filter((kind) => kind === 'Node').length
+    assert.not(applied.kinds.has('Node') || of.calls.writes.includes('Node'))
+    assert.ok(peers <= 2 * nodes, `${peers} writes for ${2 * nodes} peers`)
+    counts.push({ writes: applied.writes, reads })
+  }
+  assert.is(counts[1]?.writes, counts[0]?.writes)
+  // All nodes are one list; how often it is read depends on steps and waves, not on nodes.
+  assert.ok((counts[1]?.reads ?? 0) < 20, JSON.stringify(counts))
+})
+
+test('a takeover that begins again after undo, and its undo, end the same', async () => {
+  const of = await fresh()
+  const before = visible(of)
+  for (let round = 0; round < 2; round += 1) {
+    of.state.isOurs = true
+    await apply(of)
+    await undo(of)
+    assert.equal(visible(of), before)
+  }
+})
+
+test('a signal ends a run between two steps, and nothing is half said', async () => {
+  const of = await fresh()
+  const stopping = new AbortController()
+  const lines: string[] = []
+  const run = applyTakeover({
+    ...common(of),
+    tell(line) {
+      lines.push(line)
+      if (line.startsWith('[3/6]')) stopping.abort()
+    },
+    signal: stopping.signal,
+    makePlan: async () => of.plan(),
+    install: of.install,
+  })
+  await run.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.name, 'Interrupted'),
+  )
+  assert.match(lines.at(-1) ?? '', /^\[3\/6\]/)
+})
+
+test('a step without progress ends with what is missing, and what to do', async () => {
+  const of = world()
+  const run = applyTakeover({ ...common(of), patienceMs: 60_000, makePlan: async () => of.plan(), install: of.install })
+  await run.then(
+    () => assert.unreachable(),
+    (error: Error) => {
+      assert.match(error.message, 'made no progress for 1 minutes: nobody holds the lease')
+      assert.match(error.message, 'start `eip-admission serve`')
+    },
+  )
+})
+
+test.run()

@@ -1,0 +1,711 @@
+// What a takeover would do, from facts alone.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import type { KubeObject, Lease, Node, Service } from '../../../kube/objects.ts'
+import { serviceMarks } from '../../../ledger/record/marks.ts'
+import type { Fact } from '../../../inspect/fact.ts'
+import type { TakeoverFacts } from '../../../commands/takeover/plan/facts.ts'
+import { findPredecessors } from '../../../commands/takeover/predecessors/find-predecessor.ts'
+import { makePlan } from '../../../commands/takeover/plan/make-plan.ts'
+import type { TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
+import type { Progress } from '../../../commands/takeover/progress.ts'
+import type { ProgramObject } from '../../../commands/takeover/predecessors/pod-template.ts'
+import { predecessors } from '../../../commands/takeover/predecessors/predecessors.ts'
+import { formatPlan } from '../../../commands/takeover/report/report.ts'
+import { translate } from '../../../commands/takeover/predecessors/translate.ts'
+import { objectsOf } from '../../announcers/predecessors.ts'
+import { makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { makeContext, now } from '../doctor/context.ts'
+
+type Values = { [Name in keyof TakeoverFacts]: Extract<TakeoverFacts[Name], { value: unknown }>['value'] }
+
+type Scene = Partial<Values> & {
+  unread?: Partial<Record<keyof TakeoverFacts, string>>
+  flags?: Record<string, string>
+  env?: Record<string, string>
+  pods?: ProgramObject[]
+  givenFlags?: Record<string, string>
+}
+
+const image = 'equinix/cloud-provider-equinix-metal:v3.8.1'
+
+function program(
+  facts: Partial<ProgramObject['metadata']> & { image?: string; kind?: string; replicas?: number } = {},
+) {
+  const { image: own = image, kind = 'Deployment', replicas = 1, ...metadata } = facts
+  const isDaemonSet = kind === 'DaemonSet'
+  const object: ProgramObject = {
+    apiVersion: 'apps/v1',
+    kind,
+    metadata: { namespace: 'kube-system', name: 'ccm', uid: 'u', ...metadata },
+    spec: {
+      ...(!isDaemonSet && { replicas }),
+      selector: { matchLabels: { app: 'ccm' } },
+      template: { spec: { containers: [{ image: own }], nodeSelector: { role: 'control-plane' } } },
+    },
+    ...(isDaemonSet && { status: { desiredNumberScheduled: replicas } }),
+  }
+  return object
+}
+
+const metallb = program({
+  name: 'controller',
+  namespace: 'metallb-system',
+  image: 'quay.io/metallb/controller:v0.16.1',
+})
+metallb.status = { readyReplicas: 1 }
+
+/** The plan for facts in which these differ: a healthy cluster that a predecessor runs, with two Services. */
+function planOf(scene: Scene = {}): TakeoverPlan {
+  const { unread = {}, flags = {}, env = {}, pods = [], givenFlags = {}, ...values } = scene
+  const context = makeContext({ flags, env: { METAL_LOAD_BALANCER: 'empty://', ...env } })
+  const programs = values.programs ?? [program()]
+  const all: Values = {
+    server: { version: 'v1.36.0', major: 1, minor: 36, clockAheadMs: 0 },
+    cluster: { id: 'c', uid: 'c', ledger: undefined },
+    services: [web, api],
+    records: [],
+    nodes: [],
+    programs,
+    workloads: programs,
+    definitions: [],
+    metallb: [],
+    sessions: [],
+    cloudReads: [],
+    cloudPace: { calls: 1, limited: 0 },
+    reservations: [reserved('default/web', '203.0.113.1'), reserved('default/api', '203.0.113.2')],
+    machines: [],
+    peers: new Map(),
+    seenSessions: new Map(),
+    controlPlane: [],
+    leases: [],
+    document: undefined,
+    bgpSecret: undefined,
+    autoscalers: [],
+    progress: undefined,
+    lock: undefined,
+    ...values,
+  }
+  const facts = Object.fromEntries(
+    Object.entries(all).map(([name, value]): [string, Fact<unknown>] => {
+      const problem = new Map(Object.entries(unread)).get(name)
+      return [name, problem === undefined ? { value } : { unread: problem }]
+    }),
+  ) as TakeoverFacts
+  const found = findPredecessors(programs, pods)
+  const predecessor = found.workloads[0]?.predecessor ?? predecessors[1]
+  assert.ok(predecessor)
+  const given = { flags: givenFlags, secretFlags: [], env: [], file: undefined, unread: [] }
+  return makePlan({ found, predecessor, given, translation: translate(predecessor, given), flags, facts, context })
+}
+
+const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'c' } as const
+
+function reserved(key: string, address: string, more: Partial<Reservation> = {}): Reservation {
+  return makeReservation({ id: `res-${address.split('.')[3]}`, address, marks: serviceMarks(scheme, key), ...more })
+}
+
+const show = (ip: string) => ({ loadBalancer: { ingress: [{ ip }] } })
+
+function served(name: string, address: string, more: Parameters<typeof makeService>[0] = {}): Service {
+  return makeService({ name, uid: name, loadBalancerIP: address, status: show(address), ...more })
+}
+
+const web = served('web', '203.0.113.1')
+const api = served('api', '203.0.113.2')
+const reasons = (plan: TakeoverPlan, of: 'blockers' | 'warnings' = 'blockers') => plan[of].map(({ reason }) => reason)
+const heldOf = ({ services }: TakeoverPlan, name: string) => {
+  const { before, after, held } = services.find((one) => one.name === name) ?? {}
+  return [before, after, held]
+}
+
+test('a healthy cluster: every address stays, nothing is in the way, and nothing is bought', () => {
+  const plan = planOf()
+  assert.equal([reasons(plan), reasons(plan, 'warnings')], [[], []])
+  assert.ok(plan.services.every(({ before, after }) => before !== undefined && before === after))
+  assert.equal(plan.cost, { addressesBefore: 2, addressesAfter: 2 })
+  assert.equal(plan.settings.flags, {})
+})
+
+const own = makeReservation({ id: 'own', address: '203.0.113.9' })
+const record = makeRecord({ phase: 'Bound', address: '203.0.113.1', reservationID: 'res-1' })
+
+const holdings: { name: string; scene: Scene; service: string; is: unknown[]; blockers?: string[] }[] = [
+  {
+    name: 'an own address of the project',
+    scene: { services: [served('own', '203.0.113.9')], reservations: [own] },
+    service: 'own',
+    is: ['203.0.113.9', '203.0.113.9', 'own'],
+  },
+  {
+    name: 'an own address in a network of the project',
+    scene: {
+      services: [served('own', '203.0.113.9')],
+      reservations: [{ ...own, address: '203.0.113.8', prefixLength: 29 }],
+    },
+    service: 'own',
+    is: ['203.0.113.9', '203.0.113.9', 'own'],
+  },
+  {
+    name: 'an own address of the ranges',
+    scene: { services: [served('own', '198.51.100.9')], flags: { '--own-address-ranges': '198.51.100.0/24' } },
+    service: 'own',
+    is: ['198.51.100.9', '198.51.100.9', 'own'],
+  },
+  {
+    name: 'a record of ours',
+    scene: { records: [record] },
+    service: 'web',
+    is: ['203.0.113.1', '203.0.113.1', 'record'],
+  },
+  {
+    name: 'an address that only the status shows',
+    scene: {
+      services: [makeService({ status: show('203.0.113.1') })],
+      reservations: [reserved('default/web', '203.0.113.1')],
+    },
+    service: 'web',
+    is: ['203.0.113.1', '203.0.113.1', 'reserved'],
+  },
+  {
+    name: 'an address in a spelling of its own',
+    scene: {
+      services: [served('web', '2001:DB8::0:1', { ipFamilies: ['IPv6'] })],
+      reservations: [reserved('default/web', '2001:db8::1')],
+    },
+    service: 'web',
+    is: ['2001:db8::1', '2001:db8::1', 'reserved'],
+  },
+  {
+    name: 'no address yet',
+    scene: { services: [makeService()], reservations: [] },
+    service: 'web',
+    is: [undefined, undefined, 'pending'],
+  },
+  {
+    name: 'a reservation that the predecessor did not write on its Service yet',
+    scene: { services: [makeService()] },
+    service: 'web',
+    is: [undefined, '203.0.113.1', 'reserved'],
+  },
+  {
+    name: "another program's Service",
+    scene: { services: [served('web', '192.0.2.1', { loadBalancerClass: 'x/y' })], reservations: [] },
+    service: 'web',
+    is: ['192.0.2.1', '192.0.2.1', 'ignored'],
+  },
+  {
+    name: 'the control-plane address',
+    scene: {
+      services: [
+        served('cloud-provider-equinix-metal-kubernetes-external', '203.0.113.7', { namespace: 'kube-system' }),
+      ],
+      controlPlane: [{ id: 'cp', address: '203.0.113.7', machines: ['m'], tags: [] }],
+    },
+    service: 'cloud-provider-equinix-metal-kubernetes-external',
+    is: ['203.0.113.7', '203.0.113.7', 'control-plane'],
+  },
+  {
+    name: 'a reservation that is gone, with the address in the spec',
+    scene: { services: [web], reservations: [] },
+    service: 'web',
+    is: ['203.0.113.1', '203.0.113.1', 'own'],
+    blockers: ['reservation-missing'],
+  },
+  {
+    name: 'a reservation that is gone, with the address in the status alone',
+    scene: { services: [makeService({ status: show('203.0.113.1') })], reservations: [] },
+    service: 'web',
+    is: ['203.0.113.1', undefined, 'pending'],
+    blockers: ['reservation-missing'],
+  },
+  {
+    name: 'a reservation with another address',
+    scene: { services: [makeService({ status: show('203.0.113.77') })] },
+    service: 'web',
+    is: ['203.0.113.77', '203.0.113.1', 'reserved'],
+    blockers: ['address-differs'],
+  },
+  {
+    name: 'a reservation that names another cluster',
+    scene: {
+      services: [web],
+      reservations: [
+        reserved('default/web', '203.0.113.1', { marks: serviceMarks({ ...scheme, cluster: 'old' }, 'default/web') }),
+      ],
+    },
+    service: 'web',
+    is: ['203.0.113.1', '203.0.113.1', 'own'],
+    blockers: ['other-cluster'],
+  },
+  {
+    name: 'a Service that is being deleted',
+    scene: { services: [served('web', '203.0.113.1', { deletionTimestamp: '2026-02-01T11:00:00Z' })] },
+    service: 'web',
+    is: ['203.0.113.1', '203.0.113.1', 'own'],
+    blockers: ['service-being-deleted'],
+  },
+]
+
+for (const { name, scene, service, is, blockers = [] } of holdings)
+  test(`a Service with ${name}`, () => {
+    const plan = planOf(scene)
+    assert.equal(heldOf(plan, service), is)
+    assert.equal(reasons(plan), blockers)
+  })
+
+test('two Services with one address: refused in two namespaces, allowed where MetalLB shares it', () => {
+  const sharing = { 'metallb.io/allow-shared-ip': 'k' }
+  const of = (namespace: string, annotations?: Record<string, string>) =>
+    planOf({
+      services: [
+        served('a', own.address ?? '', { ...(annotations && { annotations }) }),
+        served('b', own.address ?? '', { namespace, ...(annotations && { annotations }) }),
+      ],
+      reservations: [own],
+    })
+  assert.ok(reasons(of('shop')).includes('shared-address'))
+  assert.equal(reasons(of('default')), [])
+  assert.ok(reasons(of('default'), 'warnings').includes('shared-address'))
+  assert.not(reasons(of('default', sharing), 'warnings').includes('shared-address'))
+})
+
+test('whose the other reservations are, and that none of them is touched', () => {
+  const marks = (cluster: string, key: string) => serviceMarks({ ...scheme, cluster }, key)
+  const plan = planOf({
+    reservations: [
+      reserved('default/web', '203.0.113.1'),
+      reserved('default/api', '203.0.113.2'),
+      makeReservation({ id: 'orphan', address: '203.0.113.3', marks: marks('c', 'default/gone') }),
+      makeReservation({ id: 'second', address: '203.0.113.4', marks: marks('c', 'default/web') }),
+      makeReservation({ id: 'theirs', address: '203.0.113.5', marks: marks('other', 'default/web') }),
+      makeReservation({ id: 'nobody', address: '203.0.113.6' }),
+    ],
+  })
+  assert.equal(
+    plan.reservations.map(({ id, whose, action }) => `${id} ${whose} ${action}`),
+    [
+      'res-1 service adopt',
+      'res-2 service adopt',
+      'orphan orphan keep',
+      'second surplus keep',
+      'theirs other-cluster keep',
+    ],
+  )
+  assert.equal(reasons(plan), [])
+  assert.equal(reasons(plan, 'warnings').toSorted(), ['orphan', 'surplus'])
+  assert.is(plan.settings.flags['--sweep'], 'report')
+  assert.match(plan.settings.values, 'sweep: report')
+  assert.equal(plan.cost, { addressesBefore: 4, addressesAfter: 4 })
+})
+
+test('the remedy of a limit is one that leaves room', () => {
+  const [blocker] = planOf({ flags: { '--max-addresses': '1' } }).blockers
+  assert.match(blocker?.remedy ?? '', /--max-addresses=\d+/)
+  assert.ok(Number(/=(\d+)/.exec(blocker?.remedy ?? '')?.[1]) > 2)
+})
+
+test('a person who gave a sweep mode keeps it', () => {
+  const orphan = makeReservation({ id: 'o', marks: serviceMarks(scheme, 'default/gone') })
+  const plan = planOf({ reservations: [orphan], services: [], flags: { '--sweep': 'release' } })
+  assert.is(plan.settings.flags['--sweep'], 'release')
+})
+
+const lease = (holderIdentity: string, name = 'cloud-controller-manager'): Lease => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { namespace: 'kube-system', name },
+  spec: { holderIdentity, renewTime: now.toISOString(), leaseDurationSeconds: 15 },
+})
+const ours = 'eip-admission-0_0123456789ab'
+const step = { name: 'lead', title: 'Let eip-admission lead', number: 4, of: 6 }
+const progress: Progress = {
+  state: 'applying',
+  step,
+  found: {
+    predecessor: 'equinix-metal',
+    workloads: [],
+    services: {},
+    lease: {} as never,
+    ourLease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
+  },
+}
+const pod = (ownerReferences?: KubeObject['metadata']['ownerReferences']): ProgramObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'kube-system', name: 'p', ...(ownerReferences && { ownerReferences }) },
+  spec: { containers: [{ image }] },
+})
+const owner = (kind: string) => [{ apiVersion: 'v1', kind, name: 'node-a', uid: 'u' }]
+const metallbSettings = { METAL_LOAD_BALANCER: 'metallb:///?crdConfiguration=true' }
+
+const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: string[] }[] = [
+  { name: 'limits below what is held', scene: { flags: { '--max-addresses': '1' } }, blockers: ['limit'] },
+  { name: 'limits of a namespace', scene: { flags: { '--max-addresses-per-namespace': '1' } }, blockers: ['limit'] },
+  { name: 'limits that just fit', scene: { flags: { '--max-addresses': '2' } } },
+  {
+    name: 'a version that we do not know',
+    scene: { programs: [program({ image: 'packethost/packet-ccm:v2.0.0' })] },
+    blockers: ['unknown-version'],
+  },
+  {
+    name: 'a tag without a version',
+    scene: { programs: [program({ image: image.replace('v3.8.1', 'main') })] },
+    warnings: ['unnamed-version'],
+  },
+  {
+    name: 'a second predecessor',
+    scene: { programs: [program(), program({ name: 'x', image: 'cloud-provider-cherry:v1.35.2' })] },
+    blockers: ['several-predecessors'],
+  },
+  {
+    name: 'a second one that is stopped',
+    scene: { programs: [program(), program({ name: 'x', image: 'cloud-provider-cherry:v1.35.2', replicas: 0 })] },
+  },
+  {
+    name: 'two workloads of one predecessor',
+    scene: { programs: [program(), program({ name: 'x', kind: 'DaemonSet' })] },
+  },
+  { name: 'a static pod', scene: { pods: [pod(owner('Node'))] }, blockers: ['predecessor-pod'] },
+  { name: 'a pod of nobody', scene: { pods: [pod()] }, blockers: ['predecessor-pod'] },
+  { name: 'pods of its workloads', scene: { pods: [pod(owner('ReplicaSet')), pod(owner('DaemonSet'))] } },
+  {
+    name: 'an owner',
+    scene: { programs: [program({ ownerReferences: owner('Addon') })] },
+    blockers: ['managed-workload'],
+  },
+  {
+    name: 'Flux',
+    scene: { programs: [program({ labels: { 'kustomize.toolkit.fluxcd.io/name': 'x' } })] },
+    blockers: ['managed-workload'],
+  },
+  {
+    name: 'Argo CD',
+    scene: { programs: [program({ annotations: { 'argocd.argoproj.io/tracking-id': 'x' } })] },
+    blockers: ['managed-workload'],
+  },
+  {
+    name: 'k3s',
+    scene: { programs: [program({ annotations: { 'objectset.rio.cattle.io/id': 'x' } })] },
+    blockers: ['managed-workload'],
+  },
+  {
+    name: 'a manager that is suspended',
+    scene: {
+      programs: [
+        program({
+          annotations: { 'argocd.argoproj.io/tracking-id': 'x', 'eip-admission.dev/manager-suspended': 'true' },
+        }),
+      ],
+    },
+  },
+  {
+    name: 'Helm',
+    scene: { programs: [program({ annotations: { 'meta.helm.sh/release-name': 'ccm' } })] },
+    warnings: ['helm-release'],
+  },
+  {
+    name: 'an autoscaler',
+    scene: {
+      autoscalers: [
+        {
+          apiVersion: 'autoscaling/v2',
+          kind: 'HorizontalPodAutoscaler',
+          metadata: { namespace: 'kube-system', name: 'h' },
+          spec: { scaleTargetRef: { kind: 'Deployment', name: 'ccm' } },
+        },
+      ],
+    },
+    warnings: ['autoscaled'],
+  },
+  { name: 'a predecessor that is stopped', scene: { programs: [program({ replicas: 0 })] }, warnings: ['not-running'] },
+  {
+    name: 'our own workload',
+    scene: {
+      programs: [program(), program({ name: 'eip-admission', image: 'ghcr.io/eip-admission/eip-admission:1.0.0' })],
+    },
+    blockers: ['already-running'],
+  },
+  {
+    name: 'our own workload, stopped',
+    scene: {
+      programs: [
+        program(),
+        program({ name: 'eip-admission', image: 'ghcr.io/eip-admission/eip-admission:1.0.0', replicas: 0 }),
+      ],
+    },
+  },
+  { name: 'our own leader', scene: { leases: [lease(ours)] }, blockers: ['already-running'] },
+  {
+    name: 'our own leader, in a takeover that was begun',
+    scene: { leases: [lease(ours)], progress },
+    warnings: ['takeover-begun'],
+  },
+  { name: "the predecessor's leader", scene: { leases: [lease('node-a_6f8d2a3e-0000-4000-8000-000000000000')] } },
+  {
+    name: 'another lease',
+    scene: { givenFlags: { '--leader-elect-resource-name': 'ccm' } },
+    warnings: ['other-lease'],
+  },
+  {
+    name: 'a token without rights',
+    scene: { cloudReads: [{ what: 'the reservations', problem: 'no', fault: 'auth' }] },
+    blockers: ['cloud-access'],
+  },
+  {
+    name: 'an API server that is old',
+    scene: { server: { version: 'v1.27.0', major: 1, minor: 27, clockAheadMs: 0 } },
+    warnings: ['api-server-version'],
+  },
+  { name: 'an announcer that is not there', scene: { env: metallbSettings }, blockers: ['metallb-programs'] },
+  { name: 'an announcer that is there', scene: { env: metallbSettings, programs: [program(), metallb] } },
+  {
+    name: 'a fact that could not be read',
+    scene: { unread: { services: 'you may not list services' } },
+    blockers: ['unread'],
+  },
+  {
+    name: 'the trap of int32',
+    scene: {
+      env: metallbSettings,
+      programs: [program(), metallb],
+      definitions: [
+        {
+          apiVersion: 'apiextensions.k8s.io/v1',
+          kind: 'CustomResourceDefinition',
+          metadata: { name: 'bgppeers.metallb.io' },
+          spec: {
+            versions: [
+              {
+                name: 'v1beta2',
+                schema: {
+                  openAPIV3Schema: {
+                    properties: { spec: { properties: { peerASN: { format: 'int32', maximum: 4_294_967_295 } } } },
+                  },
+                },
+              },
+            ],
+          },
+        },
+      ],
+    },
+    blockers: ['metallb-definitions'],
+  },
+]
+
+for (const { name, scene, blockers = [], warnings = [] } of inTheWay)
+  test(`in the way, or not: ${name}`, () => {
+    const plan = planOf(scene)
+    assert.equal([reasons(plan), reasons(plan, 'warnings')], [blockers, warnings])
+    assert.ok([...plan.blockers, ...plan.warnings].every(({ what, where, remedy }) => what && where && remedy))
+  })
+
+const machineOf = (n: number) => `3b241101-e2bb-4255-8caf-4136c566a96${n}`
+const peer = (n: number, router: string) => ({
+  localAsn: 65_000,
+  peerAsn: 65_530,
+  peerAddress: router,
+  sourceAddress: `10.0.0.${n}`,
+  isMultihop: true,
+  password: undefined,
+})
+const routers = ['169.254.255.1', '169.254.255.2']
+const node = (n: number, annotations: Record<string, string> = {}): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: `node-${n}`, labels: { 'kubernetes.io/hostname': `node-${n}` }, annotations },
+  spec: { providerID: `equinixmetal://${machineOf(n)}` },
+})
+const network = {
+  nodes: [node(1), node(2)],
+  machines: [1, 2].map((n) => ({
+    id: machineOf(n),
+    name: `node-${n}`,
+    state: 'on' as const,
+    type: undefined,
+    region: 'da',
+    zone: undefined,
+    addresses: [],
+    privateNetwork: undefined,
+  })),
+  peers: new Map([1, 2].map((n) => [machineOf(n), routers.map((router) => peer(n, router))])),
+}
+
+test('a node whose annotations are right does not change; a missing one is named, without its value', () => {
+  const prefix = 'metal.equinix.com/bgp-peers'
+  const right = Object.fromEntries(
+    routers.flatMap((router, n) => [
+      [`${prefix}-${n}-node-asn`, '65000'],
+      [`${prefix}-${n}-peer-asn`, '65530'],
+      [`${prefix}-${n}-peer-ip`, router],
+      [`${prefix}-${n}-src-ip`, '10.0.0.1'],
+    ]),
+  )
+  const plan = planOf({ ...network, nodes: [node(1, right), node(2, { [`${prefix}-0-bgp-pass`]: 'c2VjcmV0' })] })
+  const [first, second] = plan.nodes
+  assert.equal(first, { name: 'node-1', change: 'none', annotations: [] })
+  assert.is(second?.change, 'annotations')
+  assert.ok(second?.annotations.includes(`${prefix}-0-bgp-pass`), 'a password that kube-vip does not read is removed')
+  assert.not.match(JSON.stringify(plan), 'c2VjcmV0')
+  assert.equal(
+    reasons(planOf({ ...network, peers: new Map([[machineOf(1), []]]) }), 'warnings').includes('node-without-peers'),
+    true,
+  )
+})
+
+test("MetalLB's objects of a predecessor keep their names, and a password in them is not shown", () => {
+  const objects = objectsOf('CPEM 3.8', {
+    nodes: [1, 2].map((n) => ({ name: `node-${n}`, address: `10.0.0.${n}` })),
+    routers,
+    localAsn: 65_000,
+    peerAsn: 65_530,
+    password: 'very-secret',
+    services: [
+      { name: 'web', address: '203.0.113.1' },
+      { name: 'api', address: '203.0.113.2' },
+    ],
+  })
+  const plan = planOf({ ...network, metallb: objects, programs: [program(), metallb], env: metallbSettings })
+  const { announcer } = plan
+  assert.is(announcer.name, 'metallb')
+  assert.not(announcer.objects.some(({ change }) => change === 'removed' || change === 'added'))
+  const names = objects.map(({ metadata }) => metadata.name).toSorted()
+  assert.equal(announcer.objects.map(({ name }) => name).toSorted(), names)
+  const pools = announcer.objects.filter(({ kind }) => kind === 'IPAddressPool')
+  assert.equal(
+    pools.map(({ change, interruptsSession }) => [change, interruptsSession]),
+    [
+      ['adopted', false],
+      ['adopted', false],
+    ],
+  )
+  assert.not.match(JSON.stringify(plan), 'very-secret')
+  assert.equal(reasons(plan), [])
+})
+
+test('a ConfigMap of MetalLB that is missing stands in the way', () => {
+  const old = program({ name: 'controller', namespace: 'metallb-system', image: 'metallb/controller:v0.11.0' })
+  old.status = { readyReplicas: 1 }
+  const env = { METAL_LOAD_BALANCER: 'metallb:///metallb-system/config' }
+  assert.equal(reasons(planOf({ env, programs: [program(), old] })), ['announcer-missing'])
+})
+
+const stopped = program({ replicas: 0 })
+const adopted = ['web', 'api'].map((name, n) => {
+  const claimRef = { namespace: 'default', name, uid: name }
+  const made = makeRecord(
+    { phase: 'Bound', address: `203.0.113.${n + 1}`, reservationID: `res-${n + 1}` },
+    { claimRef },
+  )
+  return { ...made, metadata: { ...made.metadata, name: `default.${name}` } }
+})
+const applied: Progress = { ...progress, state: 'applied', step: { name: 'verify', title: 'Verify', number: 6, of: 6 } }
+const complete: Scene = { programs: [stopped], records: adopted, leases: [lease(ours)], progress: applied }
+const lockOf = (holderIdentity: string, silentMs: number): Lease => {
+  const renewTime = new Date(now.getTime() - silentMs).toISOString()
+  const spec = { holderIdentity, acquireTime: '2026-01-01T11:00:00.000000Z', renewTime }
+  return { ...lease(holderIdentity), spec }
+}
+
+const stands: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = [
+  {
+    name: 'complete',
+    scene: complete,
+    says: [
+      /^Complete: eip-admission leads, .* is stopped/m,
+      /^ {2}eip-admission takeover undo --kubeconfig=k$/m,
+      /^ {2}kubectl delete deployment -n kube-system ccm$/m,
+      /^ {2}kubectl delete configmap -n eip-admission eip-admission-takeover$/m,
+    ],
+    not: [/was begun/, /takeover apply/, /helm/, /Warnings/],
+  },
+  {
+    name: 'complete, and installed by Helm',
+    scene: {
+      ...complete,
+      programs: [program({ replicas: 0, annotations: { 'meta.helm.sh/release-name': 'cpem' } })],
+    },
+    says: [/^ {2}helm uninstall -n kube-system cpem$/m],
+    not: [/kubectl delete deployment/],
+  },
+  {
+    name: 'complete until the predecessor was started again',
+    scene: { ...complete, programs: [program()] },
+    says: [
+      /the takeover was complete, but Deployment kube-system\/ccm runs again/,
+      /^ {2}eip-admission takeover apply /m,
+    ],
+    not: [/^Complete/m],
+  },
+  {
+    name: 'complete until nobody of ours led',
+    scene: { ...complete, leases: [] },
+    says: [
+      /no eip-admission holds the lease kube-system\/cloud-controller-manager/,
+      /^ {2}eip-admission takeover apply /m,
+    ],
+  },
+  {
+    name: 'stopped in apply',
+    scene: { ...complete, progress },
+    says: [
+      /`takeover apply` stopped at step 4 of 6: Let eip-admission lead/,
+      /To go on:\n\n {2}eip-admission takeover apply --kubeconfig=k --max-addresses=9\n\nTo go back instead:\n\n {2}eip-admission takeover undo --kubeconfig=k\n$/,
+    ],
+  },
+  {
+    name: 'stopped in undo',
+    scene: { ...complete, progress: { ...progress, state: 'undoing' } },
+    says: [/`takeover undo` stopped at step 4 of 6/, /To go on:\n\n {2}eip-admission takeover undo --kubeconfig=k\n/],
+  },
+  {
+    name: 'at work',
+    scene: { ...complete, progress, lock: lockOf('anna@laptop_takeover-apply_0123-4', 2_000) },
+    says: [/^Wait: `takeover apply` of anna@laptop works on it since 2026-01-01T11:00:00Z/m],
+    not: [/To go on/],
+  },
+  {
+    name: 'killed a while ago',
+    scene: { ...complete, progress, lock: lockOf('anna@laptop_takeover-apply_0123-4', 40_000) },
+    says: [/stopped at step 4 of 6/],
+    not: [/anna/],
+  },
+]
+
+for (const { name, scene, says, not = [] } of stands)
+  test(`a takeover that is ${name}`, () => {
+    const plan = planOf(scene)
+    assert.equal(reasons(plan), [])
+    const text = formatPlan(plan, 'text', { flags: { '--kubeconfig': 'k', '--max-addresses': '9' } })
+    for (const pattern of says) assert.match(text, pattern)
+    for (const pattern of not) assert.not.match(text, pattern)
+  })
+
+test('the text is aligned, hides nothing that a user wrote as a line of ours, and ends with the next command', () => {
+  const plan = planOf({
+    services: [served('web', '203.0.113.1'), { ...api, metadata: { ...api.metadata, name: 'a\u001b[2Jb\nReady.' } }],
+  })
+  const text = formatPlan(plan, 'text', { flags: { '--max-addresses': '9' } })
+  assert.not.match(text.replaceAll('\n', ''), /\p{C}/u)
+  assert.not.match(text, /^Ready\.$/m)
+  const ready = formatPlan(planOf(), 'text', { flags: { '--max-addresses': '9' } })
+  assert.match(ready, /SERVICE +BEFORE +AFTER +HOW +RESERVATION\n/)
+  assert.match(ready, / {2}eip-admission takeover apply --max-addresses=9\n$/)
+})
+
+test('a warning says rightly where in the text the list of Services is', () => {
+  const plan = planOf({ programs: [program({ image: image.replace('v3.8.1', 'main') })] })
+  const text = formatPlan(plan, 'text', { flags: {} })
+  const [services, warning] = [/^Services \(/m, /list of Services above/].map((pattern) => text.search(pattern))
+  assert.ok(services !== undefined && warning !== undefined && services > 0 && warning > services, text)
+})
+
+test('a plan is plain data: it is the same after it was written and read', () => {
+  const plan = planOf({ ...network, programs: [program({ kind: 'DaemonSet' })] })
+  const read = JSON.parse(formatPlan(plan, 'json', { flags: {} })) as TakeoverPlan
+  assert.is(formatPlan(read, 'text', { flags: {} }), formatPlan(plan, 'text', { flags: {} }))
+  assert.equal(plan.predecessor.workloads[0]?.nodeSelector, { role: 'control-plane' })
+})
+
+test.run()

@@ -1,0 +1,227 @@
+// How a predecessor's settings are found and translated.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
+import { chartValuesOf } from '../../../commands/takeover/predecessors/chart-values.ts'
+import { findPredecessors } from '../../../commands/takeover/predecessors/find-predecessor.ts'
+import { type GivenSettings, readGivenSettings } from '../../../commands/takeover/predecessors/given-settings.ts'
+import type { Container, ProgramObject, Volume } from '../../../commands/takeover/predecessors/pod-template.ts'
+import {
+  type Predecessor,
+  predecessorOf,
+  predecessors,
+  versionOf,
+} from '../../../commands/takeover/predecessors/predecessors.ts'
+import { translate } from '../../../commands/takeover/predecessors/translate.ts'
+
+const images: [string, Predecessor['id'] | undefined, string | undefined][] = [
+  ['equinix/cloud-provider-equinix-metal:v3.8.1', 'equinix-metal', '3.8.1'],
+  ['quay.io/equinix-oss/cloud-provider-equinix-metal:v3.7.0@sha256:00', 'equinix-metal', '3.7.0'],
+  ['registry:5000/mirror/cloud-provider-equinix-metal:main', 'equinix-metal', undefined],
+  ['ghcr.io/siderolabs/cloud-provider-equinix-metal:v3.8.1-1', 'equinix-metal-sidero', '3.8.1-1'],
+  ['packethost/packet-ccm:v1.1.0', 'packet', '1.1.0'],
+  ['packethost/packet-ccm:7e3189de8abd08dcae35cf052b45326c29f79b7b', 'packet', undefined],
+  ['ghcr.io/cherryservers/cloud-provider-cherry@sha256:abc', 'cherry-servers', undefined],
+  ['ghcr.io/cherryservers/cloud-provider-cherry:v1.35.2', 'cherry-servers', '1.35.2'],
+  ['cloud-provider-cherry-exporter:v1', undefined, undefined],
+  ['eip-admission/eip-admission:v1.0.0', undefined, '1.0.0'],
+]
+
+for (const [image, id, version] of images)
+  test(`image ${image}`, () => assert.equal([predecessorOf(image)?.id, versionOf(image)], [id, version]))
+
+const mounted: Container['volumeMounts'] = [{ name: 'sa', mountPath: '/etc/cloud-sa/' }]
+
+function deployment(container: Container, volumes: Volume[] = []): ProgramObject {
+  const image = 'equinix/cloud-provider-equinix-metal:v3.8.1'
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: 'ccm', name: 'cpem' },
+    spec: { template: { spec: { containers: [{ image: 'proxy' }, { image, ...container }], volumes } } },
+  }
+}
+
+const data: Record<string, Record<string, string>> = {
+  'Secret ccm/config': { 'cloud-sa.json': '{"apiKey":"t0ken","projectID":"p"}', 'other.json': '{}' },
+  'Secret ccm/env': { METAL_API_KEY: 'from-env', id: 'p2' },
+  'ConfigMap ccm/env': { LB: 'empty://' },
+}
+
+async function given(container: Container, volumes?: Volume[]): Promise<GivenSettings> {
+  const [found] = findPredecessors([deployment(container, volumes)], []).workloads
+  assert.ok(found)
+  return readGivenSettings(found, async ({ kind, namespace, name }) => {
+    if (name === 'forbidden') throw new Error('you may not')
+    return data[`${kind} ${namespace}/${name}`]
+  })
+}
+
+const secretVolume: Volume = { name: 'sa', secret: { secretName: 'config' } }
+const places: { name: string; path: string; volume: Volume; mounts?: Container['volumeMounts']; key?: string }[] = [
+  { name: 'a Secret', path: '/etc/cloud-sa/cloud-sa.json', volume: secretVolume, key: 'cloud-sa.json' },
+  {
+    name: 'an item of a Secret',
+    path: '/etc/cloud-sa/x.json',
+    volume: { name: 'sa', secret: { secretName: 'config', items: [{ key: 'other.json', path: 'x.json' }] } },
+    key: 'other.json',
+  },
+  {
+    name: 'a single file',
+    path: '/cloud.json',
+    volume: secretVolume,
+    mounts: [{ name: 'sa', mountPath: '/cloud.json', subPath: 'cloud-sa.json' }],
+    key: 'cloud-sa.json',
+  },
+  {
+    name: 'a projected volume',
+    path: '/etc/cloud-sa/cloud-sa.json',
+    volume: { name: 'sa', projected: { sources: [{ secret: { name: 'config' } }] } },
+    key: 'cloud-sa.json',
+  },
+  { name: 'a path of the host', path: '/etc/cloud-sa/cloud-sa.json', volume: { name: 'sa', hostPath: { path: '/x' } } },
+  { name: 'nothing that is mounted', path: '/etc/other', volume: secretVolume },
+]
+
+for (const { name, path, volume, mounts = mounted, key } of places)
+  test(`the configuration file from ${name}`, async () => {
+    const { file, unread } = await given({ args: [`--cloud-config=${path}`], volumeMounts: mounts }, [volume])
+    assert.is(file?.ref.key, key)
+    assert.is(unread.length, key === undefined ? 1 : 0)
+  })
+
+test('what may not be read, or is not there, is named', async () => {
+  const { unread } = await given(
+    {
+      args: ['--cloud-config=/etc/cloud-sa/none.json'],
+      volumeMounts: mounted,
+      envFrom: [{ secretRef: { name: 'forbidden' } }],
+      env: [
+        { name: 'A', valueFrom: { secretKeyRef: { name: 'gone', key: 'a' } } },
+        { name: 'B', valueFrom: { secretKeyRef: { name: 'gone', key: 'a', optional: true } } },
+      ],
+    },
+    [secretVolume],
+  )
+  assert.equal(
+    unread.map(({ where, what }) => `${where} ${what}`),
+    [
+      'Secret ccm/forbidden cannot be read: you may not',
+      'Secret ccm/gone does not exist',
+      'Secret ccm/config has no key none.json',
+    ],
+  )
+})
+
+test('flags in every form of Go, with variables of the container', async () => {
+  const { flags } = await given({
+    command: ['./ccm', '-v', '2', '--leader-elect'],
+    args: ['--concurrent-service-syncs', '4', '--metro=$(PLACE)', '--odd=$(NONE)'],
+    env: [{ name: 'PLACE', value: 'da' }],
+  })
+  assert.equal(flags, {
+    '--v': '2',
+    '--leader-elect': 'true',
+    '--concurrent-service-syncs': '4',
+    '--metro': 'da',
+    '--odd': '$(NONE)',
+  })
+})
+
+test('a flag that has a variable from a Secret goes into the file, and not into the values', async () => {
+  const found = await given({
+    args: ['--project-id=$(ID)', '--eip-tag=$(ID)', '--max-addresses=$(ID)'],
+    env: [{ name: 'ID', valueFrom: { secretKeyRef: { name: 'env', key: 'id' } } }],
+  })
+  const { flags, merged, warnings } = translate(equinix, found)
+  assert.equal([flags, merged], [{}, { projectID: 'p2', eipTag: 'p2' }])
+  assert.equal(
+    warnings.map(({ reason, where }) => [reason, where]),
+    [['untranslated-setting', '--max-addresses']],
+  )
+})
+
+const [sidero, equinix, packet] = predecessors as [Predecessor, Predecessor, Predecessor]
+const none: GivenSettings = { flags: {}, secretFlags: [], env: [], file: undefined, unread: [] }
+const ref = { kind: 'Secret', namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' } as const
+
+test('flags of the table stay, those of the pod and without effect go, unknown ones are named', () => {
+  const { flags, notes, warnings } = translate(equinix, {
+    ...none,
+    flags: {
+      '--cloud-provider': 'equinixmetal',
+      '--provider-config': '/x',
+      '--leader-elect': 'false',
+      '--leader-elect-resource-name': 'ccm',
+      '--secure-port': '10259',
+      '--authentication-skip-lookup': 'true',
+      '--controllers': '*,-service',
+      '--tls-sni-cert-key': 'secret-looking',
+    },
+  })
+  assert.equal(flags, { '--leader-elect-resource-name': 'ccm', '--controllers': '*,-service' })
+  assert.equal(
+    notes.map((note) => note.split(' ')[0]),
+    ['--leader-elect=false', '--secure-port', '--authentication-skip-lookup'],
+  )
+  assert.equal(
+    warnings.map(({ reason, where }) => [reason, where]),
+    [['unknown-flag', '--tls-sni-cert-key']],
+  )
+  assert.not.match(JSON.stringify(warnings), 'secret-looking')
+})
+
+test('the environment takes precedence over the file; what is secret in it goes into the file', () => {
+  const text = JSON.stringify({ APIKEY: 'old', projectID: 'p', metro: 'da', oddity: 1 })
+  const { flags, file, merged, extraEnv, warnings } = translate(sidero, {
+    ...none,
+    file: { ref, text },
+    env: [
+      { name: 'METAL_API_KEY', value: 't0ken', isSecret: true },
+      { name: 'METAL_PROJECT_ID', value: 'p2', isSecret: true },
+      { name: 'METAL_METRO_NAME', value: 'sv', isSecret: false },
+      { name: 'METAL_BGP_PASS', value: 'pass', isSecret: false },
+      { name: 'METAL_OLD_THING', value: 'x', isSecret: false },
+      { name: 'HTTPS_PROXY', value: 'http://proxy:3128', isSecret: false },
+      { name: 'METAL_FACILITY_NAME', value: '', isSecret: false },
+      { name: 'EIP_MAX_ADDRESSES', value: '5', isSecret: true },
+    ],
+  })
+  assert.equal(flags, { '--metro': 'sv' })
+  assert.equal(merged, { apiKey: 't0ken', projectID: 'p2', bgpPass: 'pass' })
+  assert.equal(file?.fields, { metro: 'da', oddity: 1, apiKey: 't0ken', projectID: 'p2', bgpPass: 'pass' })
+  assert.equal(extraEnv, [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }])
+  assert.equal(
+    warnings.map(({ reason, where }) => [reason, where]),
+    [
+      ['unknown-variable', 'METAL_OLD_THING'],
+      ['untranslated-setting', 'EIP_MAX_ADDRESSES'],
+    ],
+  )
+})
+
+test('a file that is no JSON is a problem that quotes nothing of it', () => {
+  const { file } = translate(equinix, { ...none, file: { ref, text: '{"apiKey": t0ken}' } })
+  assert.match(file?.problems[0]?.wrong ?? '', 'is not JSON')
+  assert.not.match(JSON.stringify(file), 't0ken')
+})
+
+test('the values file has what the chart takes, and names the ConfigMap of MetalLB', () => {
+  const values = chartValuesOf({
+    dialect: 'packet',
+    cloudProvider: packet.provider,
+    flags: { '--facility': 'da11', '--api-server': 'https://127.0.0.1', '--controllers': '*', '--metro': 'da' },
+    secret: { name: 's', key: 'k' },
+    extraEnv: [{ name: 'NO_PROXY', value: '.local' }],
+    loadBalancer: { kind: 'metallb-configmap', namespace: 'metallb-system', name: 'pools' },
+  })
+  assert.equal(parse(values), {
+    cloudProvider: 'packet',
+    cloudConfig: { secretName: 's', key: 'k' },
+    settings: { facility: 'da11' },
+    metallb: { configMap: 'pools' },
+    extraEnv: [{ name: 'NO_PROXY', value: '.local' }],
+  })
+})
+
+test.run()

@@ -1,0 +1,147 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../../kube/objects.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import type { PlannedService } from '../../../commands/takeover/plan/plan.ts'
+import { type SeenService, isThere, serviceProblems } from '../../../commands/takeover/apply/verify.ts'
+import { type Routes, readRoutes } from '../../../commands/takeover/routes.ts'
+import { aPool, anAdvertisement } from '../../announcers/cluster.ts'
+
+const address = '198.51.100.7'
+const upstream = 'service.kubernetes.io/load-balancer-cleanup'
+const own = 'eip-admission.dev/address-cleanup'
+
+const planned: PlannedService = {
+  namespace: 'default',
+  name: 'web',
+  uid: 'u1',
+  before: address,
+  after: address,
+  held: 'reserved',
+  finalizers: [upstream],
+  shownIn: ['spec.loadBalancerIP', 'status.loadBalancer'],
+}
+
+type Shown = { spec?: string; status?: string; finalizers?: string[]; uid?: string }
+
+function aService({ spec = address, status = address, finalizers = [upstream, own], uid = 'u1' }: Shown = {}): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'web', uid, finalizers },
+    spec: { type: 'LoadBalancer', loadBalancerIP: spec },
+    status: { loadBalancer: { ingress: [{ ip: status }] } },
+  }
+}
+
+function aRecord({ phase = 'Bound', uid = 'u1', held = address } = {}): ElasticIP {
+  return {
+    apiVersion: 'eip-admission.dev/v1alpha1',
+    kind: 'ElasticIP',
+    metadata: { name: 'default.web' },
+    spec: { claimRef: { namespace: 'default', name: 'web', uid }, reclaimPolicy: 'Delete' },
+    status: { phase: phase as 'Bound', address: held },
+  }
+}
+
+const pool = aPool({ name: 'default.web', addresses: [`${address}/32`] })
+const seen: SeenService = {
+  planned,
+  service: aService(),
+  record: aRecord(),
+  metallb: [pool, anAdvertisement({ name: 'adv', ipAddressPools: ['default.web'] })],
+  routes: { before: undefined, now: { announcingNodes: undefined, sessions: undefined } },
+}
+
+function routesOf(nodes: number): Routes {
+  return { announcingNodes: nodes === 0 ? {} : { 'default/web': nodes }, sessions: undefined }
+}
+
+const rows: [name: string, change: Partial<SeenService>, problems: string[]][] = [
+  ['as planned', {}, []],
+  [
+    'another address in spec',
+    { service: aService({ spec: '192.0.2.1' }) },
+    [`spec.loadBalancerIP is 192.0.2.1, not ${address}`],
+  ],
+  [
+    'another address in the status',
+    { service: aService({ status: '192.0.2.1' }) },
+    [`its status shows 192.0.2.1, not ${address}`],
+  ],
+  ['no record', { record: undefined }, ['it has no ElasticIP yet']],
+  ['a record that is not bound', { record: aRecord({ phase: 'Reserved' }) }, ['its ElasticIP is Reserved']],
+  [
+    'a record of an earlier Service',
+    { record: aRecord({ uid: 'u0' }) },
+    ['its ElasticIP is bound to an earlier Service of that name'],
+  ],
+  [
+    'a record with another address',
+    { record: aRecord({ held: '192.0.2.1' }) },
+    [`its ElasticIP has the address 192.0.2.1, not ${address}`],
+  ],
+  ['no finalizer of ours', { service: aService({ finalizers: [upstream] }) }, [`it lacks the finalizer ${own}`]],
+  ['no finalizer of theirs', { service: aService({ finalizers: [own] }) }, [`it lacks the finalizer ${upstream}`]],
+  ['no pool', { metallb: [] }, ['no IPAddressPool has its address']],
+  ['a pool that nobody announces', { metallb: [pool] }, ['no BGPAdvertisement names IPAddressPool default.web']],
+  [
+    'a pool that another advertisement leaves out',
+    { metallb: [pool, anAdvertisement({ name: 'adv', ipAddressPools: ['default.api'] })] },
+    ['no BGPAdvertisement names IPAddressPool default.web'],
+  ],
+  ['announced before and now', { routes: { before: routesOf(2), now: routesOf(1) } }, []],
+  [
+    'announced before, and by nobody now',
+    { routes: { before: routesOf(2), now: routesOf(0) } },
+    ['2 nodes announced it before the takeover, and none does now'],
+  ],
+  ['announced by nobody before: it has no endpoints', { routes: { before: routesOf(0), now: routesOf(0) } }, []],
+  ['of a MetalLB that does not say', { routes: { before: undefined, now: routesOf(0) } }, []],
+  ['no MetalLB by objects', { metallb: undefined }, []],
+  [
+    'an own address, for which no record is',
+    { planned: { ...planned, held: 'own' }, record: undefined, metallb: [] },
+    [],
+  ],
+  [
+    'a Service that is none of ours',
+    { planned: { ...planned, held: 'ignored' }, service: aService({ spec: '192.0.2.1', finalizers: [] }) },
+    [],
+  ],
+]
+
+for (const [name, change, problems] of rows) {
+  test(`verified: ${name}`, () => assert.equal(serviceProblems({ ...seen, ...change }), problems))
+}
+
+test('a Service that was deleted, or created anew, is no problem', () => {
+  assert.is(isThere(seen), true)
+  assert.is(isThere({ ...seen, service: undefined }), false)
+  assert.is(isThere({ ...seen, service: aService({ uid: 'u2' }) }), false)
+})
+
+test('nor is one that left type LoadBalancer, whose address nobody adopts', () => {
+  const service: Service = { ...aService(), spec: { type: 'ClusterIP' }, status: {} }
+  assert.is(isThere({ ...seen, service }), false)
+  assert.is(isThere({ ...seen, service, planned: { ...planned, held: 'ignored' } }), true)
+})
+
+const statusOf = (name: string, node: string, peers: string[]) => ({
+  metadata: { name: `bgp-${name}-${node}` },
+  status: { serviceNamespace: 'default', serviceName: name, node, peers },
+})
+
+test('routes are read from the statuses of speakers that have peers, and from the sessions of FRR-K8s', async () => {
+  const lists: Record<string, object[]> = {
+    ServiceBGPStatus: [statusOf('web', 'a', ['p']), statusOf('web', 'b', ['p', 'q']), statusOf('api', 'a', [])],
+    BGPSessionState: [{ status: { bgpStatus: 'Established' } }, { status: { bgpStatus: 'Active' } }],
+  }
+  const list = async ({ kind }: { kind: string }) => ({ metadata: {}, items: lists[kind] ?? [] })
+  assert.equal(await readRoutes({ list } as never), {
+    announcingNodes: { 'default/web': 2 },
+    sessions: { up: 1, all: 2 },
+  })
+})
+
+test.run()

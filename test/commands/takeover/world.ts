@@ -1,0 +1,286 @@
+// A cluster in memory, with a predecessor and a process of ours that act whenever somebody waits.
+import { setImmediate as turn } from 'node:timers/promises'
+import { metallbObjects } from '../../../announcers/metallb/objects.ts'
+import { bgpAdvertisements, bgpPeers, ipAddressPools, isPool } from '../../../announcers/metallb/resources.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import type { Clock } from '../../../kube/clock.ts'
+import type { KubeObject, Lease, Service } from '../../../kube/objects.ts'
+import {
+  type Resource,
+  leases,
+  mutatingWebhookConfigurations,
+  services,
+  validatingWebhookConfigurations,
+} from '../../../kube/resource.ts'
+import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { missingFrom } from '../../../lib/includes.ts'
+import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
+import { names } from '../../../settings/installed-names.ts'
+import { customResourceDefinitions } from '../../../manifests/resources.ts'
+import { deployments } from '../../../inspect/kinds.ts'
+import type { PlannedService, TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
+import type { Workload } from '../../../commands/takeover/workloads.ts'
+import { marks } from '../../announcers/cluster.ts'
+import { objectsOf } from '../../announcers/predecessors.ts'
+import { apiServer } from '../../fakes/api-server.ts'
+import { mergePatched } from '../../fakes/merge-patch.ts'
+
+export const upstream = 'service.kubernetes.io/load-balancer-cleanup'
+export const finalizer = 'eip-admission.dev/address-cleanup'
+const shown = 'eip-admission.dev/address'
+const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
+const at = { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' }
+const routers = ['169.254.255.1', '169.254.255.2']
+type Options = { hasWebhook?: boolean; nodeNames?: string[] }
+
+export type World = ReturnType<typeof world>
+
+export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: Options = {}) {
+  const api = apiServer({
+    // MetalLB's webhook: no two pools overlap.
+    invalid(_before, after) {
+      if (!hasWebhook || !isPool(after)) return undefined
+      const others = api.stored(ipAddressPools).filter(({ metadata }) => metadata.name !== after.metadata.name)
+      const isTaken = others.some(({ spec }) => spec.addresses.some((one) => after.spec.addresses.includes(one)))
+      return isTaken ? 'CIDR overlaps' : undefined
+    },
+  })
+  const state = { isOurs: false, kills: Infinity, writes: 0, nowMs: 0 }
+  /** The kind of each call of the command, by whether it writes. */
+  const calls = { reads: [] as string[], writes: [] as string[] }
+  const all: Service[] = ['web', 'api'].map((name, n) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name, uid: `u-${name}`, finalizers: [upstream] },
+    spec: { type: 'LoadBalancer', loadBalancerIP: `198.51.100.${7 + n}` },
+    status: { loadBalancer: { ingress: [{ ip: `198.51.100.${7 + n}` }] } },
+  }))
+  for (const service of all) api.put(services, service)
+  for (const name of nodeNames) {
+    const node = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+      spec: {},
+    }
+    api.put({ apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }, node)
+  }
+  const theirs = objectsOf('CPEM 3.8', {
+    nodes: nodeNames.map((name, n) => ({ name, address: `10.0.0.${n}` })),
+    routers,
+    localAsn: 65000,
+    peerAsn: 65530,
+    password: 'Secret12345abc',
+    services: all.map(({ metadata, spec }) => ({ name: metadata.name, address: spec.loadBalancerIP ?? '' })),
+  })
+  const resources: Record<string, Resource<KubeObject>> = {
+    BGPPeer: bgpPeers,
+    IPAddressPool: ipAddressPools,
+    BGPAdvertisement: bgpAdvertisements,
+  }
+  const resourceFor = (kind: string) => resources[kind] ?? bgpPeers
+  for (const object of theirs) {
+    const resource = resourceFor(object.kind)
+    api.put(resource, { ...object, apiVersion: resource.apiVersion })
+  }
+  const deployment: Workload = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: at,
+    spec: { replicas: 1, selector: { matchLabels: { app: 'ccm' } } },
+    status: { readyReplicas: 1 },
+  }
+  api.put(deployments as unknown as Resource<Workload>, deployment)
+
+  const holder = (): Lease | undefined => api.stored(leases).find(({ metadata }) => metadata.name === lease.name)
+  const hold = (holderIdentity: string) => {
+    const now = new Date().toISOString().replace('Z', '000Z')
+    const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime: now, acquireTime: String(state.nowMs) }
+    api.put(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: lease, spec })
+  }
+  hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
+
+  /** What both programs do in a moment. */
+  const tick = () => {
+    const stored = api.stored(deployments as unknown as Resource<Workload>)[0]
+    const isRunning = stored?.spec?.replicas !== 0
+    const status = { readyReplicas: isRunning ? 1 : 0 }
+    if (stored) api.put(deployments as unknown as Resource<Workload>, { ...stored, status })
+    const of = holder()?.spec?.holderIdentity ?? ''
+    if (isRunning && (of === '' || of.startsWith('node-a_'))) hold('node-a_5c1f7f0a-8a6f-4a3c-b7a4-52c0d9e8f711')
+    if (!state.isOurs) return
+    if (of === '') hold('ours_0123456789ab')
+    if (of === 'ours_0123456789ab') adopt()
+  }
+  const adopt = () => {
+    for (const service of api.stored(services)) {
+      const { namespace = '', name, uid = '', finalizers = [] } = service.metadata
+      const address = service.spec.loadBalancerIP ?? ''
+      const more = { finalizers: [...new Set([...finalizers, finalizer])], annotations: { [shown]: address } }
+      api.put(services, { ...service, metadata: { ...service.metadata, ...more } })
+      api.put(elasticIPs, {
+        apiVersion: 'eip-admission.dev/v1alpha1',
+        kind: 'ElasticIP',
+        metadata: { name: `${namespace}.${name}`, finalizers: ['eip-admission.dev/reservation-cleanup'] },
+        spec: { claimRef: { namespace, name, uid }, reclaimPolicy: 'Delete' },
+        status: { phase: 'Bound', address, reservationID: `r-${name}` },
+      })
+    }
+    announce()
+  }
+  const announce = () => {
+    const options = { ...marks, passwordSecret: names.bgpSecret, peerMode: 'native' as const }
+    const existing = Object.values(resources).flatMap((resource) => api.stored(resource))
+    const addresses = api.stored(services).map(({ metadata, spec }) => ({
+      address: spec.loadBalancerIP ?? '',
+      services: [`default/${metadata.name}`],
+    }))
+    const nodes = nodeNames.map((node, n) => ({
+      node,
+      hostname: node,
+      peers: routers.map((peerAddress) => ({
+        localAsn: 65000,
+        peerAsn: 65530,
+        peerAddress,
+        sourceAddress: `10.0.0.${n}`,
+        isMultihop: true,
+        password: { reveal: () => 'Secret12345abc' },
+      })),
+    }))
+    for (const { object } of metallbObjects(options).objects({ addresses, nodes }, existing).wanted) {
+      const before = existing.find(
+        ({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name,
+      )
+      const next = before ? mergePatched(before, missingFrom(before, object)) : object
+      if (object.kind !== 'Secret') api.put(resourceFor(object.kind), next as KubeObject)
+    }
+  }
+
+  const clock: Clock = {
+    now: () => state.nowMs,
+    date: () => new Date(),
+    async sleep(ms, signal) {
+      await turn()
+      if (signal?.aborted) return
+      state.nowMs += ms
+      tick()
+    },
+  }
+  /** The client of one run, which is killed at a write: no call succeeds from then on. */
+  const client = (): KubeClient => {
+    let isDead = false
+    const guard = <A extends unknown[], R>(call: (...of: A) => Promise<R>, isWrite: boolean) => {
+      return async (...of: A): Promise<R> => {
+        calls[isWrite ? 'writes' : 'reads'].push((of[0] as Resource<KubeObject>).kind)
+        if (isWrite && !isDead) {
+          state.writes += 1
+          isDead = state.writes === state.kills
+        }
+        if (isDead) throw new Error('killed')
+        return call(...of)
+      }
+    }
+    const apply: KubeClient['apply'] = async (resource, object) => {
+      const { namespace, name } = object.metadata
+      const patch = () => api.client.patch(resource, { namespace, name, patch: { merge: object } })
+      if (await api.client.get(resource, { namespace, name })) return patch()
+      // At a real API server an apply never meets a conflict of this kind.
+      return api.client.create(resource, object as never).catch(patch)
+    }
+    return {
+      get: guard(api.client.get.bind(api.client), false),
+      list: guard(api.client.list.bind(api.client), false),
+      create: guard(api.client.create.bind(api.client), true),
+      replace: guard(api.client.replace.bind(api.client), true),
+      patch: guard(api.client.patch.bind(api.client), true),
+      remove: guard(api.client.remove.bind(api.client), true),
+      apply: guard(apply, true),
+    }
+  }
+  const install = async () => {
+    const hooks = { webhooks: [] }
+    const metadata = { name: names.mutatingConfiguration }
+    api.put(customResourceDefinitions, elasticIPDefinition)
+    api.put(mutatingWebhookConfigurations, {
+      ...hooks,
+      apiVersion: mutatingWebhookConfigurations.apiVersion,
+      kind: 'MutatingWebhookConfiguration',
+      metadata,
+    })
+    api.put(validatingWebhookConfigurations, {
+      ...hooks,
+      apiVersion: validatingWebhookConfigurations.apiVersion,
+      kind: 'ValidatingWebhookConfiguration',
+      metadata,
+    })
+  }
+  return {
+    api,
+    state,
+    calls,
+    clock,
+    client,
+    install,
+    lease,
+    plan: () => planOf(api.stored(services), api),
+    holder,
+    hasWebhooks: () => api.stored(mutatingWebhookConfigurations).length > 0,
+    workload: () => api.stored(deployments as unknown as Resource<Workload>)[0],
+    tick,
+    resources,
+  }
+}
+
+function planOf(all: Service[], api: ReturnType<typeof apiServer>): TakeoverPlan {
+  const [stored] = api.stored(deployments as unknown as Resource<Workload>)
+  return {
+    formatVersion: 1,
+    cluster: { id: '', server: '' },
+    predecessor: {
+      id: 'equinix-metal',
+      title: 'CPEM',
+      workloads: [
+        {
+          kind: 'Deployment',
+          ...at,
+          uid: '',
+          image: '',
+          version: undefined,
+          replicas: stored?.spec?.replicas ?? 0,
+          isRunning: true,
+          podSelector: { app: 'ccm' },
+        },
+      ],
+      lease: { ...lease, isUsed: true, holder: undefined },
+      usage: '',
+      finalizers: [upstream],
+    },
+    target: { namespace: 'eip-admission', leaseNamespace: lease.namespace, leaseName: lease.name },
+    settings: {
+      cloudProvider: 'equinixmetal',
+      flags: {},
+      source: undefined,
+      secret: { namespace: '', name: '', key: '', fields: [], how: 'copy' },
+      values: '',
+      notes: [],
+    },
+    services: all.map(plannedService),
+    reservations: [],
+    nodes: [],
+    announcer: { name: 'metallb', objects: [], interruptedSessions: 0 },
+    blockers: [],
+    warnings: [],
+    cost: { addressesBefore: 0, addressesAfter: 0 },
+  }
+}
+
+function plannedService({ metadata, spec }: Service): PlannedService {
+  const { namespace = '', name, uid = '' } = metadata
+  const before = spec.loadBalancerIP
+  const more = {
+    held: 'reserved',
+    finalizers: [upstream],
+    shownIn: ['spec.loadBalancerIP', 'status.loadBalancer'],
+  } as const
+  return { namespace, name, uid, before, after: before, ...more, shownIn: [...more.shownIn], finalizers: [upstream] }
+}

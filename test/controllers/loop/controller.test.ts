@@ -1,0 +1,256 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ControllerDeclaration, defineController } from '../../../controllers/loop/controller.ts'
+import { type Outcome, Terminal, Unsettled } from '../../../controllers/loop/reconciler.ts'
+import { watch } from '../../../controllers/loop/watch.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
+import type { Clock } from '../../../kube/clock.ts'
+import { KubeError } from '../../../kube/errors.ts'
+
+type Reported = { key: string; message: string }
+
+/** A controller whose reconciles end as the test says, and what it reports, logs and counts. */
+function makeController(
+  end: (key: string, count: number) => Outcome,
+  more: Partial<ControllerDeclaration> = {},
+  clock?: Clock,
+) {
+  const stop = new AbortController()
+  const reconciled: string[] = []
+  const results: string[] = []
+  const counts = { added: 0, retried: 0, waited: 0 }
+  const reported: Reported[] = []
+  const warnings: { text: string; error?: string; againInMs?: number }[] = []
+  let arrived = Promise.withResolvers<void>()
+  const log = {
+    debug() {},
+    info() {},
+    error() {},
+    warn: (fields: object, text: string) => void warnings.push({ ...fields, text }),
+  }
+  const controller = defineController(
+    {
+      reconciler: {
+        name: 'test',
+        async reconcile(key) {
+          reconciled.push(key)
+          return end(key, reconciled.filter((other) => other === key).length)
+        },
+      },
+      keys: () => ['a'],
+      retry: { firstMs: 1, maxMs: 4 },
+      report: (key, message) => void reported.push({ key, message }),
+      ...more,
+    },
+    {
+      log,
+      ...(clock && { clock }),
+      observer: {
+        reconciled(name, result) {
+          results.push(`${name} ${result}`)
+          arrived.resolve()
+        },
+        added: () => counts.added++,
+        retried: () => counts.retried++,
+        waited: () => counts.waited++,
+      },
+    },
+  )
+  return {
+    controller,
+    reconciled,
+    results,
+    counts,
+    reported,
+    warnings,
+    run: async (count: number) => {
+      const running = controller.run(stop.signal)
+      while (results.length < count) {
+        await arrived.promise
+        arrived = Promise.withResolvers()
+      }
+      stop.abort()
+      await running
+    },
+  }
+}
+
+test('a start prepares, waits for what it needs, then reconciles every key', async () => {
+  const order: string[] = []
+  const { run, reconciled } = makeController(() => ({}), {
+    prepare: async () => void order.push('prepared'),
+    needs: [{ synced: async () => void order.push('synced') }],
+    keys: () => {
+      order.push('keys')
+      return ['a', 'b']
+    },
+  })
+  await run(2)
+  assert.equal(
+    [order, reconciled],
+    [
+      ['prepared', 'synced', 'keys'],
+      ['a', 'b'],
+    ],
+  )
+})
+
+test('a change adds the keys that it concerns, a delayed one later', async () => {
+  const listeners: ((key: string) => void)[] = []
+  const source = { onChange: (listener: (key: string) => void) => void listeners.push(listener) }
+  const change = (key: string) => {
+    for (const listener of listeners) listener(key)
+  }
+  const { run, reconciled } = makeController(
+    (key) => {
+      if (key === 'a') change('b')
+      return {}
+    },
+    { watches: [watch(source, (key) => [`${key}-later`], 5), watch(source, (key) => [key, `${key}-too`])] },
+  )
+  await run(4)
+  assert.equal(reconciled, ['a', 'b', 'b-too', 'b-later'])
+})
+
+test('a settled key is due again after the resync period, or when its reconcile says', async () => {
+  const resync = makeController(() => ({}), { resyncMs: 1 })
+  await resync.run(3)
+  assert.equal(resync.reconciled, ['a', 'a', 'a'])
+  const own = makeController(() => ({ againInMs: 1 }), { resyncMs: 3_600_000 })
+  await own.run(3)
+  assert.equal(own.reconciled, ['a', 'a', 'a'])
+})
+
+test('an error is reported, logged, counted, and retried with back-off', async () => {
+  const { run, results, counts, reported, warnings } = makeController((_key, count) => {
+    if (count === 1) throw new Error('the cloud is down')
+    return {}
+  })
+  await run(2)
+  assert.equal(results, ['test error', 'test ok'])
+  assert.equal(counts, { added: 2, retried: 1, waited: 2 })
+  assert.equal(reported, [{ key: 'a', message: 'the cloud is down' }])
+  assert.equal([warnings[0]?.text, warnings[0]?.error], ['reconcile failed', 'the cloud is down'])
+})
+
+const advice =
+  'Another program probably undoes these changes: find out what else writes this object. We retry with back-off'
+const unsettled: Reported = { key: 'a', message: `still not settled after 20 steps. ${advice}` }
+test('a key that does not settle is reported, logged and counted as such, and retried with back-off', async () => {
+  const { run, results, reported, warnings } = makeController((_key, count) => {
+    if (count < 3) throw new Unsettled('still not settled after 20 steps')
+    return {}
+  })
+  await run(3)
+  assert.equal(results, ['test unsettled', 'test unsettled', 'test ok'])
+  assert.equal(reported, [unsettled, unsettled])
+  assert.equal(
+    warnings.map(({ text }) => text),
+    ['does not settle', 'does not settle'],
+  )
+})
+
+test('a step that is needed again and again does not settle, however fast the changes come', async () => {
+  const listeners: ((key: string) => void)[] = []
+  const undone = () => {
+    for (const listener of listeners) listener('a')
+  }
+  const { run, results, reported } = makeController(
+    () => {
+      undone()
+      return { steps: ['show-address'] }
+    },
+    {
+      retry: { firstMs: 20, maxMs: 20 },
+      watches: [
+        watch({ onChange: (listener: (key: string) => void) => void listeners.push(listener) }, (key) => [key]),
+      ],
+    },
+  )
+  const startedMs = performance.now()
+  await run(16)
+  assert.equal(
+    results.map((result) => result.replace('test ', '')),
+    [...Array(12).fill('ok'), ...Array(4).fill('unsettled')],
+  )
+  assert.ok(performance.now() - startedMs >= 3 * 10, 'it waits between the last ones')
+  assert.equal(reported[0]?.message, `the step show-address is needed again and again. ${advice}`)
+})
+
+test('a disputed key is looked at when its hold ends, if its reconcile says so, however long the back-off is', async () => {
+  const clock = fakeClock()
+  const { controller, results } = makeController(
+    () => ({ againInMs: 20, steps: ['withdraw'] }),
+    { retry: { firstMs: 3_600_000, maxMs: 3_600_000 } },
+    clock,
+  )
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  for (let n = 0; n < 13; n += 1) await clock.pass(20)
+  assert.is(results.at(-1), 'test unsettled')
+  const count = results.length
+  await clock.pass(29_000)
+  assert.is(results.length, count)
+  await clock.pass(1_000)
+  assert.is(results.length, count + 1)
+  stop.abort()
+  await running
+})
+
+test('of several errors every reason is reported and logged', async () => {
+  const several = [new Error('one'), new AggregateError([new Error('two'), new Error('three')]), new Error('one')]
+  const { run, reported, warnings } = makeController((_key, count) => {
+    if (count === 1) throw new AggregateError(several, '2 of 9 failed')
+    return {}
+  })
+  await run(2)
+  const text = '2 of 9 failed: one; two; three'
+  assert.equal([reported[0]?.message, warnings[0]?.error], [text, text])
+})
+
+const conflict = new KubeError('changed meanwhile', { status: 409, reason: 'Conflict' })
+for (const [what, error] of [
+  ['a conflict', conflict],
+  ['several conflicts', new AggregateError([conflict, conflict])],
+] as const)
+  test(`${what} is retried and not reported`, async () => {
+    const { run, results, reported, warnings } = makeController((_key, count) => {
+      if (count === 1) throw error
+      return {}
+    })
+    await run(2)
+    assert.equal([results, reported, warnings], [['test conflict', 'test ok'], [], []])
+  })
+
+test('an error that says when to retry is retried then', async () => {
+  const wait = (ms: number) => Object.assign(new Error('too many requests'), { retryAfterMs: ms })
+  const slow = { firstMs: 3_600_000 }
+  for (const error of [wait(3), new AggregateError([new Error('broken'), wait(1), wait(3)])]) {
+    const { run, warnings } = makeController(
+      (_key, count) => {
+        if (count === 1) throw error
+        return {}
+      },
+      { retry: slow },
+    )
+    await run(2)
+    assert.is(warnings[0]?.againInMs, 3)
+  }
+})
+
+test('a terminal problem is reported once and not retried', async () => {
+  const { run, results, reported } = makeController(
+    (key) => {
+      if (key === 'a') throw new Terminal('wrong location')
+      return { againInMs: 5 }
+    },
+    { keys: () => ['a', 'b'] },
+  )
+  await run(4)
+  assert.equal(
+    [results.filter((result) => result === 'test terminal').length, reported],
+    [1, [{ key: 'a', message: 'wrong location' }]],
+  )
+})
+
+test.run()

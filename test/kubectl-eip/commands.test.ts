@@ -1,0 +1,183 @@
+// The commands that write, against the ledger: raced by Services, and killed in the middle.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { KubeClient } from '../../kube/client.ts'
+import { type ElasticIP, elasticIPs } from '../../ledger/record/elastic-ip.ts'
+import { retain } from '../../ledger/release/release.ts'
+import { adopt } from '../../kubectl-eip/adopt.ts'
+import { Refusal } from '../../kubectl-eip/io.ts'
+import { move } from '../../kubectl-eip/move.ts'
+import { release } from '../../kubectl-eip/release.ts'
+import { makeReservation } from '../builders.ts'
+import { makeHarness, neverAborted } from '../ledger/harness.ts'
+
+/** A cluster with an address that is kept for default/web, and a person at a terminal. */
+async function kept() {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  const process = harness.process('a')
+  await process.claim()
+  await retain(process.deps, harness.record() as ElasticIP, neverAborted)
+  const before: { [verb in 'create' | 'patch' | 'remove']?: (() => Promise<unknown>) | undefined } = {}
+  const { client: stored } = harness.api
+  const reconcileAll = async () => {
+    for (const { metadata } of harness.api.stored(elasticIPs)) {
+      await process.reconcile(metadata.name.replace('.', '/')).catch(() => undefined)
+      await process.reconcileSource(metadata.name).catch(() => undefined)
+    }
+  }
+  const once = async (verb: keyof typeof before) => {
+    const work = before[verb]
+    before[verb] = undefined
+    await work?.()
+  }
+  // The controllers act between any two looks.
+  const client: KubeClient = {
+    ...stored,
+    get: async (...args) => {
+      await reconcileAll()
+      return stored.get(...args)
+    },
+    create: async (...args) => {
+      await once('create')
+      return stored.create(...args)
+    },
+    patch: async (...args) => {
+      await once('patch')
+      return stored.patch(...args)
+    },
+    remove: async (...args) => {
+      await once('remove')
+      return stored.remove(...args)
+    },
+  }
+  const said: string[] = []
+  const say = (text: string) => void said.push(text)
+  const answers: string[] = []
+  const ask = () => Promise.resolve(answers.shift() ?? '')
+  return {
+    harness,
+    process,
+    before,
+    answers,
+    said,
+    cluster: { client, namespace: 'default', now: harness.now() },
+    io: { print: say, printError: say, ask },
+    eip: (name: string) => harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === name),
+    address: harness.record()?.status?.address ?? '',
+  }
+}
+
+const killed = () => Promise.reject(new Error('killed'))
+
+async function refusal(command: Promise<void>): Promise<string> {
+  const [{ status, ...result }] = await Promise.allSettled([command])
+  assert.is(status, 'rejected')
+  const { reason } = result as { reason: unknown }
+  assert.instance(reason, Refusal)
+  return (reason as Refusal).message
+}
+
+const toTill = { from: 'default.web', to: 'shop/till', yes: true, waitMs: 5_000 }
+
+test('move gives a kept address a provisioned ElasticIP, and the cloud is not told', async () => {
+  const { cluster, io, eip, harness, address, said } = await kept()
+  await move(cluster, toTill, io)
+  const heir = eip('shop-till')
+  assert.equal([heir?.status?.phase, heir?.status?.address], ['Available', address])
+  assert.equal(heir?.spec.claimRef, { namespace: 'shop', name: 'till' })
+  assert.is(harness.record(), undefined)
+  assert.is(harness.cloud.calls.release, 0)
+  assert.match(
+    said.at(-1) ?? '',
+    'Service shop/till gets it with the annotation eip-admission.dev/elastic-ip: shop-till',
+  )
+})
+
+test('a move that is killed between its writes loses nothing, and is completed by the next one', async () => {
+  const { cluster, io, eip, harness, before, address } = await kept()
+  before.remove = killed
+  await failsWith(move(cluster, toTill, io), 'killed')
+  assert.is(harness.record()?.status?.phase, 'Released')
+  assert.is(eip('shop-till')?.status?.address, undefined)
+  await move(cluster, toTill, io)
+  assert.is(eip('shop-till')?.status?.address, address)
+  assert.is(harness.cloud.calls.release, 0)
+})
+
+test('a Service that takes its kept address back in the middle of a move keeps it', async () => {
+  const { cluster, io, eip, harness, before, process, address } = await kept()
+  before.remove = () => process.claim()
+  assert.match(await refusal(move(cluster, toTill, io)), 'has changed in this moment')
+  assert.is(eip('shop-till'), undefined)
+  assert.equal([harness.record()?.status?.phase, harness.record()?.status?.address], ['Reserved', address])
+  assert.is(harness.cloud.calls.release, 0)
+})
+
+test('a move does not take over an ElasticIP of the same name', async () => {
+  const { cluster, io, harness } = await kept()
+  harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
+  await adopt(cluster, { what: 'own', name: 'shop-till', allowed: [], waitMs: 5_000 }, io)
+  assert.match(await refusal(move(cluster, toTill, io)), 'choose another name with --name')
+  assert.is(harness.record()?.status?.phase, 'Released')
+  await move(cluster, { ...toTill, name: 'other' }, io)
+})
+
+test('who claims a provisioned address in the middle of a move keeps it', async () => {
+  const { cluster, io, eip, harness, before, process } = await kept()
+  harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
+  await adopt(cluster, { what: 'own', name: 'office', allowed: [], waitMs: 5_000 }, io)
+  before.patch = () => process.claim({ key: 'default/quick', elasticIP: 'office' })
+  assert.match(await refusal(move(cluster, { ...toTill, from: 'office' }, io)), 'has changed in this moment')
+  assert.is(eip('office')?.spec.claimRef?.name, 'quick')
+})
+
+test('a provisioned address that nobody has moves from one Service to another', async () => {
+  const { cluster, io, eip, harness } = await kept()
+  harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
+  await adopt(cluster, { what: 'own', name: 'office', service: 'desk', allowed: [], waitMs: 5_000 }, io)
+  assert.equal(eip('office')?.spec.claimRef, { namespace: 'default', name: 'desk' })
+  await move(cluster, { ...toTill, from: '198.51.100.7' }, io)
+  assert.equal(eip('office')?.spec.claimRef, { namespace: 'shop', name: 'till' })
+})
+
+test('release deletes what a person has confirmed by its address', async () => {
+  const { cluster, io, harness, answers, address } = await kept()
+  const command = { name: 'default/web', yes: false, waitMs: 5_000 }
+  for (const answer of ['', 'y', 'yes', 'default.web']) {
+    answers.push(answer)
+    assert.match(await refusal(release(cluster, command, io)), 'nothing was changed')
+  }
+  assert.is(harness.cloud.calls.release, 0)
+  answers.push(`${address}\n`)
+  await release(cluster, command, io)
+  assert.equal([harness.record(), harness.reservationsOf()], [undefined, []])
+})
+
+test('release without a person to ask needs --yes', async () => {
+  const { cluster, io, address } = await kept()
+  const command = release(cluster, { name: address, yes: false, waitMs: 0 }, { ...io, ask: undefined })
+  assert.match(await refusal(command), 'add --yes if you mean it')
+})
+
+test('a Service that takes its kept address back while a person confirms keeps it', async () => {
+  const { cluster, io, harness, before, process, address } = await kept()
+  before.remove = () => process.claim()
+  const command = release(cluster, { name: address, yes: true, waitMs: 5_000 }, io)
+  assert.match(await refusal(command), 'has changed in this moment')
+  assert.is(harness.record()?.status?.address, address)
+  assert.is(harness.cloud.calls.release, 0)
+})
+
+test('adopt says why a reservation cannot be used', async () => {
+  const { cluster, io } = await kept()
+  const command = adopt(cluster, { what: 'nowhere', name: 'office', allowed: [], waitMs: 0 }, io)
+  assert.match(await refusal(command), 'has no reservation nowhere of public addresses in this project')
+})
+
+async function failsWith(command: Promise<void>, message: string): Promise<void> {
+  const [result] = await Promise.allSettled([command])
+  assert.match(result.status === 'rejected' ? String(result.reason) : 'fulfilled', message)
+}
+
+test.run()

@@ -1,0 +1,176 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Service } from '../../kube/objects.ts'
+import type { ElasticIP, ElasticIPStatus } from '../../ledger/record/elastic-ip.ts'
+import { newProvisioned } from '../../kubectl-eip/adopt.ts'
+import { planMove } from '../../kubectl-eip/move-plan.ts'
+import { planRelease } from '../../kubectl-eip/release-plan.ts'
+import { makeLot, makeRecord, makeService } from '../builders.ts'
+import { address, shows, users } from './builders.ts'
+
+const held = { address, reservationID: 'res-1' }
+const own = (phase: ElasticIPStatus['phase'], facts: Partial<ElasticIP['spec']> = {}) =>
+  makeRecord({ ...held, ...(phase && { phase }) }, facts)
+const lot = (phase: ElasticIPStatus['phase'], facts: Partial<ElasticIP['spec']> = {}): ElasticIP => ({
+  ...makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain', ...facts }),
+  status: { ...held, ...(phase && { phase }) },
+})
+const claimedBy = { namespace: 'default', name: 'web', elasticIPUID: 'record-1' }
+const deleted = (record: ElasticIP) => ({
+  ...record,
+  metadata: { ...record.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' },
+})
+const warm = (record: ElasticIP) => ({
+  ...record,
+  metadata: { ...record.metadata, labels: { 'eip-admission.dev/warm-pool': 'true' } },
+})
+const showing = makeService({ name: 'ghost', type: 'ClusterIP', status: shows(address) })
+
+type Releases = { name: string; record: ElasticIP; services?: Service[]; refusal?: string; consequence?: string }
+
+const releases: Releases[] = [
+  { name: 'a kept address', record: own('Released'), consequence: 'Its reservation res-1 is deleted at the cloud' },
+  {
+    name: 'a provisioned address',
+    record: lot('Available'),
+    consequence: 'A reservation that you ordered yourself stays',
+  },
+  {
+    name: 'a provisioned address with the policy Delete',
+    record: lot('Available', { reclaimPolicy: 'Delete' }),
+    consequence: 'is deleted at the cloud: the project no longer pays',
+  },
+  {
+    name: 'a bound address',
+    record: own('Bound'),
+    refusal: 'kubectl delete service -n default web; that gives the address back',
+  },
+  {
+    name: 'a bound address that is retained',
+    record: own('Bound', { reclaimPolicy: 'Retain' }),
+    refusal: 'then run this again',
+  },
+  { name: 'a reserved address', record: own('Reserved'), refusal: 'which is about to have it' },
+  { name: 'a requested address', record: own('Requested'), refusal: 'which is about to have it' },
+  { name: 'an address on its way', record: own('Releasing'), refusal: 'it goes by itself' },
+  { name: 'a deleted record', record: deleted(own('Released')), refusal: 'is being deleted already' },
+  {
+    name: 'a claimed provisioned address',
+    record: lot('Bound', { claimRef: claimedBy }),
+    refusal: 'Delete the Service first',
+  },
+  { name: 'a warm address', record: warm(lot('Available')), refusal: 'Lower --warm-pool' },
+  {
+    name: 'an address that a Service shows',
+    record: own('Released'),
+    services: [showing],
+    refusal: 'Service default/ghost shows it',
+  },
+]
+
+for (const { name, record, services = [], refusal, consequence } of releases)
+  test(`release of ${name}`, () => {
+    const plan = planRelease(record, users([record], services))
+    if (refusal !== undefined) assert.match('refusal' in plan ? plan.refusal : '', refusal)
+    else assert.match('consequence' in plan ? plan.consequence : '', consequence ?? '')
+  })
+
+const to = 'shop/till'
+const claimRef = { namespace: 'shop', name: 'till' }
+const targetRecord = { ...makeRecord({ phase: 'Released', address: '203.0.113.9' }, { claimRef }) }
+const target = { ...targetRecord, metadata: { ...targetRecord.metadata, name: 'shop.till', uid: 'record-2' } }
+
+type Moves = {
+  name: string
+  record: ElasticIP
+  others?: ElasticIP[]
+  target?: Service
+  services?: Service[]
+  plan: object | string
+}
+
+const moves: Moves[] = [
+  { name: 'an available address', record: lot('Available'), plan: { do: 'set-claim', claimRef } },
+  {
+    name: 'a kept address',
+    record: own('Released'),
+    plan: { do: 'provision', spec: { reservationID: 'res-1', location: 'da', reclaimPolicy: 'Retain', claimRef } },
+  },
+  {
+    name: 'a bound address',
+    record: own('Bound'),
+    plan:
+      '1. kubectl annotate service -n default web --overwrite eip-admission.dev/reclaim-policy=Retain ' +
+      '2. kubectl delete service -n default web 3. kubectl eip move default/web --to shop/till 4. create Service shop/till',
+  },
+  {
+    name: 'a claimed provisioned address',
+    record: lot('Bound', { claimRef: claimedBy }),
+    plan: '2. kubectl eip move office --to shop/till',
+  },
+  { name: 'an address on its way', record: own('Releasing'), plan: 'is being given back' },
+  {
+    name: 'a kept address that was released a moment ago',
+    record: deleted(own('Released')),
+    plan: 'is being given back',
+  },
+  { name: 'a warm address', record: warm(lot('Available')), plan: 'in the warm pool' },
+  { name: 'a deleted provisioned address', record: deleted(lot('Available')), plan: 'is being deleted' },
+  {
+    name: 'an address that a Service shows',
+    record: own('Released'),
+    services: [showing],
+    plan: 'Service default/ghost shows it',
+  },
+  {
+    name: 'an address for a Service that is kept another',
+    record: own('Released'),
+    others: [target],
+    plan: 'kubectl eip release shop.till',
+  },
+  {
+    name: 'an address for a Service that shows another',
+    record: lot('Available'),
+    target: makeService({ namespace: 'shop', name: 'till', status: shows('203.0.113.9') }),
+    plan: 'a Service cannot exchange its address',
+  },
+]
+
+for (const { name, record, others = [], target: service, services = [], plan } of moves)
+  test(`move of ${name}`, () => {
+    const planned = planMove({ record, to, target: service, all: users([record, ...others], services) })
+    if (typeof plan === 'string') assert.match('refusal' in planned ? planned.refusal : '', plan)
+    else assert.equal(planned, plan)
+  })
+
+test('a kept address does not move to the Service that it is kept for', () => {
+  const record = own('Released')
+  const planned = planMove({ record, to: 'default/web', target: undefined, all: users([record]) })
+  assert.match('refusal' in planned ? planned.refusal : '', 'is kept for Service default/web already')
+})
+
+const adopt = (what: string, facts: { name?: string; service?: string; allowed?: string[] } = {}) =>
+  newProvisioned({ what, allowed: [], ...facts }, { all: [lot('Available')], namespace: 'shop' })
+
+test('adopt writes a provisioned ElasticIP that is kept by default', () => {
+  const { metadata, spec } = adopt('res-2', { service: 'till' })
+  assert.match(metadata.name, /^adopted-[0-9a-f]{8}$/)
+  assert.equal(spec, { reservationID: 'res-2', reclaimPolicy: 'Retain', claimRef })
+  assert.equal(adopt('res-2', { name: 'a', allowed: ['shop'] }).spec, {
+    reservationID: 'res-2',
+    reclaimPolicy: 'Retain',
+    allowedNamespaces: ['shop'],
+  })
+})
+
+test('adopt refuses what an ElasticIP has already, and what is no reservation', () => {
+  assert.throws(() => adopt('res-1'), 'belongs to ElasticIP office already (Available)')
+  assert.throws(() => adopt(address), 'belongs to ElasticIP office already (Available)')
+  assert.throws(() => adopt('203.0.113.99'), 'finds a reservation by its id')
+  assert.throws(() => adopt('a b'), 'is no id of a reservation')
+  assert.throws(() => adopt('x\u001b[2J'), 'is no id of a reservation')
+  // With one dot it would be the record of a Service.
+  assert.throws(() => adopt('res-2', { name: 'default.web' }), 'cannot be the name')
+})
+
+test.run()

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { ageText } from '../../status-page/age-text.ts'
+import { escapeHtml } from '../../status-page/html.ts'
+import { makeModel } from '../../status-page/model.ts'
+import { contentSecurityPolicy, renderPage, renderSection } from '../../status-page/render.ts'
+import { clear } from '../../status-page/section.ts'
+import { facts, nowMs, record } from './builders.ts'
+
+for (const [given, shown] of [
+  ['plain', 'plain'],
+  ['<script>alert(1)</script>', '&lt;script&gt;alert(1)&lt;/script&gt;'],
+  ['" onload="x', '&quot; onload=&quot;x'],
+  ["'&amp;", '&#39;&amp;amp;'],
+  ['a\u202Eb', 'a\\u202eb'],
+  ['a\u0000b\u001bc', 'a\u{fffd}b\u{fffd}c'],
+  ['\u2028', '\\u2028'],
+] as const) {
+  test(`${JSON.stringify(given)} is shown and never interpreted`, () => assert.is(escapeHtml(given), shown))
+}
+
+test('a cell has the title of its column only where its value does not say what it is', () => {
+  const block = {
+    kind: 'table' as const,
+    columns: [...clear('call'), 'count'],
+    rows: [[{ text: 'reserve' }, { text: '2' }]],
+    empty: '',
+  }
+  const text = renderSection({ id: 'x', title: 'X', blocks: [block] }, nowMs)
+  assert.match(text, /<th scope="col">call<\/th>\s*<th scope="col">count<\/th>/)
+  assert.match(text, /<td><span>reserve<\/span><\/td>\s*<td data-label="count"><span>2<\/span><\/td>/)
+})
+
+const hostile = '</td></table><script>alert(1)</script><img src=x onerror=alert(1)>"\''
+
+/** A page in which every text that others decide is hostile. */
+function hostilePage(): string {
+  const given = facts({
+    events: [{ atMs: nowMs, type: 'Warning', reason: hostile, about: hostile, message: hostile, count: 2 }],
+    problems: [{ name: hostile, reason: hostile, tone: 'bad' }],
+    cloud: {
+      name: hostile,
+      calls: [{ call: hostile, count: 1, failed: 1, failedAtMs: nowMs, fault: hostile }],
+      lastSuccessAtMs: undefined,
+      locations: 0,
+    },
+    addresses: {
+      records: [record({ name: hostile, address: hostile, phase: 'Requested', message: hostile, minutes: 30 })],
+      service: () => undefined,
+      limits: { cluster: 1, namespace: 1 },
+    },
+    leader: { isHere: false, identity: hostile },
+  })
+  return renderPage(makeModel(given, nowMs), nowMs)
+}
+
+test('names, Events and errors of the cloud add no element and no attribute to the page', () => {
+  const page = hostilePage()
+  assert.ok(page.includes('&lt;/td&gt;'))
+  assert.not.match(page, /<img|onerror=alert\(1\)>(?!&)|<script>alert/)
+  assert.is(page.match(/<script/g)?.length, 1)
+  assert.is(page.match(/<td/g)?.length, page.match(/<\/td>/g)?.length)
+})
+
+test('the policy permits our style and script by their hashes, and nothing from elsewhere', () => {
+  const page = hostilePage()
+  for (const element of ['style', 'script']) {
+    const [, text = ''] = new RegExp(`<${element}>(.*?)</${element}>`, 's').exec(page) ?? []
+    const hash = createHash('sha256').update(text).digest('base64')
+    assert.ok(contentSecurityPolicy.includes(`${element}-src 'sha256-${hash}'`), element)
+  }
+  assert.match(contentSecurityPolicy, "default-src 'none'")
+  assert.not.match(page, /\bstyle="|\bon[a-z]+="|https?:\/\//)
+})
+
+test('a section is the same in the page and in an update', () => {
+  const sections = makeModel(facts(), nowMs)
+  const page = renderPage(sections, nowMs)
+  for (const section of sections) assert.ok(page.includes(renderSection(section, nowMs)), section.id)
+})
+
+for (const [ms, text] of [
+  [0, 'just now'],
+  [-59_000, 'just now'],
+  [-61_000, '1 min ago'],
+  [-119 * 60_000, '119 min ago'],
+  [-120 * 60_000, '2 h ago'],
+  [-50 * 3_600_000, '2 d ago'],
+  [49 * 3_600_000, 'in 2 d'],
+] as const) {
+  test(`${ms} ms is ${text}`, () => assert.is(ageText(ms), text))
+}
+
+test('a time that nobody can read is left out', () => {
+  const broken = { ...record({}), metadata: { name: 'x', creationTimestamp: 'soon' } }
+  const given = facts({
+    addresses: { records: [broken], service: () => undefined, limits: { cluster: 1, namespace: 1 } },
+  })
+  assert.not.match(renderPage(makeModel(given, nowMs), nowMs), /NaN|Invalid/)
+})
+
+test.run()

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { serviceFieldManager } from '../controllers/services/patch-service.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { Log } from '../kube/log.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import { defineResource } from '../kube/resource.ts'
+import { serviceAccountUser } from '../settings/installed-names.ts'
+import type { IsSelf } from './service-rules.ts'
+
+/** The answer of the API server to the question who sends a request. */
+type SelfSubjectReview = KubeObject & {
+  apiVersion: 'authentication.k8s.io/v1'
+  kind: 'SelfSubjectReview'
+  status?: { userInfo?: { username?: string } }
+}
+
+const selfSubjectReviews = defineResource<SelfSubjectReview>({
+  apiVersion: 'authentication.k8s.io/v1',
+  kind: 'SelfSubjectReview',
+  plural: 'selfsubjectreviews',
+  namespaced: false,
+})
+
+/** How often we ask: credentials can change to those of another user at any time. */
+const periodMs = 60_000
+
+export type OwnUser = {
+  /**
+   * Whether a request is our own. Nobody else uses our ServiceAccount. Another user may be a person, whose own requests
+   * the webhooks must review: then the request is ours only if it also has the field manager of our controllers.
+   */
+  isSelf: IsSelf
+  /** Asks the API server who we are, then again every minute until the signal aborts. Resolves after the first answer. */
+  start(signal: AbortSignal): Promise<void>
+}
+
+/** The user that the API server knows us as. Until it answers, and where it cannot, that is our ServiceAccount. */
+export function ownUser(deps: {
+  client: Pick<KubeClient, 'create'>
+  namespace: string
+  log: Log
+  periodMs?: number
+}): OwnUser {
+  const serviceAccount = serviceAccountUser(deps.namespace)
+  let current = serviceAccount
+  const ask = async (signal: AbortSignal) => {
+    const user = await readUser(deps, signal)
+    if (user === undefined || user === current) return
+    current = user
+    deps.log.info({ user }, 'the API server knows us as this user')
+  }
+  const askAgain = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      await sleep(deps.periodMs ?? periodMs, undefined, { signal, ref: false }).catch(() => undefined)
+      if (!signal.aborted) await ask(signal)
+    }
+  }
+  return {
+    isSelf: ({ userInfo, options }) =>
+      userInfo?.username === serviceAccount ||
+      (userInfo?.username === current && options?.fieldManager === serviceFieldManager),
+    async start(signal) {
+      await ask(signal)
+      void askAgain(signal)
+    },
+  }
+}
+
+/** Our user name; undefined if the API server does not say it. Servers before 1.28 do not know the question. */
+async function readUser(
+  { client, log }: { client: Pick<KubeClient, 'create'>; log: Log },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const question: SelfSubjectReview = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+    metadata: { name: 'eip-admission' },
+  }
+  try {
+    const { status } = await client.create(selfSubjectReviews, question, { signal })
+    return status?.userInfo?.username
+  } catch (error) {
+    if (!(error instanceof KubeError)) return undefined
+    log.warn({ error: error.message }, 'the API server does not say who we are: the last known user stays')
+    return undefined
+  }
+}

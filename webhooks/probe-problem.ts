@@ -1,0 +1,86 @@
+import { fingerprints, fromCaBundle } from '../certs/bundle.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { ClientConfig, KubeObject, WebhookConfiguration } from '../kube/objects.ts'
+import { names } from '../settings/installed-names.ts'
+import { type WebhookIdentity, answerProbe } from './identities.ts'
+import { isAnswered } from './probe.ts'
+
+/** The two webhook configurations as the API server has them; undefined where one does not exist. */
+export type Configurations = Record<WebhookIdentity['kind'], WebhookConfiguration | undefined>
+
+const kinds = {
+  mutating: `MutatingWebhookConfiguration ${names.mutatingConfiguration}`,
+  validating: `ValidatingWebhookConfiguration ${names.validatingConfiguration}`,
+}
+/**
+ * The command that makes the configurations complete. It calls the webhooks where they are called now: without the URL of
+ * an installation outside the cluster, `install` would turn them to a Service that nobody serves.
+ */
+export function installCommand(found: Configurations): string {
+  const entries = Object.values(found).flatMap((configuration) => configuration?.webhooks ?? [])
+  const urls = entries.flatMap(({ clientConfig }) => URL.parse(clientConfig.url ?? '')?.origin ?? [])
+  return ['eip-admission install', ...urls.slice(0, 1).map((origin) => `--webhook-url=${origin}`)].join(' ')
+}
+
+/** Why the API server cannot call one of our webhooks as it calls the probe's; undefined if the configurations are complete. */
+export function configurationProblem(found: Configurations, identities: WebhookIdentity[]): string | undefined {
+  const entryOf = ({ kind, name }: WebhookIdentity) => found[kind]?.webhooks?.find((webhook) => webhook.name === name)
+  const ofProbe = entryOf(answerProbe)?.clientConfig
+  for (const identity of identities) {
+    const where = kinds[identity.kind]
+    if (!found[identity.kind]) return `${where} does not exist`
+    const entry = entryOf(identity)
+    if (!entry) return `${where} has no webhook ${identity.name}`
+    if (!ofProbe) continue
+    const called = `webhook ${identity.name} in ${where}`
+    if (placeOf(entry.clientConfig) !== placeOf(ofProbe))
+      return `${called} is called elsewhere than ${answerProbe.name}`
+    if (!isTrustShared(entry.clientConfig, ofProbe))
+      return `${called} has a caBundle without any authority of ${answerProbe.name}`
+  }
+  return undefined
+}
+
+/** Where the API server calls a webhook. The path differs from webhook to webhook. */
+function placeOf({ service, url }: ClientConfig): string {
+  const { namespace, name, port = 443 } = service ?? {}
+  return JSON.stringify([namespace, name, service && port, URL.parse(url ?? '')?.origin])
+}
+
+/** Bundles may differ: each keeps what others added to it, and a new authority comes to one before the other. */
+function isTrustShared(one: ClientConfig, other: ClientConfig): boolean {
+  if (one.caBundle === other.caBundle) return true
+  const [here, there] = [one, other].map(({ caBundle }) => fingerprints(fromCaBundle(caBundle)))
+  return here !== undefined && there !== undefined && !here.isDisjointFrom(there)
+}
+
+/** `remedy` is a command, where one is known. */
+export type ProbeResult =
+  | { outcome: 'answered' }
+  | { outcome: 'missed'; reason: string; remedy?: string }
+  | { outcome: 'unknown'; reason: string }
+
+/** The reason and the remedy in one sentence, for people. */
+export function missText({ reason, remedy }: { reason: string; remedy?: string }): string {
+  return remedy === undefined ? reason : `${reason}: run ${remedy}`
+}
+
+/** What a probe says that the API server returned, or refused, with these configurations. */
+export function probeResult(returned: KubeObject | KubeError, found: Configurations): ProbeResult {
+  if (!(returned instanceof KubeError)) {
+    if (isAnswered(returned)) return { outcome: 'answered' }
+    const reason = `the API server does not call ${answerProbe.name}`
+    return { outcome: 'missed', reason, remedy: installCommand(found) }
+  }
+  const { message } = returned
+  const isMissed = message.includes('failed calling webhook') && message.includes(answerProbe.name)
+  return isMissed
+    ? { outcome: 'missed', reason: `the API server does not reach the webhooks: ${failureOf(message)}` }
+    : { outcome: 'unknown', reason: `the API server refused the probe: ${message}` }
+}
+
+/** Why the API server's call failed, without the URL: its path is a secret. */
+function failureOf(message: string): string {
+  const [, failure = message] = message.split('failed to call webhook: ')
+  return failure.replace(/\w+ "https?:[^"]*": /, '').replace(/https?:\S+/g, 'the webhook')
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { Recorder } from '../telemetry/event-recorders.ts'
+import type { Log } from '../kube/log.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import { configMaps, mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../kube/resource.ts'
+import { names } from '../settings/installed-names.ts'
+import { answerProbe, webhookIdentities } from './identities.ts'
+import {
+  type Configurations,
+  type ProbeResult,
+  configurationProblem,
+  installCommand,
+  missText,
+  probeResult,
+} from './probe-problem.ts'
+
+export type WebhookProbeOptions = {
+  client: Pick<KubeClient, 'get' | 'create'>
+  namespace: string
+  intervalMs: number
+  events: Pick<Recorder, 'record'>
+  /** Whether this replica writes the Events: one of all replicas is enough. */
+  mayReport: () => boolean
+  log: Log
+}
+
+export type WebhookProbe = {
+  /** Why the API server does not use our webhooks; undefined while it does, and before the second probe. */
+  problem(): string | undefined
+  /** Whether it does; undefined before the first probe. */
+  isReached(): boolean | undefined
+  /** Probes again and again until the signal aborts. */
+  start(signal: AbortSignal): void
+}
+
+/** How soon a probe that failed is repeated: after a start the API server may not know us everywhere yet. */
+const repeatMs = 15_000
+
+/**
+ * Checks that the API server still calls our webhooks and uses their answers. With failurePolicy Ignore it would be silent
+ * if it did not: it logs the failure and stores Services without an address. We send a dry run of an object that only our
+ * probe webhook reviews, so nothing is stored and no other right is needed.
+ */
+export function webhookProbe(options: WebhookProbeOptions): WebhookProbe {
+  const { intervalMs, log } = options
+  let last: ProbeResult['outcome'] | undefined
+  let problem: string | undefined
+
+  const judge = async (result: ProbeResult) => {
+    if (result.outcome === 'unknown') return log.warn({ reason: result.reason }, 'the webhooks cannot be probed')
+    if (result.outcome === 'answered') {
+      if (problem !== undefined) await report(options, 'Normal', 'the API server calls the webhooks again')
+      problem = undefined
+    } else if (last === 'missed') {
+      problem = missText(result)
+      await report(options, 'Warning', `New Services get no address at admission, only later: ${problem}`)
+    }
+    last = result.outcome
+  }
+  const follow = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      await judge(await probeOnce(options, signal))
+      const isFirst = last === 'missed' && problem === undefined
+      const waitMs = isFirst ? Math.min(repeatMs, intervalMs) : intervalMs
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  return {
+    problem: () => problem,
+    isReached: () => (last === undefined ? undefined : problem === undefined),
+    start: (signal) => void follow(signal),
+  }
+}
+
+/** Probes once: by the configurations, then by a dry run, which stores nothing. */
+export async function probeOnce(
+  options: Pick<WebhookProbeOptions, 'client' | 'namespace'>,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  try {
+    const found = await readConfigurations(options.client, signal)
+    const reason = configurationProblem(found, webhookIdentities)
+    if (reason !== undefined) return { outcome: 'missed', reason, remedy: installCommand(found) }
+    const probed = options.client.create(configMaps, probeOf(options.namespace), { dryRun: true, signal })
+    return probeResult(await probed.catch(kubeErrorOf), found)
+  } catch (error) {
+    return { outcome: 'unknown', reason: error instanceof KubeError ? error.message : String(error) }
+  }
+}
+
+function kubeErrorOf(error: unknown): KubeError {
+  if (error instanceof KubeError) return error
+  throw error
+}
+
+async function readConfigurations(client: WebhookProbeOptions['client'], signal: AbortSignal): Promise<Configurations> {
+  const [mutating, validating] = await Promise.all([
+    client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }, { signal }),
+    client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }, { signal }),
+  ])
+  return { mutating, validating }
+}
+
+function probeOf(namespace: string) {
+  const metadata = { namespace, name: 'eip-admission-probe', labels: { [answerProbe.label]: 'true' } }
+  return { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, metadata }
+}
+
+/** Tells the operator, who looks at the configuration that does not work. */
+async function report(
+  { client, events, mayReport, log }: WebhookProbeOptions,
+  type: 'Normal' | 'Warning',
+  message: string,
+): Promise<void> {
+  if (type === 'Warning') log.error({ problem: message }, 'admission does not work')
+  else log.info({}, message)
+  const reason = type === 'Warning' ? 'AdmissionNotWorking' : 'AdmissionWorking'
+  if (mayReport()) events.record(await readConfiguration(client), { type, reason, message })
+}
+
+/** `kubectl describe` shows an Event by the uid of its object. One that cannot be read is named without it. */
+async function readConfiguration(client: WebhookProbeOptions['client']): Promise<KubeObject> {
+  const { apiVersion, kind } = mutatingWebhookConfigurations
+  const name = names.mutatingConfiguration
+  const stored = await client.get(mutatingWebhookConfigurations, { name }).catch(() => undefined)
+  return stored ?? { apiVersion, kind, metadata: { name } }
+}
