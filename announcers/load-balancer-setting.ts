@@ -1,4 +1,3 @@
-import { balancerMetros } from '../clouds/equinix-metal/balancers/locations.ts'
 import { isDnsLabel, isDnsName, isQualifiedName } from '../lib/names.ts'
 import { boolean } from '../settings/formats.ts'
 import type { Format, Reading } from '../settings/setting.ts'
@@ -15,21 +14,26 @@ export type LoadBalancer =
   | { kind: 'metallb'; namespace: string; name: string; peerMode: PeerMode }
   | { kind: 'kube-vip' }
   | { kind: 'empty'; ipAnnotation: string | undefined }
-  /** The metro in which new load balancers are created. */
-  | { kind: 'emlb'; metro: string }
+  | ManagedLoadBalancer
+
+/** Managed load balancers of the cloud, in the metro in which new ones are created. */
+export type ManagedLoadBalancer = { kind: 'emlb'; metro: string }
 
 /** How the load balancer setting differs between dialects. */
 export type LoadBalancerDialect = {
   /** What `metallb:///<namespace>/` means when no name follows. */
   namespaceAlone: 'crd' | 'undecided'
-  hasEmlb: boolean
+  /** The schemes of the cloud's managed load balancers. */
+  managed?: Readonly<Record<string, LoadBalancerScheme>>
   /** The annotation into which `empty://` writes the address of a Service when the URL names none. */
   ipAnnotation?: string
 }
 
-type Parts = { path: string[]; parameters: Record<string, string | undefined> }
+/** The path and the parameters of a load balancer setting. */
+export type Parts = { path: string[]; parameters: Record<string, string | undefined> }
 
-type Scheme = {
+/** A scheme of the load balancer setting: how it is written, what it means, and how its URL is read. */
+export type LoadBalancerScheme = {
   written: string
   meaning: string
   parameters: readonly string[]
@@ -37,9 +41,7 @@ type Scheme = {
   read: (parts: Parts, dialect: LoadBalancerDialect) => Reading<LoadBalancer>
 }
 
-const metroCodes = oneOf(balancerMetros.map(({ code }) => code))
-
-const schemes: Record<string, Scheme> = {
+const schemes: Record<string, LoadBalancerScheme> = {
   metallb: {
     written: 'metallb:///[namespace[/configmap]][?crdConfiguration=true|false][&bgp-peer-mode=native|frr|none]',
     meaning:
@@ -66,18 +68,9 @@ const schemes: Record<string, Scheme> = {
     depth: 0,
     read: readEmpty,
   },
-  emlb: {
-    written: 'emlb:///metro',
-    meaning:
-      "Equinix Metal's managed load balancers in one metro, without Elastic IPs, announcing software and BGP. " +
-      `The metros are ${metroCodes}.`,
-    parameters: [],
-    depth: 1,
-    read: readEmlb,
-  },
 }
 
-/** Every value of the load balancer setting, with its form and its meaning. */
+/** Every value of the load balancer setting that every cloud has, with its form and its meaning. */
 export const loadBalancerValues: readonly { written: string; meaning: string }[] = [
   { written: 'none', meaning: 'No load balancing: no addresses, no BGP, no announcing software.' },
   ...Object.values(schemes),
@@ -85,7 +78,7 @@ export const loadBalancerValues: readonly { written: string; meaning: string }[]
 
 /** The format of the load balancer setting in a dialect. */
 export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer> {
-  const known = Object.entries(schemes).filter(([name]) => name !== 'emlb' || dialect.hasEmlb)
+  const known = Object.entries({ ...schemes, ...dialect.managed })
   const right = `one of ${['none', ...known.map(([, scheme]) => scheme.written)].join(', ')}`
   return {
     placeholder: 'url',
@@ -102,7 +95,7 @@ export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer>
 }
 
 /** The path and the parameters of a URL; a URL with a host or an unknown parameter is refused. */
-function partsOf(url: URL, { parameters, depth }: Scheme): Reading<Parts> {
+function partsOf(url: URL, { parameters, depth }: LoadBalancerScheme): Reading<Parts> {
   // `metallb://metallb-system` has a host and no path: without this check we would silently use the default namespace.
   if (url.host !== '' || !url.href.includes('://')) return { right: 'three slashes, because it has no host' }
   const unknown = [...url.searchParams.keys()].find((key) => !parameters.includes(key))
@@ -156,8 +149,15 @@ function readEmpty({ parameters }: Parts, dialect: LoadBalancerDialect): Reading
   return { value: { kind: 'empty', ipAnnotation } }
 }
 
-function readEmlb({ path: [given] }: Parts): Reading<LoadBalancer> {
-  const metro = balancerMetros.find(({ code }) => code === given?.toLowerCase())?.code
-  if (metro === undefined) return { right: `the metro of the load balancers after the slashes: ${metroCodes}` }
-  return { value: { kind: 'emlb', metro } }
+/** The ConfigMap of MetalLB that the process may write; without a namespace, in each one. */
+export function metallbConfigMapOf({
+  loadBalancer: software,
+  metallbConfigMap,
+}: {
+  loadBalancer: LoadBalancer | undefined
+  metallbConfigMap: string | undefined
+}) {
+  const namespace = software && 'namespace' in software ? software.namespace : undefined
+  const name = software && 'name' in software ? software.name : 'config'
+  return { namespace, name: metallbConfigMap ?? name }
 }

@@ -1,8 +1,9 @@
 import { cherryServersProvider } from './cherry-servers/provider.ts'
-import type { CloudProvider, CloudTools } from './cloud-provider.ts'
+import type { CloudTools } from './dialect/provider-parts.ts'
 import { equinixMetalProvider } from './equinix-metal/provider.ts'
 import { packetProvider } from './equinix-metal/packet/provider.ts'
 import type { CloudSettings } from './dialects.ts'
+import type { CloudProvider } from './ports/cloud-provider.ts'
 
 /** Makes the cloud provider of a dialect. No other file knows all clouds. */
 export async function makeCloudProvider(cloud: CloudSettings, tools: CloudTools): Promise<CloudProvider> {

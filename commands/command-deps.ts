@@ -1,5 +1,3 @@
-import type { ServeDeps } from '../server/base.ts'
-
 /** What a command that runs once needs of the process. */
 export type CommandDeps = {
   env: Readonly<Record<string, string | undefined>>
@@ -13,4 +11,14 @@ export type StoppableDeps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'
 /** Ends the process with this reason as soon as a signal stops it. */
 export function endWhenStopped({ signal, endAtOnce }: StoppableDeps, reason: string): void {
   signal.addEventListener('abort', () => endAtOnce(reason), { once: true })
+}
+
+/** What `serve` needs of the process. */
+export type ServeDeps = {
+  env: Readonly<Record<string, string | undefined>>
+  version: string
+  /** Aborts when the process has to stop. */
+  signal: AbortSignal
+  /** Ends the process now, whatever it waits for. */
+  endAtOnce: (reason: string) => void
 }

@@ -11,8 +11,9 @@ import { customResourceDefinitions, resourceOf } from '../manifests/resources.ts
 import { webhookIdentities } from '../webhooks/identities.ts'
 import { manifestObjects } from './manifest-objects.ts'
 import { newPathSecret, readPathSecret } from '../webhooks/paths/path-secret.ts'
-import { type InstallSettings, metallbConfigMapOf } from './settings/commands.ts'
+import type { InstallSettings } from './settings/commands.ts'
 import { type CommandDeps, type StoppableDeps, endWhenStopped } from './command-deps.ts'
+import { metallbConfigMapOf } from '../announcers/load-balancer-setting.ts'
 
 const fieldManager = 'eip-admission-install'
 

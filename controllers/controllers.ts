@@ -12,7 +12,7 @@ import { prefixLimitController } from './peering/prefix-limit-declaration.ts'
 import { serviceControllers } from './services/declaration.ts'
 import { ledgerSweepController } from './sweep/declaration.ts'
 import { warmPoolController } from './available/warm-pool-declaration.ts'
-import type { Dependencies } from '../server/dependencies.ts'
+import type { Dependencies } from './dependencies.ts'
 import { controllerObserver } from './queue-metrics.ts'
 
 export type Controllers = {

@@ -7,13 +7,13 @@ import { manifestFiles } from '../manifests/generate/files.ts'
 import { alertGroups } from '../telemetry/alerts/alerts.ts'
 import { alertsReference } from '../telemetry/alerts/reference.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { commandsReference } from '../commands/reference.ts'
-import { doctorReference } from '../commands/doctor/reference.ts'
+import { commandsReference } from '../commands/reference/commands.ts'
+import { doctorReference } from '../commands/reference/doctor.ts'
 import { eventsReference } from '../telemetry/events/reference.ts'
 import { metricsReference } from '../telemetry/metrics/reference.ts'
-import { annotationsReference } from '../commands/settings/annotations-reference.ts'
+import { annotationsReference } from '../commands/reference/annotations.ts'
 import { dialectFacts } from '../commands/settings/chart-facts.ts'
-import { settingsReference } from '../commands/settings/reference.ts'
+import { settingsReference } from '../commands/reference/settings.ts'
 import { webhookIdentities } from '../webhooks/identities.ts'
 
 const pages = [

@@ -6,10 +6,11 @@ import type { ConfigMap, KubeEvent, KubeObject, Lease, Node, Service } from '../
 import type { ServerFacts } from '../kube/server-facts.ts'
 import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
 import type { Rule } from '../manifests/rule.ts'
-import type { CloudProvider } from '../clouds/cloud-provider.ts'
+import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 import type { Configurations, ProbeResult } from '../webhooks/probe-problem.ts'
-import type { ServeSettings } from '../commands/settings/serve.ts'
 import type { Fact } from './fact.ts'
+import type { ClusterSettings } from '../settings/common.ts'
+import type { ProcessSettings } from '../settings/process.ts'
 
 type KeyRef = { name?: string; key: string }
 
@@ -105,7 +106,7 @@ export type Context = {
   now: Date
   /** The names of all variables of the environment. */
   env: readonly string[]
-  settings: Pick<ServeSettings, 'process' | 'cluster' | 'warnings'>
+  settings: { process: ProcessSettings; cluster: ClusterSettings; warnings: string[] }
   vendor: Pick<
     CloudProvider,
     | 'project'

@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { connect } from '../kube/connect.ts'
 import type { Credentials } from '../kube/credentials.ts'
 import type { Cloud } from '../clouds/ports/cloud.ts'
-import type { CloudProvider } from '../clouds/cloud-provider.ts'
+import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 import type { ProbeResult } from '../webhooks/probe-problem.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 

@@ -1,7 +1,7 @@
 import { type Service, keyOf } from '../kube/objects.ts'
 import { canonicalIpAddress } from '../lib/ip-address.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
-import type { MarkScheme } from '../ledger/record/marks.ts'
+import type { MarkScheme } from '../clouds/ports/cloud.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Context, Values } from './facts.ts'
 

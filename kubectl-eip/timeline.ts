@@ -1,6 +1,6 @@
 import type { KubeEvent, Service } from '../kube/objects.ts'
 import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
-import { requestIdAnnotation } from '../ledger/record/names.ts'
+import { requestIdAnnotation } from '../lib/request-id.ts'
 import { requestedByAnnotation } from '../ledger/record/requests-in-flight.ts'
 
 /** One moment in the life of an address. */

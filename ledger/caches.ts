@@ -2,7 +2,7 @@ import type { Node, Service } from '../kube/objects.ts'
 import { type Reflector, reflector } from '../kube/reflector.ts'
 import { nodes, services } from '../kube/resource.ts'
 import { type ElasticIP, elasticIPs } from './record/elastic-ip.ts'
-import type { Context } from '../server/context.ts'
+import type { Context } from './context.ts'
 import { keptService } from './users/kept-service.ts'
 
 /** The caches of the process. */

@@ -22,7 +22,7 @@ import { warmCandidates } from './available/warm-candidates.ts'
 import { isAvailable, isWarm } from './record/source.ts'
 import { type Want, isWanted } from './want/want.ts'
 import { names } from '../settings/installed-names.ts'
-import type { Context } from '../server/context.ts'
+import type { Context } from './context.ts'
 import type { Caches } from './caches.ts'
 import { allRequestAnnotations, cachedAddresses, readPossibleUsers } from './users/possible-users.ts'
 

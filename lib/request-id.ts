@@ -22,3 +22,6 @@ export function boundToRequest<T>(work: () => T): () => T {
 export function shortRequestId(id: string): string {
   return id.slice(0, 8)
 }
+
+/** The review for which a record, or an Event about it, was written. Each line of the log about it has the same id. */
+export const requestIdAnnotation = 'eip-admission.dev/request-id'

@@ -5,7 +5,8 @@ import { entryName } from './program.ts'
 
 const root = join(import.meta.dirname, '..')
 const cache = join(root, 'node_modules', '.cache', 'eip-admission')
-const rooms = 'announcers,certs,clouds,controllers,kube,ledger,lib,manifests,packaging,server,webhooks'
+const rooms =
+  'announcers,certs,clouds,commands,controllers,inspect,kube,kubectl-eip,ledger,lib,manifests,packaging,server,settings,status-page,telemetry,webhooks'
 
 /** Bundles of other sources stay for runs that still use them, but not for ever. */
 const maxAgeMs = 24 * 3600_000

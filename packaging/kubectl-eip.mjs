@@ -3,5 +3,5 @@
 // the bundle in the npm package.
 import { existsSync } from 'node:fs'
 
-const sources = new URL('../server/kubectl/main.ts', import.meta.url)
+const sources = new URL('../kubectl-eip/main.ts', import.meta.url)
 await import(existsSync(sources) ? sources.href : '../dist/bundle/kubectl-eip.mjs')

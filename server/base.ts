@@ -17,16 +17,7 @@ import { readBuild, readProcess } from '../telemetry/metrics/process.ts'
 import { proxyOf } from '../clouds/http/proxy.ts'
 import { type Activity, makeActivity } from '../telemetry/activity.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
-
-/** What `serve` needs of the process. */
-export type ServeDeps = {
-  env: Readonly<Record<string, string | undefined>>
-  version: string
-  /** Aborts when the process has to stop. */
-  signal: AbortSignal
-  /** Ends the process now, whatever it waits for. */
-  endAtOnce: (reason: string) => void
-}
+import type { ServeDeps } from '../commands/command-deps.ts'
 
 /** What every process that serves has: its settings, and its ways to the cluster and the cloud. */
 export type Base = CloudConnection & {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { makeCloudProvider } from '../clouds/providers.ts'
-import type { CloudProvider, CloudTools } from '../clouds/cloud-provider.ts'
+import type { CloudTools } from '../clouds/dialect/provider-parts.ts'
 import type { EventRecorders } from '../telemetry/event-recorders.ts'
 import { loggedCloud } from './logged-cloud.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
@@ -11,6 +11,7 @@ import { withValues } from './reload/setting-changes.ts'
 import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
 import { type CloudSettings, dialects } from '../clouds/dialects.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
+import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 
 export type CloudConnection = {
   vendor: CloudProvider

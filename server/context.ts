@@ -1,10 +1,11 @@
 import type { Announcer } from '../announcers/announcer.ts'
 import { announcerOf } from '../announcers/announcers.ts'
-import { type Base, type ServeDeps, createBase } from './base.ts'
+import { type Base, createBase } from './base.ts'
 import { clusterId } from '../ledger/cluster.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import { awaitPathSegments } from '../webhooks/paths/path-secret.ts'
 import type { PathSegments } from '../webhooks/paths/rotation.ts'
+import type { ServeDeps } from '../commands/command-deps.ts'
 
 /** What webhooks and controllers need to run at all. */
 export type Context = Base & {

@@ -1,26 +1,18 @@
-import { type MachineList, machineList } from '../controllers/nodes/machine-list.ts'
-import { type PeerFacts, peerFacts } from '../controllers/peering/peer-facts.ts'
+import { machineList } from '../controllers/facts/machine-list.ts'
+import { peerFacts } from '../controllers/facts/peer-facts.ts'
+import type { Dependencies as ControllerDependencies } from '../controllers/dependencies.ts'
 import type { Service } from '../kube/objects.ts'
-import { type Want, want } from '../ledger/want/want.ts'
+import { want } from '../ledger/want/want.ts'
 import type { Context } from './context.ts'
-import { readLedger } from '../telemetry/metrics/ledger.ts'
-import { type KnownLocations, knownLocations } from '../ledger/own/known-locations.ts'
-import { type Ledger, makeLedger } from '../ledger/ledger.ts'
-import { type Caches, makeCaches } from '../ledger/caches.ts'
-import { type ClusterNetworks, clusterNetworks } from '../ledger/own/cluster-networks.ts'
-import { type OwnAddresses, ownAddresses } from '../ledger/own/own-addresses.ts'
+import { readLedger } from '../ledger/ledger-metrics.ts'
+import { knownLocations } from '../ledger/own/known-locations.ts'
+import { makeLedger } from '../ledger/ledger.ts'
+import { makeCaches } from '../ledger/caches.ts'
+import { clusterNetworks } from '../ledger/own/cluster-networks.ts'
+import { ownAddresses } from '../ledger/own/own-addresses.ts'
 
-/** What webhooks and controllers share. */
-export type Dependencies = Context & {
-  caches: Caches
-  locations: KnownLocations
-  networks: ClusterNetworks
-  ownAddresses: OwnAddresses
-  want: (service: Service) => Want
-  ledger: Ledger
-  machines: MachineList
-  peerFacts: PeerFacts
-}
+/** What webhooks and controllers share, with what the process has besides. */
+export type Dependencies = Context & ControllerDependencies
 
 /** Makes what webhooks and controllers share; nothing runs yet. */
 export function makeDependencies(context: Context): Dependencies {

@@ -1,10 +1,11 @@
-import { type ServeDeps, createBase } from './base.ts'
+import { createBase } from './base.ts'
 import { controlPlaneGuard } from './control-plane/guard.ts'
 import { maxSilenceMs } from './listeners/health.ts'
 import { openPlainHealth } from './listeners/plain-health.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
-import { guardianFacts } from '../status-page/facts.ts'
-import { makeStatusPage, showOnLoopback } from '../status-page/shown-page.ts'
+import { guardianFacts } from './status-page-facts.ts'
+import { makeStatusPage, showOnLoopback } from './shown-page.ts'
+import type { ServeDeps } from '../commands/command-deps.ts'
 
 /** Runs the guardian of the control-plane address alone, until the signal aborts and all work has ended. */
 export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps): Promise<void> {

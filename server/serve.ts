@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { type Listeners, openListeners } from './listeners/listeners.ts'
 import { type Check, maxSilenceMs } from './listeners/health.ts'
-import type { ServeDeps } from './base.ts'
+import type { ServeDeps } from '../commands/command-deps.ts'
 import { type Context, createContext } from './context.ts'
 import { type Components, makeComponents } from './components.ts'
 import { readCertificates } from '../telemetry/metrics/certificates.ts'
 import { retryUntilAnswered } from '../kube/retry-until-answered.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import { tlsOptions } from '../settings/tls.ts'
-import { type Checks, serveFacts } from '../status-page/facts.ts'
-import { makeStatusPage, showOnLoopback } from '../status-page/shown-page.ts'
+import { type Checks, serveFacts } from './status-page-facts.ts'
+import { makeStatusPage, showOnLoopback } from './shown-page.ts'
 import type { StatusPage } from '../status-page/status-page.ts'
 
 /** Runs webhooks and controllers until the signal aborts and all work has ended. */

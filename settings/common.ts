@@ -1,5 +1,5 @@
 import { boolean, choice, clusterId, duration, limit, list, namespace, network, number, text } from './formats.ts'
-import type { SettingsTable } from './setting.ts'
+import type { SettingsTable, ValuesOf } from './setting.ts'
 
 /** Settings that no predecessor had: they are the same in every dialect. */
 export const common = {
@@ -161,3 +161,6 @@ export const common = {
       'Whether the reservation of a deleted Service is deleted or retained. An annotation of the Service takes precedence.',
   },
 } as const satisfies SettingsTable
+
+/** What the operator decided for the addresses of the whole cluster: the settings that all dialects share. */
+export type ClusterSettings = ValuesOf<typeof common>

@@ -1,6 +1,5 @@
 import { certificates } from './certificates.ts'
 import { controlPlaneSettings } from './control-plane.ts'
-import { cloudProvider, cloudProviders } from '../clouds/dialects.ts'
 import { bindAddress, choice, duration, hostUrl, namespace, number, objectName, port, text } from './formats.ts'
 import { leaderElection } from './leader-election.ts'
 import { nodeSettings } from './nodes.ts'
@@ -8,25 +7,6 @@ import type { SettingsTable, ValuesOf } from './setting.ts'
 import { statusPageSettings } from './status-page.ts'
 import { tlsSettings } from './tls.ts'
 import { webhookClient } from './webhook-client.ts'
-
-/** The dialect and its configuration file: we must know both before we can read the other settings. */
-export const cloudChoice = {
-  dialect: {
-    title: 'cloud provider',
-    flag: '--cloud-provider',
-    format: cloudProvider,
-    required: true,
-    sentence: `Cloud, and dialect of its settings, tags and annotations: ${cloudProviders}.`,
-  },
-  cloudConfig: {
-    title: 'cloud configuration file',
-    flag: '--cloud-config',
-    aliases: ['--provider-config'],
-    format: text('file'),
-    unset: 'none',
-    sentence: 'JSON file with settings of the cloud, usually mounted from a Secret.',
-  },
-} as const satisfies SettingsTable
 
 /** How we connect to the Kubernetes API server. */
 export const kubeconfig = {

@@ -1,4 +1,4 @@
-import type { Exchange } from '../clouds/http/client.ts'
+import type { Exchange } from '../clouds/ports/cloud.ts'
 
 /** The exchanges of one call to the cloud since the start. */
 export type CallTotal = {

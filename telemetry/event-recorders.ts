@@ -2,8 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { type EventRecorder, eventRecorder } from '../kube/events.ts'
 import type { Log } from '../kube/log.ts'
 import type { EventReason } from './events/catalogue.ts'
-import { requestIdAnnotation } from '../ledger/record/names.ts'
-import { currentRequestId } from '../lib/request-id.ts'
+import { currentRequestId, requestIdAnnotation } from '../lib/request-id.ts'
 import { type RecentEvents, recentEvents } from './recent-events.ts'
 
 /** The components of upstream's cloud controller manager that Events name as their source, and ours. */

@@ -1,7 +1,7 @@
 import type { Reservation } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import type { ElasticIP, ElasticIPStatus } from '../ledger/record/elastic-ip.ts'
-import type { Policy } from '../ledger/want/want.ts'
+import type { Policy } from '../settings/service-policy.ts'
 
 type ServiceFacts = Partial<Service['metadata']> & Partial<Service['spec']> & { status?: Service['status'] }
 
@@ -74,17 +74,8 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
       { kind: 'annotation', word: 'metro', name: 'metal.equinix.com/eip-metro' },
     ],
     annotations: {
-      known: [
-        'metal.equinix.com/eip-facility',
-        'metal.equinix.com/eip-metro',
-        'eip-admission.dev/address',
-        'eip-admission.dev/elastic-ip',
-        'eip-admission.dev/reclaim-policy',
-        'eip-admission.dev/protect',
-        'eip-admission.dev/withdrawing-since',
-        'eip-admission.dev/balancer-request',
-      ],
-      prefixes: ['metal.equinix.com/', 'eip-admission.dev/'],
+      known: ['metal.equinix.com/eip-facility', 'metal.equinix.com/eip-metro'],
+      prefixes: ['metal.equinix.com/'],
     },
     requestAnnotations: { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false },
     matchesFamilies: true,

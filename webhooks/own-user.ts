@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serviceFieldManager } from '../controllers/services/patch-service.ts'
+import { serviceFieldManager } from '../ledger/record/names.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'

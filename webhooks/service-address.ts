@@ -1,7 +1,7 @@
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
-import type { Policy } from '../ledger/want/want.ts'
+import type { Policy } from '../settings/service-policy.ts'
 import { type Decision, type Operation, allow, patch } from './decision.ts'
 import { servicePatch } from './service-patch.ts'
 import { shownAddress } from './service-rules.ts'

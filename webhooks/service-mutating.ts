@@ -6,7 +6,7 @@ import { quotaUse } from '../ledger/claim/quota.ts'
 import type { UnboundClaim } from '../ledger/claim/unbound-limit.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { type ClusterFamilies, hasOpenFamilies, withStoredFamilies } from '../ledger/want/families.ts'
-import { type Policy, type Want, want } from '../ledger/want/want.ts'
+import { type Want, want } from '../ledger/want/want.ts'
 import { shortRequestId } from '../lib/request-id.ts'
 import { type Decision, allow, deny, patch } from './decision.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
@@ -18,6 +18,7 @@ import { servicePatch } from './service-patch.ts'
 import { type IsSelf, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
 import { showAsOurs, touchesAddress, withoutLostAddress } from './service-update.ts'
 import type { Webhook } from './webhook.ts'
+import type { Policy } from '../settings/service-policy.ts'
 
 export type ServiceMutatingDeps = {
   policy: Policy

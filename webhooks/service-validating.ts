@@ -2,13 +2,14 @@ import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../ledger/record/names.ts'
 import type { OwnAddress } from '../ledger/want/own-address.ts'
-import { type Policy, type Want, want } from '../ledger/want/want.ts'
+import { type Want, want } from '../ledger/want/want.ts'
 import { quote } from '../lib/quote.ts'
 import { type Decision, allow, deny } from './decision.ts'
 import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type IsSelf, isProtected, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
 import type { Webhook } from './webhook.ts'
+import type { Policy } from '../settings/service-policy.ts'
 
 export type ServiceValidatingDeps = {
   policy: Policy

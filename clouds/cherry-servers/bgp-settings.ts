@@ -2,7 +2,7 @@ import { common } from '../../settings/common.ts'
 import { annotation } from '../../settings/formats.ts'
 import { labelSelector } from '../../settings/label-selector.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { nodeAnnotations } from '../dialect-annotations.ts'
+import { nodeAnnotations } from '../dialect/annotations.ts'
 
 /** The BGP settings of the dialect. */
 export const bgp = {

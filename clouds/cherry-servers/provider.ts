@@ -1,17 +1,17 @@
 import { cherryServers } from './client.ts'
-import { makeBgp } from '../bgp.ts'
-import type { SettingsOf } from '../dialects.ts'
-import { serviceAnnotationNames } from '../dialect-annotations.ts'
+import { makeBgp } from '../dialect/bgp.ts'
+import type { SettingsOf } from '../dialect/define-dialect.ts'
+import { serviceAnnotationNames } from '../dialect/annotations.ts'
 import { cherryServers as dialect, managedAnnotation } from './settings.ts'
-import { type CloudProvider, type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../cloud-provider.ts'
+import { type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../dialect/provider-parts.ts'
 import { placesOf } from '../../settings/setting.ts'
 import { oneOf } from '../../settings/words.ts'
-import { dialectNames } from '../dialect-names.ts'
-import { makePolicy } from '../policy.ts'
+import { makePolicy } from '../dialect/policy.ts'
+import type { CloudProvider } from '../ports/cloud-provider.ts'
 
-type Settings = SettingsOf<'cherry-servers'>
+type Settings = SettingsOf<typeof dialect>
 
-const { marks, announcerMarks, controlPlaneService } = dialectNames['cherry-servers']
+const { marks, announcerMarks, controlPlaneService } = dialect.names
 
 /** Cherry Servers in the dialect of its cloud controller managers. */
 export function cherryServersProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {

@@ -2,9 +2,9 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { annotation, boolean, number, numericId, text, token, url } from '../../settings/formats.ts'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { serviceLocation } from '../dialect-annotations.ts'
+import { serviceLocation } from '../dialect/annotations.ts'
 import { bgp } from './bgp-settings.ts'
-import { defineDialect } from '../dialect.ts'
+import { defineDialect } from '../dialect/define-dialect.ts'
 
 /** The annotation into which the predecessor writes an address that no software announces. */
 const ipAnnotation: Annotation = {
@@ -70,7 +70,7 @@ const addresses = {
     flag: '--loadbalancer',
     env: 'CHERRY_LOAD_BALANCER',
     field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'crd', hasEmlb: false, ipAnnotation: ipAnnotation.name }),
+    format: loadBalancer({ namespaceAlone: 'crd', ipAnnotation: ipAnnotation.name }),
     default: 'none',
     sentence:
       'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
@@ -125,6 +125,16 @@ export const cherryServers = defineDialect({
   title: 'Cherry Servers',
   providers: ['cherryservers', 'cherry-servers'],
   secret: 'kube-system/cherry-cloud-config',
+  names: {
+    marks: { usage: 'cloud-provider-cherry-auto', separator: '/' },
+    // The predecessor copied these two names from Equinix Metal's program, and its clusters have objects with them.
+    announcerMarks: {
+      label: { name: 'cloud-provider', value: 'equinix-metal' },
+      advertisement: 'equinix-metal-bgp-adv',
+      counting: 'nomatch.cherryservers.com',
+    },
+    controlPlaneService: 'kube-system/cloud-provider-cherry-kubernetes-external',
+  },
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
   annotations: [ipAnnotation, managedAnnotation],
   annotationPrefix: 'cherryservers.com/',

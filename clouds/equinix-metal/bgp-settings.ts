@@ -2,7 +2,7 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { annotation, asn, password } from '../../settings/formats.ts'
 import { labelSelector } from '../../settings/label-selector.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { nodeAnnotations } from '../dialect-annotations.ts'
+import { nodeAnnotations } from '../dialect/annotations.ts'
 
 /** The BGP settings of the dialect. */
 export const bgp = {

@@ -1,5 +1,5 @@
-import { CloudError } from '../ports/cloud.ts'
-import { type Exchange, vendorHttp } from '../http/client.ts'
+import { CloudError, type Exchange } from '../ports/cloud.ts'
+import { vendorHttp } from '../http/client.ts'
 import type { ProxyEnvironment } from '../http/send.ts'
 import { fieldsOf, textOf } from '../http/loose-json.ts'
 

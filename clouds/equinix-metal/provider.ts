@@ -1,30 +1,22 @@
 import { equinixMetalBalancers } from './balancers/client.ts'
 import { balancerMetros } from './balancers/locations.ts'
 import { equinixMetal } from './client.ts'
-import { serviceMarks } from '../../ledger/record/marks.ts'
-import type { ManagedPolicy } from '../../ledger/want/managed.ts'
-import { makeBgp } from '../bgp.ts'
-import type { SettingsOf } from '../dialects.ts'
+import type { ManagedPolicy } from '../../settings/service-policy.ts'
+import { makeBgp } from '../dialect/bgp.ts'
+import type { SettingsOf } from '../dialect/define-dialect.ts'
 import type { LoadBalancer } from '../../announcers/load-balancer-setting.ts'
-import { outdatedNodeAnnotations, serviceAnnotationNames } from '../dialect-annotations.ts'
+import { outdatedNodeAnnotations, serviceAnnotationNames } from '../dialect/annotations.ts'
 import { balancerAnnotations, equinixMetal as dialect } from './settings.ts'
-import {
-  type CloudProvider,
-  type CloudTools,
-  type ManagedBalancers,
-  cloudPorts,
-  cloudTimeouts,
-  controlPlaneOf,
-} from '../cloud-provider.ts'
+import { type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../dialect/provider-parts.ts'
 import { placesOf } from '../../settings/setting.ts'
 import { oneOf } from '../../settings/words.ts'
-import { dialectNames } from '../dialect-names.ts'
 import { machineId, maxPrefixes } from './metal.ts'
-import { type DialectPolicy, makePolicy } from '../policy.ts'
+import { type DialectPolicy, makePolicy } from '../dialect/policy.ts'
+import type { CloudProvider, ManagedBalancers } from '../ports/cloud-provider.ts'
 
-const { marks, announcerMarks, controlPlaneService } = dialectNames['equinix-metal']
+const { marks, announcerMarks, controlPlaneService } = dialect.names
 
-type Settings = SettingsOf<'equinix-metal'>
+type Settings = SettingsOf<typeof dialect>
 
 /** Equinix Metal in the dialect of its cloud controller manager, version 3. */
 export function equinixMetalProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
@@ -95,10 +87,7 @@ function managedBalancers(
       ...cloudTimeouts(settings),
     }),
     annotations: balancerAnnotations,
-    formerName: (key, cluster) => {
-      const { usage, service, cluster: id } = serviceMarks({ ...marks, cluster }, key)
-      return `usage=${usage}:service=${service}:cluster=${id}`
-    },
+    formerName: ({ usage, service, cluster }) => `usage=${usage}:service=${service}:cluster=${cluster}`,
     // Nodes of an older setup may have a facility as their region, which says nothing against its metro.
     isElsewhere: (region, location) => /^[a-z]{2}$/.test(region) && region !== location,
   }

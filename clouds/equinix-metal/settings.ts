@@ -2,9 +2,10 @@ import type { Annotation } from '../../lib/annotation.ts'
 import { annotation, boolean, number, text, token, url } from '../../settings/formats.ts'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { serviceLocation } from '../dialect-annotations.ts'
-import { defineDialect } from '../dialect.ts'
+import { serviceLocation } from '../dialect/annotations.ts'
+import { defineDialect } from '../dialect/define-dialect.ts'
 import { bgp, oldNodeAnnotations } from './bgp-settings.ts'
+import { managedSchemes } from './balancers/scheme.ts'
 
 const access = {
   apiKey: {
@@ -78,7 +79,7 @@ const addresses = {
     flag: '--loadbalancer',
     env: 'METAL_LOAD_BALANCER',
     field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true }),
+    format: loadBalancer({ namespaceAlone: 'undecided', managed: managedSchemes }),
     default: 'none',
     sentence:
       'Software that announces addresses: metallb:///, kube-vip:// or empty://; or emlb:///metro, managed load balancers. ' +
@@ -174,6 +175,16 @@ export const equinixMetal = defineDialect({
   title: 'Equinix Metal',
   providers: ['equinixmetal', 'equinix-metal'],
   secret: 'kube-system/metal-cloud-config',
+  names: {
+    // The predecessor named load balancers by these marks, too.
+    marks: { usage: 'cloud-provider-equinix-metal-auto', separator: '/' },
+    announcerMarks: {
+      label: { name: 'cloud-provider', value: 'equinix-metal' },
+      advertisement: 'equinix-metal-bgp-adv',
+      counting: 'nomatch.metal.equinix.com',
+    },
+    controlPlaneService: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',
+  },
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
   annotations: [...oldNodeAnnotations, ...balancerAnnotationRows],
   annotationPrefix: 'metal.equinix.com/',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CloudError, type Fault } from '../ports/cloud.ts'
+import { CloudError } from '../ports/cloud.ts'
 import { type RawResponse, readResponse, type ResponseHeaders } from './answer.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
@@ -9,6 +9,7 @@ import { type LaneOptions, makeScheduler, type Pace } from './lanes.ts'
 import { redirectUrl } from './redirect.ts'
 import { prepareRequest, type Request, type Sender, type VendorCall } from './request.ts'
 import { makeSend, type ProxyEnvironment, type Send } from './send.ts'
+import type { Exchange } from '../ports/cloud.ts'
 
 export type VendorHttpOptions = Sender &
   ErrorFormat &
@@ -19,15 +20,6 @@ export type VendorHttpOptions = Sender &
     /** Called after every exchange with the cloud, retries included. */
     observe?: ((exchange: Exchange) => void) | undefined
   }
-
-export type Exchange = {
-  call: string
-  ms: number
-  status: number | undefined
-  fault: Fault | undefined
-  /** The vendor's own id of the exchange, which its support asks for. */
-  cloudRequest: string | undefined
-}
 
 export type VendorResponse = { status: number; headers: ResponseHeaders; body: unknown }
 

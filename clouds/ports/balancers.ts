@@ -50,3 +50,6 @@ export type OriginPool = { id: string; name: string; createdAt: string | undefin
 export type Origin = { id: string; address: string; port: number }
 
 export type NewOrigin = { name: string; address: string; port: number }
+
+/** The annotations of a Service that show its balancer. */
+export type BalancerAnnotations = { id: string; location: string }

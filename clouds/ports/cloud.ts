@@ -75,3 +75,25 @@ export class CloudError extends Error {
     this.retryAfterMs = facts.retryAfterMs
   }
 }
+
+/** How a dialect marks its reservations: in its predecessor's words, so that we find its reservations, and it ours. */
+export type MarkScheme = {
+  usage: string
+  /** What of a Service is hashed: `namespace/name`. */
+  separator: '/' | '.'
+  /** What else may have been hashed, by another version: we find such a reservation, and write none. */
+  otherSeparator?: '/' | '.'
+  /** The id of the cluster, by default the UID of the namespace kube-system: it tells clusters apart that share a project. */
+  cluster: string
+  /** The predecessor wrote no cluster: a reservation that names none is also ours, if its Service is. */
+  adoptsUnmarked?: true
+}
+
+export type Exchange = {
+  call: string
+  ms: number
+  status: number | undefined
+  fault: Fault | undefined
+  /** The vendor's own id of the exchange, which its support asks for. */
+  cloudRequest: string | undefined
+}

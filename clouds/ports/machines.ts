@@ -31,3 +31,12 @@ export type Machines = {
   /** Undefined is a proof that the machine is gone: any doubt is an error. */
   machine(id: string, signal: AbortSignal): Promise<Machine | undefined>
 }
+
+export type ProviderIds = {
+  /** The scheme that we write. */
+  scheme: string
+  /** Schemes that predecessors wrote. */
+  older: readonly string[]
+  /** What an id looks like. A bare id is recognized by nothing else, and we ask the cloud for nothing else. */
+  id: RegExp
+}

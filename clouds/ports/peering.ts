@@ -1,3 +1,5 @@
+import type { LabelRequirement } from '../../lib/label-selector.ts'
+
 /** One BGP session between a machine and a router of its cloud. */
 export type Peer = {
   localAsn: number
@@ -41,4 +43,27 @@ export type Peering = {
   enableOn(machine: string, signal: AbortSignal): Promise<void>
   /** The peers of a machine in the order of their addresses; none until the cloud has decided. */
   peers(machine: string, signal: AbortSignal): Promise<Peer[]>
+}
+
+type PeerField = 'localAsn' | 'peerAsn' | 'peerAddress' | 'sourceAddress' | 'multihop' | 'password' | 'privateNetwork'
+
+/** How the peers of a node are written as its annotations. */
+export type AnnotationScheme = {
+  /** The names of the annotations; `{{n}}` stands for the number of a peer. A field without a name is not written. */
+  names: Partial<Record<PeerField, string>>
+  /** Whether the announcing software reads passwords only here. */
+  showsPasswords: boolean
+  /** Names that a predecessor used for the same facts, and that the announcing software still reads. */
+  outdated: readonly string[]
+}
+
+/** What the settings decide about BGP. */
+export type Bgp = {
+  /** Whether the announcing software uses BGP. */
+  isOn: boolean
+  project: ProjectPeering
+  selector: LabelRequirement[]
+  annotations: AnnotationScheme
+  /** How many addresses the routers accept from a node, if that is known. */
+  maxPrefixes: number | undefined
 }

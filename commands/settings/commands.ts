@@ -3,9 +3,11 @@ import { common } from '../../settings/common.ts'
 import { readSettingsFile } from '../../settings/file.ts'
 import { leaderElection } from '../../settings/leader-election.ts'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
-import { cloudChoice, kubeconfig, ownNamespace } from '../../settings/process.ts'
+import { kubeconfig, ownNamespace } from '../../settings/process.ts'
 import { type Sources, resolveSettings } from '../../settings/resolve.ts'
 import type { SettingsTable, ValuesOf } from '../../settings/setting.ts'
+import { managedSchemes } from '../../clouds/equinix-metal/balancers/scheme.ts'
+import { cloudChoice } from '../../clouds/dialects.ts'
 
 const cluster = { ...kubeconfig, unset: 'the kubeconfig that kubectl uses' } as const
 
@@ -35,7 +37,7 @@ export const installSettings = {
     env: 'METAL_LOAD_BALANCER',
     otherEnv: ['PACKET_LOAD_BALANCER', 'CHERRY_LOAD_BALANCER'],
     field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true }),
+    format: loadBalancer({ namespaceAlone: 'undecided', managed: managedSchemes }),
     unset: 'a ConfigMap `config` in any namespace',
     sentence: 'The load balancer setting of `serve`. It names the ConfigMap that MetalLB before 0.13 reads.',
   },
@@ -106,16 +108,6 @@ export function readInstallSettings(sources: Pick<Sources, 'flags' | 'env'>): In
   const { path } = resolveSettings({ path: installSettings.cloudConfig }, sources).values
   const file = path === undefined ? undefined : readSettingsFile(path)
   return resolveSettings(installSettings, { ...sources, file }).values
-}
-
-/** The ConfigMap of MetalLB that the process may write; without a namespace, in each one. */
-export function metallbConfigMapOf({
-  loadBalancer: software,
-  metallbConfigMap,
-}: Pick<InstallSettings, 'loadBalancer' | 'metallbConfigMap'>) {
-  const namespace = software && 'namespace' in software ? software.namespace : undefined
-  const name = software && 'name' in software ? software.name : 'config'
-  return { namespace, name: metallbConfigMap ?? name }
 }
 
 export type InstallSettings = ValuesOf<typeof installSettings>

@@ -1,7 +1,7 @@
 import { certificatesProblems } from '../../settings/certificates.ts'
-import { common } from '../../settings/common.ts'
+import { type ClusterSettings, common } from '../../settings/common.ts'
 import { controlPlaneProblems } from '../../settings/control-plane.ts'
-import { dialects } from '../../clouds/dialects.ts'
+import { dialects, cloudChoice } from '../../clouds/dialects.ts'
 import type { CloudSettings } from '../../clouds/dialects.ts'
 import { readSettingsFile } from '../../settings/file.ts'
 import type { SettingsFile } from '../../settings/file.ts'
@@ -10,16 +10,13 @@ import { leaderElectionProblems } from '../../settings/leader-election.ts'
 import { SettingsError } from '../../settings/problems.ts'
 import type { Problem } from '../../settings/problems.ts'
 import { manifestProblems } from '../../settings/manifest.ts'
-import { cloudChoice, processSections, processSettings } from '../../settings/process.ts'
+import { processSections, processSettings } from '../../settings/process.ts'
 import type { ProcessSettings } from '../../settings/process.ts'
 import { readSettings } from '../../settings/resolve.ts'
 import type { Resolution, Sources } from '../../settings/resolve.ts'
-import type { Section, SettingsTable, ValuesOf } from '../../settings/setting.ts'
+import type { Section, SettingsTable } from '../../settings/setting.ts'
 import { statusPageProblems } from '../../settings/status-page.ts'
 import { webhookClientProblems } from '../../settings/webhook-client.ts'
-
-/** What the operator decided for the addresses of the whole cluster: the settings that all dialects share. */
-export type ClusterSettings = ValuesOf<typeof common>
 
 /** The configuration file of the cloud, which another program may write anew at any time. */
 export type CloudFile = {

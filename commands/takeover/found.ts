@@ -12,7 +12,7 @@ import type { Key, KubeObject } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { ObjectRef, PlannedLease, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
 import { type Routes, readRoutes } from './routes.ts'
-import { type Predecessor, predecessors } from './predecessors/predecessors.ts'
+import { type Predecessor, predecessors } from '../../inspect/predecessors.ts'
 
 /** An object of MetalLB as the predecessor wrote it, without what changes with each Service, and without a password. */
 export type FoundObject = {

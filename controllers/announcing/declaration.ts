@@ -8,8 +8,8 @@ import { configureObjects } from './configure-objects.ts'
 import { emptyFormer, formerDocument, formerObjects } from './empty-former.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { watch } from '../loop/watch.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
-import { serviceStates } from '../services/service-states.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { serviceStates } from './service-states.ts'
 
 type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'metrics' | 'log'>
 

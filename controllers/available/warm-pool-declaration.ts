@@ -5,7 +5,7 @@ import { planWarm, unusedFor } from '../../ledger/available/warm-plan.ts'
 import { addWarm } from '../../ledger/claim/reserve-warm.ts'
 import { locate } from '../../ledger/want/location.ts'
 import { sights } from '../../lib/sights.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 
 type Deps = Pick<Dependencies, 'caches' | 'ledger' | 'vendor' | 'locations' | 'want' | 'settings' | 'log'>
 

@@ -1,7 +1,7 @@
-import type { Balancers, ListedBalancer } from '../../clouds/ports/balancers.ts'
+import type { Balancers, ListedBalancer, BalancerAnnotations } from '../../clouds/ports/balancers.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
-import { type BalancerAnnotations, namedBalancer } from './balancer-state.ts'
+import { namedBalancer } from './balancer-state.ts'
 
 /** The only key of the refresh: one list serves all Services. */
 export const refreshKey = 'all'

@@ -4,9 +4,7 @@ import { balancerFinalizer, balancerRequestAnnotation } from '../../ledger/recor
 import type { Want } from '../../ledger/want/want.ts'
 import type { BalancerNames } from './balancer-names.ts'
 import type { NodeOrigin } from './node-origins.ts'
-
-/** The annotations of a Service that show its balancer. */
-export type BalancerAnnotations = { id: string; location: string }
+import type { BalancerAnnotations } from '../../clouds/ports/balancers.ts'
 
 /** Everything that the plan for the balancer of a Service depends on. */
 export type Seen = {

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Balancers } from '../../clouds/ports/balancers.ts'
+import type { Balancers, BalancerAnnotations } from '../../clouds/ports/balancers.ts'
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { balancerRequestAnnotation } from '../../ledger/record/names.ts'
+import { balancerRequestAnnotation, serviceFieldManager } from '../../ledger/record/names.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
-import { patch, serviceFieldManager } from '../services/patch-service.ts'
-import type { BalancerAnnotations } from './balancer-state.ts'
+import { patch } from '../services/patch-service.ts'
 
 export type CreateDeps = {
   client: KubeClient

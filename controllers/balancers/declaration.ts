@@ -5,10 +5,11 @@ import { type NodeOrigin, nodeOrigins, originFacts } from './node-origins.ts'
 import { balancerRequests } from './requests-in-flight.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { watch } from '../loop/watch.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import type { ManagedBalancers } from '../../clouds/cloud-provider.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
+import type { ManagedBalancers } from '../../clouds/ports/cloud-provider.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { failureEvent } from '../loop/failure-event.ts'
 
 type Deps = Pick<
@@ -101,7 +102,8 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
       return state.kind === 'foreign' ? state.reason : undefined
     },
     cached: (key: Key) => caches.services.get(key),
-    namesOf: (key: Key) => balancerNames({ key, cluster, former: formerName(key, cluster) }),
+    namesOf: (key: Key) =>
+      balancerNames({ key, cluster, former: formerName(serviceMarks({ ...vendor.marks, cluster }, key)) }),
     nodes: (location = vendor.policy.managed?.location): NodeOrigin[] => {
       const elastic = elasticAddresses(deps)
       return nodeOrigins(caches.nodes.list(), {

@@ -1,4 +1,4 @@
-import type { Balancer, Balancers, ListedBalancer, Origin } from '../../clouds/ports/balancers.ts'
+import type { Balancer, Balancers, ListedBalancer, Origin, BalancerAnnotations } from '../../clouds/ports/balancers.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Key, type Service, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
@@ -8,14 +8,7 @@ import type { Reconciler } from '../loop/reconciler.ts'
 import { runSteps } from '../loop/run-steps.ts'
 import type { BalancerNames } from './balancer-names.ts'
 import { type Step, planBalancer } from './balancer-plan.ts'
-import {
-  type BalancerAnnotations,
-  type Seen,
-  hasFinalizer,
-  inOrderOfUse,
-  namedBalancer,
-  requestOf,
-} from './balancer-state.ts'
+import { type Seen, hasFinalizer, inOrderOfUse, namedBalancer, requestOf } from './balancer-state.ts'
 import { type BalancerStepDeps, carryOutBalancerStep } from './balancer-steps.ts'
 import type { NodeOrigin } from './node-origins.ts'
 import type { BalancerRequests } from './requests-in-flight.ts'

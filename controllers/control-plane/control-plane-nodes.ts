@@ -1,7 +1,8 @@
 import { isIPv6 } from 'node:net'
 import type { EndpointSlice, Node } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { type ProviderIds, readProviderId } from '../nodes/provider-id.ts'
+import { readProviderId } from '../nodes/provider-id.ts'
+import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
 /** Why the holder should not keep the control-plane address, the weakest reason first. */
 export const leavingReasons = ['', 'excluded by its label', 'cordoned', 'being deleted'] as const

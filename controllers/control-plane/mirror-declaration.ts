@@ -10,7 +10,7 @@ import { endpointSlices, endpoints, services } from '../../kube/resource.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Watcher } from '../../kube/watch.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 
 type Deps = {
   client: KubeClient & Watcher

@@ -1,6 +1,6 @@
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { manifest, manifestKey } from './manifest.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { readManifest } from '../../kube/manifest-file.ts'
 
 type Deps = Pick<Dependencies, 'client' | 'settings' | 'log'>

@@ -1,8 +1,8 @@
-import type { Machine } from '../../clouds/ports/machines.ts'
+import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node } from '../../kube/objects.ts'
 import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
 import { providedNodeIps } from './node-ips.ts'
-import { type ProviderIds, readProviderId } from './provider-id.ts'
+import { readProviderId } from './provider-id.ts'
 
 export type Search = {
   /** Every machine of the project. */

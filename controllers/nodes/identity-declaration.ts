@@ -4,7 +4,7 @@ import { type MachineRefresh, refreshKey } from './machine-refresh.ts'
 import { nodeIdentity } from './node-identity.ts'
 import { watch } from '../loop/watch.ts'
 import { keyOf } from '../../kube/objects.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { failureEvent } from '../loop/failure-event.ts'
 
 type Deps = Pick<Dependencies, 'client' | 'caches' | 'machines' | 'vendor' | 'events' | 'settings'>

@@ -3,7 +3,7 @@ import { nodeLifecycle } from './node-lifecycle.ts'
 import { removalLimit } from './removal-limit.ts'
 import { watch } from '../loop/watch.ts'
 import { keyOf } from '../../kube/objects.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 
 type Deps = Pick<Dependencies, 'client' | 'caches' | 'machines' | 'vendor' | 'events' | 'metrics' | 'settings' | 'log'>
 

@@ -12,10 +12,10 @@
 //   the machine does not exist | --node-removal=report                           | keep, report why
 //   the machine does not exist | too many nodes would be deleted                 | keep, report why
 //   the machine does not exist |                                                 | remove
-import type { Machine } from '../../clouds/ports/machines.ts'
+import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node } from '../../kube/objects.ts'
 import { findNamesakes, replacementText } from './find-machine.ts'
-import { type ProviderIds, readProviderId } from './provider-id.ts'
+import { readProviderId } from './provider-id.ts'
 import { isReady, isShutDown } from './taints.ts'
 
 export type LifecycleStep =

@@ -1,5 +1,5 @@
 import type { Reconciler } from '../loop/reconciler.ts'
-import type { MachineList } from './machine-list.ts'
+import type { MachineList } from '../facts/machine-list.ts'
 
 /** The only key of the refresh: one list serves all nodes. */
 export const refreshKey = 'all'

@@ -1,13 +1,13 @@
-import type { Machine } from '../../clouds/ports/machines.ts'
+import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Key, Node } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
 import { type Reconciler, Terminal } from '../loop/reconciler.ts'
 import { runSteps } from '../loop/run-steps.ts'
 import { findMachine, findNamesakes, replacementText } from './find-machine.ts'
-import type { MachineList } from './machine-list.ts'
+import type { MachineList } from '../facts/machine-list.ts'
 import { type NodeStep, planNode } from './node-plan.ts'
-import { type ProviderIds, readProviderId } from './provider-id.ts'
+import { readProviderId } from './provider-id.ts'
 import { isReady, isUninitialized } from './taints.ts'
 
 export type NodeIdentityDeps = {

@@ -7,11 +7,11 @@
 //   has no providerID                             | identify: labels, providerID
 //   lacks labels                                  | identify: labels
 //   otherwise                                     | -
-import type { Machine } from '../../clouds/ports/machines.ts'
+import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node, NodeAddress, Taint } from '../../kube/objects.ts'
 import { nodeAddresses } from './node-addresses.ts'
 import { missingLabels } from './node-labels.ts'
-import { type ProviderIds, formatProviderId } from './provider-id.ts'
+import { formatProviderId } from './provider-id.ts'
 import { initializedTaints, isUninitialized } from './taints.ts'
 
 /** One write to a node. Addresses come first: without the taint pods start, and they read the addresses. */

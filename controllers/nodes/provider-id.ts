@@ -1,13 +1,6 @@
-/** How `spec.providerID` names the machines of a cloud. */
-export type ProviderIds = {
-  /** The scheme that we write. */
-  scheme: string
-  /** Schemes that predecessors wrote. */
-  older: readonly string[]
-  /** What an id looks like. A bare id is recognized by nothing else, and we ask the cloud for nothing else. */
-  id: RegExp
-}
+import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
+/** How `spec.providerID` names the machines of a cloud. */
 /** What a providerID says: a machine of our cloud, an id of ours that is invalid, nothing, or another cloud. */
 export type ProviderId =
   { kind: 'machine'; id: string } | { kind: 'invalid' } | { kind: 'absent' } | { kind: 'foreign' }

@@ -9,7 +9,7 @@ import { type RecentRead, recentRead } from '../../lib/recent-read.ts'
 import { watch } from '../loop/watch.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 import { retryUntilAnswered } from '../../kube/retry-until-answered.ts'
 import { failureEvent } from '../loop/failure-event.ts'
 

@@ -1,7 +1,7 @@
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
-import type { PeerFacts } from './peer-facts.ts'
+import type { PeerFacts } from '../facts/peer-facts.ts'
 
 export type InitialPeeringDeps = {
   /** Reconciles a node, and asks the cloud for its peers where none are known. */

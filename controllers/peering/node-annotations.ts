@@ -1,17 +1,6 @@
 import type { Peer } from '../../announcers/announcer.ts'
-import type { PeerFact } from './peer-fact.ts'
-
-type Field = 'localAsn' | 'peerAsn' | 'peerAddress' | 'sourceAddress' | 'multihop' | 'password' | 'privateNetwork'
-
-/** How the peers of a node are written as its annotations. */
-export type AnnotationScheme = {
-  /** The names of the annotations; `{{n}}` stands for the number of a peer. A field without a name is not written. */
-  names: Partial<Record<Field, string>>
-  /** Whether the announcing software reads passwords only here. */
-  showsPasswords: boolean
-  /** Names that a predecessor used for the same facts, and that the announcing software still reads. */
-  outdated: readonly string[]
-}
+import type { PeerFact } from '../facts/peer-fact.ts'
+import type { AnnotationScheme } from '../../clouds/ports/peering.ts'
 
 export type Annotations = Record<string, string>
 

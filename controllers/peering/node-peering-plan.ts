@@ -12,8 +12,9 @@
 //   otherwise                            |                                                | -
 import type { Node } from '../../kube/objects.ts'
 import type { ProviderId } from '../nodes/provider-id.ts'
-import { type Annotations, type AnnotationScheme, ownNames, wantedAnnotations } from './node-annotations.ts'
-import type { PeerFact } from './peer-fact.ts'
+import { type Annotations, ownNames, wantedAnnotations } from './node-annotations.ts'
+import type { PeerFact } from '../facts/peer-fact.ts'
+import type { AnnotationScheme } from '../../clouds/ports/peering.ts'
 
 /** Everything that the plan for a node depends on. */
 export type PeeringSeen = {

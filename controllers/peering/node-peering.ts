@@ -1,4 +1,4 @@
-import type { Peering } from '../../clouds/ports/peering.ts'
+import type { Peering, AnnotationScheme } from '../../clouds/ports/peering.ts'
 import { backoffMs, withJitter } from '../../lib/backoff.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
@@ -6,13 +6,13 @@ import type { Key, Node } from '../../kube/objects.ts'
 import { nodes } from '../../kube/resource.ts'
 import { type LabelRequirement, matchesRequirements } from '../../lib/label-selector.ts'
 import type { RecentRead } from '../../lib/recent-read.ts'
-import type { MachineList } from '../nodes/machine-list.ts'
-import { type ProviderIds, readProviderId } from '../nodes/provider-id.ts'
+import type { MachineList } from '../facts/machine-list.ts'
+import { readProviderId } from '../nodes/provider-id.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 import { runSteps } from '../loop/run-steps.ts'
-import type { AnnotationScheme } from './node-annotations.ts'
 import { type PeeringSeen, type PeeringStep, peeringPlan } from './node-peering-plan.ts'
-import type { PeerFacts } from './peer-facts.ts'
+import type { PeerFacts } from '../facts/peer-facts.ts'
+import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
 export type NodePeeringDeps = {
   client: Pick<KubeClient, 'apply' | 'patch'>

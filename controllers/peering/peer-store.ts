@@ -4,8 +4,8 @@ import type { Log } from '../../kube/log.ts'
 import type { Secret } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
-import { parseFacts } from './fact-text.ts'
-import type { PeerFacts } from './peer-facts.ts'
+import { parseFacts } from '../facts/fact-text.ts'
+import type { PeerFacts } from '../facts/peer-facts.ts'
 
 export type PeerStoreDeps = {
   client: Pick<KubeClient, 'get' | 'apply'>

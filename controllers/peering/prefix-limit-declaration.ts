@@ -2,8 +2,8 @@ import { announcedAddresses } from '../announcing/announced.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { prefixLimit, prefixLimitKey } from './prefix-limit.ts'
 import { watch } from '../loop/watch.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
-import { serviceStates } from '../services/service-states.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { serviceStates } from '../announcing/service-states.ts'
 
 type Deps = Pick<Dependencies, 'caches' | 'want' | 'peerFacts' | 'vendor' | 'events' | 'log'>
 

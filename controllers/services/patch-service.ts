@@ -3,9 +3,7 @@ import { isNotFound } from '../../kube/errors.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-
-/** The name under which the controllers write Services: by it and by our user the webhooks know our own writes. */
-export const serviceFieldManager = 'eip-admission'
+import { serviceFieldManager } from '../../ledger/record/names.ts'
 
 const written = { fieldManager: serviceFieldManager }
 

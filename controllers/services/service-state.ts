@@ -7,7 +7,7 @@ import {
   serviceFinalizer,
   withdrawingAnnotation,
 } from '../../ledger/record/names.ts'
-import type { RequestAnnotations } from '../../ledger/want/own-address.ts'
+import type { RequestAnnotations } from '../../settings/service-policy.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { Announcement } from '../announcing/announcing.ts'
 import type { Step } from './service-step.ts'

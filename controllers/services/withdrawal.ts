@@ -4,11 +4,12 @@ import { metallbPoolAnnotations } from '../../announcers/request-annotations.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Service } from '../../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
-import { type RequestAnnotations, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
+import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
 import { withdrawalTimeoutMs } from './removal-plan.ts'
 import type { ServiceEvent } from './service-event.ts'
 import { isWithdrawing } from './service-state.ts'
+import type { RequestAnnotations } from '../../settings/service-policy.ts'
 
 export type WithdrawalDeps = {
   client: KubeClient

@@ -4,8 +4,8 @@ import { patch } from '../services/patch-service.ts'
 import { watch } from '../loop/watch.ts'
 import { isReleaseRecord } from '../../ledger/record/elastic-ip.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
-import { sweepObserver } from '../../telemetry/metrics/ledger.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { sweepObserver } from '../../ledger/ledger-metrics.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
 
 type Deps = Pick<Dependencies, 'client' | 'caches' | 'ledger' | 'want' | 'vendor' | 'settings' | 'events' | 'metrics'>

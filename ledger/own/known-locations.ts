@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cloud, Location } from '../../clouds/ports/cloud.ts'
 import type { Log } from '../../kube/log.ts'
-import { type LocationSource, formerName } from '../want/location.ts'
+import { formerName } from '../want/location.ts'
+import type { LocationSource } from '../../settings/service-policy.ts'
 
 export type KnownLocations = {
   /** The list that was read last; undefined before the first read. */

@@ -12,7 +12,7 @@ import { type OwnAddressFacts, checkOwnAddress } from '../want/own-address-rules
 import type { Want } from '../want/want.ts'
 import type { Caches } from '../caches.ts'
 import type { ClusterNetworks } from './cluster-networks.ts'
-import type { Context } from '../../server/context.ts'
+import type { Context } from '../context.ts'
 import { type KnownReservations, knownReservations } from './known-reservations.ts'
 
 /** Which Services may have the own addresses that they name. */

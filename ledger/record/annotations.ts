@@ -10,7 +10,6 @@ import {
   elasticIPAnnotation,
   protectAnnotation,
   reclaimAnnotation,
-  requestIdAnnotation,
   serviceFinalizer,
   transferAnnotation,
   upstreamFinalizer,
@@ -18,6 +17,7 @@ import {
   withdrawingAnnotation,
 } from './names.ts'
 import { requestedByAnnotation } from './requests-in-flight.ts'
+import { requestIdAnnotation } from '../../lib/request-id.ts'
 
 /** Our annotations of Services, in every dialect. */
 export const serviceAnnotations: readonly Annotation[] = [

@@ -1,6 +1,5 @@
-import { currentRequestId } from '../../lib/request-id.ts'
+import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
 import type { ElasticIP, ElasticIPStatus, HistoryStep } from './elastic-ip.ts'
-import { requestIdAnnotation } from './names.ts'
 
 /** The CRD has the same limit. */
 export const maxHistory = 10

@@ -1,8 +1,7 @@
-import type { Cloud } from '../../clouds/ports/cloud.ts'
+import type { Cloud, MarkScheme } from '../../clouds/ports/cloud.ts'
 import type { Log } from '../../kube/log.ts'
 import type { ClusterState } from './cluster-check.ts'
 import type { ReadPossibleUsers } from './address-use.ts'
-import type { MarkScheme } from './marks.ts'
 import type { Records } from './records.ts'
 import type { RequestsInFlight } from './requests-in-flight.ts'
 

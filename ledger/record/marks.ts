@@ -1,19 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Marks } from '../../clouds/ports/cloud.ts'
 import type { Key } from '../../kube/objects.ts'
-
-/** How a dialect marks its reservations: in its predecessor's words, so that we find its reservations, and it ours. */
-export type MarkScheme = {
-  usage: string
-  /** What of a Service is hashed: `namespace/name`. */
-  separator: '/' | '.'
-  /** What else may have been hashed, by another version: we find such a reservation, and write none. */
-  otherSeparator?: '/' | '.'
-  /** The id of the cluster, by default the UID of the namespace kube-system: it tells clusters apart that share a project. */
-  cluster: string
-  /** The predecessor wrote no cluster: a reservation that names none is also ours, if its Service is. */
-  adoptsUnmarked?: true
-}
+import type { MarkScheme } from '../../clouds/ports/cloud.ts'
 
 /** The marks of all reservations of this cluster. */
 export function clusterMarks({ usage, cluster }: MarkScheme): Marks {

@@ -42,11 +42,11 @@ export const balancerFinalizer = 'eip-admission.dev/balancer-cleanup'
 /** A request for a managed balancer that may still be carried out: written before it is sent, removed with its answer. */
 export const balancerRequestAnnotation = 'eip-admission.dev/balancer-request'
 
-/** The review for which a record, or an Event about it, was written. Each line of the log about it has the same id. */
-export const requestIdAnnotation = 'eip-admission.dev/request-id'
-
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 
 /** The label of warm addresses: reserved before any Service requested them, and for any Service. */
 export const warmLabel = 'eip-admission.dev/warm-pool'
+
+/** The name under which the controllers write Services: by it and by our user the webhooks know our own writes. */
+export const serviceFieldManager = 'eip-admission'

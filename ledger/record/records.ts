@@ -4,7 +4,7 @@ import type { Condition, Key } from '../../kube/objects.ts'
 import { splitKey } from '../../kube/objects.ts'
 import { type ElasticIP, type ElasticIPStatus, elasticIPs, recordFinalizer, recordName } from './elastic-ip.ts'
 import { type Writer, nextHistory } from './history.ts'
-import { requestIdAnnotation } from './names.ts'
+import { requestIdAnnotation } from '../../lib/request-id.ts'
 import { requestedByAnnotation } from './requests-in-flight.ts'
 
 /**

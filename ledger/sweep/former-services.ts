@@ -1,7 +1,7 @@
-import type { Reservation } from '../../clouds/ports/cloud.ts'
+import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
-import { type MarkScheme, ownerMark, serviceMarks } from '../record/marks.ts'
+import { ownerMark, serviceMarks } from '../record/marks.ts'
 import type { Want } from '../want/want.ts'
 
 /**

@@ -1,5 +1,4 @@
-import type { Reservation } from '../../clouds/ports/cloud.ts'
-import type { MarkScheme } from '../record/marks.ts'
+import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
 
 /*
  * A copy of a cluster, restored from a backup, has the same id: its sweep would release what the original uses. So each

@@ -6,7 +6,7 @@ import {
 } from '../../announcers/request-annotations.ts'
 import type { Service } from '../../kube/objects.ts'
 import { ownPrefix } from '../record/names.ts'
-import type { Policy } from '../want/want.ts'
+import type { Policy } from '../../settings/service-policy.ts'
 
 export type KeptOptions = {
   policy: Pick<Policy, 'annotations' | 'requestAnnotations' | 'managedAnnotation' | 'locationSources'>
@@ -33,8 +33,9 @@ export function keptService(options: KeptOptions): (service: Service) => Service
 
 /** Names of all annotations that we read or write on Services, and the prefixes under which an unknown one is a mistake. */
 function readAnnotations({ policy, announcer }: KeptOptions): string[] {
-  const { annotations, requestAnnotations, managedAnnotation = ownPrefix, locationSources } = policy
+  const { annotations, requestAnnotations, managedAnnotation, locationSources } = policy
   return [
+    ownPrefix,
     ...annotations.known,
     ...annotations.prefixes,
     ...requestAnnotations.annotations,
@@ -42,7 +43,7 @@ function readAnnotations({ policy, announcer }: KeptOptions): string[] {
     ...metallbRequestAnnotations,
     ...metallbPoolAnnotations,
     kubeVipRequestAnnotation,
-    managedAnnotation,
+    ...(managedAnnotation === undefined ? [] : [managedAnnotation]),
     ...locationSources.filter(({ kind }) => kind === 'annotation').map(({ name }) => name),
     ...Object.keys(announcer.request('').annotations),
     ...Object.keys(announcer.withdrawal?.annotations ?? {}),

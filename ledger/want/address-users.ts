@@ -1,7 +1,8 @@
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { addressAnnotation } from '../record/names.ts'
-import { type RequestAnnotations, ownAddress } from './own-address.ts'
+import { ownAddress } from './own-address.ts'
+import type { RequestAnnotations } from '../../settings/service-policy.ts'
 
 /** The addresses that a Service shows in its status, in canonical text. */
 export function statusAddresses({ status }: Pick<Service, 'status'>): string[] {

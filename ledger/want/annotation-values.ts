@@ -1,14 +1,6 @@
 import { quote } from '../../lib/quote.ts'
 import { protectAnnotation, reclaimAnnotation } from '../record/names.ts'
-import type { ReclaimPolicy } from '../record/elastic-ip.ts'
-
-export type ValuePolicy = {
-  /** The annotation that a user sets to `false` where another program gives the Service its address. */
-  managedAnnotation?: string
-  reclaimPolicy: ReclaimPolicy
-  /** Whether a Service may request that its reservation is retained. */
-  allowRetain: boolean
-}
+import type { ValuePolicy } from '../../settings/service-policy.ts'
 
 /** Returns what is wrong with the values of annotations that allow only a few. */
 export function valueProblems(annotations: Record<string, string>, policy: ValuePolicy): string[] {

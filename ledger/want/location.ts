@@ -1,11 +1,7 @@
 import { closestWord } from '../../lib/closest-word.ts'
 import { quote } from '../../lib/quote.ts'
 import type { Location } from '../../clouds/ports/cloud.ts'
-
-/** What can name the location of an address: a setting for the whole cluster, or an annotation of the Service. */
-export type LocationSource =
-  | { kind: 'setting'; word: string; name: string; value: string | undefined }
-  | { kind: 'annotation'; word: string; name: string }
+import type { LocationSource } from '../../settings/service-policy.ts'
 
 export type Located = { location: string; warnings: string[] } | { problem: string }
 

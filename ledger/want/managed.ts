@@ -1,20 +1,8 @@
-import type { Location } from '../../clouds/ports/cloud.ts'
 import type { Service } from '../../kube/objects.ts'
 import { quote } from '../../lib/quote.ts'
 import { addressAnnotation, elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
-import type { LocationSource } from './location.ts'
-
-/** What the operator set where the cloud's managed load balancers serve the Services. */
-export type ManagedPolicy = {
-  /** Where new balancers are created. */
-  location: string
-  /** The setting that says so. */
-  setting: string
-  /** Where the cloud has managed load balancers. */
-  locations: readonly Location[]
-  /** The annotations that show a Service's balancer: its id, and the code of its location. */
-  annotations: { id: string; location: string }
-}
+import type { LocationSource } from '../../settings/service-policy.ts'
+import type { ManagedPolicy } from '../../settings/service-policy.ts'
 
 /** Returns why a managed balancer cannot serve a Service: each reason with its field and what would be right. */
 export function managedProblems(service: Service, { locations, annotations: names }: ManagedPolicy): string[] {
@@ -68,7 +56,7 @@ export function managedWarnings(
 }
 
 /** The codes of locations with their names, for messages. */
-function listOf(locations: readonly Location[]): string {
+function listOf(locations: ManagedPolicy['locations']): string {
   return locations.map(({ code, name }) => `${code} (${name})`).join(', ')
 }
 

@@ -1,15 +1,7 @@
 import type { Service } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { addressAnnotation } from '../record/names.ts'
-
-/** How a Service can request an address from the announcing software, besides `spec.loadBalancerIP`. */
-export type RequestAnnotations = {
-  annotations: string[]
-  /** Whether the software accepts an annotation beside a `spec.loadBalancerIP` with the same address. */
-  besideSpec: boolean
-  /** The software that withdraws the address of a Service when one of these annotations is added to it. */
-  stopsIfAdded?: string
-}
+import type { RequestAnnotations } from '../../settings/service-policy.ts'
 
 /** An address that a user wrote on a Service, and where. */
 export type OwnAddress = { address: string; where: string }

@@ -1,16 +1,17 @@
 import { closestWord } from '../../lib/closest-word.ts'
 import { quote } from '../../lib/quote.ts'
-import { isWrittenByUs } from '../record/annotations.ts'
-
-/** The annotations of a Service that we read or write, and the prefixes under which any other one is a mistake. */
-export type AnnotationNames = { known: string[]; prefixes: string[] }
+import { isWrittenByUs, serviceAnnotations } from '../record/annotations.ts'
+import { ownPrefix } from '../record/names.ts'
+import type { AnnotationNames } from '../../settings/service-policy.ts'
 
 /** One problem for each unknown annotation under our prefixes: to ignore it would hide a typo. */
 export function unknownAnnotations(annotations: Record<string, string>, names: AnnotationNames): string[] {
+  const known = [...names.known, ...serviceAnnotations.map(({ name }) => name)]
+  const prefixes = [...names.prefixes, ownPrefix]
   // We never propose an annotation that only we write.
-  const proposed = names.known.filter((name) => !isWrittenByUs(name))
+  const proposed = known.filter((name) => !isWrittenByUs(name))
   return Object.keys(annotations)
-    .filter((name) => names.prefixes.some((prefix) => name.startsWith(prefix)) && !names.known.includes(name))
+    .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)) && !known.includes(name))
     .map((name) => {
       const near = closestWord(name, proposed, () => 6)
       const hint = near !== undefined ? `did you mean ${near}?` : `known are ${proposed.join(', ')}`

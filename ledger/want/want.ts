@@ -3,35 +3,15 @@ import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
-import { type AnnotationNames, unknownAnnotations } from './unknown-annotations.ts'
+import { unknownAnnotations } from './unknown-annotations.ts'
 import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
 import { familyProblem } from './families.ts'
-import { type LocationSource, locate } from './location.ts'
-import { type ManagedPolicy, managedProblems, managedWarnings } from './managed.ts'
+import { locate } from './location.ts'
+import { managedProblems, managedWarnings } from './managed.ts'
 import { elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
-import { type ValuePolicy, valueProblems } from './annotation-values.ts'
-import {
-  type OwnAddress,
-  type RequestAnnotations,
-  multipleAddressAnnotation,
-  ownAddress,
-  ownAddresses,
-} from './own-address.ts'
-
-/** What the operator set for all Services of the cluster. */
-export type Policy = ValuePolicy & {
-  loadBalancing: boolean
-  excludedNamespaces: string[]
-  /** `namespace/name` of the Service that mirrors the control plane: its address never comes from the ledger. */
-  controlPlaneService: string
-  locationSources: LocationSource[]
-  annotations: AnnotationNames
-  requestAnnotations: RequestAnnotations
-  /** Whether the announcing software refuses an address of other families than the Service has. */
-  matchesFamilies: boolean
-  /** Present where the cloud's managed load balancers serve Services, instead of addresses from the ledger. */
-  managed?: ManagedPolicy
-}
+import { valueProblems } from './annotation-values.ts'
+import { type OwnAddress, multipleAddressAnnotation, ownAddress, ownAddresses } from './own-address.ts'
+import type { ManagedPolicy, Policy } from '../../settings/service-policy.ts'
 
 /**
  * What a Service requests of us.

@@ -1,7 +1,7 @@
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
-import { type LocationSource, locate } from '../../ledger/want/location.ts'
-import type { CloudProvider } from '../../clouds/cloud-provider.ts'
+import { locate } from '../../ledger/want/location.ts'
+import type { CloudProvider } from '../../clouds/ports/cloud-provider.ts'
 import type { CloudSettings } from '../../clouds/dialects.ts'
 import { SettingsError, formatProblem } from '../../settings/problems.ts'
 import type { CloudFile } from '../../commands/settings/serve.ts'
@@ -9,6 +9,7 @@ import type { SettingsTable } from '../../settings/setting.ts'
 import { ReloadReport, type ReloadReportOptions } from './reload-report.ts'
 import type { ReplaceableSecret } from './replaceable-secret.ts'
 import { type SettingChanges, changesBetween, withValuesOf } from './setting-changes.ts'
+import type { LocationSource } from '../../settings/service-policy.ts'
 
 /** What a trial of settings needs: a read of the project, and the locations. */
 export type Candidate = {

@@ -1,6 +1,6 @@
 import type { Peer } from '../../announcers/announcer.ts'
-import type { Machine } from '../../clouds/ports/machines.ts'
-import { type ProviderIds, readProviderId } from '../../controllers/nodes/provider-id.ts'
+import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
+import { readProviderId } from '../../controllers/nodes/provider-id.ts'
 import type { Node } from '../../kube/objects.ts'
 import { type Cell, type Section, clear, firstRows } from '../section.ts'
 

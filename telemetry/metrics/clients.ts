@@ -1,4 +1,4 @@
-import type { Exchange } from '../../clouds/http/client.ts'
+import type { Exchange } from '../../clouds/ports/cloud.ts'
 import type { ObservedCall } from '../../kube/connect.ts'
 import type { Metrics } from './metrics.ts'
 

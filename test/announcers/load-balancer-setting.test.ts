@@ -2,9 +2,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import type { LoadBalancer } from '../../announcers/load-balancer-setting.ts'
+import { managedSchemes } from '../../clouds/equinix-metal/balancers/scheme.ts'
 
-const equinixMetal = loadBalancer({ namespaceAlone: 'undecided', hasEmlb: true })
-const cherryServers = loadBalancer({ namespaceAlone: 'crd', hasEmlb: false })
+const equinixMetal = loadBalancer({ namespaceAlone: 'undecided', managed: managedSchemes })
+const cherryServers = loadBalancer({ namespaceAlone: 'crd' })
 
 const undecided: LoadBalancer = {
   kind: 'metallb',

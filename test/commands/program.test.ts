@@ -7,10 +7,11 @@ import type { TakeoverApplySettings, TakeoverUndoSettings } from '../../commands
 import { run } from '../../commands/run.ts'
 import type { DoctorSettings } from '../../commands/doctor/doctor.ts'
 import type { CleanupSettings, InstallSettings, TakeoverPlanSettings } from '../../commands/settings/commands.ts'
-import { cleanupSettings, installSettings, metallbConfigMapOf } from '../../commands/settings/commands.ts'
+import { cleanupSettings, installSettings } from '../../commands/settings/commands.ts'
 import { serveSections } from '../../commands/settings/serve.ts'
 import type { ServeSettings } from '../../commands/settings/serve.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
+import { metallbConfigMapOf } from '../../announcers/load-balancer-setting.ts'
 
 const env = { METAL_API_KEY: 'hidden', METAL_PROJECT_ID: 'p' }
 

@@ -64,9 +64,9 @@ export const dialectsByFile: Record<string, DialectsOfFile> = {
   // What each predecessor wrote; packet's wrote a ConfigMap.
   'rig/adopted-objects': { complete: ['equinix-metal', 'cherry-servers'] },
   'restored-backup': { complete: ['cherry-servers'] },
-  // What each predecessor writes for MetalLB is a table of test/server/takeover.
+  // What each predecessor writes for MetalLB is a table of test/commands/takeover.
   'takeover-apply': { complete: ['equinix-metal'] },
-  // test/server/takeover reads the settings of each dialect; takeover-shapes.test.ts plans in the two others.
+  // test/commands/takeover reads the settings of each dialect; takeover-shapes.test.ts plans in the two others.
   'takeover-plan': { complete: ['cherry-servers'] },
   'takeover-shapes': { complete: ['equinix-metal', 'packet'] },
   untouched: { complete: ['packet'] },

@@ -1,5 +1,5 @@
 // A takeover and its undo, frozen, killed and twice round: no address changes, and nothing is bought or given back. In
-// memory, test/server/takeover kills them at each of their writes, and has two of them begin at each step.
+// memory, test/commands/takeover kills them at each of their writes, and has two of them begin at each step.
 import type { ChildProcess } from 'node:child_process'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -2,7 +2,7 @@
 import { parse, stringify } from 'yaml'
 import type { KubeClient } from '../../kube/client.ts'
 import { configMaps } from '../../kube/resource.ts'
-import { dialectNames } from '../../clouds/dialect-names.ts'
+import { dialectNamed } from '../../clouds/dialects.ts'
 import { dialect } from './dialect.ts'
 import type { Shape } from './takeover-shapes.ts'
 
@@ -19,7 +19,7 @@ export function documentOf({ announcer }: Shape, { addresses, machines }: Cluste
   if (announcer !== 'metallb') return stringify({ peers: [], 'address-pools': [byHand] })
 
   const { bgp } = dialect
-  const { counting } = dialectNames[dialect.name].announcerMarks
+  const { counting } = dialectNamed(dialect.name).names.announcerMarks
   const counts = [...addresses.keys()].map((name) => ({
     'match-labels': { [`${counting}/service-name`]: name, [`${counting}/service-namespace`]: 'default' },
   }))

@@ -1,12 +1,12 @@
 // What `takeover plan` says about a cluster that a predecessor runs, and that it writes nothing anywhere. What it decides,
-// and what it reads in each dialect, are tables of test/server/takeover.
+// and what it reads in each dialect, are tables of test/commands/takeover.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import type { TakeoverPlan } from '../../commands/takeover/plan/plan.ts'
-import { type Predecessor, predecessors } from '../../commands/takeover/predecessors/predecessors.ts'
+import { type Predecessor, predecessors } from '../../inspect/predecessors.ts'
 import { typed } from '../whole/command-line.ts'
 import { serviceTag } from '../whole/dialects.ts'
 import { loadBalancer } from '../whole/manifests.ts'

@@ -43,7 +43,7 @@ export async function leaveMachines(stage: TestStage): Promise<{ name: string; a
   for (const name of ['node-a', 'node-b']) {
     machines.push({ name, address: ipOf(await startNode(name), 4, source) })
     await seen('its sessions are written', name, (node) =>
-      Object.keys(node?.metadata.annotations ?? {}).some((one) => one.includes('bgp-peers-')),
+      Object.keys(node?.metadata.annotations ?? {}).some((one) => one.startsWith(dialect.prefix)),
     )
   }
   await product.stop()

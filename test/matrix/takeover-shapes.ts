@@ -1,6 +1,6 @@
 // The forms in which predecessors run, with the software that announces for them.
 import type { KubeObject } from '../../kube/objects.ts'
-import { type Predecessor, predecessors } from '../../commands/takeover/predecessors/predecessors.ts'
+import { type Predecessor, predecessors } from '../../inspect/predecessors.ts'
 import { dialect } from './dialect.ts'
 
 /** The predecessor of the dialect. */

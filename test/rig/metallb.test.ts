@@ -1,7 +1,7 @@
 // What we rely on of each MetalLB, configured by hand: how it announces, and what makes it let go.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { metallb } from '../../announcers/metallb.ts'
+import { metallb } from '../../announcers/metallb/metallb.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { type MetallbVersion, metallbVersions } from '../../sandbox/metallb/build.ts'
 import { isSince } from '../../sandbox/rig/metallb-args.ts'

@@ -1,20 +1,20 @@
 import { equinixMetal } from '../client.ts'
 import { facilityOfHost } from '../metadata.ts'
-import { makeBgp } from '../../bgp.ts'
-import type { SettingsOf } from '../../dialects.ts'
-import { serviceAnnotationNames } from '../../dialect-annotations.ts'
+import { makeBgp } from '../../dialect/bgp.ts'
+import type { SettingsOf } from '../../dialect/define-dialect.ts'
+import { serviceAnnotationNames } from '../../dialect/annotations.ts'
 import { packet } from './settings.ts'
 import { SettingsError } from '../../../settings/problems.ts'
 import { placesOf } from '../../../settings/setting.ts'
 import { oneOf } from '../../../settings/words.ts'
-import { type CloudProvider, type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../../cloud-provider.ts'
-import { dialectNames } from '../../dialect-names.ts'
+import { type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../../dialect/provider-parts.ts'
 import { machineId, maxPrefixes } from '../metal.ts'
-import { makePolicy } from '../../policy.ts'
+import { makePolicy } from '../../dialect/policy.ts'
+import type { CloudProvider } from '../../ports/cloud-provider.ts'
 
-type Settings = SettingsOf<'packet'>
+type Settings = SettingsOf<typeof packet>
 
-const { marks, announcerMarks, controlPlaneService } = dialectNames.packet
+const { marks, announcerMarks, controlPlaneService } = packet.names
 
 /** The ASN of Packet's routers, if neither the settings nor the API say it. */
 const otherPeerAsn = 65_530

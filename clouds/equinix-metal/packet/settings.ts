@@ -2,8 +2,8 @@ import { common } from '../../../settings/common.ts'
 import { annotation, asn, boolean, duration, text, token, url } from '../../../settings/formats.ts'
 import { loadBalancer } from '../../../announcers/load-balancer-setting.ts'
 import type { SettingsTable } from '../../../settings/setting.ts'
-import { nodeAnnotations } from '../../dialect-annotations.ts'
-import { defineDialect } from '../../dialect.ts'
+import { nodeAnnotations } from '../../dialect/annotations.ts'
+import { defineDialect } from '../../dialect/define-dialect.ts'
 
 const access = {
   apiKey: {
@@ -58,7 +58,7 @@ const addresses = {
     flag: '--loadbalancer',
     env: 'PACKET_LOAD_BALANCER',
     field: 'loadbalancer',
-    format: loadBalancer({ namespaceAlone: 'undecided', hasEmlb: false }),
+    format: loadBalancer({ namespaceAlone: 'undecided' }),
     default: 'metallb:///metallb-system/config',
     sentence:
       'Software that announces addresses: metallb:///, kube-vip:// or empty://. With none, there is no load balancing.',
@@ -153,6 +153,16 @@ export const packet = defineDialect({
   title: 'Packet',
   providers: ['packet'],
   secret: 'kube-system/packet-cloud-config',
+  names: {
+    // Its README says `namespace.name`, which we wrote too at first; the program itself hashes `namespace/name`.
+    marks: { usage: 'packet-ccm-auto', separator: '/', otherSeparator: '.', adoptsUnmarked: true },
+    announcerMarks: {
+      label: { name: 'cloud-provider', value: 'packet' },
+      advertisement: 'packet-bgp-adv',
+      counting: 'nomatch.packet.com',
+    },
+    controlPlaneService: 'kube-system/packet-ccm-kubernetes-external',
+  },
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
   annotations: [],
 })

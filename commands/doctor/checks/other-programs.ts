@@ -1,7 +1,7 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
-import { predecessorOf } from '../../takeover/predecessors/predecessors.ts'
+import { predecessorOf } from '../../../inspect/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Workload } from '../../../inspect/facts.ts'
 

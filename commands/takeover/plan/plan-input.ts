@@ -1,7 +1,7 @@
 import type { Context } from '../../../inspect/facts.ts'
 import type { FoundPredecessors } from '../predecessors/find-predecessor.ts'
 import type { GivenSettings } from '../predecessors/given-settings.ts'
-import type { Predecessor } from '../predecessors/predecessors.ts'
+import type { Predecessor } from '../../../inspect/predecessors.ts'
 import type { Translation } from '../predecessors/translate.ts'
 import type { TakeoverFacts } from './facts.ts'
 

@@ -2,7 +2,7 @@ import { type Lease, keyOf } from '../../../kube/objects.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import type { Finding, ObjectRef, PlannedLease } from './plan.ts'
 import type { GivenSettings } from '../predecessors/given-settings.ts'
-import type { Predecessor } from '../predecessors/predecessors.ts'
+import type { Predecessor } from '../../../inspect/predecessors.ts'
 
 /** Where the predecessor's lease is, and whether it elects a leader. */
 export function leaseOf({ predecessor, given }: { predecessor: Predecessor; given: Pick<GivenSettings, 'flags'> }): {

@@ -10,7 +10,7 @@ import { type Change, planChanges } from '../../../controllers/announcing/plan-c
 import type { ConfigMap, KubeObject, Secret } from '../../../kube/objects.ts'
 import { includes } from '../../../lib/includes.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
-import type { CloudProvider } from '../../../clouds/cloud-provider.ts'
+import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Definition } from '../../../inspect/facts.ts'
 import type { Finding, PlannedObject, PlannedService, TakeoverPlan } from './plan.ts'
 

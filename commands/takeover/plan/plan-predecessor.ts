@@ -6,7 +6,7 @@ import {
   isRunning,
 } from '../predecessors/find-predecessor.ts'
 import type { ProgramObject } from '../predecessors/pod-template.ts'
-import type { Predecessor } from '../predecessors/predecessors.ts'
+import type { Predecessor } from '../../../inspect/predecessors.ts'
 import type { Autoscaler } from './facts.ts'
 import type { Finding, PredecessorWorkload } from './plan.ts'
 import { autoscalerFinding, helmFinding, managerFinding } from './workload-managers.ts'

@@ -1,4 +1,4 @@
-import type { Predecessor } from '../predecessors/predecessors.ts'
+import type { Predecessor } from '../../../inspect/predecessors.ts'
 import { type Stand, isComplete } from '../stand.ts'
 
 /*

@@ -1,7 +1,7 @@
 import { keyOf } from '../../../kube/objects.ts'
 import type { PredecessorWorkload } from '../plan/plan.ts'
 import type { Container, ProgramObject } from './pod-template.ts'
-import { type Predecessor, predecessorOf, versionOf } from './predecessors.ts'
+import { type Predecessor, predecessorOf, versionOf } from '../../../inspect/predecessors.ts'
 
 /** A workload whose pods run a predecessor, and the container in it. */
 export type FoundWorkload = { object: ProgramObject; container: Container; predecessor: Predecessor; image: string }

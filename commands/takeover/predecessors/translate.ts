@@ -1,12 +1,12 @@
 import { dialectFacts } from '../../settings/chart-facts.ts'
-import { type Dialect, dialects } from '../../../clouds/dialects.ts'
+import { type Dialect, dialects, cloudChoice } from '../../../clouds/dialects.ts'
 import { type SettingsFile, parseSettingsFile } from '../../../settings/file.ts'
 import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
-import { cloudChoice, processSettings } from '../../../settings/process.ts'
+import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
 import type { GivenSettings, GivenVariable } from './given-settings.ts'
 import type { Finding } from '../plan/plan.ts'
-import type { Predecessor } from './predecessors.ts'
+import type { Predecessor } from '../../../inspect/predecessors.ts'
 
 /** The settings of a predecessor, as `serve` takes them. The file may hold secrets: neither it nor `merged` is printed. */
 export type Translation = {

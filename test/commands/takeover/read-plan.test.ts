@@ -6,7 +6,7 @@ import { configMaps, namespaces, secrets, services } from '../../../kube/resourc
 import { type DialectName, dialects } from '../../../sandbox/dialects.ts'
 import { deployments } from '../../../inspect/kinds.ts'
 import type { ProgramObject } from '../../../commands/takeover/predecessors/pod-template.ts'
-import { predecessors } from '../../../commands/takeover/predecessors/predecessors.ts'
+import { predecessors } from '../../../inspect/predecessors.ts'
 import { NoPlan, NothingToPlan } from '../../../commands/takeover/plan/no-plan.ts'
 import { readPlan } from '../../../commands/takeover/plan/read-plan.ts'
 import { formatPlan } from '../../../commands/takeover/report/report.ts'

@@ -6,12 +6,7 @@ import { chartValuesOf } from '../../../commands/takeover/predecessors/chart-val
 import { findPredecessors } from '../../../commands/takeover/predecessors/find-predecessor.ts'
 import { type GivenSettings, readGivenSettings } from '../../../commands/takeover/predecessors/given-settings.ts'
 import type { Container, ProgramObject, Volume } from '../../../commands/takeover/predecessors/pod-template.ts'
-import {
-  type Predecessor,
-  predecessorOf,
-  predecessors,
-  versionOf,
-} from '../../../commands/takeover/predecessors/predecessors.ts'
+import { type Predecessor, predecessorOf, predecessors, versionOf } from '../../../inspect/predecessors.ts'
 import { translate } from '../../../commands/takeover/predecessors/translate.ts'
 
 const images: [string, Predecessor['id'] | undefined, string | undefined][] = [

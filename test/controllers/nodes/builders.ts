@@ -1,5 +1,4 @@
-import type { Machine, MachineAddress, Machines } from '../../../clouds/ports/machines.ts'
-import type { ProviderIds } from '../../../controllers/nodes/provider-id.ts'
+import type { Machine, MachineAddress, Machines, ProviderIds } from '../../../clouds/ports/machines.ts'
 import { uninitialized } from '../../../controllers/nodes/taints.ts'
 import type { Node, NodeAddress, Taint } from '../../../kube/objects.ts'
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
-import { machineList } from '../../../controllers/nodes/machine-list.ts'
+import { machineList } from '../../../controllers/facts/machine-list.ts'
 import { nodeLifecycle } from '../../../controllers/nodes/node-lifecycle.ts'
 import { removalLimit } from '../../../controllers/nodes/removal-limit.ts'
 import type { Node } from '../../../kube/objects.ts'

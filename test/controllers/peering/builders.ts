@@ -1,6 +1,5 @@
-import type { Peer, Peering, ProjectPeering } from '../../../clouds/ports/peering.ts'
-import type { AnnotationScheme } from '../../../controllers/peering/node-annotations.ts'
-import type { PeerFact } from '../../../controllers/peering/peer-fact.ts'
+import type { Peer, Peering, ProjectPeering, AnnotationScheme } from '../../../clouds/ports/peering.ts'
+import type { PeerFact } from '../../../controllers/facts/peer-fact.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import type { KubeObject, Node } from '../../../kube/objects.ts'

@@ -1,7 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { ownNames, wantedAnnotations, type AnnotationScheme } from '../../../controllers/peering/node-annotations.ts'
+import { ownNames, wantedAnnotations } from '../../../controllers/peering/node-annotations.ts'
 import { annotated, makeFact, makePeer, password, scheme } from './builders.ts'
+import type { AnnotationScheme } from '../../../clouds/ports/peering.ts'
 
 const secret = password('Secret-12/345?')
 const withPassword = makeFact({ peers: [makePeer({ password: secret })], privateNetwork: undefined })

@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { peerFacts } from '../../../controllers/peering/peer-facts.ts'
+import { peerFacts } from '../../../controllers/facts/peer-facts.ts'
 import { peerStoreKey, peerStore } from '../../../controllers/peering/peer-store.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { KubeObject, Secret } from '../../../kube/objects.ts'

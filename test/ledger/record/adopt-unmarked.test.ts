@@ -2,20 +2,14 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { adoptUnmarked, findReservation } from '../../../ledger/record/find-reservation.ts'
-import {
-  type MarkScheme,
-  clusterMarks,
-  commonMarks,
-  canBeOurs,
-  ownerMarks,
-  serviceMarks,
-} from '../../../ledger/record/marks.ts'
+import { clusterMarks, commonMarks, canBeOurs, ownerMarks, serviceMarks } from '../../../ledger/record/marks.ts'
 import type { Records } from '../../../ledger/record/records.ts'
 import { planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { scriptedCloud } from '../../fakes/scripted-cloud.ts'
 import { neverAborted } from '../harness.ts'
+import type { MarkScheme } from '../../../clouds/ports/cloud.ts'
 
 const scheme: MarkScheme = {
   usage: 'packet-ccm-auto',

@@ -1,7 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Location } from '../../../clouds/ports/cloud.ts'
-import { type LocationSource, formerName, locate } from '../../../ledger/want/location.ts'
+import { formerName, locate } from '../../../ledger/want/location.ts'
+import type { LocationSource } from '../../../settings/service-policy.ts'
 
 const known: Location[] = [
   {

@@ -2,13 +2,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
 import {
-  type RequestAnnotations,
   annotationsRequesting,
   multipleAddressAnnotation,
   outdatedRequestAnnotations,
   ownAddress,
 } from '../../../ledger/want/own-address.ts'
 import { makeService } from '../../builders.ts'
+import type { RequestAnnotations } from '../../../settings/service-policy.ts'
 
 const [ours, theirs] = ['203.0.113.40', '192.0.2.9']
 const mark = { 'eip-admission.dev/address': ours }

@@ -2,8 +2,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { type Policy, type Want, isWanted, want } from '../../../ledger/want/want.ts'
+import { type Want, isWanted, want } from '../../../ledger/want/want.ts'
 import { makePolicy, makeRecord, makeService, metros } from '../../builders.ts'
+import type { Policy } from '../../../settings/service-policy.ts'
 
 const claimRef = { namespace: 'default', name: 'web' }
 const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] = [

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { makeMetrics } from '../../../telemetry/metrics/metrics.ts'
-import { readLedger, sweepObserver } from '../../../telemetry/metrics/ledger.ts'
+import { readLedger, sweepObserver } from '../../../ledger/ledger-metrics.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 
 const record = (phase: string | undefined, location: string | undefined, ageS = 0): ElasticIP =>

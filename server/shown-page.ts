@@ -1,7 +1,7 @@
-import type { Base } from '../server/base.ts'
-import { serveLoopbackPage } from '../server/listeners/loopback-page.ts'
-import type { Facts } from './model.ts'
-import { type StatusPage, statusPage } from './status-page.ts'
+import type { Base } from './base.ts'
+import { serveLoopbackPage } from './listeners/loopback-page.ts'
+import type { Facts } from '../status-page/model.ts'
+import { type StatusPage, statusPage } from '../status-page/status-page.ts'
 
 /** The status page over what a process knows. */
 export function makeStatusPage({ settings, log }: Base, facts: () => Facts): StatusPage {

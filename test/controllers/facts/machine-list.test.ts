@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { machineList } from '../../../controllers/nodes/machine-list.ts'
-import { fakeMachines, makeMachine } from './builders.ts'
+import { machineList } from '../../../controllers/facts/machine-list.ts'
+import { fakeMachines, makeMachine } from '../nodes/builders.ts'
 
 const { signal } = new AbortController()
 

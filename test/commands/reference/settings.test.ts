@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { settingsReference } from '../../../commands/settings/reference.ts'
+import { settingsReference } from '../../../commands/reference/settings.ts'
 import { serveSections } from '../../../commands/settings/serve.ts'
 
 const reference = settingsReference()

@@ -1,5 +1,5 @@
-import type { Annotation } from '../lib/annotation.ts'
-import type { SettingsTable } from '../settings/setting.ts'
+import type { Annotation } from '../../lib/annotation.ts'
+import type { SettingsTable } from '../../settings/setting.ts'
 
 /** An annotation whose name is a setting. */
 export type NamedBySetting = Omit<Annotation, 'name'>

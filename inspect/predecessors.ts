@@ -1,8 +1,7 @@
-import { splitKey } from '../../../kube/objects.ts'
-import { upstreamFinalizer } from '../../../ledger/record/names.ts'
-import type { AnnouncerMarks } from '../../../announcers/announcers.ts'
-import { dialectNames } from '../../../clouds/dialect-names.ts'
-import type { CloudSettings } from '../../../clouds/dialects.ts'
+import { splitKey } from '../kube/objects.ts'
+import { upstreamFinalizer } from '../ledger/record/names.ts'
+import type { AnnouncerMarks } from '../announcers/announcers.ts'
+import { type CloudSettings, dialectNamed } from '../clouds/dialects.ts'
 
 /**
  * A program that we replace, as its own manifests and charts install it. What it writes into the cluster and the cloud is
@@ -35,7 +34,7 @@ export type Predecessor = {
 
 /** The names that a predecessor shares with its dialect. */
 function namesOf(dialect: Predecessor['dialect']): Pick<Predecessor, 'dialect' | 'metallb' | 'mirrorService'> {
-  const { announcerMarks, controlPlaneService } = dialectNames[dialect]
+  const { announcerMarks, controlPlaneService } = dialectNamed(dialect).names
   return { dialect, metallb: announcerMarks, mirrorService: splitKey(controlPlaneService) }
 }
 

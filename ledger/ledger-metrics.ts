@@ -1,9 +1,9 @@
-import { countedAddresses } from '../../ledger/claim/limits.ts'
-import { type ElasticIP, claimKey, isUnbound, phaseOf } from '../../ledger/record/elastic-ip.ts'
-import type { Unneeded } from '../../ledger/sweep/sweep.ts'
-import type { Caches } from '../../ledger/caches.ts'
-import type { Context } from '../../server/context.ts'
-import type { Metrics } from './metrics.ts'
+import { countedAddresses } from './claim/limits.ts'
+import { type ElasticIP, claimKey, isUnbound, phaseOf } from './record/elastic-ip.ts'
+import type { Unneeded } from './sweep/sweep.ts'
+import type { Caches } from './caches.ts'
+import type { Context } from './context.ts'
+import type { Metrics } from '../telemetry/metrics/metrics.ts'
 
 type Watched = Pick<Context, 'settings' | 'metrics'> & { caches: Caches }
 

@@ -6,7 +6,7 @@ import { formatProviderId, readProviderId } from '../../controllers/nodes/provid
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { want } from '../../ledger/want/want.ts'
 import { makeCloudProvider } from '../../clouds/providers.ts'
-import type { CloudProvider } from '../../clouds/cloud-provider.ts'
+import type { CloudProvider } from '../../clouds/ports/cloud-provider.ts'
 import { serveSettings } from '../../commands/settings/serve.ts'
 import { makeService } from '../builders.ts'
 import { silentLog } from '../fakes/log.ts'
@@ -247,8 +247,8 @@ test('Equinix Metal: managed balancers are chosen by the setting, and released u
 })
 
 test('Equinix Metal: a balancer of the predecessor is known by its name of 137 characters', async () => {
-  const { managedBalancers } = await providerOf('equinixmetal')
-  const name = managedBalancers?.formerName('default/web', uuid)
+  const { managedBalancers, marks } = await providerOf('equinixmetal')
+  const name = managedBalancers?.formerName(serviceMarks({ ...marks, cluster: uuid }, 'default/web'))
   assert.is(name, `usage=cloud-provider-equinix-metal-auto:service=${ofSlash}:cluster=${uuid}`)
   assert.is(name?.length, 137)
   assert.equal(

@@ -1,18 +1,7 @@
-import type { ProjectPeering } from './ports/peering.ts'
-import type { AnnotationScheme } from '../controllers/peering/node-annotations.ts'
-import type { LabelRequirement } from '../lib/label-selector.ts'
-import type { LoadBalancer } from '../announcers/load-balancer-setting.ts'
-
-/** What the settings decide about BGP. */
-export type Bgp = {
-  /** Whether the announcing software uses BGP. */
-  isOn: boolean
-  project: ProjectPeering
-  selector: LabelRequirement[]
-  annotations: AnnotationScheme
-  /** How many addresses the routers accept from a node, if that is known. */
-  maxPrefixes: number | undefined
-}
+import type { ProjectPeering, AnnotationScheme } from '../ports/peering.ts'
+import type { LabelRequirement } from '../../lib/label-selector.ts'
+import type { LoadBalancer } from '../../announcers/load-balancer-setting.ts'
+import type { Bgp } from '../ports/peering.ts'
 
 /** The part of the BGP settings that differs between dialects. */
 export type DialectBgp = {

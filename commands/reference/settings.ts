@@ -1,14 +1,15 @@
-import { takeoverApplySettings, takeoverUndoSettings } from './takeover-apply.ts'
-import { cleanupSettings, doctorSettings, installSettings, takeoverPlanSettings } from './commands.ts'
+import { takeoverApplySettings, takeoverUndoSettings } from '../settings/takeover-apply.ts'
+import { cleanupSettings, doctorSettings, installSettings, takeoverPlanSettings } from '../settings/commands.ts'
 import { common } from '../../settings/common.ts'
-import { dialects } from '../../clouds/dialects.ts'
+import { dialects, cloudChoice } from '../../clouds/dialects.ts'
 import type { Dialect } from '../../clouds/dialects.ts'
-import { fixedFlags, ignoredFlags } from './ignored-flags.ts'
+import { fixedFlags, ignoredFlags } from '../settings/ignored-flags.ts'
 import { loadBalancerValues } from '../../announcers/load-balancer-setting.ts'
-import { cloudChoice, processSections } from '../../settings/process.ts'
+import { processSections } from '../../settings/process.ts'
 import { code, markdownTable } from '../../lib/markdown.ts'
 import { absenceOf } from '../../settings/setting.ts'
 import type { Section, Setting, SettingsTable } from '../../settings/setting.ts'
+import { managedSchemes } from '../../clouds/equinix-metal/balancers/scheme.ts'
 
 const opening = `# Settings
 
@@ -71,7 +72,10 @@ function dialectPart({ title, name, providers, secret, rows }: Dialect): string 
 }
 
 function loadBalancerPart(): string {
-  const rows = loadBalancerValues.map(({ written, meaning }) => [code(written), meaning])
+  const rows = [...loadBalancerValues, ...Object.values(managedSchemes)].map(({ written, meaning }) => [
+    code(written),
+    meaning,
+  ])
   const table = markdownTable(['value', 'announcing software'], rows)
   return `## Values of the load balancer setting\n\n${table}\n\n${ofDialects}\n`
 }

@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseFacts } from '../../../controllers/peering/fact-text.ts'
-import { peerFacts } from '../../../controllers/peering/peer-facts.ts'
-import { makeFact, makePeer, password, twoPeers } from './builders.ts'
+import { parseFacts } from '../../../controllers/facts/fact-text.ts'
+import { peerFacts } from '../../../controllers/facts/peer-facts.ts'
+import { makeFact, makePeer, password, twoPeers } from '../peering/builders.ts'
 
 const secret = makeFact({ peers: [makePeer({ password: password('Secret12345') })] })
 

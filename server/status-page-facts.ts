@@ -1,11 +1,11 @@
 import { certificatesIn } from '../certs/bundle.ts'
 import type { CertSource } from '../certs/cert-source.ts'
-import type { Base } from '../server/base.ts'
-import type { Components } from '../server/components.ts'
-import type { Context } from '../server/context.ts'
-import type { Guard } from '../server/control-plane/guard.ts'
-import type { Check } from '../server/listeners/health.ts'
-import type { Facts } from './model.ts'
+import type { Base } from './base.ts'
+import type { Components } from './components.ts'
+import type { Context } from './context.ts'
+import type { Guard } from './control-plane/guard.ts'
+import type { Check } from './listeners/health.ts'
+import type { Facts } from '../status-page/model.ts'
 
 /** What the health checks say, in their two kinds. */
 export type Checks = { live: Check[]; ready: Check[]; details: Check[] }

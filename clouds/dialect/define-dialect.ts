@@ -1,8 +1,11 @@
-import type { Annotation } from '../lib/annotation.ts'
-import { common } from '../settings/common.ts'
-import { readSettings } from '../settings/resolve.ts'
-import type { Sources } from '../settings/resolve.ts'
-import type { SettingsTable } from '../settings/setting.ts'
+import type { Annotation } from '../../lib/annotation.ts'
+import { common } from '../../settings/common.ts'
+import { readSettings } from '../../settings/resolve.ts'
+import type { Sources } from '../../settings/resolve.ts'
+import type { SettingsTable } from '../../settings/setting.ts'
+import type { CloudProvider } from '../ports/cloud-provider.ts'
+
+type DialectNames = Pick<CloudProvider, 'marks' | 'announcerMarks'> & { controlPlaneService: string }
 
 /** Makes a dialect of its settings. They are added to the common settings and may replace some of them. */
 export function defineDialect<const Name extends string, const Rows extends SettingsTable>(dialect: {
@@ -12,6 +15,8 @@ export function defineDialect<const Name extends string, const Rows extends Sett
   providers: readonly string[]
   /** The Secret whose key cloud-sa.json is the configuration file. */
   secret: string
+  /** The names by which the dialect and its predecessors recognize what they wrote. */
+  names: DialectNames
   rows: Rows
   /** Annotations whose names no setting can change. */
   annotations: readonly Annotation[]
@@ -29,3 +34,7 @@ export function defineDialect<const Name extends string, const Rows extends Sett
     },
   }
 }
+
+/** The typed settings of a dialect. */
+export type SettingsOf<Defined extends { read: (sources: Sources) => { values?: unknown } }> =
+  NonNullable<ReturnType<Defined['read']>['values']> extends { settings: infer Settings } ? Settings : never

@@ -1,6 +1,6 @@
-import type { Announcer } from './announcer.ts'
-import { unusedPoolName } from './metallb/unused-pool-name.ts'
-import { metallbPoolAnnotations } from './request-annotations.ts'
+import type { Announcer } from '../announcer.ts'
+import { unusedPoolName } from './unused-pool-name.ts'
+import { metallbPoolAnnotations } from '../request-annotations.ts'
 
 /** MetalLB, configured by what its version reads. It writes the status of a Service itself. */
 export function metallb(configuration: NonNullable<Announcer['configuration']>): Announcer {

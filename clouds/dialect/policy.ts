@@ -1,12 +1,8 @@
-import { kubeVipRequestAnnotation, metallbRequestAnnotations } from '../announcers/request-annotations.ts'
-import type { LocationSource } from '../ledger/want/location.ts'
-import { serviceAnnotations } from '../ledger/record/annotations.ts'
-import { ownPrefix } from '../ledger/record/names.ts'
-import type { ManagedPolicy } from '../ledger/want/managed.ts'
-import type { Policy } from '../ledger/want/want.ts'
-import type { common } from '../settings/common.ts'
-import type { LoadBalancer } from '../announcers/load-balancer-setting.ts'
-import type { ValuesOf } from '../settings/setting.ts'
+import { kubeVipRequestAnnotation, metallbRequestAnnotations } from '../../announcers/request-annotations.ts'
+import type { Policy, LocationSource, ManagedPolicy } from '../../settings/service-policy.ts'
+import type { common } from '../../settings/common.ts'
+import type { LoadBalancer } from '../../announcers/load-balancer-setting.ts'
+import type { ValuesOf } from '../../settings/setting.ts'
 
 type CommonSettings = ValuesOf<typeof common>
 
@@ -32,7 +28,7 @@ export type DialectPolicy = {
 export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Policy {
   const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
   const ipAnnotation = loadBalancer.kind === 'empty' ? loadBalancer.ipAnnotation : undefined
-  const known = [...dialect.annotations, ipAnnotation, ...serviceAnnotations.map(({ name }) => name)]
+  const known = [...dialect.annotations, ipAnnotation]
   return {
     controlPlaneService: dialect.controlPlaneService,
     loadBalancing: loadBalancer.kind !== 'none',
@@ -42,7 +38,7 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
     ...(managedAnnotation !== undefined && { managedAnnotation }),
     annotations: {
       known: [...new Set(known)].filter((name) => name !== undefined),
-      prefixes: [annotationPrefix, ownPrefix].filter((prefix) => prefix !== undefined),
+      prefixes: annotationPrefix === undefined ? [] : [annotationPrefix],
     },
     requestAnnotations: requestAnnotationsOf(loadBalancer),
     ...(dialect.managed && { managed: dialect.managed }),

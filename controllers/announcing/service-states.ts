@@ -1,7 +1,7 @@
-import type { ServiceState } from '../announcing/announced.ts'
+import type { ServiceState } from './announced.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { recordName } from '../../ledger/record/elastic-ip.ts'
-import type { Dependencies } from '../../server/dependencies.ts'
+import type { Dependencies } from '../dependencies.ts'
 
 /** Every Service, or every selected one, with what it wants and the record of its address, as our caches show them. */
 export function serviceStates(

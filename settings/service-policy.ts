@@ -1,0 +1,52 @@
+/** What the operator set for all Services of the cluster. */
+export type Policy = ValuePolicy & {
+  loadBalancing: boolean
+  excludedNamespaces: string[]
+  /** `namespace/name` of the Service that mirrors the control plane: its address never comes from the ledger. */
+  controlPlaneService: string
+  locationSources: LocationSource[]
+  annotations: AnnotationNames
+  requestAnnotations: RequestAnnotations
+  /** Whether the announcing software refuses an address of other families than the Service has. */
+  matchesFamilies: boolean
+  /** Present where the cloud's managed load balancers serve Services, instead of addresses from the ledger. */
+  managed?: ManagedPolicy
+}
+
+/** What annotations of Services may say where only a few values are allowed. */
+export type ValuePolicy = {
+  /** The annotation that a user sets to `false` where another program gives the Service its address. */
+  managedAnnotation?: string
+  reclaimPolicy: 'Delete' | 'Retain'
+  /** Whether a Service may request that its reservation is retained. */
+  allowRetain: boolean
+}
+
+/** What can name the location of an address: a setting for the whole cluster, or an annotation of the Service. */
+export type LocationSource =
+  | { kind: 'setting'; word: string; name: string; value: string | undefined }
+  | { kind: 'annotation'; word: string; name: string }
+
+/** What the operator set where the cloud's managed load balancers serve the Services. */
+export type ManagedPolicy = {
+  /** Where new balancers are created. */
+  location: string
+  /** The setting that says so. */
+  setting: string
+  /** Where the cloud has managed load balancers. */
+  locations: readonly { code: string; name: string }[]
+  /** The annotations that show a Service's balancer: its id, and the code of its location. */
+  annotations: { id: string; location: string }
+}
+
+/** The annotations of a Service that the dialect reads, and the prefixes under which any other one is a mistake. */
+export type AnnotationNames = { known: string[]; prefixes: string[] }
+
+/** How a Service can request an address from the announcing software, besides `spec.loadBalancerIP`. */
+export type RequestAnnotations = {
+  annotations: string[]
+  /** Whether the software accepts an annotation beside a `spec.loadBalancerIP` with the same address. */
+  besideSpec: boolean
+  /** The software that withdraws the address of a Service when one of these annotations is added to it. */
+  stopsIfAdded?: string
+}
