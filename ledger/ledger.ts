@@ -42,15 +42,12 @@ const now = () => new Date()
 /** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
   const { client, vendor, cluster, identity, settings, log } = options
-  const { namespace, leaderElect, leaseNamespace, leaseName } = settings.process
+  const { namespace } = settings.process
   const { cloudTimeoutMs } = settings.cluster
   const name = names.ledgerConfigMap
   const monotonicMs = () => performance.now()
-  const lease = { namespace: leaseNamespace, name: leaseName }
-  const leader = async (signal: AbortSignal) =>
-    leaderElect ? (await client.get(leases, lease, { signal }))?.spec?.holderIdentity : identity
   const map = ledgerMap({ client, namespace, name, monotonicMs })
-  const mark = adoptionMark({ map, project: vendor.project, identity, leader, monotonicMs })
+  const mark = adoptionMark({ map, project: vendor.project, identity, leader: leaderReader(options), monotonicMs })
   const scheme = { ...vendor.marks, cluster }
   const guard = makeGuard(options, { map, scheme, monotonicMs })
   const at = { namespace, name }
@@ -64,6 +61,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     cloud: vendor.cloud,
     warmCandidates: warmCandidates(freeWarm(options, requestAnnotations)),
     scheme,
+    sweepsUntagged: settings.cluster.sweepUntagged,
     identity,
     possibleUsers: readPossibleUsers(client, requestAnnotations),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
@@ -80,6 +78,14 @@ export function makeLedger(options: LedgerOptions): Ledger {
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
   return { deps, claims: claims(deps), mark, guard, project, loss: lossConfirmation(options, { map, at }) }
+}
+
+/** Who leads now: the holder of the lease, or this replica if there is no election. */
+function leaderReader({ client, settings, identity }: LedgerOptions) {
+  const { leaderElect, leaseNamespace, leaseName } = settings.process
+  const lease = { namespace: leaseNamespace, name: leaseName }
+  return async (signal: AbortSignal): Promise<string | undefined> =>
+    leaderElect ? (await client.get(leases, lease, { signal }))?.spec?.holderIdentity : identity
 }
 
 function makeProjectGuard(

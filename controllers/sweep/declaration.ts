@@ -48,7 +48,6 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     graceMs: settings.cluster.unboundGraceMs,
     monotonicMs: () => performance.now(),
     mode: settings.cluster.sweep,
-    sweepsUntagged: settings.cluster.sweepUntagged,
     observe: sweepObserver(metrics),
     warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),
   })

@@ -1,7 +1,10 @@
 import type { Marks, Reservation } from '../../clouds/ports/cloud.ts'
+import { type Key, type Service, keyOf } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { shownAddresses } from './address-use.ts'
 import { type ElasticIP, claimKey, releaseRecordName, reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { clusterMarks, isOfService, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
+import { adoptionMarks, clusterMarks, isOfService, isUnmarked, serviceMarks, sourceMarks } from './marks.ts'
 import { hasSource, isSource, isWarm } from './source.ts'
 
 type FindDeps = Pick<LedgerDeps, 'cloud' | 'records' | 'scheme'>
@@ -53,9 +56,12 @@ export async function isBeingReleased(
   return (await deps.records.get(releaseRecordName(id), { signal })) !== undefined
 }
 
-/** Finds a predecessor's reservation for a record's Service that names no cluster, and marks it with our cluster. */
+/**
+ * Finds a predecessor's reservation for a record's Service that names no cluster, and marks it with our cluster. Another
+ * cluster may have a Service of that name, so ours has to show the address.
+ */
 export async function adoptUnmarked(
-  deps: Pick<LedgerDeps, 'cloud' | 'scheme'>,
+  deps: Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'possibleUsers'>,
   record: ElasticIP,
   signal: AbortSignal,
 ): Promise<Reservation | undefined> {
@@ -64,9 +70,26 @@ export async function adoptUnmarked(
   if (!scheme.adoptsUnmarked || key === undefined) return undefined
   const listed = await cloud.reservations({ usage: scheme.usage }, signal)
   const unmarked = listed.filter(({ marks }) => isUnmarked(scheme, marks) && isOfService(scheme, key, marks))
-  const [oldest] = oldestFirst(unmarked)
+  const [oldest] = oldestFirst(unmarked.length === 0 ? [] : await provenOurs(deps, { key, unmarked }, signal))
   if (oldest) await markAsOurs(deps, oldest, signal)
   return oldest
+}
+
+async function provenOurs(
+  deps: Pick<LedgerDeps, 'sweepsUntagged' | 'possibleUsers'>,
+  { key, unmarked }: { key: Key; unmarked: Reservation[] },
+  signal: AbortSignal,
+): Promise<Reservation[]> {
+  if (deps.sweepsUntagged) return unmarked
+  const { services, requestAnnotations } = await deps.possibleUsers(signal)
+  const service = services.find((one) => keyOf(one) === key)
+  return unmarked.filter((reservation) => service && isShownBy(service, reservation, requestAnnotations))
+}
+
+/** Whether a Service shows the address of a reservation. */
+export function isShownBy(service: Service, { address }: Reservation, requestAnnotations: readonly string[]): boolean {
+  const canonical = canonicalIpAddress(address ?? '')
+  return shownAddresses(service, requestAnnotations).some((shown) => shown.address === canonical)
 }
 
 /** Marks a reservation that names no cluster with our cluster: other clusters leave it alone from then on. */
@@ -75,7 +98,7 @@ export async function markAsOurs(
   { id, marks }: Reservation,
   signal: AbortSignal,
 ): Promise<void> {
-  if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark(id, clusterMarks(deps.scheme), signal)
+  if (isUnmarked(deps.scheme, marks)) await deps.cloud.mark(id, adoptionMarks(deps.scheme), signal)
 }
 
 function oldestFirst(reservations: Reservation[]): Reservation[] {

@@ -10,6 +10,8 @@ export type LedgerDeps = {
   records: Records
   cloud: Pick<Cloud, 'name' | 'reservations' | 'reservation' | 'reserve' | 'mark' | 'release'>
   scheme: MarkScheme
+  /** The operator says that no other cluster uses the project: what names no cluster is ours to adopt and to delete. */
+  sweepsUntagged: boolean
   requestsInFlight: RequestsInFlight
   /** Whether another cluster uses our id, as far as this process knows. */
   clusterState: () => ClusterState

@@ -18,6 +18,22 @@ export function isUnmarked({ adoptsUnmarked }: MarkScheme, marks: Marks): boolea
   return adoptsUnmarked === true && marks['cluster'] === undefined
 }
 
+/** The mark of a reservation that named no cluster when we adopted it: it may be another cluster's after all. */
+const adoptedMark = 'adopted'
+
+/** The change of marks by which we adopt a reservation that names no cluster. Our other clusters then leave it alone. */
+export function adoptionMarks(scheme: MarkScheme): Marks {
+  return { ...clusterMarks(scheme), [adoptedMark]: 'untagged' }
+}
+
+/** The change of marks after which an adopted reservation names no cluster again. */
+export const adoptionEndMarks = { cluster: undefined, [adoptedMark]: undefined }
+
+/** Whether a reservation names no cluster, or named none when we adopted it. */
+export function wasUnmarked(scheme: MarkScheme, marks: Marks): boolean {
+  return isUnmarked(scheme, marks) || (scheme.adoptsUnmarked === true && marks[adoptedMark] !== undefined)
+}
+
 /** Whether a reservation names this cluster, or no cluster. */
 export function canBeOurs(scheme: MarkScheme, marks: Marks): boolean {
   return marks['cluster'] === scheme.cluster || isUnmarked(scheme, marks)

@@ -1,8 +1,8 @@
-import type { Marks } from '../../clouds/ports/cloud.ts'
+import type { Marks, Reservation } from '../../clouds/ports/cloud.ts'
 import { AddressInUse, type AddressUser, findUsers } from '../record/address-use.ts'
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { clusterMarks, clusterOfOthers } from '../record/marks.ts'
+import { adoptionEndMarks, clusterMarks, clusterOfOthers, isUnmarked, wasUnmarked } from '../record/marks.ts'
 import { transferAnnotation } from '../record/names.ts'
 import { hasSource, isSource } from '../record/source.ts'
 import { stayInUse } from '../record/stay-in-use.ts'
@@ -30,11 +30,27 @@ export async function whyKept(
     ...(isSource(marked) ? {} : { service: claimKey(marked), isRelease: true }),
     records: [marked.metadata.name],
   })
-  if (users.length === 0) return heirReason(all.records, { marked, reservationID })
+  if (users.length === 0) {
+    return heirReason(all.records, { marked, reservationID }) ?? (await endAdoption(deps, { marked, found }, signal))
+  }
   const [holder] = users
   // Two records of one reservation, from a backup for instance: the one that holds it releases it some day.
   if (users.every((user) => isIndependentRecord(user, { marked, reservationID }))) return `${holder?.key} holds it`
   return stayInUse(deps, { record: marked, error: new AddressInUse({ address, reservationID }, users) }, signal)
+}
+
+/**
+ * Ends the adoption of a reservation that named no cluster: it may be another cluster's, and names none again. Returns why
+ * it stays, if it does.
+ */
+async function endAdoption(
+  { cloud, scheme, sweepsUntagged }: LedgerDeps,
+  { marked, found }: { marked: ElasticIP; found: Reservation | undefined },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!found || isSource(marked) || sweepsUntagged || !wasUnmarked(scheme, found.marks)) return undefined
+  if (!isUnmarked(scheme, found.marks)) await cloud.mark(found.id, adoptionEndMarks, signal)
+  return "it named no cluster when it was adopted, and may be another cluster's; --sweep-untagged deletes such"
 }
 
 /** An operator has written a provisioned ElasticIP for the reservation, which waits until this record is gone. */

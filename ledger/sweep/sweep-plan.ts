@@ -4,7 +4,8 @@ import { keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { shownAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
-import { isUnmarked, ownerMark, ownerMarks } from '../record/marks.ts'
+import { isShownBy } from '../record/find-reservation.ts'
+import { isUnmarked, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
 import { droppedRequestAnnotation } from '../record/names.ts'
 import { isAvailable, isSource, isWarm } from '../record/source.ts'
 import type { Want } from '../want/want.ts'
@@ -37,7 +38,7 @@ export type SweepPlan = {
   release: Reservation[]
   /** Reservations with the marks of a live Service that has another address: reported, and kept. */
   surplus: Surplus[]
-  /** Reservations that name no cluster and no Service of ours: reported, for they may be another cluster's. */
+  /** Reservations that name no cluster and that nothing proves to be ours: reported, for they may be another cluster's. */
   untagged: Reservation[]
   /** Ids of the orphans that this sweep sees: released if the next one agrees and they are old enough. */
   suspects: Set<string>
@@ -60,11 +61,13 @@ export type SweepPlan = {
  * | yes               | none, or the reservation is denied | no                      | suspect; released when the last    |
  * |                   |                                    |                         | sweep suspected it too and it is   |
  * |                   |                                    |                         | we have seen it for the grace time |
- * | no cluster        | a Service that shows no other one  | either                  | adopt; then it names our cluster   |
- * | no cluster        | any other Service                  | either                  | nothing                            |
- * | no cluster        | none                               | either                  | report: it may be another          |
+ * | no cluster        | a Service that shows this address  | yes                     | adopt; then it names our cluster   |
+ * | no cluster        | a Service that shows another one   | either                  | nothing                            |
+ * | no cluster        | a Service that shows none          | either                  | report: it may be another          |
  * |                   |                                    |                         | cluster's; with --sweep-untagged   |
- * |                   |                                    |                         | as if it named our cluster         |
+ * |                   |                                    |                         | adopt                              |
+ * | none when adopted | none                               | either                  | report; with --sweep-untagged as   |
+ * | no cluster        |                                    |                         | if it named our cluster            |
  *
  * A reservation whose record is warm and available, but whose marks name a Service: the record is removed.
  */
@@ -94,13 +97,13 @@ function sortOut(seen: SweepSeen, isShown: (one: Reservation) => boolean) {
     const owner = owners.get(mark)
     const service = live.get(mark)
     const isOurs = !isUnmarked(seen.scheme, reservation.marks)
-    if (owner && reservation.state !== 'denied' && canAdopt(service, { reservation, isOurs })) {
+    if (owner && reservation.state !== 'denied' && canAdopt(service, { reservation, isOurs }, seen)) {
       adopt.push({ ...owner, reservation })
       for (const one of [mark, ...ownerMarks(seen.scheme, owner.key)]) owners.delete(one)
     } else if (isOurs && service && reservation.state !== 'denied' && !hasDroppedRequest(service, seen)) {
       surplus.push({ ...service, reservation, holder: holderOf(service.service, seen.records) })
-    } else if (isOurs || (seen.sweepsUntagged && !service)) orphans.push(reservation)
-    else if (!service) untagged.push(reservation)
+    } else if (isOrphan(reservation, { isOurs, service }, seen)) orphans.push(reservation)
+    else if (!service || isOurs || showsNone(service.service)) untagged.push(reservation)
   }
   return { adopt, orphans, surplus, untagged }
 }
@@ -137,18 +140,34 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
 
 /**
  * Whether a Service may get a reservation. One that has an address of its own, requests one by name or is not ours would
- * soon give it back: then nobody would know that the reservation was there. A reservation that names no cluster is not
- * for a Service that shows another address. A record that waits needs no Service: it may come.
+ * soon give it back: then nobody would know that the reservation was there. A reservation that names no cluster may be for
+ * a Service of that name in another one, so ours has to show its address. A record that waits needs no Service: it may come.
  */
 function canAdopt(
   live: LiveService | undefined,
-  { reservation: { address }, isOurs }: { reservation: Reservation; isOurs: boolean },
+  { reservation, isOurs }: { reservation: Reservation; isOurs: boolean },
+  { requestAnnotations, sweepsUntagged }: SweepSeen,
 ): boolean {
   if (!live) return isOurs
   const { service, wanted } = live
-  if (!isOurs && (service.spec.loadBalancerIP ?? address) !== address) return false
-  if (wanted.kind === 'own') return wanted.address === address
+  const isProven = isOurs || isShownBy(service, reservation, requestAnnotations)
+  if (!isProven && !(sweepsUntagged && showsNone(service))) return false
+  if (wanted.kind === 'own') return wanted.address === reservation.address
   return wanted.kind === 'reserve' || wanted.kind === 'wrong'
+}
+
+/** A Service that shows no address may be the one that a predecessor reserved an address for. */
+function showsNone({ spec, status }: Service): boolean {
+  return spec.loadBalancerIP === undefined && (status?.loadBalancer?.ingress ?? []).length === 0
+}
+
+/** Whether a reservation is ours, and nobody needs it. */
+function isOrphan(
+  { marks }: Reservation,
+  { isOurs, service }: { isOurs: boolean; service: LiveService | undefined },
+  { scheme, sweepsUntagged }: SweepSeen,
+): boolean {
+  return sweepsUntagged ? isOurs || !service : !wasUnmarked(scheme, marks)
 }
 
 /** Whether a Service's earlier request may have bought what it no longer wants: that is no other's. */

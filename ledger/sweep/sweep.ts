@@ -25,7 +25,6 @@ export type SweepDeps = LedgerDeps & {
   monotonicMs: () => number
   /** `report`: orphans are logged and stay. */
   mode: 'release' | 'report'
-  sweepsUntagged: boolean
   /** Counts the reservations that no Service needs. */
   observe: (unneeded: Unneeded) => void
   loss: LossConfirmation
@@ -149,7 +148,7 @@ function reportOrphan({ log }: SweepDeps, { id, address }: Reservation): void {
 }
 
 function reportUntagged({ log }: SweepDeps, { id, address }: Reservation): void {
-  const text = 'reservation of no cluster and of no Service here, it stays: --sweep-untagged deletes such'
+  const text = 'reservation of no cluster that no Service here shows, it stays: --sweep-untagged counts such as ours'
   log.warn({ reservation: id, address }, text)
 }
 

@@ -27,6 +27,7 @@ import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
+import type { MarkScheme } from '../../clouds/ports/cloud.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { records } from '../../ledger/record/records.ts'
 import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain } from '../../ledger/release/release.ts'
@@ -114,7 +115,7 @@ const requestAnnotations = [
 const policy = makePolicy({ metro: 'da' })
 const wanted = (service: Service): Want => want(service, policy, undefined)
 
-export function makeHarness(): Harness {
+export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: false }): Harness {
   let elapsedMs = 0
   let leader = 'leader'
   const warnings: string[] = []
@@ -126,13 +127,17 @@ export function makeHarness(): Harness {
     cloud,
     now,
     process: (identity, options = {}) =>
-      makeProcess({ api, cloud, now, elapsedMs: () => elapsedMs, leader: () => leader, warnings }, identity, options),
+      makeProcess(
+        { api, cloud, now, elapsedMs: () => elapsedMs, leader: () => leader, warnings, ...marked },
+        identity,
+        options,
+      ),
     advance: (ms) => void (elapsedMs += ms),
     record: (key = 'default/web') => {
       const { namespace, name } = splitKey(key)
       return api.stored(elasticIPs).find(({ metadata }) => metadata.name === `${namespace}.${name}`)
     },
-    reservationsOf: (key = 'default/web') => cloud.reserved(serviceMarks(scheme, key)).map(({ id }) => id),
+    reservationsOf: (key = 'default/web') => cloud.reserved(serviceMarks(marked.scheme, key)).map(({ id }) => id),
     setAdoptionMark: () =>
       void api.put(configMapsOf, {
         apiVersion: 'v1',
@@ -148,7 +153,10 @@ export function makeHarness(): Harness {
 
 const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
 
-type Context = {
+/** How reservations are marked, and whether those without a cluster are swept. */
+export type HarnessMarks = { scheme: MarkScheme; sweepsUntagged: boolean }
+
+type Context = HarnessMarks & {
   api: ApiServer
   cloud: ScriptedCloud
   now: () => Date
@@ -158,7 +166,7 @@ type Context = {
 }
 
 function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
-  const { api, now, elapsedMs } = context
+  const { api, now, elapsedMs, scheme, sweepsUntagged } = context
   const { announcer = empty(), findAnnouncement = () => undefined } = options
   const client = interposed(api.client, options.kube ?? {})
   const cloud: Cloud = interposed(context.cloud.cloud, options.cloud ?? {})
@@ -190,6 +198,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       api.stored(elasticIPs).filter((record) => isWarm(record) && isAvailable(record)),
     ),
     scheme,
+    sweepsUntagged,
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs, identity }),
     clusterState: () => (options.checksCluster ? guard.state() : ({ kind: 'ours' } as const)),
@@ -300,7 +309,6 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       graceMs,
       monotonicMs: elapsedMs,
       mode: 'release',
-      sweepsUntagged: false,
       observe: () => {},
       warn: (service, message) => void context.warnings.push(`${keyOf(service)}: ${message}`),
     }),

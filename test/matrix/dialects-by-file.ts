@@ -11,7 +11,7 @@ export type DialectsOfFile = {
 export const dialectsByFile: Record<string, DialectsOfFile> = {
   // What Services show and what records say, which no vendor has a part in.
   // Packet's predecessor marked the least. Other marks are adopted on the other cloud, and in takeover-apply.test.ts.
-  adoption: { complete: ['packet'], cloudOnly: ['cherry-servers'] },
+  adoption: { complete: ['cherry-servers'], cloudOnly: ['packet'] },
   // Packet's cloud is Equinix Metal's; what a Service may claim and how a pool is filled are tables of test/ledger/available.
   available: { complete: ['equinix-metal'], cloudOnly: ['cherry-servers'] },
   // What Services show and what records say, which no vendor has a part in.

@@ -83,7 +83,7 @@ function surplusFinding(key: string, reservation: Reservation, { vendor }: Conte
 function untaggedFinding(reservation: Reservation, { vendor }: Context): Finding {
   return {
     level: 'warning',
-    what: `${textOf(reservation)} names no cluster, and no Service here`,
+    what: `${textOf(reservation)} names no cluster, and no Service here shows its address`,
     why: 'it may be another cluster of the project that needs it',
     fix: `delete it at ${vendor.cloud.name} if nothing uses it; if this is the only cluster, --sweep-untagged does it`,
   }

@@ -1,6 +1,8 @@
 // The oldest predecessor marked its reservations without a cluster.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { services } from '../../../kube/resource.ts'
+import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { adoptUnmarked, findReservation } from '../../../ledger/record/find-reservation.ts'
 import { clusterMarks, commonMarks, canBeOurs, ownerMarks, serviceMarks } from '../../../ledger/record/marks.ts'
 import type { Records } from '../../../ledger/record/records.ts'
@@ -8,7 +10,7 @@ import { planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { scriptedCloud } from '../../fakes/scripted-cloud.ts'
-import { neverAborted } from '../harness.ts'
+import { graceMs, makeHarness, neverAborted } from '../harness.ts'
 import type { MarkScheme } from '../../../clouds/ports/cloud.ts'
 
 const scheme: MarkScheme = {
@@ -41,10 +43,15 @@ test('reservations that name another cluster are not ours, those that name none 
   assert.is(canBeOurs(strict, left), false)
 })
 
+/** It shows the address that every reservation of a test has. */
+const shown = makeService({ status: { loadBalancer: { ingress: [{ ip: makeReservation({}).address ?? '' }] } } })
+
 async function inherited(...reservations: Parameters<typeof makeReservation>[0][]) {
   const cloud = scriptedCloud()
   for (const [n, facts] of reservations.entries()) cloud.put(makeReservation({ id: `res-${n}`, ...facts }))
-  const found = await adoptUnmarked({ cloud: cloud.cloud, scheme }, makeRecord(), neverAborted)
+  const possibleUsers = () => Promise.resolve({ services: [shown], records: [], requestAnnotations: [] })
+  const deps = { cloud: cloud.cloud, scheme, possibleUsers, sweepsUntagged: false }
+  const found = await adoptUnmarked(deps, makeRecord(), neverAborted)
   return { found: found?.id, marked: cloud.marked, marks: cloud.reserved({}).map(({ marks }) => marks['cluster']) }
 }
 
@@ -83,7 +90,9 @@ test('where predecessors marked the cluster, unmarked reservations are not liste
   const cloud = scriptedCloud()
   cloud.put(makeReservation({ marks: left }))
   const { adoptsUnmarked: _not, ...strict } = scheme
-  assert.is(await adoptUnmarked({ cloud: cloud.cloud, scheme: strict }, makeRecord(), neverAborted), undefined)
+  const possibleUsers = () => Promise.resolve({ services: [shown], records: [], requestAnnotations: [] })
+  const deps = { cloud: cloud.cloud, scheme: strict, possibleUsers, sweepsUntagged: true }
+  assert.is(await adoptUnmarked(deps, makeRecord(), neverAborted), undefined)
   assert.is(cloud.calls.reservations, 0)
 })
 
@@ -100,23 +109,29 @@ const base = {
 }
 test('a sweep adopts a reservation whose mark has a dot, and only one of both forms', () => {
   const reservations = [makeReservation({ marks: dotted }), makeReservation({ id: 'res-2', marks: left })]
-  const plan = planSweep({ ...base, reservations, services: [{ service: makeService(), wanted }] })
+  const plan = planSweep({
+    ...base,
+    reservations,
+    sweepsUntagged: true,
+    services: [{ service: makeService(), wanted }],
+  })
   assert.equal(
     plan.adopt.map(({ reservation }) => reservation.id),
     ['res-1'],
   )
 })
 
-const services: [name: string, shown: string | undefined, adopted: number][] = [
-  ['shows no address yet', undefined, 1],
+const shows: [name: string, shown: string | undefined, adopted: number][] = [
+  ['shows no address', undefined, 0],
   ['shows this address', '203.0.113.40', 1],
   ['shows another address', '192.0.2.9', 0],
 ]
-for (const [name, loadBalancerIP, adopted] of services) {
+for (const [name, loadBalancerIP, adopted] of shows) {
   test(`a sweep adopts ${adopted} reservations without a cluster for a Service that ${name}`, () => {
     const service = makeService(loadBalancerIP === undefined ? {} : { loadBalancerIP })
     const plan = planSweep({ ...base, services: [{ service, wanted }] })
     assert.equal([plan.adopt.length, plan.release, [...plan.suspects]], [adopted, [], []])
+    assert.is(plan.untagged.length, loadBalancerIP === undefined ? 1 : 0)
   })
 }
 
@@ -135,6 +150,65 @@ test('with --sweep-untagged it is an orphan; one whose Service shows another add
   const service = makeService({ loadBalancerIP: '192.0.2.9' })
   const live = planSweep({ ...base, services: [{ service, wanted }], sweepsUntagged: true })
   assert.equal([live.adopt, live.release, [...live.suspects], live.untagged], [[], [], [], []])
+})
+
+test('a reservation that a Service does not show is not adopted, unless no other cluster uses the project', async () => {
+  for (const sweepsUntagged of [false, true]) {
+    const cloud = scriptedCloud()
+    cloud.put(makeReservation({ marks: left }))
+    const possibleUsers = () => Promise.resolve({ services: [makeService()], records: [], requestAnnotations: [] })
+    const deps = { cloud: cloud.cloud, scheme, possibleUsers, sweepsUntagged }
+    const found = await adoptUnmarked(deps, makeRecord(), neverAborted)
+    assert.equal([found?.id, cloud.marked], sweepsUntagged ? ['res-1', ['res-1']] : [undefined, []])
+  }
+})
+
+const address = '203.0.113.8'
+const announced = { loadBalancerIP: address, status: { loadBalancer: { ingress: [{ ip: address }] } } }
+
+/** A cluster that adopted the reservation which its Service shows. */
+async function adoptedCluster(sweepsUntagged: boolean) {
+  const harness = makeHarness({ scheme, sweepsUntagged })
+  harness.cloud.put(makeReservation({ id: 'old', address, marks: left }))
+  harness.addService(makeService(announced))
+  const process = harness.process('a')
+  await process.sweep(neverAborted)
+  await process.reconcile('default/web')
+  assert.is(harness.record()?.status?.phase, 'Bound')
+  return { harness, process }
+}
+const sweepOften = async ({ harness, process }: Awaited<ReturnType<typeof adoptedCluster>>) => {
+  for (let n = 0; n < 4; n += 1) {
+    harness.advance(graceMs + 1_000)
+    await process.sweep(neverAborted)
+  }
+}
+
+test('an adopted reservation that named no cluster outlives its Service, as it was before', async () => {
+  const { harness, process } = await adoptedCluster(false)
+  assert.is(harness.cloud.reserved()[0]?.marks['cluster'], 'cluster-1')
+  harness.api.drop(services, { namespace: 'default', name: 'web' })
+  await process.release()
+  assert.equal([harness.record(), harness.cloud.reserved()[0]?.marks], [undefined, left])
+  await sweepOften({ harness, process })
+  assert.equal(harness.cloud.released, [])
+  await process.claim()
+  assert.is(harness.record()?.status?.reservationID, 'res-1', 'the next Service of the name gets another one')
+})
+
+test('it outlives the loss of its record, too', async () => {
+  const { harness, process } = await adoptedCluster(false)
+  harness.api.drop(services, { namespace: 'default', name: 'web' })
+  harness.api.drop(elasticIPs, { name: 'default.web' })
+  await sweepOften({ harness, process })
+  assert.equal(harness.cloud.released, [])
+})
+
+test('where no other cluster uses the project it is deleted with its Service', async () => {
+  const { harness, process } = await adoptedCluster(true)
+  harness.api.drop(services, { namespace: 'default', name: 'web' })
+  await process.release()
+  assert.equal([harness.record(), harness.cloud.released], [undefined, ['old']])
 })
 
 test.run()
