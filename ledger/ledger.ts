@@ -59,7 +59,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const deps = {
     records: records(client, { identity, now }),
     cloud: vendor.cloud,
-    warmCandidates: warmCandidates(freeWarm(options, requestAnnotations)),
+    warmCandidates: warmCandidates(freeWarm(options)),
     scheme,
     sweepsUntagged: settings.cluster.sweepUntagged,
     identity,
@@ -150,8 +150,8 @@ function makeGuard(
 }
 
 /** Warm addresses that no Service shows, by our caches: what a claim tries first. It looks live before it takes one. */
-function freeWarm({ caches }: LedgerOptions, requestAnnotations: readonly string[]): () => ElasticIP[] {
-  const shown = cachedAddresses(() => caches.services.list(), requestAnnotations)
+function freeWarm({ caches }: LedgerOptions): () => ElasticIP[] {
+  const shown = cachedAddresses(() => caches.services.list())
   return () => {
     const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
     const inUse: ReadonlySet<string | undefined> = free.length === 0 ? new Set() : shown()

@@ -9,8 +9,6 @@ export type Address = {
   reservation: Omit<Reservation, 'createdAt'>
   /** As the cloud returned them: people's tags must be written back unchanged. */
   tags: Fields
-  /** The server or address that it points to. */
-  holder: string | undefined
   /** The id of the server that its traffic goes to, also through the server's own address. */
   server: string | undefined
 }
@@ -19,7 +17,7 @@ export type Address = {
 export function parseAddress(body: unknown): Address | undefined {
   const item = fieldsOf(body)
   const reservation = item.type === 'floating-ip' ? parseReservation(item) : undefined
-  return reservation && { reservation, tags: fieldsOf(item.tags), holder: holderOf(item), server: serverOf(item) }
+  return reservation && { reservation, tags: fieldsOf(item.tags), server: serverOf(item) }
 }
 
 /** What another object of `/ips` is, for messages. */
@@ -34,12 +32,14 @@ export function parseReservation(body: unknown): Address['reservation'] | undefi
   const id = textOf(item.id)
   if (id === undefined) return undefined
   const address = textOf(item.address) ?? ''
+  const holder = holderOf(item)
   const isGranted = isIPv4(address) && address !== '0.0.0.0'
   return {
     id,
     address: isGranted ? address : undefined,
     state: isGranted ? 'reserved' : 'requested',
     location: textOf(fieldsOf(item.region).slug),
+    ...(holder !== undefined && { holder }),
     marks: marksOf(fieldsOf(item.tags)),
   }
 }

@@ -72,7 +72,8 @@ async function order(
 async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
   const found = await findAddress(project, { id }, signal)
   if (!found) return
-  if (found.holder !== undefined) throw inUseError(id, found.holder)
+  const { holder } = found.reservation
+  if (holder !== undefined) throw inUseError(id, holder)
   try {
     await project.http.call({ name: 'release', method: 'DELETE', path: ['ips', id], accept: [404] }, signal)
   } catch (error) {

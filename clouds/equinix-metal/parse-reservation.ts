@@ -41,9 +41,15 @@ export function parseReservation(body: unknown, options: ProjectOptions = {}): R
     ...(typeof item.cidr === 'number' && item.cidr < 32 ? { prefixLength: item.cidr } : {}),
     state,
     location: locationOf(item, options),
+    ...(isAssigned(item) && { holder: 'a machine of the project' }),
     marks: parseTags(itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []),
     createdAt: textOf(item.created_at),
   }
+}
+
+/** Whether the one address of a block is assigned to a machine. Of a larger block the list does not say which one is. */
+function isAssigned({ assignments, cidr }: Fields): boolean {
+  return cidr === 32 && (itemsOf(assignments) ?? []).length > 0
 }
 
 /** A block that waits for approval has null, an empty string or 0.0.0.0 as its address. */

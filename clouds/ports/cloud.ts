@@ -17,6 +17,8 @@ export type Reservation = {
   state: 'requested' | 'reserved' | 'denied'
   location: string | undefined
   marks: Marks
+  /** What the address is assigned to, such as a machine; undefined where it is assigned to nothing. */
+  holder?: string
   /** When it was created or, if the cloud does not return that, when we saw it first. */
   createdAt: string | undefined
 }

@@ -6,7 +6,7 @@ import type { Node, Service } from '../../kube/objects.ts'
 import type { Reflector } from '../../kube/reflector.ts'
 import { serviceCIDRs } from '../../kube/resource.ts'
 import { type ClusterFamilies, isDualStack } from '../want/families.ts'
-import type { IpAddress } from '../../lib/ip-address.ts'
+import { type IpAddress, canonicalIpAddress } from '../../lib/ip-address.ts'
 import { rangeSet } from '../../lib/ip-range.ts'
 import { recentRead } from '../../lib/recent-read.ts'
 
@@ -14,6 +14,8 @@ import { recentRead } from '../../lib/recent-read.ts'
 export type ClusterNetworks = {
   /** What an address is in this cluster, for a message; undefined for one from outside. */
   of(address: IpAddress): string | undefined
+  /** The node that has an address, for a message. */
+  nodeOf(address: IpAddress): string | undefined
   /** The families of its Services. */
   families(): ClusterFamilies
   /** Reads the Service ranges if that was long ago; never throws. */
@@ -37,10 +39,7 @@ const defaultRanges = 'kubernetes'
 export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOptions): ClusterNetworks {
   let isServiceAddress = rangeSet([])
   let isDual: boolean | undefined
-  let isPodAddress: ((address: IpAddress) => boolean) | undefined
-  caches.nodes.onChange((_key, current, previous) => {
-    if (podRanges(current).join() !== podRanges(previous).join()) isPodAddress = undefined
-  })
+  const nodes = nodeNetworks(caches.nodes)
   const serviceRanges = recentRead({
     read: async (signal) => {
       const found = await listAll(client, serviceCIDRs, { signal }).catch(noneIfNotServed)
@@ -56,9 +55,9 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
       if (isServiceAddress(address) || [spec?.clusterIPs, spec?.clusterIP].flat().includes(address.text)) {
         return 'in a Service range'
       }
-      isPodAddress ??= rangeSet(caches.nodes.list().flatMap(podRanges))
-      return isPodAddress(address) ? 'in a pod range' : undefined
+      return nodes.isPodAddress(address) ? 'in a pod range' : undefined
     },
+    nodeOf: (address) => nodes.nodeOf(address),
     families() {
       const { ipFamilies = [] } = caches.services.get('default/kubernetes')?.spec ?? {}
       return { primary: ipFamilies[0] ?? 'IPv4', isDual: isDual ?? isDualStack(caches.services.list()) }
@@ -71,6 +70,31 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
       }
     },
   }
+}
+
+/** The addresses of nodes and of their pods, worked out anew only after a node changed them. */
+function nodeNetworks(nodes: ClusterNetworksOptions['caches']['nodes']) {
+  let isPodAddress: ((address: IpAddress) => boolean) | undefined
+  let names: ReadonlyMap<string, string> | undefined
+  nodes.onChange((_key, current, previous) => {
+    if (podRanges(current).join() !== podRanges(previous).join()) isPodAddress = undefined
+    if (addressesOf(current).join() !== addressesOf(previous).join()) names = undefined
+  })
+  const named = (node: Node) => addressesOf(node).map((one) => [one, `node ${node.metadata.name}`] as const)
+  return {
+    isPodAddress(address: IpAddress): boolean {
+      isPodAddress ??= rangeSet(nodes.list().flatMap(podRanges))
+      return isPodAddress(address)
+    },
+    nodeOf(address: IpAddress): string | undefined {
+      names ??= new Map(nodes.list().flatMap(named))
+      return names.get(address.text)
+    },
+  }
+}
+
+function addressesOf(node: Node | undefined): string[] {
+  return (node?.status?.addresses ?? []).flatMap(({ address }) => canonicalIpAddress(address) ?? [])
 }
 
 function podRanges(node: Node | undefined): string[] {

@@ -83,7 +83,10 @@ function finder(list: Reservation[]): (address: IpAddress) => Reservation | unde
 
 function textOf(list: Reservation[]): string {
   return list
-    .map(({ id, address, prefixLength, marks }) => `${id} ${address}/${prefixLength} ${marks['cluster']}`)
+    .map(
+      ({ id, address, prefixLength, marks, holder }) =>
+        `${id} ${address}/${prefixLength} ${marks['cluster']} ${holder}`,
+    )
     .toSorted()
     .join()
 }

@@ -114,6 +114,7 @@ function makeSources({ vendor, cluster, log, settings, caches, networks }: Optio
       const marks = reservations.find(address)?.marks
       return marks && clusterOfOthers(scheme, marks) !== undefined ? marks : undefined
     },
+    holder: (address) => networks.nodeOf(address) ?? reservations.find(address)?.holder,
     // An ElasticIP that a person created a moment ago has no address yet.
     records: (address) => [
       ...new Set([...records.of(address.text), ...named.of(reservations.find(address)?.id ?? '')]),

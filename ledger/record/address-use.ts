@@ -27,7 +27,7 @@ export type Exempt = {
   service?: Key | undefined
   /** Names of records. */
   records: readonly string[]
-  /** The caller releases what the ledger gave the Service. What another namespace only requests does not prevent that. */
+  /** The caller releases what the ledger gave the Service. */
   isRelease?: boolean
 }
 
@@ -77,6 +77,20 @@ export function shownAddresses(service: Service, requestAnnotations: readonly st
   })
 }
 
+/**
+ * The addresses that a Service certainly uses, whatever its namespace: the network may know those in its status, which
+ * tenants do not write, and we wrote the one of our annotation. On a Service of another class nobody checks that.
+ */
+export function usesOf(service: Service): ShownAddress[] {
+  return shownAddresses(service, []).filter((shown) => isCertain(service, shown))
+}
+
+function isCertain({ metadata, spec }: Service, { address, where }: ShownAddress): boolean {
+  if (where === 'status.loadBalancer') return true
+  const ours = canonicalIpAddress(metadata.annotations?.[addressAnnotation] ?? '')
+  return spec.loadBalancerClass === undefined && ours === address
+}
+
 /** Everybody who shows or holds an address or its reservation, besides those who may. Pure. */
 export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt): AddressUser[] {
   const address = used.address === undefined ? undefined : canonicalIpAddress(used.address)
@@ -85,7 +99,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
     // One place is enough: a status that we wrote does not make an own address in the spec ours.
     const shown = shownAddresses(service, all.requestAnnotations)
       .filter((one) => one.address === address)
-      .find((one) => !isServed(service, one, exempt) && !isForeignRequest(service, one, exempt))
+      .find((one) => !isServed(service, one, exempt) && countsAsUse(service, one, exempt))
     return shown ? [{ kind: 'Service', key, how: `shows it in ${shown.where}`, service }] : []
   })
   const records = all.records
@@ -107,14 +121,12 @@ function isServed(service: Service, shown: ShownAddress, exempt: Exempt): boolea
 }
 
 /**
- * Whether another namespace only requests the address of the Service that is released. The webhook and the controllers
- * refuse it the address while the ledger holds that for the Service, so it must not keep the Service from being deleted.
+ * Whether what a Service shows counts. A tenant can request every address there is, for a Service of any class, so a mere
+ * request counts in the namespace alone for which the caller acts. The webhook and the controllers refuse it elsewhere.
  */
-function isForeignRequest(service: Service, { address, where }: ShownAddress, exempt: Exempt): boolean {
-  if (!exempt.isRelease || exempt.service === undefined || where === 'status.loadBalancer') return false
-  const { annotations, namespace } = service.metadata
-  const isOurs = canonicalIpAddress(annotations?.[addressAnnotation] ?? '') === address
-  return !isOurs && namespace !== splitKey(exempt.service).namespace
+function countsAsUse(service: Service, shown: ShownAddress, exempt: Exempt): boolean {
+  if (isCertain(service, shown)) return true
+  return exempt.service !== undefined && service.metadata.namespace === splitKey(exempt.service).namespace
 }
 
 function isHolder(record: ElasticIP, { address, reservationID }: UsedAddress): boolean {

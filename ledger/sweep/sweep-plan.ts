@@ -2,7 +2,7 @@ import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
 import type { Key, Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { shownAddresses } from '../record/address-use.ts'
+import { type ShownAddress, shownAddresses, usesOf } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { isShownBy } from '../record/find-reservation.ts'
 import { isUnmarked, ownerMark, ownerMarks, wasUnmarked } from '../record/marks.ts'
@@ -72,14 +72,15 @@ export type SweepPlan = {
  * A reservation whose record is warm and available, but whose marks name a Service: the record is removed.
  */
 export function planSweep(seen: SweepSeen): SweepPlan {
-  const shown = addressesInUse(seen)
-  const isShown = ({ address }: Reservation) => address !== undefined && shown.has(canonicalIpAddress(address))
+  const { services, requestAnnotations } = seen
+  const isShown = isAmong(services.flatMap(({ service }) => shownAddresses(service, requestAnnotations)))
   const { adopt, orphans, surplus, untagged } = sortOut(seen, isShown)
   const max = Math.max(1, Math.floor(seen.reservations.length * seen.maxShare))
-  // Whatever its marks and the records say, an address that a live Service shows is in use.
-  const release = orphans.filter((orphan) => isDue(orphan, seen) && !isShown(orphan)).slice(0, max)
+  // Whatever its marks and the records say, an address that a Service uses is in use. To request one is not enough.
+  const isUsed = isAmong(services.flatMap(({ service }) => usesOf(service)))
+  const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan)).slice(0, max)
   const suspects = new Set(orphans.map(({ id }) => id))
-  const isComplete = orphans.every(isShown) && surplus.every(isSettled)
+  const isComplete = orphans.every(isUsed) && surplus.every(isSettled)
   const settled = surplus.filter(isSettled)
   return { adopt, release, surplus: settled, untagged, suspects, alreadyTransferred: transferredIn(seen), isComplete }
 }
@@ -205,11 +206,9 @@ function isLive({ service, wanted }: LiveService): boolean {
   return wanted.kind !== 'nothing' && !service.metadata.deletionTimestamp
 }
 
-/** What any Service shows, and own addresses; a Service that shows an address of another program counts as well. */
-function addressesInUse({ services, requestAnnotations }: SweepSeen): Set<string | undefined> {
-  return new Set(
-    services.flatMap(({ service }) => shownAddresses(service, requestAnnotations)).map(({ address }) => address),
-  )
+function isAmong(shown: readonly ShownAddress[]): (one: Reservation) => boolean {
+  const addresses = new Set<string | undefined>(shown.map(({ address }) => address))
+  return ({ address }) => address !== undefined && addresses.has(canonicalIpAddress(address))
 }
 
 function shownAndOldestFirst(isShown: (one: Reservation) => boolean) {

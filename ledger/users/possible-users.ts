@@ -5,7 +5,7 @@ import { listAll } from '../../kube/list-all.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
-import { type ReadPossibleUsers, shownAddresses } from '../record/address-use.ts'
+import { type ReadPossibleUsers, usesOf } from '../record/address-use.ts'
 import { elasticIPs } from '../record/elastic-ip.ts'
 
 /** The annotations by which a Service can request an address: ours and those of software that we do not configure. */
@@ -31,14 +31,11 @@ export function readPossibleUsers(client: KubeClient, requestAnnotations: readon
   return (signal) => shared.fresh(signal)
 }
 
-/** The addresses that Services show, by a cache whose objects never change; what a Service shows is worked out once. */
-export function cachedAddresses(
-  list: () => Service[],
-  requestAnnotations: readonly string[],
-): () => ReadonlySet<string> {
+/** The addresses that Services use, by a cache whose objects never change; those of a Service are worked out once. */
+export function cachedAddresses(list: () => Service[]): () => ReadonlySet<string> {
   const known = new WeakMap<Service, string[]>()
   const addressesOf = (service: Service) => {
-    const addresses = known.get(service) ?? shownAddresses(service, requestAnnotations).map(({ address }) => address)
+    const addresses = known.get(service) ?? usesOf(service).map(({ address }) => address)
     known.set(service, addresses)
     return addresses
   }

@@ -7,6 +7,7 @@
 //   has a record whose reservation is being deleted    | is refused, and loses it
 //   has a record for another namespace                 | is refused, and loses it
 //   is used by an earlier Service of another namespace | is refused; keeps it with a warning if its status shows it
+//   is a node's, or assigned to a machine              | is refused; keeps it with a warning if its status shows it
 //   is provisioned for others, or in the warm pool     | is refused; keeps it with a warning if its status shows it
 //   is in the operator's ranges, or has a record       | gets it
 //   is another cluster's by its marks                  | is refused; keeps it with a warning if its status shows it
@@ -33,6 +34,8 @@ export type OwnAddressFacts = {
   isReserved: (address: IpAddress) => boolean | undefined
   /** The marks of its reservation, if these name another cluster. */
   marksOfOthers: (address: IpAddress) => Marks | undefined
+  /** The node or machine that has it, for a message. */
+  holder: (address: IpAddress) => string | undefined
   /** The records of an address, or of its reservation. */
   records: (address: IpAddress) => ElasticIP[]
   /** The Services that use a canonical address. */
@@ -90,6 +93,8 @@ function doubtOf(service: Service, address: IpAddress, facts: OwnAddressFacts): 
   if (earlier !== undefined) {
     return { isDecided: true, reason: `is used by Service ${earlier}, which is in another namespace: ${advice}` }
   }
+  const holder = facts.holder(address)
+  if (holder !== undefined) return { isDecided: true, reason: `is assigned to ${holder}: ${advice}` }
   const records = facts.records(address)
   const others = records
     .map((record) => reservedForOthers(record, keyOf(service)))

@@ -3,6 +3,7 @@ import { services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
 import { makeService } from '../builders.ts'
 import type { ReserveFate } from '../fakes/scripted-cloud.ts'
+import { addressAnnotation } from '../../ledger/record/names.ts'
 import { create } from './walk-life.ts'
 import type { Actor, Walker } from './walker.ts'
 import { neverAborted } from './harness.ts'
@@ -48,6 +49,16 @@ export const moves: Move[] = [
       const name = names[random(2)] ?? ''
       log.push(`a user deletes Service ${name}`)
       await harness.api.client.remove(services, { namespace: 'default', name })
+    },
+  },
+  {
+    weight: 1,
+    move: ({ harness, random, log }) => {
+      const [some = '', ...more] = harness.cloud.reserved().map(({ address = '' }) => address)
+      log.push('a tenant requests every address, for a Service of another class')
+      const annotations = { 'metallb.io/loadBalancerIPs': [some, ...more].join(), [addressAnnotation]: some }
+      const forged = { namespace: 'tenant', name: `thief-${random(2)}`, uid: `thief-${random(1000)}` }
+      harness.addService(makeService({ ...forged, annotations, loadBalancerIP: some, loadBalancerClass: 'tenant/own' }))
     },
   },
   {

@@ -42,7 +42,7 @@ function isPaid(cloud: Walk['harness']['cloud'], id: string): boolean {
 /** What must hold when everything has come to rest. */
 function judge({ harness, surprises }: Walk): void {
   assert.equal(surprises, [])
-  const wanting = harness.api.stored(services)
+  const wanting = harness.api.stored(services).filter(({ spec }) => spec.loadBalancerClass === undefined)
   for (const service of wanting) {
     const record = harness.record(keyOf(service))
     assert.is(record?.status?.phase, 'Bound', keyOf(service))

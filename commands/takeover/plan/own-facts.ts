@@ -19,6 +19,7 @@ export function ownFacts(
   return {
     // The predecessor announced it all the same, and a range of the cluster is found by `serve`.
     clusterNetwork: () => undefined,
+    holder: (address) => of(address.text)?.holder,
     isInRanges: rangeSet(context.settings.cluster.ownAddressRanges),
     isReserved: (address) => of(address.text) !== undefined,
     marksOfOthers: (address) => {

@@ -23,18 +23,30 @@ const readings: { name: string; changes: Record<string, unknown>; as: As }[] = [
     as: { reservation: { marks: { a: 'x' } }, tags: { a: 'x', b: 7, c: null } },
   },
   { name: 'tags that are a list', changes: { tags: [] }, as: { reservation: { marks: {} }, tags: {} } },
-  { name: 'a server', changes: { targeted_to: cherryServer() }, as: { holder: 'server 640117', server: '640117' } },
-  { name: 'a route', changes: { routed_to: ownIp('10.0.0.2', 'primary-ip') }, as: { holder: 'address 10.0.0.2' } },
-  { name: 'a route by its id alone', changes: { routed_to: { id: 'x' } }, as: { holder: 'address x' } },
+  {
+    name: 'a server',
+    changes: { targeted_to: cherryServer() },
+    as: { reservation: { holder: 'server 640117' }, server: '640117' },
+  },
+  {
+    name: 'a route',
+    changes: { routed_to: ownIp('10.0.0.2', 'primary-ip') },
+    as: { reservation: { holder: 'address 10.0.0.2' } },
+  },
+  {
+    name: 'a route by its id alone',
+    changes: { routed_to: { id: 'x' } },
+    as: { reservation: { holder: 'address x' } },
+  },
   {
     name: 'a route to the address of a server',
     changes: { routed_to: { ...ownIp('10.0.0.2', 'primary-ip'), assigned_to: cherryServer() } },
-    as: { holder: 'address 10.0.0.2', server: '640117' },
+    as: { reservation: { holder: 'address 10.0.0.2' }, server: '640117' },
   },
   {
     name: 'a server and the route to it',
     changes: { targeted_to: { id: '640117' }, routed_to: { id: 'x', targeted_to: { id: 7 } } },
-    as: { holder: 'server 640117', server: '640117' },
+    as: { reservation: { holder: 'server 640117' }, server: '640117' },
   },
   { name: 'a server that is none', changes: { targeted_to: { id: 0 }, routed_to: null }, as: {} },
 ]
@@ -43,7 +55,6 @@ for (const { name, changes, as } of readings)
     const { reservation, ...others } = as
     assert.equal(parseAddress(cherryIp(changes)), {
       tags: cherryIp().tags,
-      holder: undefined,
       server: undefined,
       ...others,
       reservation: { ...reserved, ...reservation },

@@ -56,6 +56,16 @@ const readings: { name: string; changes: Record<string, unknown>; as: Record<str
   { name: 'no tags', changes: { tags: null }, as: { marks: {} } },
   { name: 'tags that are no strings', changes: { tags: [null, 7, 'a=b'] }, as: { marks: { a: 'b' } } },
   { name: 'a block of eight addresses', changes: { cidr: 29 }, as: { prefixLength: 29 } },
+  {
+    name: 'a block that is assigned to a machine',
+    changes: { assignments: [{ href: '/ips/7' }] },
+    as: { holder: 'a machine of the project' },
+  },
+  {
+    name: 'a block of eight addresses of which one is assigned',
+    changes: { cidr: 29, assignments: [{ href: '/ips/7' }] },
+    as: { prefixLength: 29 },
+  },
   { name: 'no time', changes: { created_at: null }, as: { createdAt: undefined } },
 ]
 for (const { name, changes, as } of readings)

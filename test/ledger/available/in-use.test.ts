@@ -16,7 +16,13 @@ const key = 'default/web'
 
 const stored = (harness: Harness, name: string) =>
   harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === name)
-const guest = (address: string) => makeService({ name: 'guest', uid: 'uid-9', loadBalancerIP: address })
+const guest = (address: string) =>
+  makeService({
+    name: 'guest',
+    uid: 'uid-9',
+    loadBalancerIP: address,
+    status: { loadBalancer: { ingress: [{ ip: address }] } },
+  })
 const dropGuest = (harness: Harness) => harness.api.drop(services, { namespace: 'default', name: 'guest' })
 
 /** ElasticIP office with the address of a reservation that is not ours. */
@@ -118,7 +124,7 @@ test('an address whose record is gone stays claimed while a Service shows it as 
   assert.ok(kept.status === 'rejected' && kept.reason instanceof AddressInUse)
   assert.match(
     stored(harness, 'office')?.status?.message ?? '',
-    'Service default/guest shows it in spec.loadBalancerIP',
+    'Service default/guest shows it in status.loadBalancer',
   )
   assert.is(stored(harness, 'office')?.status?.phase, 'Bound')
   dropGuest(harness)

@@ -23,18 +23,27 @@ type Case = {
 const inSpec = 'Service default/web shows it in spec.loadBalancerIP'
 const inStatus = 'Service default/web shows it in status.loadBalancer'
 const foreign = { namespace: 'other' }
+const tenant = { ...foreign, loadBalancerClass: 'example.com/other' }
+const of = { service: 'default/shop' }
 const owner = { service: 'default/shop', isRelease: true }
 
 const cases: Case[] = [
-  { name: 'an own address', service: makeService({ loadBalancerIP: address }), users: [inSpec] },
+  { name: 'an own address', service: makeService({ loadBalancerIP: address }), exempt: of, users: [inSpec] },
+  {
+    name: 'an own address, where the caller acts for no namespace',
+    service: makeService({ loadBalancerIP: address }),
+    users: [],
+  },
   {
     name: 'an own address of a Service of another class',
     service: makeService({ loadBalancerIP: address, loadBalancerClass: 'example.com/other' }),
+    exempt: of,
     users: [inSpec],
   },
   {
     name: 'one of several addresses that an annotation requests',
     service: makeService({ annotations: { 'kube-vip.io/loadbalancerIPs': `203.0.113.1, ${address}` } }),
+    exempt: of,
     users: ['Service default/web shows it in annotation kube-vip.io/loadbalancerIPs'],
   },
   {
@@ -77,6 +86,7 @@ const cases: Case[] = [
     name: 'the same IPv6 address in another text',
     service: makeService({ loadBalancerIP: '2001:DB8::1' }),
     used: { address: '2001:db8:0::1' },
+    exempt: of,
     users: [inSpec],
   },
   {
@@ -100,6 +110,18 @@ const cases: Case[] = [
   {
     name: "a request from another namespace than the owner's",
     service: makeService({ ...foreign, loadBalancerIP: address }),
+    exempt: owner,
+    users: [],
+  },
+  {
+    name: 'a list of addresses that a tenant of another namespace requests, for a claim',
+    service: makeService({ ...tenant, annotations: { 'metallb.io/loadBalancerIPs': `203.0.113.1,${address}` } }),
+    exempt: of,
+    users: [],
+  },
+  {
+    name: 'our annotation on a Service of another class',
+    service: makeService({ ...tenant, loadBalancerIP: address, annotations: { [addressAnnotation]: address } }),
     exempt: owner,
     users: [],
   },
@@ -160,7 +182,8 @@ for (const { name, service, record, used = { address }, exempt, users } of cases
 
 test('an error names five users and says what to do', () => {
   const services = Array.from({ length: 7 }, (_, n) => makeService({ name: `s${n}`, loadBalancerIP: address }))
-  const users = findUsers({ address }, { services, records: [], requestAnnotations }, { records: [] })
+  const exempt = { service: 'default/shop', records: [] }
+  const users = findUsers({ address }, { services, records: [], requestAnnotations }, exempt)
   const { message } = new AddressInUse({ address }, users)
   assert.match(message, /^address 203\.0\.113\.7 is in use and stays reserved for now: Service default\/s0 shows it/)
   assert.match(message, 'Service default/s4 shows it in spec.loadBalancerIP and 2 more. Delete what uses it')

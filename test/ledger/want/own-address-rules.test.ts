@@ -37,6 +37,7 @@ const facts = (some: Facts): OwnAddressFacts => ({
   isInRanges: () => false,
   isReserved: () => true,
   marksOfOthers: () => undefined,
+  holder: () => undefined,
   records: () => [],
   users: () => [],
   ...some,
@@ -121,6 +122,18 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     verdict: 'loses',
     facts: { records: () => [lot({ claimRef: { namespace: 'other', name: 'web', elasticIPUID: 'uid' } })] },
     says: 'is held by Service other/web',
+  },
+  {
+    name: 'the address of a node, even in the ranges',
+    verdict: 'refused',
+    facts: { isInRanges: () => true, holder: () => 'node node-a' },
+    says: 'is assigned to node node-a',
+  },
+  {
+    name: 'an address that is assigned to a machine and shown',
+    verdict: 'keeps',
+    service: makeService({ status }),
+    facts: { holder: () => 'server 7' },
   },
   {
     name: 'a warm address',
