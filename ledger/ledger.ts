@@ -1,3 +1,4 @@
+import type { Reservation } from '../clouds/ports/cloud.ts'
 import { listAll } from '../kube/list-all.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
@@ -9,12 +10,13 @@ import { type ProjectGuard, type ProjectGuardOptions, projectGuard } from './swe
 import { confirmProjectCommand, isProjectConfirmed } from './sweep/project-plan.ts'
 import type { LossConfirmation } from './sweep/sweep.ts'
 import { requestsInFlight } from './record/requests-in-flight.ts'
-import { canonicalIpAddress } from '../lib/ip-address.ts'
+import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
 import { sharedRead } from '../lib/shared-read.ts'
 import { timeLimit } from '../lib/time-limit.ts'
 import { type Claims, claims } from './claim/claim.ts'
 import type { ClaimDeps } from './claim/obtain-address.ts'
 import { type ElasticIP, claimKey, elasticIPs, reservationIdOf } from './record/elastic-ip.ts'
+import { grantedProblem } from './claim/granted-address.ts'
 import { overLimit } from './claim/limits.ts'
 import { records } from './record/records.ts'
 import type { ReleaseDeps } from './release/release.ts'
@@ -26,7 +28,12 @@ import type { Context } from './context.ts'
 import type { Caches } from './caches.ts'
 import { allRequestAnnotations, cachedAddresses, readPossibleUsers } from './users/possible-users.ts'
 
-export type LedgerOptions = Context & { want: (service: Service) => Want; caches: Pick<Caches, 'services' | 'records'> }
+export type LedgerOptions = Context & {
+  want: (service: Service) => Want
+  caches: Pick<Caches, 'services' | 'records'>
+  /** The network of this cluster that contains an address, for a message. */
+  clusterNetwork: (address: IpAddress) => string | undefined
+}
 
 export type Ledger = {
   deps: ClaimDeps & ReleaseDeps
@@ -41,7 +48,7 @@ const now = () => new Date()
 
 /** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
-  const { client, vendor, cluster, identity, settings, log } = options
+  const { client, vendor, cluster, identity, settings, log, caches, clusterNetwork } = options
   const { namespace } = settings.process
   const { cloudTimeoutMs } = settings.cluster
   const name = names.ledgerConfigMap
@@ -64,6 +71,8 @@ export function makeLedger(options: LedgerOptions): Ledger {
     sweepsUntagged: settings.cluster.sweepUntagged,
     identity,
     possibleUsers: readPossibleUsers(client, requestAnnotations),
+    grantedProblem: (record: ElasticIP, reservation: Reservation) =>
+      grantedProblem(record, reservation, { clusterNetwork, records: caches.records.list() }),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
     clusterState: () => guard.state(),
     haltReason: async (signal: AbortSignal) => {

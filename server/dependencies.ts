@@ -34,6 +34,6 @@ export function makeDependencies(context: Context): Dependencies {
     networks,
     ownAddresses: own,
     want: wantOf,
-    ledger: makeLedger({ ...context, want: wantOf, caches }),
+    ledger: makeLedger({ ...context, want: wantOf, caches, clusterNetwork: (address) => networks.of(address) }),
   }
 }

@@ -49,6 +49,6 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     monotonicMs: () => performance.now(),
     mode: settings.cluster.sweep,
     observe: sweepObserver(metrics),
-    warn: (service, message) => recorder.record(service, { type: 'Warning', reason: 'SurplusReservation', message }),
+    warn: (service, reason, message) => recorder.record(service, { type: 'Warning', reason, message }),
   })
 }

@@ -48,10 +48,25 @@ export async function storeReservation(
     await write(deps, record, change)
     return { kind: 'pending', reason: message }
   }
+  const problem = deps.grantedProblem(record, reservation)
+  if (problem !== undefined) return keepUnusable(deps, { record, id }, problem)
   const phase = isSource(record) ? 'Available' : 'Reserved'
   const facts = { reason: 'Granted', message: `reservation ${id}`, now: deps.now() }
   const stored = await write(deps, record, { phase, reservationID: id, address, ...granted(facts) })
   return resultOf(deps, stored, reservation)
+}
+
+/** Stores that the cloud's answer cannot be right. The reservation stays, for what it really is nobody knows. */
+async function keepUnusable(
+  deps: LedgerDeps,
+  { record, id }: { record: ElasticIP; id: string },
+  problem: string,
+): Promise<ClaimResult> {
+  const message = `${deps.cloud.name} says that ${problem}; it stays reserved, and no Service gets it: ask the vendor`
+  deps.log.error({ record: record.metadata.name, reservation: id }, message)
+  const conditions = [condition('Reserved', { status: 'False', reason: 'Unusable', message, now: deps.now() })]
+  await write(deps, record, { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions })
+  return { kind: 'pending', reason: message }
 }
 
 /** What the record says in the end: other processes may have changed it while the cloud was slow. */

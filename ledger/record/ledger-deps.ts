@@ -1,7 +1,8 @@
-import type { Cloud, MarkScheme } from '../../clouds/ports/cloud.ts'
+import type { Cloud, MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import type { Log } from '../../kube/log.ts'
 import type { ClusterState } from './cluster-check.ts'
 import type { ReadPossibleUsers } from './address-use.ts'
+import type { ElasticIP } from './elastic-ip.ts'
 import type { Records } from './records.ts'
 import type { RequestsInFlight } from './requests-in-flight.ts'
 
@@ -16,6 +17,8 @@ export type LedgerDeps = {
   /** Whether another cluster uses our id, as far as this process knows. */
   clusterState: () => ClusterState
   possibleUsers: ReadPossibleUsers
+  /** Why a record gets no address from a reservation, although the cloud grants it. */
+  grantedProblem: (record: ElasticIP, reservation: Reservation) => string | undefined
   /** The name of this process among all processes; no two ever have the same. */
   identity: string
   now: () => Date

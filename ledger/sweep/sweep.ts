@@ -1,6 +1,6 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
-import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, claimKey, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { commonMarks, canBeOurs } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/release-records.ts'
@@ -8,6 +8,7 @@ import { recordsMissingFrom, writeOff } from '../release/write-off.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
 import type { ClusterGuard } from './cluster-guard.ts'
+import { type Contradiction, contradictions } from './contradictions.ts'
 import { type Failures, failures } from './failures.ts'
 import { formerServices } from './former-services.ts'
 import { hasOneOfOurs } from './project-plan.ts'
@@ -29,7 +30,7 @@ export type SweepDeps = LedgerDeps & {
   observe: (unneeded: Unneeded) => void
   loss: LossConfirmation
   /** Tells the owner of a Service. */
-  warn: (service: Service, message: string) => void
+  warn: (service: Service, reason: 'SurplusReservation' | 'ContradictoryAddress', message: string) => void
 }
 
 /** What a person says about a list that has none of the ledger's reservations. */
@@ -89,6 +90,7 @@ export function sweep(deps: SweepDeps): Sweep {
       else await failed.isolate(() => release(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
     }
     reportKept(deps, plan)
+    for (const one of contradictions(reservations, deps.listRecords())) reportContradiction(deps, one)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)
@@ -165,9 +167,19 @@ function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, 
   log.warn({ service: keyOf(service), reservation: id, address }, 'surplus reservation, it stays')
   warn(
     service,
+    'SurplusReservation',
     `Reservation ${id} (${address}) carries the marks of this Service too, but ${instead}. It is kept and paid for; ` +
       `if nothing uses it, delete it at ${cloud.name}`,
   )
+}
+
+/** What is right only the vendor knows: the Service keeps what the network knows. */
+function reportContradiction({ log, warn, listServices, cloud }: SweepDeps, { record, message }: Contradiction): void {
+  const text = `${message}: nothing is changed; ask ${cloud.name} what is right`
+  log.error({ record: record.metadata.name }, text)
+  const key = claimKey(record)
+  const live = listServices().find(({ service }) => keyOf(service) === key)
+  if (live) warn(live.service, 'ContradictoryAddress', text)
 }
 
 /** The cloud names the Service that has the reservation: without the warm record it is adopted for it, or released. */

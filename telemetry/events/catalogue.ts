@@ -40,6 +40,13 @@ export const catalogue = {
     meaning: 'Another reservation has the marks of the Service too. It is kept.',
     todo: 'Decide which one is needed, and delete the other one at the cloud.',
   },
+  ContradictoryAddress: {
+    about: 'Service',
+    types: ['Warning'],
+    meaning:
+      'The cloud lists the reservation of the Service with another address, or its address twice. It stays as it is.',
+    todo: 'Ask the vendor what is right. If the address is not yours, delete the Service and create it again.',
+  },
   NotAvailable: {
     about: 'ElasticIP',
     types: ['Warning'],

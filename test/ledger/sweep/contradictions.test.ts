@@ -1,0 +1,65 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Reservation } from '../../../clouds/ports/cloud.ts'
+import { contradictions } from '../../../ledger/sweep/contradictions.ts'
+import { makeLot, makeRecord, makeReservation } from '../../builders.ts'
+
+const record = makeRecord({ phase: 'Bound', reservationID: 'res-1', address: '203.0.113.1' })
+const other = { ...record, metadata: { ...record.metadata, name: 'default.other' } }
+const source = makeLot(
+  'office',
+  { reclaimPolicy: 'Retain' },
+  { phase: 'Bound', reservationID: 'res-1', address: '203.0.113.1' },
+)
+const borrower = { ...record, spec: { ...record.spec, source: { name: 'office', type: 'Provisioned' as const } } }
+const one = makeReservation({ id: 'res-1', address: '203.0.113.1' })
+
+const cases: [name: string, list: Reservation[], records: (typeof record)[], says: string[]][] = [
+  ['a list that agrees', [one], [record], []],
+  ['a list without the reservation', [], [record], []],
+  ['a reservation that is not granted yet', [makeReservation({ ...one, address: undefined })], [record], []],
+  [
+    'a network that contains the address',
+    [makeReservation({ ...one, address: '203.0.113.0', prefixLength: 29 })],
+    [record],
+    [],
+  ],
+  [
+    'a record that is being released',
+    [makeReservation({ ...one, address: '203.0.113.9' })],
+    [makeRecord({ ...record.status, phase: 'Releasing' })],
+    [],
+  ],
+  ['an address that came from a provisioned one', [one], [source, borrower], []],
+  [
+    'another address',
+    [makeReservation({ ...one, address: '203.0.113.9' })],
+    [record],
+    ['default.web: the cloud lists 203.0.113.9 for reservation res-1, and the record has 203.0.113.1'],
+  ],
+  [
+    'an address in two reservations',
+    [one, makeReservation({ ...one, id: 'res-2' })],
+    [record],
+    ['default.web: the cloud lists 203.0.113.1 in reservation res-2 as well as in res-1'],
+  ],
+  [
+    'a reservation in two records',
+    [one],
+    [record, other],
+    [
+      'default.web: ElasticIP default.other has reservation res-1 as well',
+      'default.other: ElasticIP default.web has reservation res-1 as well',
+    ],
+  ],
+]
+for (const [name, list, records, says] of cases)
+  test(`${name}: ${says.length} contradictions`, () => {
+    const found = contradictions(list, records)
+    assert.equal(
+      found.map((item) => `${item.record.metadata.name}: ${item.message}`),
+      says,
+    )
+  })
+
+test.run()
