@@ -19,9 +19,24 @@ export async function deleteReservation(
   const reservation = reservationIdOf(record)
   if (reservation !== undefined) {
     await deps.cloud.release(reservation, signal)
-    if (await deps.cloud.reservation(reservation, signal)) return 'deleting'
+    // The sweep finds what we reserved by its marks, if a 404 was false; one that a person named may have none.
+    const isGone =
+      record.spec.reservationID === undefined
+        ? !(await deps.cloud.reservation(reservation, signal))
+        : await isCertainlyGone(deps, reservation, signal)
+    if (!isGone) return 'deleting'
   }
   await deps.records.remove(record, { signal })
   deps.log.info({ record: record.metadata.name, address: record.status?.address, reservation }, 'address released')
   return 'deleted'
+}
+
+/** Whether the cloud no longer has a reservation: neither by its id nor in the list of the project. */
+export async function isCertainlyGone(
+  { cloud }: Pick<LedgerDeps, 'cloud'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (await cloud.reservation(id, signal)) return false
+  return (await cloud.reservations({}, signal)).every((one) => one.id !== id)
 }

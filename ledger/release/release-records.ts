@@ -4,7 +4,7 @@ import { AddressInUse, findUsers } from '../record/address-use.ts'
 import { type ElasticIP, recordFinalizer, releaseRecordName, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { StatusChange } from '../record/records.ts'
-import { deleteReservation } from './delete-reservation.ts'
+import { deleteReservation, isCertainlyGone } from './delete-reservation.ts'
 
 const inUse = 'the address of a reservation that is to be deleted is in use, it stays'
 
@@ -64,7 +64,7 @@ export async function resumeRelease(
 ): Promise<void> {
   const id = reservationIdOf(record) ?? ''
   // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides anew.
-  const isOver = !record.status?.deletionRequestedAt || (!isListed && !(await deps.cloud.reservation(id, signal)))
+  const isOver = !record.status?.deletionRequestedAt || (!isListed && (await isCertainlyGone(deps, id, signal)))
   if (isOver) return deps.records.remove(record, { signal })
   // The call may have been lost. While somebody shows the address it is not sent again.
   const used = { address: record.status?.address, reservationID: id }

@@ -144,6 +144,28 @@ test('a deleted ElasticIP whose address a Service shows keeps its reservation un
   assert.equal([harness.cloud.released, stored(harness, 'office')], [['own-1'], undefined])
 })
 
+test('a provisioned address without marks is deleted in the end, although the cloud says once that it is gone', async () => {
+  const { harness } = await provisionedOffice()
+  let lies = 2
+  const lying = harness.process('b', {
+    cloud: {
+      before: ({ verb }) => {
+        harness.cloud.idsLate = verb === 'reservation' && harness.cloud.calls.release > 0 && lies-- > 0
+      },
+    },
+  })
+  harness.cloud.deletesLate = true
+  await lying.client.remove(elasticIPs, { name: 'office' })
+  await lying.reconcileSource('office')
+  assert.is(stored(harness, 'office'), undefined)
+  assert.ok(stored(harness, releaseRecordName('own-1')), 'somebody still knows of the deletion')
+  await lying.sweep(neverAborted)
+  assert.ok(stored(harness, releaseRecordName('own-1')))
+  harness.cloud.settle()
+  await lying.sweep(neverAborted)
+  assert.is(stored(harness, releaseRecordName('own-1')), undefined)
+})
+
 test('a warm address that a Service shows is not claimed, although the cache of the process does not show it yet', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
