@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { ClusterState } from '../record/cluster-check.ts'
 import { confirmAnnotation } from '../record/names.ts'
 import { type ReleaseWaitDeps, releaseWait } from './release-wait.ts'
-import { planSign, type SignEntries, type SignPlan, signsOf, textOf } from './sign-plan.ts'
-import { type Known, type WriteSignDeps, writeSign } from './write-sign.ts'
+import { makeSign, planSign, type SignEntries, type SignPlan, signsOf, textOf } from './sign-plan.ts'
+import { type Known, type WriteSignDeps, maxSigns, writeSign } from './write-sign.ts'
 
 export type ClusterGuard = {
   state(): ClusterState
@@ -26,6 +27,8 @@ export function clusterGuard(deps: ClusterGuardDeps): ClusterGuard {
   const { map, scheme } = deps
   const signs = signWatch(deps)
   const wait = releaseWait(deps)
+  // The ConfigMap may be deleted, or restored from an older backup: what this process wrote is this cluster's all the same.
+  const written: string[] = []
   let state: ClusterState = { kind: 'unchecked' }
   return {
     state: () => state,
@@ -37,7 +40,8 @@ export function clusterGuard(deps: ClusterGuardDeps): ClusterGuard {
     waitMs: () => wait.leftMs(),
     async check(reservations, signal) {
       const stored = await map.read(signal)
-      const entries = entriesOf(stored, scheme.cluster)
+      const known = entriesOf(stored, scheme.cluster)
+      const entries = { ...known, signs: [...new Set([...known.signs, ...written])] }
       const plan = signs.decide(reservations, entries)
       if (plan.kind === 'foreign') {
         const reason = await stop(deps, { plan, entries, stored }, signal)
@@ -49,7 +53,9 @@ export function clusterGuard(deps: ClusterGuardDeps): ClusterGuard {
         state = { kind: wait.leftMs() === undefined ? 'ours' : 'waiting' }
         return 'no-release'
       }
-      await writeSign(deps, { plan, entries, stored, shown: signsOf({ reservations, scheme }) }, signal)
+      const sign = makeSign(randomBytes(8).toString('hex'), deps.intervalMs)
+      written.splice(0, written.length, ...written.slice(-maxSigns), sign)
+      await writeSign(deps, { plan, entries, stored, sign, shown: signsOf({ reservations, scheme }) }, signal)
       signs.endObserving()
       wait.end()
       state = { kind: 'ours' }

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { LedgerMap } from './ledger-map.ts'
-import { type SignEntries, type SignPlan, makeSign, signMark } from './sign-plan.ts'
+import { type SignEntries, type SignPlan, signMark } from './sign-plan.ts'
 
 /** What the ledger's ConfigMap says, and the map as it was read. */
 export type Known = { entries: SignEntries; stored: ConfigMap | undefined }
@@ -17,22 +16,21 @@ export type WriteSignDeps = Pick<LedgerDeps, 'cloud' | 'scheme' | 'log'> & {
   event: (map: ConfigMap, event: SignEvent) => void
 }
 
-type Writing = { plan: Extract<SignPlan, { kind: 'ours' | 'take-over' }>; shown: string[] }
+type Writing = { plan: Extract<SignPlan, { kind: 'ours' | 'take-over' }>; shown: string[]; sign: string }
 
-type Next = { entries: SignEntries; sign: string; cluster: string }
+type Next = { entries: SignEntries; cluster: string }
 
 /** How many of our signs we remember: a write whose answer was lost may be carried out after later ones. */
-const maxSigns = 8
+export const maxSigns = 8
 
 /** Stores the next sign in the cluster, then writes it on the carrier: so a sign of ours is always known as ours. */
 export async function writeSign(
   deps: WriteSignDeps,
-  { plan, entries, stored, shown }: Known & Writing,
+  { plan, entries, stored, shown, sign }: Known & Writing,
   signal: AbortSignal,
 ): Promise<void> {
   const { map, cloud, scheme, log, event } = deps
   const { carrier } = plan
-  const sign = makeSign(randomBytes(8).toString('hex'), deps.intervalMs)
   const changed = await map.change(stored, nextEntries({ plan, entries, shown, sign, cluster: scheme.cluster }), signal)
   if (plan.kind === 'take-over') {
     const message = `This cluster goes on with the cluster id ${scheme.cluster}: the other one is gone or overruled`

@@ -74,6 +74,23 @@ async function restoreCopy() {
   return { ...drill, original, originalGuard: guard, copy, copyGuard: copy.makeGuard() }
 }
 
+test('a cluster whose ConfigMap is deleted or restored from a backup knows the sign that its process wrote', async () => {
+  for (const restore of [false, true]) {
+    const { check, cluster } = makeDrill()
+    const original = cluster()
+    const guard = original.makeGuard()
+    await check(guard)
+    const backup = original.stored() as ConfigMap
+    for (let n = 0; n < 12; n += 1) await check(guard)
+    original.api.drop(configMaps, at)
+    if (restore) original.api.put(configMaps, backup)
+    assert.is(await check(guard), 'all')
+    assert.equal(original.events, [])
+    // The next process reads the last sign in the ConfigMap.
+    assert.is.not(await check(original.makeGuard()), 'nothing')
+  }
+})
+
 test('a copy stops when it sees the sign of the original, for as long as that lives; the original goes on', async () => {
   const { check, copy, copyGuard, originalGuard, original } = await restoreCopy()
   for (let n = 0; n < 6; n += 1) {
