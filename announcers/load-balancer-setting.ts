@@ -1,5 +1,6 @@
 import { isDnsLabel, isDnsName, isQualifiedName } from '../lib/names.ts'
-import { boolean } from '../settings/formats.ts'
+import { closestWord } from '../lib/closest-word.ts'
+import { anyCase, boolean } from '../settings/formats.ts'
 import type { Format, Reading } from '../settings/setting.ts'
 import { oneOf } from '../settings/words.ts'
 
@@ -82,16 +83,24 @@ export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer>
   const right = `one of ${['none', ...known.map(([, scheme]) => scheme.written)].join(', ')}`
   return {
     placeholder: 'url',
+    pattern: `^(${anyCase('none')}|(${known.map(([name]) => anyCase(name)).join('|')})://.*)$`,
     read: (given) => {
       if (given.toLowerCase() === 'none') return { value: { kind: 'none' } }
       const url = URL.parse(given)
       const [, scheme] = known.find(([name]) => url?.protocol === `${name}:`) ?? []
-      if (!url || !scheme) return { right }
+      if (!url || !scheme) return { right: `${right}${meant(given, known)}` }
       const parts = partsOf(url, scheme)
       const reading = 'right' in parts ? parts : scheme.read(parts.value, dialect)
       return 'right' in reading ? { right: `a URL with ${reading.right}; ${right}` } : reading
     },
   }
+}
+
+/** A scheme that is written almost as the given one, for the message. */
+function meant(given: string, known: [name: string, scheme: LoadBalancerScheme][]): string {
+  const [, scheme = given] = /^([^:/]*):/.exec(given) ?? []
+  const near = closestWord(scheme, ['none', ...known.map(([name]) => name)], (word) => Math.min(3, word.length / 2))
+  return near === undefined || near === scheme ? '' : `; did you mean ${near}?`
 }
 
 /** The path and the parameters of a URL; a URL with a host or an unknown parameter is refused. */

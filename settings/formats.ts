@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import { Secret } from '../lib/secret.ts'
 import { parseBaseUrl, type PlainHttp } from '../lib/base-url.ts'
-import { formatDuration, parseDuration } from '../lib/duration.ts'
+import { durationPattern, formatDuration, parseDuration } from '../lib/duration.ts'
 import { isNetwork } from '../lib/ip-range.ts'
 import { isDnsLabel, isDnsName, isQualifiedName } from '../lib/names.ts'
 import type { Format, Reading } from './setting.ts'
@@ -10,6 +10,11 @@ import { oneOf } from './words.ts'
 /** Any text. */
 export function text(placeholder: string): Format<string> {
   return { placeholder, read: (given) => ({ value: given }) }
+}
+
+/** A pattern for a word in upper or lower case. */
+export function anyCase(word: string): string {
+  return word.replace(/[a-z]/gi, (one) => `[${one.toUpperCase()}${one.toLowerCase()}]`)
 }
 
 /** A numeric id, as text. Leading zeroes are dropped; 0 alone means "not set". */
@@ -43,6 +48,7 @@ export const password: Format<Secret> = {
 export const boolean: Format<boolean> = {
   placeholder: 'true|false',
   standsAlone: true,
+  pattern: `^(1|0|[TtFf]|${anyCase('true')}|${anyCase('false')})$`,
   read: (given) => {
     if (/^(1|t|true)$/i.test(given)) return { value: true }
     if (/^(0|f|false)$/i.test(given)) return { value: false }
@@ -54,6 +60,8 @@ export const boolean: Format<boolean> = {
 export function number(from: number, to: number): Format<number> {
   return {
     placeholder: 'number',
+    pattern: '^[0-9]+$',
+    range: { from, to },
     read: (given) => {
       const value = /^\d+$/.test(given) ? Number(given) : NaN
       return value >= from && value <= to ? { value } : { right: `a whole number from ${from} to ${to}` }
@@ -63,9 +71,11 @@ export function number(from: number, to: number): Format<number> {
 
 /** A maximum, or `none` for no limit. */
 export function limit(to: number): Format<number | undefined> {
-  const { read } = number(0, to)
+  const { read, range = { from: 0, to } } = number(0, to)
   return {
     placeholder: 'number|none',
+    pattern: `^([0-9]+|${anyCase('none')})$`,
+    range,
     read: (given) => {
       if (given.toLowerCase() === 'none') return { value: undefined }
       const reading = read(given)
@@ -84,6 +94,7 @@ export const asn: Format<number> = { ...number(1, 4_294_967_295), placeholder: '
 export function duration(atLeastMs: number): Format<number> {
   return {
     placeholder: 'duration',
+    pattern: durationPattern,
     read: (given) => {
       const value = parseDuration(given)
       if (value !== undefined && value >= atLeastMs) return { value }
@@ -96,6 +107,7 @@ export function duration(atLeastMs: number): Format<number> {
 export function choice<const Word extends string>(words: readonly Word[]): Format<Word> {
   return {
     placeholder: words.join('|'),
+    pattern: `^(${words.map(anyCase).join('|')})$`,
     read: (given) => {
       const value = words.find((word) => word.toLowerCase() === given.toLowerCase())
       return value === undefined ? { right: oneOf(words) } : { value }

@@ -10,6 +10,10 @@ export type Format<T> = {
   /** Stands for the value in a help text: `--metro <code>`. */
   placeholder: string
   read: (text: string) => Reading<T>
+  /** What every text matches that is read, as a regular expression without flags: the chart checks values by it. */
+  pattern?: string
+  /** The range of a number, for the same check. */
+  range?: { from: number; to: number }
   /** The value is never printed, not even in part. */
   secret?: true
   /** The flag may stand alone and then means true. */

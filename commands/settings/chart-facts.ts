@@ -18,11 +18,21 @@ export function dialectFacts(): DialectFact[] {
 
 function factOf({ flag, format, sentence }: Setting<unknown>): SettingFact[] {
   if (flag === undefined || ofTheChart.includes(flag)) return []
-  return [{ name: flag.slice(2), sentence, type: typeOf(format) }]
+  const { pattern, range } = format
+  return [
+    {
+      name: flag.slice(2),
+      sentence,
+      type: typeOf(format),
+      ...(pattern && { pattern }),
+      ...(range && { range: format.unset === '0' ? { ...range, from: 0 } : range }),
+    },
+  ]
 }
 
 function typeOf({ placeholder, repeats, standsAlone }: Setting<unknown>['format']): SettingFact['type'] {
   if (repeats) return 'list'
   if (standsAlone) return 'boolean'
+  if (placeholder === 'duration') return 'duration'
   return /^(number|port|asn|id)/.test(placeholder) ? 'number' : 'text'
 }

@@ -70,6 +70,7 @@ export function serveSettings({ flags, env, file: given }: Sources): ServeSettin
     ...statusPageProblems({ flags, env }),
     ...certificatesProblems({ flags, env }),
     ...manifestProblems({ flags, env }),
+    ...portProblems(own.values),
     ...fixedFlagProblems(flags),
     ...(dialect ? strayFlagProblems(flags, dialect.table, dialect.title) : []),
   ]
@@ -94,6 +95,15 @@ function cloudFile(path: string, resolve: (file: SettingsFile) => Resolution<Clo
       return values
     },
   }
+}
+
+/** The webhooks and the metrics need a port each. */
+function portProblems(own: ProcessSettings | undefined): Problem[] {
+  if (!own || own.only !== undefined || own.securePort !== own.webhookSecurePort) return []
+  const { title, flag: source } = processSettings.securePort
+  return [
+    { setting: title, source, wrong: `is ${own.securePort}, on which the webhooks listen`, right: 'set another port' },
+  ]
 }
 
 function fixedFlagProblems(flags: Sources['flags']): Problem[] {

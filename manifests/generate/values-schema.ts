@@ -1,13 +1,22 @@
 import { valueRows } from './chart-values.ts'
 
 /** A setting of `serve` that the chart passes on, from the tables of the process. */
-export type SettingFact = { name: string; sentence: string; type: 'boolean' | 'list' | 'number' | 'text' }
+export type SettingFact = {
+  name: string
+  sentence: string
+  type: 'boolean' | 'duration' | 'list' | 'number' | 'text'
+  /** What every text matches that the process reads. */
+  pattern?: string
+  range?: { from: number; to: number }
+}
 
 /** What a dialect accepts. */
 export type DialectFact = { name: string; providers: readonly string[]; settings: SettingFact[] }
 
 const types = {
   boolean: ['boolean', 'string'],
+  // The process refuses a number without a unit.
+  duration: ['string'],
   list: ['array', 'string'],
   number: ['integer', 'string'],
   text: ['string', 'integer', 'boolean'],
@@ -43,16 +52,29 @@ function cloudProvider(providers: string[]): object {
 }
 
 function settings(dialects: DialectFact[]): object {
-  const known = new Map(dialects.flatMap((dialect) => dialect.settings).map((fact) => [fact.name, fact]))
-  const properties = [...known.values()].map(({ name, sentence, type }) => [
-    name,
-    { description: sentence, type: types[type] },
-  ])
+  const known = Map.groupBy(
+    dialects.flatMap((dialect) => dialect.settings),
+    ({ name }) => name,
+  )
+  const properties = [...known].map(([name, facts]) => [name, property(facts)])
   return {
     description: sentenceOf('settings'),
     type: 'object',
     additionalProperties: false,
     properties: Object.fromEntries(properties),
+  }
+}
+
+/** A setting as all dialects together accept it. An empty text means that it is not set. */
+function property(facts: SettingFact[]): object {
+  const { sentence, type, range } = facts.at(-1) as SettingFact
+  const patterns = [...new Set(facts.map(({ pattern }) => pattern))]
+  const isChecked = patterns.every((pattern) => pattern !== undefined)
+  return {
+    description: sentence,
+    type: types[type],
+    ...(isChecked && { pattern: ['^$', ...patterns].map((pattern) => `(${pattern})`).join('|') }),
+    ...(range && { minimum: range.from, maximum: range.to }),
   }
 }
 

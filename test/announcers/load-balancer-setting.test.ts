@@ -103,4 +103,11 @@ test('a dialect without managed load balancers neither accepts nor names them', 
   assert.not.match(reading.right, 'emlb')
 })
 
+test('a scheme that is almost right is proposed', () => {
+  const reading = equinixMetal.read('metalb:///')
+  assert.match('right' in reading ? reading.right : '', /; did you mean metallb\?$/)
+  const other = equinixMetal.read('cilium:///')
+  assert.not.match('right' in other ? other.right : '', 'did you mean')
+})
+
 test.run()

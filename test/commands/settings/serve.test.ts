@@ -251,4 +251,11 @@ test('no flag has two meanings, no two settings share an environment variable or
   }
 })
 
+test('one port for two listeners is refused', () => {
+  assert.throws(
+    () => serveWith({ '--secure-port': '9443', '--webhook-secure-port': '9443' }),
+    /health and metrics port.*is 9443, on which the webhooks listen/s,
+  )
+})
+
 test.run()
