@@ -1,3 +1,4 @@
+import type { AssignedAddress } from '../clouds/ports/assignments.ts'
 import type { Machine } from '../clouds/ports/machines.ts'
 import type { Peer, SeenSessions } from '../clouds/ports/peering.ts'
 import { mapAll } from '../lib/map-all.ts'
@@ -7,7 +8,7 @@ import type { CloudReader } from './reader.ts'
 
 /** The names of the facts that the cloud gives. */
 export type CloudFactName =
-  'cloudReads' | 'cloudPace' | 'reservations' | 'machines' | 'peers' | 'seenSessions' | 'controlPlane'
+  'cloudReads' | 'cloudPace' | 'reservations' | 'locations' | 'machines' | 'peers' | 'seenSessions' | 'controlPlane'
 
 type CloudFacts = Pick<Facts, CloudFactName>
 
@@ -34,10 +35,7 @@ export async function cloudFacts(
   const peers = await readFact(async () =>
     usesBgp ? peersOf(reader, { machines, seenSessions }, signal) : new Map<string, Peer[]>(),
   )
-  const controlPlane = await readFact(async () => {
-    const { tag } = vendor.controlPlane ?? {}
-    return tag === undefined ? [] : ((await reader.assignments?.assignedAddresses(tag, signal)) ?? [])
-  })
+  const controlPlane = await readFact(() => controlPlaneAddresses(reader, vendor.controlPlane?.tag, signal))
   const cloudReads = [
     toRead('the reservations of the project', reservations),
     toRead('the machines of the project', machines),
@@ -47,6 +45,7 @@ export async function cloudFacts(
   ]
   return {
     reservations,
+    locations,
     machines,
     peers,
     seenSessions,
@@ -54,6 +53,14 @@ export async function cloudFacts(
     cloudReads: { value: cloudReads },
     cloudPace: { value: pace },
   }
+}
+
+async function controlPlaneAddresses(
+  { assignments }: CloudReader,
+  tag: string | undefined,
+  signal: AbortSignal,
+): Promise<AssignedAddress[]> {
+  return tag === undefined ? [] : ((await assignments?.assignedAddresses(tag, signal)) ?? [])
 }
 
 /** The peers of each machine of the project for which BGP is on; none for the others. */

@@ -22,6 +22,7 @@ import { names } from '../settings/installed-names.ts'
 import { components } from '../telemetry/event-recorders.ts'
 import { type Fact, readFact } from './fact.ts'
 import type { Context, Facts, Values } from './facts.ts'
+import { elasticIPDefinition } from '../manifests/elastic-ip-crd.ts'
 import { announcementStates, daemonSets, definitionsRead, deployments, pods, sessionStates } from './kinds.ts'
 import type { ClusterReader } from './reader.ts'
 import type { CloudFactName } from './cloud.ts'
@@ -61,6 +62,7 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
     definitions: readFact(async () =>
       (await listAll(reader, definitionsRead)).filter(({ metadata }) => metadata.name.endsWith('.metallb.io')),
     ),
+    elasticIPDefinition: readFact(() => reader.get(definitionsRead, { name: elasticIPDefinition.metadata.name })),
     metallb: readFact(() => metallbObjects(reader)),
     document: readFact(() => readDocument(reader, context)),
     announcements: readFact(() => listKnown(reader, announcementStates)),

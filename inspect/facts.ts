@@ -1,5 +1,5 @@
 import type { AssignedAddress } from '../clouds/ports/assignments.ts'
-import type { Fault, Reservation } from '../clouds/ports/cloud.ts'
+import type { Fault, Reservation, Location } from '../clouds/ports/cloud.ts'
 import type { Machine } from '../clouds/ports/machines.ts'
 import type { Peer, SeenSessions } from '../clouds/ports/peering.ts'
 import type { ConfigMap, KubeEvent, KubeObject, Lease, Node, Service } from '../kube/objects.ts'
@@ -38,7 +38,12 @@ export type RoleObject = KubeObject & {
 }
 
 /** A schema of a custom resource, as far as we look into it. */
-export type Schema = { format?: string; maximum?: number; properties?: Record<string, Schema | undefined> }
+export type Schema = {
+  format?: string
+  maximum?: number
+  properties?: Record<string, Schema | undefined>
+  items?: Schema
+}
 
 export type Definition = KubeObject & {
   spec?: { versions?: { name: string; served?: boolean; schema?: { openAPIV3Schema?: Schema } }[] }
@@ -76,6 +81,8 @@ export type Values = {
   roles: { wanted: RoleObject; found: RoleObject | undefined }[]
   /** The definitions of MetalLB's custom resources. */
   definitions: Definition[]
+  /** The definition of ElasticIP. */
+  elasticIPDefinition: Definition | undefined
   /** MetalLB's pools, peers, advertisements and reports. */
   metallb: KubeObject[]
   /** The ConfigMap that MetalLB before 0.13 reads, with the passwords of its peers. */
@@ -87,6 +94,7 @@ export type Values = {
   /** How many calls the cloud refused because of its rate limit, of how many. */
   cloudPace: { calls: number; limited: number }
   reservations: Reservation[]
+  locations: Location[]
   machines: Machine[]
   /** The BGP peers that the cloud has for a machine, by its id. */
   peers: Map<string, Peer[]>

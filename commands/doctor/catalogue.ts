@@ -4,22 +4,28 @@ import { kubeVip, metallbDefinitions, metallbPrograms } from './checks/announcer
 import { announcedAddresses, metallbReports, silentAnnouncer, speakers } from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
 import { bgpPeers, bgpSessions } from './checks/bgp.ts'
-import { addressLimits, cloudAccess, cloudPace, clusterId, project, recentErrors } from './checks/cloud.ts'
+import { addressLimits, cloudAccess, cloudPace, clusterId, location, project, recentErrors } from './checks/cloud.ts'
 import { controlPlaneHolder, controlPlaneReservation, mirrorService } from './checks/control-plane.ts'
-import { nodeMachines, providerIds, uninitializedNodes } from './checks/nodes.ts'
+import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from './checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from './checks/other-programs.ts'
 import { metallbDocument, overlappingPools } from './checks/pools.ts'
 import { leakedReservations } from './checks/reservations.ts'
 import { roles } from './checks/rights.ts'
 import { settingsWithoutEffect } from './checks/settings.ts'
-import { caBundle, servingCertificate, webhookConfigurations, webhooksReached } from './checks/webhooks.ts'
+import {
+  caBundle,
+  elasticIPFields,
+  servingCertificate,
+  webhookConfigurations,
+  webhooksReached,
+} from './checks/webhooks.ts'
 
 /** Every check, a line for each section. */
 export const catalogue: readonly Check[] = [
   [apiServerVersion, apiServerFlags, clock],
-  [webhookConfigurations, webhooksReached, caBundle, servingCertificate],
-  [cloudAccess, cloudPace, clusterId, project, addressLimits, recentErrors],
-  [providerIds, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions],
+  [webhookConfigurations, webhooksReached, caBundle, servingCertificate, elasticIPFields],
+  [cloudAccess, cloudPace, location, clusterId, project, addressLimits, recentErrors],
+  [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
   [
     metallbPrograms,

@@ -1,6 +1,7 @@
 import { countedAddresses } from '../../../ledger/claim/limits.ts'
 import { claimKey, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { locate } from '../../../ledger/want/location.ts'
 import { planProject } from '../../../ledger/sweep/project-plan.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { idProblem } from '../../../ledger/cluster.ts'
@@ -39,6 +40,22 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
     },
   ]
 }
+
+export const location = defineCheck({
+  id: 'location',
+  section: 'Cloud',
+  checks: 'The location of the settings is one that the cloud has.',
+  good: 'the cloud has the location of the settings',
+  needs: ['locations'],
+  judge({ locations }, { vendor }) {
+    const settings = vendor.policy.locationSources.filter(({ kind }) => kind === 'setting')
+    const located = settings.some((one) => one.kind === 'setting' && one.value) && locate({}, settings, locations)
+    if (!located || 'location' in located) return []
+    const why = 'every Service without a location of its own is refused'
+    const fix = `set ${settings.map(({ name }) => name).join(' or ')} to one of them, and restart \`serve\``
+    return [{ level: 'error', what: located.problem, why, fix }]
+  },
+})
 
 export const cloudPace = defineCheck({
   id: 'rate-limit',

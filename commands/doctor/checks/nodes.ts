@@ -42,6 +42,32 @@ function providerIdFinding({ metadata: { name }, spec }: Node, ids: ProviderIds)
   ]
 }
 
+export const sharedMachines = defineCheck({
+  id: 'shared-machines',
+  section: 'Nodes',
+  checks: 'No two nodes have the providerID of one machine.',
+  good: 'every node has a machine of its own',
+  needs: ['nodes'],
+  judge({ nodes }, { vendor }) {
+    const idOf = ({ spec }: Node) => {
+      const read = readProviderId(spec.providerID, vendor.providerIds)
+      return read.kind === 'machine' ? read.id : undefined
+    }
+    return [...Map.groupBy(nodes, idOf)].flatMap(([id, [one, ...others]]): Finding[] => {
+      if (id === undefined || !one || others.length === 0) return []
+      const names = [one, ...others].map(({ metadata: { name } }) => name).join(', ')
+      return [
+        {
+          level: 'error',
+          what: `nodes ${names} have the providerID of one machine, ${id}`,
+          why: 'they share its addresses and BGP peers, and are deleted together when it goes',
+          fix: `kubectl delete node <the one that is not on machine ${id}>   # its kubelet then registers it anew`,
+        },
+      ]
+    })
+  },
+})
+
 export const uninitializedNodes = defineCheck({
   id: 'uninitialized-nodes',
   section: 'Nodes',
@@ -65,17 +91,27 @@ export const nodeMachines = defineCheck({
   needs: ['nodes', 'machines'],
   judge({ nodes, machines }, { vendor }) {
     const known = new Set(machines.map(({ id }) => id))
-    return nodes.flatMap(({ metadata: { name }, spec }): Finding[] => {
+    const placed = nodes.flatMap(({ metadata: { name }, spec }) => {
       const read = readProviderId(spec.providerID, vendor.providerIds)
-      if (read.kind !== 'machine' || known.has(read.id)) return []
-      return [
-        {
-          level: 'warning',
-          what: `node ${name}: machine ${read.id} is not in the project`,
-          why: 'the machine is gone, or the token is of another project; the node is deleted once that is certain',
-          fix: `kubectl delete node ${name}   # only if its machine is really gone`,
-        },
-      ]
+      return read.kind === 'machine' ? [{ name, id: read.id }] : []
     })
+    const missing = placed.filter(({ id }) => !known.has(id))
+    if (missing.length > 1 && missing.length === placed.length) return [otherProject(missing.length, vendor)]
+    return missing.map(({ name, id }): Finding => ({
+      level: 'warning',
+      what: `node ${name}: machine ${id} is not in the project`,
+      why: 'the machine is gone, or the token is of another project; the node is deleted once that is certain',
+      fix: `kubectl delete node ${name}   # only if its machine is really gone`,
+    }))
   },
 })
+
+/** Machines do not all go at once: then the project is the wrong one, and no node is to be deleted. */
+function otherProject(count: number, { project, projectSetting }: Context['vendor']): Finding {
+  return {
+    level: 'error',
+    what: `none of the machines of ${count} nodes is in project ${project}`,
+    why: 'the settings name another project than that of the nodes: no node gets addresses or BGP peers',
+    fix: `set ${projectSetting} to the project of the nodes, with a token for it, and restart \`serve\``,
+  }
+}

@@ -1,8 +1,10 @@
 import { certificatesIn, fromCaBundle } from '../../../certs/bundle.ts'
+import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import type { WebhookConfiguration } from '../../../kube/objects.ts'
 import { webhookIdentities } from '../../../webhooks/identities.ts'
 import { configurationProblem } from '../../../webhooks/probe-problem.ts'
 import { type Finding, defineCheck } from '../check.ts'
+import type { Definition, Schema } from '../../../inspect/facts.ts'
 import { installRemedy } from '../install-remedy.ts'
 
 const logs = 'kubectl logs -n eip-admission -l app.kubernetes.io/name=eip-admission   # or the log of `serve`'
@@ -68,6 +70,37 @@ function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration,
     const what = `${where}: ${names}: the caBundle ${isOver ? 'expired' : 'expires'} at ${new Date(lastMs).toISOString()}`
     return [{ level: isOver ? 'error' : 'warning', what, why, fix: logs }]
   })
+}
+
+export const elasticIPFields = defineCheck({
+  id: 'elastic-ip-definition',
+  section: 'Webhooks',
+  checks: 'The definition of ElasticIP has every field that this version writes.',
+  good: 'the definition of ElasticIP has every field',
+  needs: ['elasticIPDefinition', 'webhooks'],
+  judge({ elasticIPDefinition: found, webhooks }, context) {
+    const wanted = fieldsOf(elasticIPDefinition)
+    const has = new Set(found ? fieldsOf(found) : [])
+    const lacking = wanted.filter((field) => !has.has(field))
+    if (lacking.length === 0) return []
+    const { name } = elasticIPDefinition.metadata
+    const what = found
+      ? `CustomResourceDefinition ${name} lacks ${lacking.slice(0, 5).join(', ')}${lacking.length > 5 ? ', ...' : ''}`
+      : `there is no CustomResourceDefinition ${name}`
+    const why = 'the API server drops what the ledger writes there: an address may be forgotten'
+    return [{ level: 'error', what, why, fix: installRemedy(webhooks, context) }]
+  },
+})
+
+/** The paths of all fields in the versions of a definition. */
+function fieldsOf(definition: object): string[] {
+  const within = (schema: Schema | undefined, path: string): string[] =>
+    Object.entries(schema?.items?.properties ?? schema?.properties ?? {}).flatMap(([field, of]) => [
+      `${path}${field}`,
+      ...within(of, `${path}${field}.`),
+    ])
+  const { spec } = definition as Definition
+  return (spec?.versions ?? []).flatMap(({ schema }) => within(schema?.openAPIV3Schema, ''))
 }
 
 export const servingCertificate = defineCheck({

@@ -5,7 +5,7 @@ import type { Machine } from '../../../clouds/ports/machines.ts'
 import type { Peer, SeenSessions } from '../../../clouds/ports/peering.ts'
 import type { SessionState, Workload } from '../../../inspect/facts.ts'
 import { bgpPeers, bgpSessions } from '../../../commands/doctor/checks/bgp.ts'
-import { nodeMachines, providerIds, uninitializedNodes } from '../../../commands/doctor/checks/nodes.ts'
+import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from '../../../commands/doctor/checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from '../../../commands/doctor/checks/other-programs.ts'
 import { makeRecord } from '../../builders.ts'
 import { judge, lines, now } from './context.ts'
@@ -50,6 +50,17 @@ test('a node that waits, and one whose machine is gone', () => {
   const of = (machines: Machine[]) => lines(nodeMachines, { nodes: [node(`equinixmetal://${id}`)], machines })[0]
   assert.match(of([machine]) ?? '', /^ok/)
   assert.is(of([]), `warning: node a: machine ${id} is not in the project`)
+})
+
+test('two nodes with the machine of one, and nodes of another project', () => {
+  const named = (name: string, providerID: string): Node => ({ ...node(providerID), metadata: { name } })
+  const other = '3b241101-e2bb-4255-8caf-4136c566a963'
+  const both = [named('a', `equinixmetal://${id}`), named('b', `packet://${id}`), named('c', `equinixmetal://${other}`)]
+  assert.equal(lines(sharedMachines, { nodes: both }), [`error: nodes a, b have the providerID of one machine, ${id}`])
+  assert.match(lines(sharedMachines, { nodes: both.slice(1) })[0] ?? '', /^ok/)
+  assert.equal(lines(nodeMachines, { nodes: both, machines: [] }), [
+    'error: none of the machines of 3 nodes is in project p',
+  ])
 })
 
 const peer: Peer = {

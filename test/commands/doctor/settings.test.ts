@@ -1,13 +1,15 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap, KubeEvent, Node, WebhookConfiguration } from '../../../kube/objects.ts'
-import type { RoleObject, Values } from '../../../inspect/facts.ts'
+import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
+import type { Definition, RoleObject, Values } from '../../../inspect/facts.ts'
 import type { Result } from '../../../commands/doctor/check.ts'
 import {
   addressLimits,
   cloudAccess,
   cloudPace,
   clusterId,
+  location,
   project,
   recentErrors,
 } from '../../../commands/doctor/checks/cloud.ts'
@@ -16,6 +18,7 @@ import {
   controlPlaneReservation,
   mirrorService,
 } from '../../../commands/doctor/checks/control-plane.ts'
+import { elasticIPFields } from '../../../commands/doctor/checks/webhooks.ts'
 import { roles } from '../../../commands/doctor/checks/rights.ts'
 import { settingsWithoutEffect } from '../../../commands/doctor/checks/settings.ts'
 import { exitCodeOf, formatReport } from '../../../commands/doctor/report.ts'
@@ -269,6 +272,24 @@ test('the report, its exit code, and text of users that steers no terminal', () 
   const json = JSON.parse(formatReport([result('unknown')], 'json')) as { exitCode: number }
   assert.is(json.exitCode, 2)
   assert.equal(judge(roles, {})[0]?.level, 'unknown')
+})
+
+test('a location that the cloud does not have', () => {
+  const known = (code: string) => ({ code, name: code, kind: 'metro' })
+  const of = (...codes: string[]) => lines(location, { locations: codes.map(known) })[0] ?? ''
+  assert.match(of('da', 'ny'), /^ok/)
+  assert.match(of('dc', 'ny'), /^error: setting METAL_METRO_NAME: "da"/)
+})
+
+test('a definition of ElasticIP without a field, and none', () => {
+  const definition = structuredClone(elasticIPDefinition) as unknown as Definition
+  const of = (found: Definition | undefined) =>
+    lines(elasticIPFields, { elasticIPDefinition: found, webhooks: { mutating: undefined, validating: undefined } })[0]
+  assert.match(of(definition) ?? '', /^ok/)
+  const spec = definition.spec?.versions?.[0]?.schema?.openAPIV3Schema?.properties?.['spec']?.properties ?? {}
+  delete spec['reclaimPolicy']
+  assert.is(of(definition), 'error: CustomResourceDefinition elasticips.eip-admission.dev lacks spec.reclaimPolicy')
+  assert.is(of(undefined), 'error: there is no CustomResourceDefinition elasticips.eip-admission.dev')
 })
 
 test.run()
