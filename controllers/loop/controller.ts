@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
 import { queue } from '../../kube/queue.ts'
-import { type Report, type Result, reconcileKey } from './reconcile-key.ts'
+import { type Report, type Result, reconcileKey, failureNews } from './reconcile-key.ts'
 import type { Reconciler } from './reconciler.ts'
 import { repeatedSteps } from './repeated-steps.ts'
 import type { Watch } from './watch.ts'
@@ -67,7 +67,7 @@ export function defineController(
       waited: (ms) => observer.waited(name, ms),
     },
   })
-  const repeats = repeatedSteps(clock)
+  const memory = { repeats: repeatedSteps(clock), isNews: failureNews(clock) }
   for (const subscribe of watches)
     subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
   return {
@@ -79,7 +79,7 @@ export function defineController(
       await prepare?.(signal)
       await Promise.all(needs.map((cache) => cache.synced(signal)))
       for (const key of keys()) pending.add(key)
-      const judged = reconcileKey({ reconciler, queue: pending, repeats, resyncMs, report, observe, log })
+      const judged = reconcileKey({ reconciler, queue: pending, ...memory, resyncMs, report, observe, log })
       await pending.run(judged, signal)
     },
   }

@@ -1,4 +1,5 @@
 import { isConflict } from '../../kube/errors.ts'
+import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { Process, Queue } from '../../kube/queue.ts'
@@ -17,13 +18,35 @@ export type ReconcileOptions = {
   reconciler: Reconciler
   queue: Pick<Queue, 'add' | 'addAfter' | 'failed' | 'forget' | 'hold'>
   repeats: RepeatedSteps
+  /** Whether a failure is worth a line of the log. */
+  isNews: FailureNews
   log: Log
   observe: (result: Result, ms: number) => void
   resyncMs?: number | undefined
   report?: Report | undefined
 }
 
-/** So long at most an object that somebody else rewrites waits, also for a change that is no part of the dispute. */
+/** Whether a key failed for another reason than before, or for the same one a minute ago; success forgets it. */
+export type FailureNews = { failed(key: Key, message: string): boolean; succeeded(key: Key): void }
+
+/** How long the same failure of a key is not logged again: in an outage every event of an object fails once more. */
+const quietMs = 60_000
+
+/** No failure yet. */
+export function failureNews({ now }: Pick<Clock, 'now'>): FailureNews {
+  const logged = new Map<Key, { message: string; atMs: number }>()
+  return {
+    failed(key, message) {
+      const last = logged.get(key)
+      if (last?.message === message && now() - last.atMs < quietMs) return false
+      logged.set(key, { message, atMs: now() })
+      return true
+    },
+    succeeded: (key) => void logged.delete(key),
+  }
+}
+
+/** The longest wait of an object that another program rewrites, also for changes outside the dispute. */
 const maxHoldMs = 30_000
 
 /** Reconciles a key and decides when it is due again. No other place decides that. */
@@ -46,17 +69,19 @@ async function tryToReconcile(options: ReconcileOptions, key: Key, signal: Abort
   }
 }
 
-function succeed({ queue, resyncMs, repeats }: ReconcileOptions, key: Key, outcome: Outcome): void {
+function succeed({ queue, resyncMs, repeats, isNews }: ReconcileOptions, key: Key, outcome: Outcome): void {
   const { againInMs = resyncMs, steps = [] } = outcome
   // In a dispute too: a withdrawal has to be looked at again, although nobody writes any more.
   if (againInMs !== undefined) queue.addAfter(key, againInMs)
   const repeated = repeats.after(key, steps)
   if (repeated !== undefined) throw new Unsettled(`the step ${repeated} is needed again and again`)
   // Between two repetitions it may look settled for a moment.
-  if (!repeats.isContested(key)) queue.forget(key)
+  if (repeats.isContested(key)) return
+  queue.forget(key)
+  isNews.succeeded(key)
 }
 
-function fail({ reconciler, queue, report, log }: ReconcileOptions, key: Key, error: unknown): Result {
+function fail({ reconciler, queue, report, isNews, log }: ReconcileOptions, key: Key, error: unknown): Result {
   if (isOnlyConflict(error)) {
     queue.failed(key)
     return 'conflict'
@@ -75,7 +100,8 @@ function fail({ reconciler, queue, report, log }: ReconcileOptions, key: Key, er
   // Each write of the other program is an event that would add the key at once.
   if (isUnsettled) queue.hold(key, Math.min(againInMs, maxHoldMs))
   const text = isUnsettled ? 'does not settle' : 'reconcile failed'
-  log.warn({ controller: reconciler.name, key, againInMs, error: message }, text)
+  const isLogged = isUnsettled || isNews.failed(key, message)
+  log[isLogged ? 'warn' : 'debug']({ controller: reconciler.name, key, againInMs, error: message }, text)
   return isUnsettled ? 'unsettled' : 'error'
 }
 

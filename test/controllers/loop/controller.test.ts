@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ControllerDeclaration, defineController } from '../../../controllers/loop/controller.ts'
 import { type Outcome, Terminal, Unsettled } from '../../../controllers/loop/reconciler.ts'
+import { failureNews } from '../../../controllers/loop/reconcile-key.ts'
 import { watch } from '../../../controllers/loop/watch.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import type { Clock } from '../../../kube/clock.ts'
@@ -131,6 +132,27 @@ test('an error is reported, logged, counted, and retried with back-off', async (
   assert.equal(counts, { added: 2, retried: 1, waited: 2 })
   assert.equal(reported, [{ key: 'a', message: 'the cloud is down' }])
   assert.equal([warnings[0]?.text, warnings[0]?.error], ['reconcile failed', 'the cloud is down'])
+})
+
+test('the same failure of a key is logged once a minute, and again after a success or for another reason', async () => {
+  const reasons = ['down', 'down', 'down', 'full', undefined, 'full']
+  const { run, warnings } = makeController((_key, count) => {
+    const reason = reasons[count - 1]
+    if (reason !== undefined) throw new Error(reason)
+    return { againInMs: 1 }
+  })
+  await run(reasons.length)
+  assert.equal(
+    warnings.map(({ error }) => error),
+    ['down', 'full', 'full'],
+  )
+  let nowMs = 0
+  const news = failureNews({ now: () => nowMs })
+  const at = (ms: number) => {
+    nowMs = ms
+    return news.failed('a', 'down')
+  }
+  assert.equal([at(0), at(30_000), at(59_999), at(60_000), at(61_000)], [true, false, false, true, false])
 })
 
 const advice =
