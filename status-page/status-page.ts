@@ -15,7 +15,7 @@ export type StatusPage = {
 }
 
 /** Where the page is, and where it reads its updates. */
-export const paths = { page: '/status', updates: '/status/updates' } as const
+export const paths = { page: '/status', updates: '/status/updates', icon: '/favicon.ico' } as const
 
 export type StatusPageOptions = {
   facts: () => Facts
@@ -33,6 +33,8 @@ export function statusPage({ facts, tokenFile, log }: StatusPageOptions): Status
   const readers = updates({ model, log })
   return {
     answer(request, response) {
+      // Browsers ask for an icon by themselves; the page has none.
+      if (pathOf(request) === paths.icon) return void response.writeHead(204, headers).end()
       const refusal = refusalOf(request, access)
       if (refusal) return refuse(response, refusal)
       if (pathOf(request) === paths.updates) return answerUpdates(request, response, readers)

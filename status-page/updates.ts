@@ -27,7 +27,8 @@ export type UpdatesOptions = {
 /** More people do not look at one replica, and each is sent the whole page at first. */
 export const maxReaders = 10
 
-const pingMs = 15_000
+/** A reader who hears nothing for longer knows that the process has stopped. */
+const pingMs = 5_000
 const minuteMs = 60_000
 
 /** A section as it was sent last, and by which number readers know it. */
@@ -105,5 +106,5 @@ function send(reader: Reader, sent: ReadonlyMap<string, Sent>, nowMs: number): v
   for (const [id, { version }] of news) reader.versions.set(id, version)
   if (news.length === 0 && nowMs - reader.wroteAtMs < pingMs) return
   reader.wroteAtMs = nowMs
-  reader.response.write(news.length === 0 ? ': nothing new\n\n' : news.map(([, { message }]) => message).join(''))
+  reader.response.write(news.length === 0 ? 'event: alive\ndata:\n\n' : news.map(([, { message }]) => message).join(''))
 }

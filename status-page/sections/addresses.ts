@@ -62,10 +62,13 @@ function createdMs({ metadata }: ElasticIP): number {
 }
 
 /** What waits, then what goes, then the others; by name. */
+/** People count: web-2 comes before web-10. */
+const byName = new Intl.Collator('en', { numeric: true })
+
 function byUrgency(one: ElasticIP, other: ElasticIP): number {
   const order: Phase[] = ['Requested', 'Releasing', 'Reserved']
   const place = (record: ElasticIP) => (order.indexOf(phaseOf(record)) + order.length + 1) % (order.length + 1)
-  return place(one) - place(other) || (one.metadata.name < other.metadata.name ? -1 : 1)
+  return place(one) - place(other) || byName.compare(one.metadata.name, other.metadata.name)
 }
 
 function rowOf(record: ElasticIP, { service }: AddressFacts, nowMs: number): Cell[] {

@@ -99,6 +99,7 @@ test('the health port shows the page with the token, and nothing of it without',
     assert.equal((await read(`${url}/status`, { method: 'HEAD', headers: bearer })).text, '')
     assert.is((await read(`${url}/status`, { method: 'POST', headers: bearer })).status, 404)
     assert.is((await read(`${url}/status/`, { headers: bearer })).status, 404)
+    assert.is((await read(`${url}/favicon.ico`)).status, 204)
     assert.is((await read(`${url}/metrics`)).status, 200)
     assert.not.match(JSON.stringify(log.lines), token)
   } finally {

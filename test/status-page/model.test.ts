@@ -88,6 +88,15 @@ test('what waits comes first, and the summary names what waits too long', () => 
   assert.equal(notesOf(sectionOf(given, 'summary')), ['bad ElasticIP ns.late waits for its address: no quota'])
 })
 
+test('names with numbers stand as people count', () => {
+  const names = ['web-10', 'web-2', 'web-1']
+  const section = sectionOf(addresses(names.map((name, n) => ({ name, address: `192.0.2.${n}` }))), 'addresses')
+  assert.equal(
+    rowsOf(section).map((row) => row[1]),
+    ['ns/web-1', 'ns/web-2', 'ns/web-10'],
+  )
+})
+
 test('a table has a limit, and says how to see the rest', () => {
   const records = Array.from({ length: maxRows + 200 }, (_, n) => ({ name: `s${n}`, address: '192.0.2.1' }))
   const section = sectionOf(addresses(records), 'addresses')

@@ -48,6 +48,20 @@ async function open(options: Partial<UpdatesOptions> = {}) {
 
 const count = (text: string, part: string) => text.split(part).length - 1
 
+test('a reader of a page that does not change hears that the process lives', async () => {
+  let nowMs = 0
+  const page = await open({ now: () => nowMs })
+  try {
+    const reader = await page.read()
+    await eventually('the sections', () => reader.text().includes('stays') || undefined)
+    assert.not.match(reader.text(), 'event: alive')
+    nowMs = 5_000
+    await eventually('a sign of life', () => reader.text().includes('event: alive\ndata:\n\n') || undefined)
+  } finally {
+    await page.close()
+  }
+})
+
 test('a reader gets every section, then each that changes', async () => {
   const page = await open()
   try {
