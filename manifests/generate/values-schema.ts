@@ -15,8 +15,7 @@ export type DialectFact = { name: string; providers: readonly string[]; settings
 
 const types = {
   boolean: ['boolean', 'string'],
-  // The process refuses a number without a unit.
-  duration: ['string'],
+  duration: ['string', 'integer'],
   list: ['array', 'string'],
   number: ['integer', 'string'],
   text: ['string', 'integer', 'boolean'],
@@ -75,6 +74,8 @@ function property(facts: SettingFact[]): object {
     type: types[type],
     ...(isChecked && { pattern: ['^$', ...patterns].map((pattern) => `(${pattern})`).join('|') }),
     ...(range && { minimum: range.from, maximum: range.to }),
+    // Of all numbers without a unit, 0 alone is a duration.
+    ...(type === 'duration' && { minimum: 0, maximum: 0 }),
   }
 }
 

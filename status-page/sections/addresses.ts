@@ -25,6 +25,9 @@ const tones: Record<Phase, Tone> = {
 
 const phases = Object.keys(tones) as Phase[]
 
+/** People count: web-2 comes before web-10. */
+const byName = new Intl.Collator('en', { numeric: true })
+
 /** Which Service holds which address: what is on its way first. */
 export function addressesSection(facts: AddressFacts, nowMs: number): Section {
   const { records } = facts
@@ -62,9 +65,6 @@ function createdMs({ metadata }: ElasticIP): number {
 }
 
 /** What waits, then what goes, then the others; by name. */
-/** People count: web-2 comes before web-10. */
-const byName = new Intl.Collator('en', { numeric: true })
-
 function byUrgency(one: ElasticIP, other: ElasticIP): number {
   const order: Phase[] = ['Requested', 'Releasing', 'Reserved']
   const place = (record: ElasticIP) => (order.indexOf(phaseOf(record)) + order.length + 1) % (order.length + 1)

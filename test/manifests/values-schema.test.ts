@@ -29,6 +29,7 @@ const cases: [name: string, value: unknown, isRight: boolean][] = [
   ['sweep-interval', '5m', true],
   ['sweep-interval', '1h30m', true],
   ['sweep-interval', '0', true],
+  ['webhook-probe-interval', 0, true],
   ['sweep', 'Report', true],
   ['sweep', 'delete', false],
   ['allow-retain', true, true],

@@ -96,7 +96,7 @@ test('another token is taken up, and the old one may be revoked then', async () 
   assert.ok(await addressOf('with-the-new-token'))
   // A call that began with the old token has ended by now.
   calls.clear()
-  assert.ok(await addressOf('with-the-new-token-alone'))
+  assert.ok(await addressOf('with-it-alone'))
   assert.equal([...new Set(calls.all().map(({ caller }) => caller))], ['rotated'])
   assert.is(await metric('last_reload_successful'), '1')
   assert.not.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), token)

@@ -31,6 +31,15 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
         fix: `make a token with read and write rights at ${cloud}, put it into the Secret that \`serve\` reads, restart \`serve\``,
       },
     ]
+  if (fault === 'rate-limit')
+    return [
+      {
+        level: 'warning',
+        what: `${cloud} refuses ${what} because of its rate limit: ${problem}`,
+        why,
+        fix: 'wait a minute and run doctor again; if it stays, give each program that uses the project a token of its own',
+      },
+    ]
   return [
     {
       level: 'error',

@@ -61,7 +61,7 @@ export const sharedMachines = defineCheck({
           level: 'error',
           what: `nodes ${names} have the providerID of one machine, ${id}`,
           why: 'they share its addresses and BGP peers, and are deleted together when it goes',
-          fix: `kubectl delete node <the one that is not on machine ${id}>   # its kubelet then registers it anew`,
+          fix: `kubectl delete node ${others.at(-1)?.metadata.name}   # or another of them: the one that is not on that machine`,
         },
       ]
     })

@@ -34,6 +34,10 @@ test('what the cloud refuses, and how often', () => {
     /^error: Equinix Metal refuses the token for the machines: 401/,
   )
   assert.match(
+    level({ what: 'the machines', problem: '429', fault: 'rate-limit' }),
+    /^warning: Equinix Metal refuses the machines because of its rate limit/,
+  )
+  assert.match(
     level({ what: 'the machines', problem: '500', fault: 'unavailable' }),
     /^error: Equinix Metal does not give/,
   )
