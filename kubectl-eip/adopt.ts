@@ -84,7 +84,9 @@ export async function reportAvailable(
   })
   if (found?.status?.phase !== 'Available') {
     const reason = found?.status?.message ?? 'eip-admission has not looked at it yet; is it running? kubectl eip status'
-    throw new Refusal(`ElasticIP ${name} is created, but not available: ${reason}`)
+    throw new Refusal(
+      `ElasticIP ${name} is created, but not available: ${reason}\nIf the id or the name is wrong, remove it: kubectl delete eip ${name}`,
+    )
   }
   const who = claimRef ? `Service ${claimRef.namespace}/${claimRef.name}` : 'A Service'
   io.print(

@@ -61,6 +61,7 @@ export function formatStatus(seen: StatusSeen): string {
     ['addresses', addressesText(seen)],
     ['phases', phasesText(seen.records)],
     ['pending', pendingText(seen)],
+    ['releases', releasesText(seen)],
     ['limits', limitsText(seen.deployments, seen.environments)],
     ['leader', holderText(seen.lease, seen.now) ?? `nobody has the lease ${leaseAt.namespace}/${leaseAt.name}`],
     ['webhooks', webhooksText(seen.webhooks)],
@@ -95,6 +96,22 @@ function pendingText({ records, now }: StatusSeen): string {
   const { metadata, status: { message = 'no message yet' } = {} } = oldest
   const age = formatAge(metadata.creationTimestamp, now)
   return `${pending.length}, the oldest for ${age}: ${claimKey(oldest) ?? metadata.name}: ${message}`
+}
+
+/** The record whose release has lasted longest: a cloud may refuse to delete its reservation. */
+function releasesText({ records, now }: StatusSeen): string {
+  const startOf = ({ metadata, status }: ElasticIP) =>
+    status?.deletionRequestedAt ??
+    status?.conditions?.find(({ type }) => type === 'Assigned')?.lastTransitionTime ??
+    metadata.deletionTimestamp ??
+    metadata.creationTimestamp ??
+    ''
+  const releasing = records.filter((record) => phaseOf(record) === 'Releasing')
+  const [oldest] = releasing.toSorted((a, b) => startOf(a).localeCompare(startOf(b)))
+  if (!oldest) return 'none'
+  const { metadata, status: { message = 'no message yet', address = 'no address' } = {} } = oldest
+  const what = `${claimKey(oldest) ?? metadata.name} (${address})`
+  return `${releasing.length}, the oldest for ${formatAge(startOf(oldest), now)}: ${what}: ${message}`
 }
 
 function holderText(read: Readable<Lease | undefined>, now: Date): string | undefined {

@@ -168,6 +168,20 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
     says: '1, the oldest for 5m: default/web: quota',
   },
   {
+    name: 'the release that lasts longest',
+    seen: {
+      records: [
+        makeRecord({
+          phase: 'Releasing',
+          address: '203.0.113.7',
+          deletionRequestedAt: '2026-01-31T08:57:00Z',
+          message: 'the cloud refuses it',
+        }),
+      ],
+    },
+    says: /releases +1, the oldest for 8m: default\/web \(203.0.113.7\): the cloud refuses it/,
+  },
+  {
     name: 'kept addresses',
     seen: { records: [makeRecord({ phase: 'Released' })] },
     says: '1, 1 of them kept for Services that are gone',
