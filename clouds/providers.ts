@@ -5,7 +5,7 @@ import { packetProvider } from './equinix-metal/packet/provider.ts'
 import type { CloudSettings } from './dialects.ts'
 import type { CloudProvider } from './ports/cloud-provider.ts'
 
-/** Makes the cloud provider of a dialect. No other file knows all clouds. */
+/** Makes the cloud provider of a dialect. */
 export async function makeCloudProvider(cloud: CloudSettings, tools: CloudTools): Promise<CloudProvider> {
   switch (cloud.dialect) {
     case 'equinix-metal':

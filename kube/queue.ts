@@ -28,7 +28,7 @@ export type Queue = {
   addAfter(key: Key, ms: number): void
   /** Adds the key after a back-off that doubles with each failure in a row. Returns the back-off in ms. */
   failed(key: Key): number
-  /** Puts off every add of the key until so long from now, also one that came while it was processing. */
+  /** Delays every add of the key by this time, also one that came while the key was processed. */
   hold(key: Key, ms: number): void
   /** Resets the failures of a key after a success. */
   forget(key: Key): void

@@ -8,7 +8,7 @@ import type { PendingKeys } from './pending-keys.ts'
 export type ScheduledKeys = Omit<PendingKeys, 'takeBack'> & {
   /** Adds the key after the delay. If a key has several delays, the shortest counts. */
   addAfter: (key: Key, ms: number) => void
-  /** Puts off every add of the key until so long from now, also one that came while it was processing. */
+  /** Delays every add of the key by this time, also one that came while the key was processed. */
   hold: (key: Key, ms: number) => void
   /** Delays count from now on. */
   start(): void

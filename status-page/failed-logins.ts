@@ -8,7 +8,7 @@ export type FailedLogins = {
 const maxFailures = 10
 /** After so long one failure is forgotten. */
 const forgetMs = 6_000
-/** Whoever has more addresses than this finds no token of the required length either. */
+/** More addresses than this are not remembered: even so many guesses do not find a token of the required length. */
 const maxCallers = 1_000
 
 /** No failures yet. Each caller has a few tries, then one every few seconds; nobody waits for another caller. */

@@ -12,7 +12,7 @@ export type RepeatedSteps = {
 /** More often than any object needs a step, also while it is created, changed and deleted by a script. */
 const [maxTimes, withinMs] = [12, 60_000]
 
-/** So long after its last repetition a step is above suspicion: several of the longest holds. */
+/** How long after its last repetition a step counts as undisputed: several of the longest holds. */
 const rememberedMs = 150_000
 
 /** Without any steps yet. */

@@ -42,7 +42,7 @@ export function mirrorBeside(
     async during(work, signal) {
       const done = new AbortController()
       const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
-        // To guard the address matters more.
+        // The guardian goes on: its work matters more.
         if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service is not kept')
       })
       try {

@@ -38,7 +38,7 @@ function startRival(name: string): { stop(): Promise<void>; writes(): number } {
   }
 }
 
-test('a Service whose status another program rewrites is repaired ever more seldom, and an Event says why', async () => {
+test('a Service whose status another program rewrites is repaired less and less often, and an Event says why', async () => {
   await stage.create(loadBalancer('contested'))
   const address = await stage.settled('contested')
   const rival = startRival('contested')

@@ -136,7 +136,7 @@ inWorld('after half a move another guardian assigns the address at once', async 
   await other.stop()
 })
 
-inWorld('writes that fail are repeated ever more seldom until one is carried out', async (world) => {
+inWorld('writes that fail are repeated less and less often until one is carried out', async (world) => {
   world.cloud.faults.assign = Array.from({ length: 8 }, () => 'fails')
   world.servers.a = 'refuses'
   await world.clock.pass(40_000)
@@ -150,7 +150,7 @@ inWorld('a machine that the cloud refuses is passed over', async (world) => {
   assert.ok((await world.msUntilHeldBy('c')) <= 8_000)
 })
 
-inWorld('while the address is on no machine, assigning that fails is repeated ever more seldom', async (world) => {
+inWorld('while the address is on no machine, assigning that fails is repeated less and less often', async (world) => {
   world.cloud.faults.assign = Array.from({ length: 40 }, () => 'fails')
   world.servers.a = 'refuses'
   await world.clock.pass(60_000)
