@@ -27,6 +27,11 @@ export async function readState(etcdUrl: string): Promise<EtcdState> {
   return Object.fromEntries(stored.map(({ key, value = '' }) => [key, value]))
 }
 
+/** The keys of a state, as text. */
+export function keysOf(state: EtcdState): string[] {
+  return Object.keys(state).map(decode)
+}
+
 /** The keys that differ between two states, as text. */
 export function differences(one: EtcdState, other: EtcdState): string[] {
   const keys = new Set([...Object.keys(one), ...Object.keys(other)])

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { kubeconfigWriter, readUsers } from '../../sandbox/control-plane/kubeconfig.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../sandbox/control-plane/start.ts'
 import { tryExclusively } from '../../sandbox/exclusive.ts'
-import { type EtcdState, readState, restoreState } from './etcd-state.ts'
+import { type EtcdState, keysOf, readState, restoreState } from './etcd-state.ts'
 
 /** The runner names in it the folder of the control plane that a file may borrow. */
 export const sharedVariable = 'TEST_CONTROL_PLANE'
@@ -16,8 +16,21 @@ type Shared = Pick<ControlPlane, 'url' | 'etcdUrl' | 'kubectl'> & { state: EtcdS
 /** Writes into the folder of a control plane that has just started what others need to borrow it. */
 export async function share({ dir, url, etcdUrl, kubectl }: ControlPlane): Promise<void> {
   const apiGroups = await readApiGroups(url, dir)
-  const shared: Shared = { url, etcdUrl, kubectl, apiGroups, state: await readState(etcdUrl) }
+  const shared: Shared = { url, etcdUrl, kubectl, apiGroups, state: await startedState(etcdUrl) }
   writeFileSync(join(dir, 'shared.json'), JSON.stringify(shared), { mode: 0o600 })
+}
+
+/** The API server makes it for itself a moment after it is ready, and tests look for it. */
+const ownService = '/registry/services/specs/default/kubernetes'
+
+/** The state of an API server that has made its own Service. */
+async function startedState(etcdUrl: string): Promise<EtcdState> {
+  for (let attempt = 0; attempt < 1200; attempt++) {
+    const state = await readState(etcdUrl)
+    if (keysOf(state).includes(ownService)) return state
+    await sleep(50)
+  }
+  throw new Error('the API server does not make the Service default/kubernetes')
 }
 
 /** Borrows the control plane that the runner shares, where it fits, and starts one where it does not. */

@@ -17,7 +17,10 @@ const ranges = ['--own-address-ranges=198.51.100.0/24,2001:db8:1::/64,10.0.0.0/8
 const metallbSetting = { [dialect.loadBalancer]: 'metallb:///metallb-system?crdConfiguration=true' }
 let product = await stage.startSwept({ env: dialect.here, flags: ranges })
 for (const namespace of ['tenant', 'owner']) await stage.run('create', 'namespace', namespace)
-const kubernetes = (await stage.service('kubernetes'))?.spec.clusterIP ?? ''
+const kubernetes = await eventually(
+  'the API server has its own Service',
+  async () => (await stage.service('kubernetes'))?.spec.clusterIP,
+)
 const { faults } = stage.cloud.control
 
 const own = (name: string, address: string, namespace = 'tenant') =>

@@ -144,6 +144,12 @@ test('a deleted ElasticIP whose address a Service shows keeps its reservation un
   assert.equal([harness.cloud.released, stored(harness, 'office')], [['own-1'], undefined])
 })
 
+test('an ElasticIP for an address that no Service can have is never available', async () => {
+  const { harness, problem } = await provisionedOffice({}, { ...own, address: '127.0.0.1' })
+  assert.match(problem ?? stored(harness, 'office')?.status?.message ?? '', /127\.0\.0\.1, which is a loopback address/)
+  assert.is(stored(harness, 'office')?.status?.address, undefined)
+})
+
 test('a provisioned address without marks is deleted in the end, although the cloud says once that it is gone', async () => {
   const { harness } = await provisionedOffice()
   let lies = 2
