@@ -1,4 +1,3 @@
-import type { Reservation } from '../clouds/ports/cloud.ts'
 import { listAll } from '../kube/list-all.ts'
 import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
@@ -16,7 +15,7 @@ import { timeLimit } from '../lib/time-limit.ts'
 import { type Claims, claims } from './claim/claim.ts'
 import type { ClaimDeps } from './claim/obtain-address.ts'
 import { type ElasticIP, claimKey, elasticIPs, reservationIdOf } from './record/elastic-ip.ts'
-import { grantedProblem } from './claim/granted-address.ts'
+import { grantedCheck } from './claim/granted-address.ts'
 import { overLimit } from './claim/limits.ts'
 import { records } from './record/records.ts'
 import type { ReleaseDeps } from './release/release.ts'
@@ -71,8 +70,16 @@ export function makeLedger(options: LedgerOptions): Ledger {
     sweepsUntagged: settings.cluster.sweepUntagged,
     identity,
     possibleUsers: readPossibleUsers(client, requestAnnotations),
-    grantedProblem: (record: ElasticIP, reservation: Reservation) =>
-      grantedProblem(record, reservation, { clusterNetwork, records: caches.records.list() }),
+    clusterNetwork,
+    grantedProblem: grantedCheck({
+      clusterNetwork,
+      cached: { records: () => caches.records.list(), services: () => caches.services.list() },
+      stored: {
+        record: (record) => client.get(elasticIPs, { name: record }),
+        service: ({ metadata }) => client.get(services, metadata),
+      },
+      monotonicMs,
+    }),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
     clusterState: () => guard.state(),
     haltReason: async (signal: AbortSignal) => {

@@ -1,41 +1,104 @@
 // Whether an address that the cloud grants can be a Service's. What a cloud answers is checked as an own address is.
 //
-//   the address                                   | the record
-//   ----------------------------------------------+---------------------------------------------------------------
-//   is no IP address, or a special one            | keeps the reservation and gets no address
-//   is in a Service or pod range of the cluster   | keeps the reservation and gets no address
-//   or its reservation is in another record       | keeps the reservation and gets no address
-//   anything else                                 | gets it
-import type { Reservation } from '../../clouds/ports/cloud.ts'
+//   the address                                       | the record
+//   --------------------------------------------------+-----------------------------------------------------------
+//   is no IP address, or a special one                | keeps the reservation and gets no address
+//   is in a Service or pod range of the cluster       | keeps the reservation and gets no address
+//   or its reservation is in another record           | keeps the reservation and gets no address
+//   is shown by another Service, and not by its own   | keeps the reservation and gets no address
+//   anything else                                     | gets it; Services may share what all of them show
+//
+// The caches name who might hold it. Only what the API server has now counts: a Service may have been deleted a moment ago,
+// and clouds grant its address again.
+import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
-import { findUsers } from '../record/address-use.ts'
-import type { ElasticIP } from '../record/elastic-ip.ts'
-import { hasSource } from '../record/source.ts'
+import { type UsedAddress, findUsers, usesOf } from '../record/address-use.ts'
+import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { hasSource, isSource } from '../record/source.ts'
 import { specialKind } from '../want/address-kinds.ts'
 
 export type GrantedFacts = {
-  /** The network of this cluster that contains an address, for a message. */
-  clusterNetwork: (address: IpAddress) => string | undefined
-  records: readonly ElasticIP[]
+  clusterNetwork: LedgerDeps['clusterNetwork']
+  /** What the caches have. */
+  cached: { records: () => readonly ElasticIP[]; services: () => readonly Service[] }
+  /** What the API server has. */
+  stored: {
+    record: (name: string) => Promise<ElasticIP | undefined>
+    service: (of: Service) => Promise<Service | undefined>
+  }
+  monotonicMs: () => number
 }
 
-/** Why the record gets no address from this reservation; undefined if it does. */
-export function grantedProblem(
-  record: ElasticIP,
-  { id, address: text = '' }: Pick<Reservation, 'id' | 'address'>,
-  { clusterNetwork, records }: GrantedFacts,
-): string | undefined {
-  const address = parseIpAddress(text)
-  if (!address) return `reservation ${id} is ${quote(text)}, which is no IP address`
-  const special = specialKind(address)
-  if (special !== undefined) return `reservation ${id} is ${address.text}, which ${special}`
+/** A cache shows within this time what this process has stored. */
+const unseenMs = 60_000
+
+/** Checks the grants of one process. It remembers its own, so that no two claims at the same time share a reservation. */
+export function grantedCheck({
+  clusterNetwork,
+  cached,
+  stored,
+  monotonicMs,
+}: GrantedFacts): LedgerDeps['grantedProblem'] {
+  const recent = new Map<string, { record: ElasticIP; atMs: number }>()
+  const remember = (record: ElasticIP) => {
+    for (const [name, { atMs }] of recent) if (monotonicMs() - atMs > unseenMs) recent.delete(name)
+    recent.set(record.metadata.name, { record, atMs: monotonicMs() })
+  }
+  const isHeldBy = async (name: string, isHolder: (record: ElasticIP) => boolean) => {
+    const record = await stored.record(name).catch(unread)
+    if (record === 'unread') return true
+    if (!record || phaseOf(record) === 'Releasing') return false
+    // What this process is about to store.
+    return isHolder(record) || (recent.has(name) && reservationIdOf(record) === undefined)
+  }
+  const holderOf = async (record: ElasticIP, used: UsedAddress) => {
+    const granted = [...recent.values()].map((grant) => grant.record)
+    const names = holdersIn([...cached.records(), ...granted], record, used)
+    for (const name of new Set(names)) {
+      if (await isHeldBy(name, (one) => holdersIn([one], record, used).length > 0)) {
+        return `ElasticIP ${name} holds already`
+      }
+    }
+    return undefined
+  }
+  const viewerOf = async (record: ElasticIP, address: string) => {
+    const shows = (service: Service) => usesOf(service).some((use) => use.address === address)
+    const viewers = cached.services().filter(shows)
+    if (isSource(record) || viewers.some((service) => keyOf(service) === claimKey(record))) return undefined
+    for (const service of viewers) {
+      const current = await stored.service(service).catch(unread)
+      if (current === 'unread' || (current && shows(current))) return `Service ${keyOf(service)} shows already`
+    }
+    return undefined
+  }
+  return async (record, { id, address: text = '' }) => {
+    const address = parseIpAddress(text)
+    if (!address) return `reservation ${id} is ${quote(text)}, which is no IP address`
+    const used = { address: address.text, reservationID: id }
+    // It is looked up before it is remembered, and nothing happens in between: of two grants one sees the other.
+    const holder = holderOf(record, used)
+    remember({ ...record, status: { ...record.status, phase: 'Reserved', ...used } })
+    const problem = unusable(address, clusterNetwork) ?? (await holder) ?? (await viewerOf(record, address.text))
+    if (problem === undefined) return undefined
+    recent.delete(record.metadata.name)
+    return `reservation ${id} is ${address.text}, which ${problem}`
+  }
+}
+
+/** What could not be read counts as in use: the reservation is kept, and a later claim looks again. */
+const unread = () => 'unread' as const
+
+/** Why an address can be no Service's of this cluster; undefined for an ordinary one. */
+export function unusable(address: IpAddress, clusterNetwork: LedgerDeps['clusterNetwork']): string | undefined {
   const network = clusterNetwork(address)
-  if (network !== undefined) return `reservation ${id} is ${address.text}, which is ${network} of this cluster`
-  // A record and the available address that it came from share a reservation.
-  const others = records.filter((other) => !hasSource(record, other) && !hasSource(other, record))
-  const used = { address: address.text, reservationID: id }
-  const all = { services: [], records: others, requestAnnotations: [] }
-  const [holder] = findUsers(used, all, { records: [record.metadata.name] })
-  return holder && `reservation ${id} is ${address.text}, which ElasticIP ${holder.key} holds already`
+  return specialKind(address) ?? (network === undefined ? undefined : `is ${network} of this cluster`)
+}
+
+/** The names of the other records that hold an address or its reservation. A record shares both with its source. */
+function holdersIn(all: readonly ElasticIP[], record: ElasticIP, used: UsedAddress): string[] {
+  const records = all.filter((other) => !hasSource(record, other) && !hasSource(other, record))
+  const users = findUsers(used, { services: [], records, requestAnnotations: [] }, { records: [record.metadata.name] })
+  return users.map(({ key }) => key)
 }

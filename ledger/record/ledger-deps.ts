@@ -1,4 +1,5 @@
 import type { Cloud, MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
+import type { IpAddress } from '../../lib/ip-address.ts'
 import type { Log } from '../../kube/log.ts'
 import type { ClusterState } from './cluster-check.ts'
 import type { ReadPossibleUsers } from './address-use.ts'
@@ -18,7 +19,9 @@ export type LedgerDeps = {
   clusterState: () => ClusterState
   possibleUsers: ReadPossibleUsers
   /** Why a record gets no address from a reservation, although the cloud grants it. */
-  grantedProblem: (record: ElasticIP, reservation: Reservation) => string | undefined
+  grantedProblem: (record: ElasticIP, reservation: Pick<Reservation, 'id' | 'address'>) => Promise<string | undefined>
+  /** The network of this cluster that contains an address, for a message. */
+  clusterNetwork: (address: IpAddress) => string | undefined
   /** The name of this process among all processes; no two ever have the same. */
   identity: string
   now: () => Date

@@ -1,6 +1,8 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { unusable } from '../claim/granted-address.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { hasSource } from '../record/source.ts'
 
 /** What the cloud's list and a record say that cannot both be right, for people. */
@@ -15,8 +17,13 @@ export type Contradiction = { record: ElasticIP; message: string }
  * |                                                       | named                                                  |
  * | has the record's address in two reservations          | the same                                               |
  * | has one reservation, which another record holds, too  | the same, unless one got the address from the other    |
+ * | has an address that no Service can have               | the same                                               |
  */
-export function contradictions(reservations: readonly Reservation[], records: readonly ElasticIP[]): Contradiction[] {
+export function contradictions(
+  reservations: readonly Reservation[],
+  records: readonly ElasticIP[],
+  { clusterNetwork }: Pick<LedgerDeps, 'clusterNetwork'>,
+): Contradiction[] {
   const listed = new Map(reservations.map((reservation) => [reservation.id, reservation]))
   const sameAddress = Map.groupBy(reservations, ({ address }) => canonicalIpAddress(address ?? ''))
   const holders = records.filter((record) => phaseOf(record) !== 'Releasing' && record.status?.address !== undefined)
@@ -29,7 +36,10 @@ export function contradictions(reservations: readonly Reservation[], records: re
     const address = record.status?.address ?? ''
     const rival = sameAddress.get(canonicalIpAddress(address))?.find((one) => one.id !== id)
     const other = sameReservation.get(id)?.find((one) => one !== record && !isRelated(one, record))
+    const parsed = parseIpAddress(address)
+    const problem = parsed && unusable(parsed, clusterNetwork)
     const texts = [
+      problem !== undefined && `reservation ${id} is ${address}, which ${problem}`,
       canonicalIpAddress(reservation.address) !== canonicalIpAddress(address) &&
         `the cloud lists ${reservation.address} for reservation ${id}, and the record has ${address}`,
       rival && `the cloud lists ${address} in reservation ${rival.id} as well as in ${id}`,

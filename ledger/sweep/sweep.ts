@@ -90,7 +90,7 @@ export function sweep(deps: SweepDeps): Sweep {
       else await failed.isolate(() => release(deps, { reservation, isOrphan: isOrphan(reservation.id) }, signal))
     }
     reportKept(deps, plan)
-    for (const one of contradictions(reservations, deps.listRecords())) reportContradiction(deps, one)
+    for (const one of contradictions(reservations, deps.listRecords(), deps)) reportContradiction(deps, one)
     for (const record of plan.alreadyTransferred) await removeTransferred(deps, record, signal)
     missing = await writeOffMissing(deps, { reservations, missing }, signal)
     if (isComplete) await deps.mark.set(signal)

@@ -1,7 +1,7 @@
 // One cluster, one cloud project, and as many of our processes as a test needs.
 import type { Announcer } from '../../announcers/announcer.ts'
 import { empty } from '../../announcers/empty.ts'
-import type { Cloud, MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
+import type { Cloud, MarkScheme } from '../../clouds/ports/cloud.ts'
 import type { Announcement } from '../../controllers/announcing/announcing.ts'
 import type { Outcome } from '../../controllers/loop/reconciler.ts'
 import { serviceAddress } from '../../controllers/services/service-address.ts'
@@ -26,7 +26,7 @@ import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
 import { provisionedCheck } from '../../ledger/available/provisioned-check.ts'
-import { grantedProblem } from '../../ledger/claim/granted-address.ts'
+import { grantedCheck } from '../../ledger/claim/granted-address.ts'
 import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { records } from '../../ledger/record/records.ts'
@@ -208,8 +208,16 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       records: (await client.list(elasticIPs, { signal })).items,
       requestAnnotations,
     }),
-    grantedProblem: (record: ElasticIP, reservation: Reservation) =>
-      grantedProblem(record, reservation, { clusterNetwork: () => undefined, records: api.stored(elasticIPs) }),
+    clusterNetwork: () => undefined,
+    grantedProblem: grantedCheck({
+      clusterNetwork: () => undefined,
+      cached: { records: () => api.stored(elasticIPs), services: () => api.stored(services) },
+      stored: {
+        record: (name) => client.get(elasticIPs, { name }),
+        service: ({ metadata: { namespace = '', name } }) => client.get(services, { namespace, name }),
+      },
+      monotonicMs: elapsedMs,
+    }),
     isAdopted: (signal: AbortSignal) => mark.isSet(signal),
     overLimit: async (record: ElasticIP, signal: AbortSignal) =>
       options.limits && overLimit(record, (await client.list(elasticIPs, { signal })).items, options.limits),

@@ -1,9 +1,10 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { grantedProblem } from '../../../ledger/claim/granted-address.ts'
+import { grantedCheck } from '../../../ledger/claim/granted-address.ts'
+import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
-import { makeLot, makeRecord, makeReservation } from '../../builders.ts'
+import { makeLot, makeRecord, makeService } from '../../builders.ts'
 import { makeHarness } from '../harness.ts'
 
 const address = '203.0.113.7'
@@ -12,35 +13,68 @@ const held = (facts: object, name = 'default.other'): ElasticIP => {
   return { ...record, metadata: { ...record.metadata, name } }
 }
 
-const cases: [name: string, granted: string, others: ElasticIP[], problem: string | undefined][] = [
-  ['an ordinary address', address, [], undefined],
-  ['no address', 'soon', [], 'reservation res-9 is "soon", which is no IP address'],
-  ['a loopback address', '127.0.0.1', [], 'reservation res-9 is 127.0.0.1, which is a loopback address'],
-  ['the address of metadata services', '169.254.169.254', [], 'which is a link-local address'],
-  ['the broadcast address', '255.255.255.255', [], 'which is the broadcast address'],
-  ['an address of a Service', '10.96.0.1', [], 'which is in a Service range of this cluster'],
-  ["another record's address", address, [held({ address })], 'which ElasticIP default.other holds already'],
-  ["another record's reservation", address, [held({ reservationID: 'res-9' })], 'which ElasticIP default.other holds'],
-  ['the address of a record that is being released', address, [held({ phase: 'Releasing', address })], undefined],
-  ['the address of the record itself', address, [held({ address }, 'default.web')], undefined],
+type Facts = { records?: ElasticIP[]; services?: Service[]; stored?: { record?: ElasticIP; service?: Service } }
+
+/** A process whose caches have these objects; the API server has the same, unless `stored` is given. */
+function check({ records = [], services = [], stored }: Facts) {
+  return grantedCheck({
+    clusterNetwork: (one) => (isInRanges(one, ['10.96.0.0/12']) ? 'in a Service range' : undefined),
+    cached: { records: () => records, services: () => services },
+    stored: {
+      record: async (name) => (stored ? stored.record : records.find(({ metadata }) => metadata.name === name)),
+      service: async (of) => (stored ? stored.service : of),
+    },
+    monotonicMs: () => 0,
+  })
+}
+const showing = (name: string, ip = address) =>
+  makeService({ name, annotations: {}, status: { loadBalancer: { ingress: [{ ip }] } } })
+
+const cases: [name: string, granted: string, facts: Facts, problem: string | undefined][] = [
+  ['an ordinary address', address, {}, undefined],
+  ['no address', 'soon', {}, 'reservation res-9 is "soon", which is no IP address'],
+  ['a loopback address', '127.0.0.1', {}, 'reservation res-9 is 127.0.0.1, which is a loopback address'],
+  ['the address of metadata services', '169.254.169.254', {}, 'which is a link-local address'],
+  ['the broadcast address', '255.255.255.255', {}, 'which is the broadcast address'],
+  ['an address of a Service', '10.96.0.1', {}, 'which is in a Service range of this cluster'],
+  ["another record's address", address, { records: [held({ address })] }, 'ElasticIP default.other holds already'],
+  [
+    "another record's reservation",
+    address,
+    { records: [held({ reservationID: 'res-9' })] },
+    'which ElasticIP default.other holds',
+  ],
+  ['the address of a released record', address, { records: [held({ phase: 'Releasing', address })] }, undefined],
+  ['the address of a deleted record', address, { records: [held({ address })], stored: {} }, undefined],
+  ['the address of the record itself', address, { records: [held({ address }, 'default.web')] }, undefined],
+  ["another Service's address", address, { services: [showing('other')] }, 'Service default/other shows already'],
+  ['the address of a deleted Service', address, { services: [showing('other')], stored: {} }, undefined],
+  ['an address that both Services show', address, { services: [showing('other'), showing('web')] }, undefined],
 ]
-for (const [name, granted, others, problem] of cases)
-  test(`${name}: ${problem === undefined ? 'used' : 'refused'}`, () => {
-    const facts = {
-      clusterNetwork: (one: Parameters<typeof isInRanges>[0]) =>
-        isInRanges(one, ['10.96.0.0/12']) ? 'in a Service range' : undefined,
-      records: others,
-    }
-    const found = grantedProblem(makeRecord(), makeReservation({ id: 'res-9', address: granted }), facts)
+for (const [name, granted, facts, problem] of cases)
+  test(`${name}: ${problem === undefined ? 'used' : 'refused'}`, async () => {
+    const found = await check(facts)(makeRecord(), { id: 'res-9', address: granted })
     if (problem === undefined) assert.is(found, undefined)
     else assert.match(found ?? '', problem)
   })
 
-test('a record may have the address of the ElasticIP that it came from', () => {
+test('a record may have the address of the ElasticIP that it came from', async () => {
   const source = makeLot('office', { reclaimPolicy: 'Retain' }, { phase: 'Bound', address, reservationID: 'res-9' })
   const record = makeRecord({}, { source: { name: 'office', type: 'Provisioned' } })
-  const facts = { clusterNetwork: () => undefined, records: [source] }
-  assert.is(grantedProblem(record, makeReservation({ id: 'res-9', address }), facts), undefined)
+  assert.is(await check({ records: [source] })(record, { id: 'res-9', address }), undefined)
+})
+
+test('of two claims at the same time one gets a reservation that the cloud grants twice', async () => {
+  const [web, other] = [makeRecord(), held({ phase: 'Requested' })]
+  const records = new Map([web, other].map((record) => [record.metadata.name, record]))
+  const grantedProblem = grantedCheck({
+    clusterNetwork: () => undefined,
+    cached: { records: () => [], services: () => [] },
+    stored: { record: async (name) => records.get(name), service: async () => undefined },
+    monotonicMs: () => 0,
+  })
+  const problems = await Promise.all([web, other].map((record) => grantedProblem(record, { id: 'res-9', address })))
+  assert.equal(problems, [undefined, `reservation res-9 is ${address}, which ElasticIP default.web holds already`])
 })
 
 test('a Service gets no address that a cloud grants twice, and nothing is deleted because of it', async () => {

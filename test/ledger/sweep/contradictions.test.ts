@@ -2,6 +2,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { contradictions } from '../../../ledger/sweep/contradictions.ts'
+import type { IpAddress } from '../../../lib/ip-address.ts'
+import { isInRanges } from '../../../lib/ip-range.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { makeLot, makeRecord, makeReservation } from '../../builders.ts'
 
 const record = makeRecord({ phase: 'Bound', reservationID: 'res-1', address: '203.0.113.1' })
@@ -13,6 +16,12 @@ const source = makeLot(
 )
 const borrower = { ...record, spec: { ...record.spec, source: { name: 'office', type: 'Provisioned' as const } } }
 const one = makeReservation({ id: 'res-1', address: '203.0.113.1' })
+
+const special = (address: string) =>
+  [[makeReservation({ ...one, address })], [makeRecord({ ...record.status, phase: 'Bound', address })]] satisfies [
+    Reservation[],
+    ElasticIP[],
+  ]
 
 const cases: [name: string, list: Reservation[], records: (typeof record)[], says: string[]][] = [
   ['a list that agrees', [one], [record], []],
@@ -52,10 +61,23 @@ const cases: [name: string, list: Reservation[], records: (typeof record)[], say
       'default.other: ElasticIP default.web has reservation res-1 as well',
     ],
   ],
+  [
+    'an address that no Service can have',
+    ...special('127.0.0.1'),
+    ['default.web: reservation res-1 is 127.0.0.1, which is a loopback address'],
+  ],
+  [
+    'an address of this cluster',
+    ...special('10.96.0.1'),
+    ['default.web: reservation res-1 is 10.96.0.1, which is in a Service range of this cluster'],
+  ],
 ]
+const facts = {
+  clusterNetwork: (address: IpAddress) => (isInRanges(address, ['10.96.0.0/12']) ? 'in a Service range' : undefined),
+}
 for (const [name, list, records, says] of cases)
   test(`${name}: ${says.length} contradictions`, () => {
-    const found = contradictions(list, records)
+    const found = contradictions(list, records, facts)
     assert.equal(
       found.map((item) => `${item.record.metadata.name}: ${item.message}`),
       says,
