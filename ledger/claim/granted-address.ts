@@ -11,10 +11,10 @@
 // The caches name who might hold it. Only what the API server has now counts: a Service may have been deleted a moment ago,
 // and clouds grant its address again.
 import { type Service, keyOf } from '../../kube/objects.ts'
-import { type IpAddress, parseIpAddress } from '../../lib/ip-address.ts'
+import { type IpAddress, canonicalIpAddress, parseIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
-import { type UsedAddress, findUsers, usesOf } from '../record/address-use.ts'
-import { type ElasticIP, claimKey, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { usesOf } from '../record/address-use.ts'
+import { type ElasticIP, claimKey, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { hasSource, isSource } from '../record/source.ts'
 import { specialKind } from '../want/address-kinds.ts'
@@ -30,6 +30,8 @@ export type GrantedFacts = {
   }
   monotonicMs: () => number
 }
+
+type UsedAddress = { address: string; reservationID: string }
 
 /** A cache shows within this time what this process has stored. */
 const unseenMs = 60_000
@@ -49,7 +51,7 @@ export function grantedCheck({
   const isHeldBy = async (name: string, isHolder: (record: ElasticIP) => boolean) => {
     const record = await stored.record(name).catch(unread)
     if (record === 'unread') return true
-    if (!record || phaseOf(record) === 'Releasing') return false
+    if (!record) return false
     // What this process is about to store.
     return isHolder(record) || (recent.has(name) && reservationIdOf(record) === undefined)
   }
@@ -96,9 +98,17 @@ export function unusable(address: IpAddress, clusterNetwork: LedgerDeps['cluster
   return specialKind(address) ?? (network === undefined ? undefined : `is ${network} of this cluster`)
 }
 
-/** The names of the other records that hold an address or its reservation. A record shares both with its source. */
+/**
+ * The names of the other records that hold an address or its reservation. A record shares both with its source. One that
+ * is released holds them until the cloud was asked to delete the reservation: from then on the address may be granted anew.
+ */
 function holdersIn(all: readonly ElasticIP[], record: ElasticIP, used: UsedAddress): string[] {
-  const records = all.filter((other) => !hasSource(record, other) && !hasSource(other, record))
-  const users = findUsers(used, { services: [], records, requestAnnotations: [] }, { records: [record.metadata.name] })
-  return users.map(({ key }) => key)
+  const holders = all.filter(({ metadata, status = {} }) => {
+    if (metadata.name === record.metadata.name || status.deletionRequestedAt !== undefined) return false
+    const isSame = status.reservationID === used.reservationID
+    return isSame || canonicalIpAddress(status.address ?? '') === used.address
+  })
+  return holders
+    .filter((other) => !hasSource(record, other) && !hasSource(other, record))
+    .map(({ metadata }) => metadata.name)
 }

@@ -3,15 +3,17 @@ import { copyOf } from './copy.ts'
 
 /**
  * The outcome of a reserve. `requested`: the cloud grants it later. `lost`: it is carried out, but the answer is lost.
- * `unsaid`: it is not carried out, but the caller cannot know. A fault: it fails, and nothing was done.
+ * `unsaid`: it is not carried out, but the caller cannot know. `doubled`: the cloud grants one of the addresses `doubles`. A fault: it fails, and nothing was done.
  */
-export type ReserveFate = 'reserved' | 'requested' | 'lost' | 'unsaid' | Fault
+export type ReserveFate = 'reserved' | 'requested' | 'lost' | 'unsaid' | 'doubled' | Fault
 
 export type ScriptedCloud = {
   cloud: Cloud
   /** The outcomes of the next reserves, in order. All later ones have the outcome `otherwise`. */
   fates: ReserveFate[]
   otherwise: ReserveFate
+  /** The addresses that it may grant a second time. */
+  doubles: () => string[]
   /** While true, a new reservation is missing from the lists. */
   listsLate: boolean
   /** While true, no reservation is found by its id. */
@@ -38,6 +40,8 @@ export type ScriptedCloud = {
   catchUp(): void
   /** Makes the lists current and completes the deletions. */
   settle(): void
+  /** Gives each reservation that has another one's address an address of its own. */
+  correct(): void
   grant(id: string): void
   deny(id: string): void
 }
@@ -55,6 +59,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
   const script: ScriptedCloud = {
     fates: [],
     otherwise: 'reserved',
+    doubles: () => [],
     listsLate: false,
     idsLate: false,
     deletesLate: false,
@@ -72,6 +77,14 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
       script.catchUp()
       for (const id of dying) gone(id)
       dying.clear()
+    },
+    correct() {
+      const taken = new Set<string>()
+      for (const { id, address } of book.values()) {
+        if (address === undefined) continue
+        if (taken.has(address)) amend(id, { address: addressOf(id) })
+        taken.add(address)
+      }
     },
     grant: (id) => amend(id, { state: 'reserved', address: addressOf(id) }),
     deny: (id) => amend(id, { state: 'denied' }),
@@ -92,7 +105,7 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
         throwIfUnsent(signal)
         const fate = script.fates.shift() ?? script.otherwise
         if (fate === 'unsaid') throw fault('unavailable', 'unknown')
-        if (!['reserved', 'requested', 'lost'].includes(fate)) throw fault(fate as Fault, 'nothing')
+        if (!['reserved', 'requested', 'lost', 'doubled'].includes(fate)) throw fault(fate as Fault, 'nothing')
         const reservation = buy(fate, location, marks)
         if (fate === 'lost') throw fault('unavailable', 'unknown')
         return copyOf(reservation)
@@ -122,9 +135,10 @@ export function scriptedCloud(now: () => Date = () => new Date()): ScriptedCloud
   function buy(fate: ReserveFate, location: string, marks: Marks): Reservation {
     const id = `res-${script.bought.length + 1}`
     const granted = fate !== 'requested'
+    const address = fate === 'doubled' ? script.doubles().at(-1) : undefined
     const reservation: Reservation = {
       id,
-      address: granted ? addressOf(id) : undefined,
+      address: granted ? (address ?? addressOf(id)) : undefined,
       state: granted ? 'reserved' : 'requested',
       location,
       marks: { ...marks },

@@ -16,6 +16,7 @@ import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mark.ts'
 import { clusterGuard, haltReason } from '../../ledger/sweep/cluster-guard.ts'
+import { rememberedProject } from '../../ledger/sweep/project-plan.ts'
 import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import { sights } from '../../lib/sights.ts'
@@ -68,9 +69,14 @@ export type Process = {
   clock: { aheadMs: number }
 }
 
+/** What the key and the settings of a process reach: a project and its cloud. */
+export type Account = { project: string; cloud: ScriptedCloud }
+
 export type ProcessOptions = {
   kube?: Hooks
   cloud?: Hooks
+  /** Another account than that of the ledger. */
+  account?: Account | undefined
   timeLimit?: () => TimeLimit
   announcer?: Announcer
   /** Why the network may still learn an address; it may not unless a test says so. */
@@ -98,6 +104,8 @@ export type Harness = {
   record(key?: string): ElasticIP | undefined
   /** The ids of the reservations that the cloud has for a Service. */
   reservationsOf(key?: string): string[]
+  /** Writes the project of the ledger, as its first process would have. */
+  setProject(): void
   /** Writes the adoption mark, as an earlier sweep would have. */
   setAdoptionMark(): void
   /** What sweeps said to the owners of Services. */
@@ -138,17 +146,18 @@ export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: fal
       return api.stored(elasticIPs).find(({ metadata }) => metadata.name === `${namespace}.${name}`)
     },
     reservationsOf: (key = 'default/web') => cloud.reserved(serviceMarks(marked.scheme, key)).map(({ id }) => id),
-    setAdoptionMark: () =>
-      void api.put(configMapsOf, {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { namespace: 'eip', name: 'ledger' },
-        data: { adopted: 'project-1', 'adopted-by': 'leader' },
-      } as KubeObject),
+    setProject: () => void api.put(configMapsOf, ledgerMapWith({ project })),
+    setAdoptionMark: () => void api.put(configMapsOf, ledgerMapWith({ adopted: project, 'adopted-by': 'leader' })),
     warnings,
     setLeader: (name) => void (leader = name),
     addService: (service) => void api.put(services, service),
   }
+}
+
+const project = 'project-1'
+
+function ledgerMapWith(data: Record<string, string>): KubeObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'eip', name: 'ledger' }, data } as KubeObject
 }
 
 const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
@@ -168,13 +177,14 @@ type Context = HarnessMarks & {
 function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
   const { api, now, elapsedMs, scheme, sweepsUntagged } = context
   const { announcer = empty(), findAnnouncement = () => undefined } = options
+  const account = options.account ?? { project, cloud: context.cloud }
   const client = interposed(api.client, options.kube ?? {})
-  const cloud: Cloud = interposed(context.cloud.cloud, options.cloud ?? {})
+  const cloud: Cloud = interposed(account.cloud.cloud, options.cloud ?? {})
   const clock = { aheadMs: 0 }
   const map = ledgerMap({ client, namespace: 'eip', name: 'ledger', monotonicMs: elapsedMs })
   const mark = adoptionMark({
     map,
-    project: 'project-1',
+    project: account.project,
     identity: 'leader',
     leader: () => Promise.resolve(context.leader()),
     monotonicMs: elapsedMs,
@@ -202,7 +212,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs, identity }),
     clusterState: () => (options.checksCluster ? guard.state() : ({ kind: 'ours' } as const)),
-    haltReason: async (signal: AbortSignal) => haltReason(await map.recent(signal), scheme.cluster),
+    haltReason: async (signal: AbortSignal) => {
+      const stored = await map.recent(signal)
+      const isOther = (rememberedProject(stored) ?? project) !== account.project
+      return isOther ? 'another project' : haltReason(stored, scheme.cluster)
+    },
     possibleUsers: async (signal: AbortSignal) => ({
       services: (await client.list(services, { signal })).items,
       records: (await client.list(elasticIPs, { signal })).items,

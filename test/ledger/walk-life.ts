@@ -46,6 +46,7 @@ export async function comeToRest({ harness, ...walker }: Walker, keys: string[])
   const { cloud } = harness
   Object.assign(cloud, { fates: [], otherwise: 'reserved', listsLate: false, deletesLate: false, unreadable: false })
   cloud.settle()
+  cloud.correct()
   const openAll = async () => {
     await walker.settle()
     for (let gate = walker.gates[0]; gate; gate = walker.gates[0]) await walker.openOne(gate, false)

@@ -1,18 +1,27 @@
 // What may happen in a random walk: users, processes, calls and the cloud change something.
+import * as assert from 'uvu/assert'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { services } from '../../kube/resource.ts'
 import { elasticIPs } from '../../ledger/record/elastic-ip.ts'
-import { makeService } from '../builders.ts'
-import type { ReserveFate } from '../fakes/scripted-cloud.ts'
+import { makeReservation, makeService } from '../builders.ts'
+import { type ReserveFate, type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
+import { serviceMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { create } from './walk-life.ts'
 import type { Actor, Walker } from './walker.ts'
-import { neverAborted } from './harness.ts'
+import { neverAborted, scheme } from './harness.ts'
 
 export const names = ['web', 'db']
 export const keys = names.map((name) => `default/${name}`)
-const fates: ReserveFate[] = ['lost', 'unsaid', 'requested', 'quota', 'unavailable', 'rate-limit']
+const fates: ReserveFate[] = ['lost', 'unsaid', 'requested', 'doubled', 'quota', 'unavailable', 'rate-limit']
 
-export type Walk = Walker & { leader: Actor; busy: Map<string, Actor>; generation: number }
+export type Walk = Walker & {
+  leader: Actor
+  busy: Map<string, Actor>
+  generation: number
+  /** A replica with a key of another account, and that account's cloud. */
+  astray: { actor: Actor; cloud: ScriptedCloud }
+}
 
 /** Lets the leader work on one key, as its queue does: never twice at a time. */
 export function lead(walk: Walk, key: string, work: () => Promise<unknown>): void {
@@ -43,6 +52,16 @@ export type Move = { weight: number; move: (walk: Walk) => void | Promise<void> 
 /** What may happen next in any walk. */
 export const moves: Move[] = [
   { weight: 10, move: (walk) => create(walk, one(walk, walk.actors), makeService({ name: one(walk, names) })) },
+  { weight: 1, move: (walk) => create(walk, walk.astray.actor, makeService({ name: one(walk, names) })) },
+  {
+    weight: 1,
+    move: ({ harness, random, log }) => {
+      const id = `foreign-${random(4)}`
+      log.push(`another cluster of the project reserves ${id} for a Service of the same name`)
+      const marks = serviceMarks({ ...scheme, cluster: 'cluster-2' }, keys[random(2)] ?? '')
+      harness.cloud.put(makeReservation({ id, address: `192.0.2.${id.at(-1)}`, marks }))
+    },
+  },
   {
     weight: 3,
     move: async ({ harness, random, log }) => {
@@ -133,9 +152,34 @@ export async function walkOn(
   }
 }
 
-/** A walk with two processes, one of which leads. */
+/** What others have in the project, and what an account that is not ours has, stays as it is. */
+export function watchOthers({ harness, astray }: Walk): void {
+  const { released, marked } = harness.cloud
+  const touched = [...released, ...marked].filter((id) => id.startsWith('foreign-'))
+  assert.equal(touched, [], "another cluster's reservations are changed")
+  assert.equal(astray.cloud.bought, [], 'bought in the project of another account')
+}
+
+/** The reservations that this cluster pays for. */
+export function ownReservations({ harness }: Pick<Walk, 'harness'>): Reservation[] {
+  return harness.cloud.reserved().filter(({ id }) => !id.startsWith('foreign-'))
+}
+
+/** A walk with three processes: one leads, one serves reviews, and one does so with a key of another account. */
 export function beginWalk(walker: Walker): Walk {
-  const walk: Walk = Object.assign(walker, { leader: walker.start('p1'), busy: new Map(), generation: 1 })
+  const { harness } = walker
+  harness.setProject()
+  // Only what a record holds: where none knows an address, the second grant is found by a sweep, and a person decides.
+  harness.cloud.doubles = () =>
+    harness.api
+      .stored(elasticIPs)
+      .flatMap(({ status = {} }) => (status.deletionRequestedAt ? [] : (status.address ?? [])))
+  const leader = walker.start('p1')
+  const cloud = scriptedCloud(harness.now)
+  const astray = { actor: walker.start('astray', { project: 'project-2', cloud }), cloud }
+  // Nobody kills it, and it never leads.
+  walker.actors.pop()
+  const walk: Walk = Object.assign(walker, { leader, busy: new Map(), generation: 1, astray })
   startAnother(walk)
   return walk
 }

@@ -10,13 +10,14 @@ import { serviceMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { makeReservation } from '../builders.ts'
 import { comeToRest } from './walk-life.ts'
-import { type Walk, beginWalk, keys, moves, walkOn } from './walk-moves.ts'
+import { type Walk, beginWalk, keys, moves, ownReservations, walkOn, watchOthers } from './walk-moves.ts'
 import { makeWalker } from './walker.ts'
 import { scheme } from './harness.ts'
 
 /** What must hold at every moment. */
 function watch(walk: Walk): void {
   const { harness } = walk
+  watchOthers(walk)
   for (const key of keys) {
     const { service } = serviceMarks(scheme, key)
     const paid = harness.cloud.bought.filter(
@@ -52,7 +53,7 @@ function judge({ harness, surprises }: Walk): void {
   }
   const held = new Set(harness.api.stored(elasticIPs).map(({ status }) => status?.reservationID))
   // What a predecessor reserved in addition for a Service that exists is reported and kept.
-  const ours = harness.cloud.reserved().filter(({ id }) => held.has(id) || !id.startsWith('old-'))
+  const ours = ownReservations({ harness }).filter(({ id }) => held.has(id) || !id.startsWith('old-'))
   assert.equal(ours.length, wanting.length, 'reservations and Services that want one')
   assert.equal(harness.api.stored(elasticIPs).length, wanting.length, 'records and Services that want one')
 }

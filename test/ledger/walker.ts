@@ -3,10 +3,11 @@ import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import { KubeError } from '../../kube/errors.ts'
+import { AddressInUse } from '../../ledger/record/address-use.ts'
 import type { ElasticIPStatus } from '../../ledger/record/elastic-ip.ts'
 import { random as randomOf } from '../chaos/random.ts'
 import type { HeardCall, Hooks } from '../fakes/interposed.ts'
-import { makeHarness, type Process, type ProcessOptions, type Harness } from './harness.ts'
+import { makeHarness, type Account, type Process, type ProcessOptions, type Harness } from './harness.ts'
 
 /** A call that has not arrived, or an answer that has not come back. */
 type Gate = {
@@ -38,7 +39,7 @@ export type Walker = {
   settle: () => Promise<void>
   pass: (ms: number) => Promise<void>
   openOne: (gate: Gate, cut: boolean) => Promise<void>
-  start: (name: string) => Actor
+  start: (name: string, account?: Account) => Actor
   crash: (actor: Actor) => Promise<void>
   /** Starts work of a process; it may fail with an error of the API server or the cloud. */
   go: (actor: Actor, what: string, work: () => Promise<unknown>) => void
@@ -91,7 +92,7 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
     return { before: at('before'), after: at('after') }
   }
 
-  function start(name: string): Actor {
+  function start(name: string, account?: Account): Actor {
     const ends: { atMs: number; controller: AbortController }[] = []
     const timeLimit = () => {
       const end = { atMs: nowMs() + budgetMs, controller: new AbortController() }
@@ -99,7 +100,8 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
       return { signal: end.controller.signal, isOver: () => nowMs() >= end.atMs }
     }
     const self = () => actor
-    const process = harness.process(name, { ...facts, kube: hooks(self, 'kube'), cloud: hooks(self, 'sky'), timeLimit })
+    const hooked = { kube: hooks(self, 'kube'), cloud: hooks(self, 'sky') }
+    const process = harness.process(name, { ...facts, ...hooked, timeLimit, account })
     const actor: Actor = { ...process, name, isFrozen: false }
     actors.push(actor)
     return actor
@@ -156,10 +158,10 @@ export function makeWalker(seed: number, facts: Pick<ProcessOptions, 'warmPool'>
   return { harness, random, log, actors, gates, surprises, settle, pass, openOne, start, crash, go, gate, note }
 }
 
-/** Refusals and lost answers; a sweep throws those of single objects together. */
+/** Refusals, lost answers, and what a cloud granted twice; a sweep throws those of single objects together. */
 function isExpected(error: unknown): error is Error {
   if (error instanceof AggregateError) return error.errors.every(isExpected)
-  return error instanceof KubeError || error instanceof CloudError
+  return [KubeError, CloudError, AddressInUse].some((kind) => error instanceof kind)
 }
 
 /** The error of a call that is never answered. */

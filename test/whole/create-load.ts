@@ -23,7 +23,7 @@ export type Creates = {
 const namespace = 'default'
 const perSecond = 20
 /** More users than these wait for an answer at no time: on a slow machine the load must not grow by itself. */
-const maxUsers = 40
+const maxUsers = 8
 
 /** Creates up to twenty Services a second while `act` goes on, and waits for the answer to each. */
 export async function createWhile(client: KubeClient, prefix: string, act: () => Promise<unknown>): Promise<Creates> {

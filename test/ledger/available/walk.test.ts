@@ -18,7 +18,19 @@ import { isAvailable, isWarm } from '../../../ledger/record/source.ts'
 import { makeLot, makeReservation, makeService } from '../../builders.ts'
 import { scheme } from '../harness.ts'
 import { comeToRest, create } from '../walk-life.ts'
-import { type Move, type Walk, beginWalk, keys, lead, moves, names, one, walkOn } from '../walk-moves.ts'
+import {
+  type Move,
+  type Walk,
+  beginWalk,
+  keys,
+  lead,
+  moves,
+  names,
+  one,
+  ownReservations,
+  walkOn,
+  watchOthers,
+} from '../walk-moves.ts'
 import { makeWalker } from '../walker.ts'
 
 const size = 2
@@ -56,7 +68,9 @@ const availableMoves: Move[] = [
 ]
 
 /** What must hold at every moment. */
-function watch({ harness }: Walk): void {
+function watch(walk: Walk): void {
+  watchOthers(walk)
+  const { harness } = walk
   const records = harness.api.stored(elasticIPs)
   const held = records.filter((record) => heldAddress(record) !== undefined && !isAvailableRecord(record))
   const holders = new Map<string, string>()
@@ -97,7 +111,7 @@ function judge({ harness, surprises, log }: Walk): void {
     Array.from({ length: size }, (_, n) => `warm-da-${n + 1} true`),
   )
   const held = new Set(records.map(reservationIdOf))
-  const left = harness.cloud.reserved().filter(({ id }) => !held.has(id))
+  const left = ownReservations({ harness }).filter(({ id }) => !held.has(id))
   // A user deleted the record that knew of an earlier request: what it bought is kept for the Service, and reported.
   for (const { id, marks } of left) {
     const key =
@@ -115,7 +129,7 @@ function judge({ harness, surprises, log }: Walk): void {
   // A Service that waits for an address by name keeps what its record had requested before.
   const plain = owners.filter((record) => record?.status?.reservationID && !record.spec.source).length
   const expected = plain + size + 1 + left.length
-  assert.is(harness.cloud.reserved().length, expected, 'reservations and Services that want one')
+  assert.is(ownReservations({ harness }).length, expected, 'reservations and Services that want one')
 }
 
 async function walkFrom(seed: number, steps: number): Promise<void> {
