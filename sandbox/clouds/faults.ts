@@ -11,6 +11,7 @@ export const answers = [
   'empty-list',
   'short-pages',
   'shuffled-list',
+  'other-address',
 ] as const
 
 export type Fault = {
@@ -28,6 +29,8 @@ export type Fault = {
   location?: string
   /** `short-pages`: the maximum size of a page, whatever size the client requests. */
   perPage?: number
+  /** `other-address`: what the answer has in place of each address. */
+  address?: string
   /** For a status: the Retry-After header; none when absent. */
   retryAfterSeconds?: number
   /** For a status: the text of the error; the vendor's usual text when absent. */
@@ -89,10 +92,11 @@ export function describeFault({ answer, done }: Fault): string {
   return done ? `done, then ${answer}` : String(answer)
 }
 
-function check({ answer, times, ms, perPage }: Fault): void {
+function check({ answer, times, ms, perPage, address }: Fault): void {
   const known = typeof answer === 'number' ? answer >= 400 && answer <= 599 : answers.includes(answer)
   if (!known) throw new ControlError(`answer ${answer}: expected a status from 400 to 599, or ${answers.join(', ')}`)
   if (answer === 'slow' && ms === undefined) throw new ControlError('answer "slow" needs "ms"')
+  if (answer === 'other-address' && !address) throw new ControlError('answer "other-address" needs "address"')
   if (answer === 'short-pages' && !(perPage && perPage > 0))
     throw new ControlError('"short-pages" needs "perPage" above 0')
   if (times !== undefined && times < 1) throw new ControlError('times is 1 or more')

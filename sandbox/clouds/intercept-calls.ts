@@ -59,7 +59,7 @@ export function interceptCalls(
   app.addHook('onSend', async (request, reply, payload) => {
     const fault = struckBy(request, reply)
     const faultBody = fault?.done ? await applyFault(fault, { request, reply, format, closing }) : undefined
-    const body = faultBody ?? payload
+    const body = faultBody ?? withOtherAddress(payload, fault)
     const text = typeof body === 'string' ? body : ''
     if (!isEdgeAnswer(reply)) reply.headers(format.headers(request, reply.statusCode, text))
     return body
@@ -112,6 +112,13 @@ async function applyFault(
   if (title) return webPage(reply, `${fault.answer} ${title}`)
   reply.type('application/json; charset=utf-8')
   return JSON.stringify(format.errorBody(fault.answer, fault.message))
+}
+
+/** Applies a fault by which the cloud answers with an address that it did not allocate. */
+function withOtherAddress(payload: unknown, fault: ActiveFault | undefined): unknown {
+  if (fault?.answer !== 'other-address' || typeof payload !== 'string' || !payload.startsWith('{')) return payload
+  const other = (name: string, value: unknown) => (name === 'address' && value ? fault.address : value)
+  return JSON.stringify(JSON.parse(payload, other))
 }
 
 function plainUrl({ host, url }: FastifyRequest): string {

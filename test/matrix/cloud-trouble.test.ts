@@ -160,6 +160,21 @@ for (const answer of [500, 'reset'] as const) {
   })
 }
 
+clusterTest(
+  'no Service gets an address that none can have, and the right one follows when the cloud says it',
+  async () => {
+    await endOutage()
+    faults.add({ answer: 'other-address', address: '127.0.0.1' })
+    assert.match(
+      await createPending('lied'),
+      /reservation \S+ is 127\.0\.0\.1, which is a loopback address; it stays reserved/,
+    )
+    assert.match(await stage.run('get', 'eip', 'default.lied', '-o', 'wide'), 'Requested')
+    faults.clear()
+    await endWithOne('lied')
+  },
+)
+
 /** The product starts at the quota, and denies new Services during trouble; Service `missed` was created before. */
 const startStrict = once(async () => {
   await endOutage()
