@@ -126,7 +126,11 @@ test('good files pass', () => {
   assert.is(verdict, '2 passed, 0 failed')
 })
 
-test('a run without any file fails', () => assert.is(run({}).status, 1))
+test('a run without any file fails and says which words it looked for', () => {
+  const { status, stdout } = run({ 'a.test.ts': `${head}${good}test.run()` }, { select: ['other'] })
+  assert.is(status, 1)
+  assert.match(stdout, 'no test file has other in its path')
+})
 
 const rigged = {
   'rig/a.test.ts': `${head}import * as os from 'node:os'

@@ -99,6 +99,8 @@ const sum: Pick<FileReport, 'passed' | 'failed'> = {
   passed: verdicts.reduce((all, { report }) => all + report.passed, 0),
   failed: verdicts.reduce((all, verdict) => all + failuresOf(verdict), isInCi ? notRun.length : 0),
 }
+if (runs.length === 0) console.log(`no test file has ${words.join(' and ')} in its path`)
+else if (sum.passed + sum.failed === 0) console.log(`no test has ${testNames.join(' or ')} in its name`)
 console.log(`\n${sum.passed} passed, ${sum.failed} failed`)
 process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0
 
