@@ -2,7 +2,7 @@
 import { announce } from './announce.ts'
 import { burst } from './burst.ts'
 import { controlPlane } from './control-plane.ts'
-import { create } from './create.ts'
+import { create, held } from './create.ts'
 import { drain } from './drain.ts'
 import { handover } from './handover.ts'
 import type { Measure, Row } from './measure.ts'
@@ -16,6 +16,7 @@ import { webhook } from './webhook.ts'
 
 const measures: Record<string, Measure> = {
   create,
+  held,
   warm,
   burst,
   webhook,
@@ -29,8 +30,8 @@ const measures: Record<string, Measure> = {
   'control-plane': () => controlPlane(),
 }
 
-/** A quarter of an hour long, so only measured where it is named. */
-const named = ['control-plane']
+/** Five minutes and a quarter of an hour long, so only measured where they are named. */
+const named = ['held', 'control-plane']
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in measures))

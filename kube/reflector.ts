@@ -3,7 +3,7 @@ import { type Change, makeCache } from './cache.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type ListWatch, type Pace, type Store, listAndWatch } from './list-watch.ts'
 import type { Log } from './log.ts'
-import type { Key, KubeObject, ObjectMeta } from './objects.ts'
+import { type Key, type KubeObject, type ObjectMeta, keyOf } from './objects.ts'
 
 export type ReflectorOptions<T extends KubeObject> = Pick<ListWatch<T>, 'client' | 'resource'> &
   ListWatch<T>['selection'] & {
@@ -27,6 +27,11 @@ export type Reflector<T extends KubeObject> = {
   hasSynced(): boolean
   get(key: Key): T | undefined
   list(): T[]
+  /**
+   * Whether the cache has this version of an object, or a later one: then it has all of its kind that was written before.
+   * It waits so long for that.
+   */
+  hasReached(object: T, waitMs: number): Promise<boolean>
   /** Calls the listener at every change from now on: at the first list, and for deletions that no watch reported. */
   onChange(listener: Listener<T>): void
   /** The time since the API server's last response. More than six minutes mean that the connection is lost. */
@@ -51,12 +56,14 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   const cache = makeCache<T>()
   const listeners: Listener<T>[] = []
   const firstList = new EventEmitter()
+  const changed = new EventEmitter().setMaxListeners(0)
   let hasSynced = false
   let contactAtMs = clock.now()
 
   const notify = (changes: Change<T>[]) => {
     for (const { key, current, previous } of changes)
       for (const listener of listeners) callListener(log, () => listener(key, current, previous))
+    changed.emit('change')
   }
   const store: Store<T> = {
     strip: (object) => prepare(object, options.strip),
@@ -82,6 +89,14 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
     hasSynced: () => hasSynced,
     get: cache.get,
     list: cache.list,
+    async hasReached(object, waitMs) {
+      const signal = AbortSignal.timeout(waitMs)
+      while (!isAtLeast(cache.get(keyOf(object)), object)) {
+        if (signal.aborted) return false
+        await once(changed, 'change', { signal }).catch(() => undefined)
+      }
+      return true
+    },
     onChange: (listener) => void listeners.push(listener),
     silentForMs: () => clock.now() - contactAtMs,
   }
@@ -94,6 +109,13 @@ function selectionOf<T extends KubeObject>(options: ReflectorOptions<T>): ListWa
     ...(labelSelector !== undefined && { labelSelector }),
     ...(fieldSelector !== undefined && { fieldSelector }),
   }
+}
+
+/** Versions of one kind are numbers that grow with each write (Kubernetes API conventions, since 1.35). */
+function isAtLeast(stored: KubeObject | undefined, { metadata }: KubeObject): boolean {
+  const [has = '', wants = ''] = [stored?.metadata.resourceVersion, metadata.resourceVersion]
+  if (has === wants) return has !== ''
+  return /^\d+$/.test(has) && /^\d+$/.test(wants) && BigInt(has) > BigInt(wants)
 }
 
 /** An object as the cache keeps it: stripped, and frozen at the levels that callers most easily change by mistake. */

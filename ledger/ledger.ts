@@ -175,19 +175,26 @@ function freeWarm({ caches }: LedgerOptions): () => ElasticIP[] {
   }
 }
 
+/** A cache of a healthy process shows a write within milliseconds. */
+const seenWithinMs = 1_000
+
 /**
- * Counts what the API server has now, not what a cache has, so that a limit also holds when replicas race. Claims that
- * count at the same time share a list: it begins after each of them has written its record.
+ * Counts what was written before the record, its own write included, so that a limit also holds when replicas race. The
+ * cache has that once it shows the record. Where it does not in time, claims that count at once share a list.
  */
-function limiter({ client, settings }: LedgerOptions): ClaimDeps['overLimit'] {
+function limiter({ client, settings, caches }: LedgerOptions): ClaimDeps['overLimit'] {
   const { maxAddresses: cluster, maxAddressesPerNamespace: namespace } = settings.cluster
   if (cluster === undefined && namespace === undefined) return () => Promise.resolve(undefined)
-  const all = sharedRead({
+  const listed = sharedRead({
     read: (signal) => listAll(client, elasticIPs, { signal }),
     recentMs: 0,
     abandonedError: (cause) => new Error('nobody waits for the number of addresses', { cause }),
   })
-  return async (record, signal) => overLimit(record, await all.fresh(signal), { cluster, namespace })
+  return async (record, signal) => {
+    const isStored = record.metadata.resourceVersion !== undefined
+    const isSeen = isStored && (await caches.records.hasReached(record, seenWithinMs))
+    return overLimit(record, isSeen ? caches.records.list() : await listed.fresh(signal), { cluster, namespace })
+  }
 }
 
 /** An address is released only if its Service is gone, is being deleted, or certainly wants none of ours or another. */

@@ -396,6 +396,17 @@ test('synced resolves after the first list, and rejects when its signal aborts',
     assert.is((await errorOf(still.synced(AbortSignal.timeout(5)))).name, 'AbortError')
   }))
 
+test('a reflector says when it has a version of an object, or a later one', () =>
+  withReflector(
+    [list('9', service('a', '9')), closed(['MODIFIED', service('a', '11')]), open()],
+    async ({ services }) => {
+      assert.is(await services.hasReached(service('a', '10'), 60_000), true)
+      assert.is(await services.hasReached(service('a', '9'), 60_000), true)
+      assert.is(await services.hasReached(service('a', '12'), 5), false)
+      assert.is(await services.hasReached(service('b', '1'), 5), false)
+    },
+  ))
+
 test('a listener that throws stops neither the others nor the reflector', () =>
   withReflector([list('1', service('a')), open(['ADDED', service('b', '2')])], async ({ services, changes, log }) => {
     services.onChange(() => {
