@@ -55,8 +55,7 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   const { clock = systemClock, log, resource, client, pace } = options
   const cache = makeCache<T>()
   const listeners: Listener<T>[] = []
-  const firstList = new EventEmitter()
-  const changed = new EventEmitter().setMaxListeners(0)
+  const [firstList, changed] = [new EventEmitter(), new EventEmitter().setMaxListeners(0)]
   let hasSynced = false
   let contactAtMs = clock.now()
 
@@ -78,8 +77,8 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
     drop: (object) => notify(cache.drop(object)),
     contact: () => (contactAtMs = clock.now()),
   }
-  const selection = selectionOf(options)
-  const deps = { client, resource, selection, store, pace: { ...defaultPace, ...pace }, clock, log }
+  const wanted = { selection: selectionOf(options), pace: { ...defaultPace, ...pace } }
+  const deps = { client, resource, store, clock, log, ...wanted }
 
   return {
     start: (signal) => void listAndWatch(deps, signal),
@@ -89,14 +88,7 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
     hasSynced: () => hasSynced,
     get: cache.get,
     list: cache.list,
-    async hasReached(object, waitMs) {
-      const signal = AbortSignal.timeout(waitMs)
-      while (!isAtLeast(cache.get(keyOf(object)), object)) {
-        if (signal.aborted) return false
-        await once(changed, 'change', { signal }).catch(() => undefined)
-      }
-      return true
-    },
+    hasReached: reached(cache.get, changed),
     onChange: (listener) => void listeners.push(listener),
     silentForMs: () => clock.now() - contactAtMs,
   }
@@ -108,6 +100,18 @@ function selectionOf<T extends KubeObject>(options: ReflectorOptions<T>): ListWa
     ...(namespace !== undefined && { namespace }),
     ...(labelSelector !== undefined && { labelSelector }),
     ...(fieldSelector !== undefined && { fieldSelector }),
+  }
+}
+
+/** Waits at each change until the cache has an object in this version, or a later one. */
+function reached<T extends KubeObject>(get: (key: Key) => T | undefined, changed: EventEmitter) {
+  return async (object: T, waitMs: number): Promise<boolean> => {
+    const signal = AbortSignal.timeout(waitMs)
+    while (!isAtLeast(get(keyOf(object)), object)) {
+      if (signal.aborted) return false
+      await once(changed, 'change', { signal }).catch(() => undefined)
+    }
+    return true
   }
 }
 

@@ -47,7 +47,7 @@ const now = () => new Date()
 
 /** The ledger of this cluster and this cloud. */
 export function makeLedger(options: LedgerOptions): Ledger {
-  const { client, vendor, cluster, identity, settings, log, caches, clusterNetwork } = options
+  const { client, vendor, cluster, identity, settings, log, clusterNetwork } = options
   const { namespace } = settings.process
   const { cloudTimeoutMs } = settings.cluster
   const name = names.ledgerConfigMap
@@ -71,15 +71,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     identity,
     possibleUsers: readPossibleUsers(client, requestAnnotations),
     clusterNetwork,
-    grantedProblem: grantedCheck({
-      clusterNetwork,
-      cached: { records: () => caches.records.list(), services: () => caches.services.list() },
-      stored: {
-        record: (record) => client.get(elasticIPs, { name: record }),
-        service: ({ metadata }) => client.get(services, metadata),
-      },
-      monotonicMs,
-    }),
+    grantedProblem: grantedCheck(grantedFacts(options, monotonicMs)),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
     clusterState: () => guard.state(),
     haltReason: async (signal: AbortSignal) => {
@@ -94,6 +86,21 @@ export function makeLedger(options: LedgerOptions): Ledger {
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
   return { deps, claims: claims(deps), mark, guard, project, loss: lossConfirmation(options, { map, at }) }
+}
+
+function grantedFacts(
+  { client, caches, clusterNetwork }: LedgerOptions,
+  monotonicMs: () => number,
+): Parameters<typeof grantedCheck>[0] {
+  return {
+    clusterNetwork,
+    cached: { records: () => caches.records.list(), services: () => caches.services.list() },
+    stored: {
+      record: (name) => client.get(elasticIPs, { name }),
+      service: ({ metadata }) => client.get(services, metadata),
+    },
+    monotonicMs,
+  }
 }
 
 /** Who leads now: the holder of the lease, or this replica if there is no election. */

@@ -33,60 +33,77 @@ export type GrantedFacts = {
 
 type UsedAddress = { address: string; reservationID: string }
 
-/** A cache shows within this time what this process has stored. */
-const unseenMs = 60_000
-
 /** Checks the grants of one process. It remembers its own, so that no two claims at the same time share a reservation. */
-export function grantedCheck({
-  clusterNetwork,
-  cached,
-  stored,
-  monotonicMs,
-}: GrantedFacts): LedgerDeps['grantedProblem'] {
-  const recent = new Map<string, { record: ElasticIP; atMs: number }>()
-  const remember = (record: ElasticIP) => {
-    for (const [name, { atMs }] of recent) if (monotonicMs() - atMs > unseenMs) recent.delete(name)
-    recent.set(record.metadata.name, { record, atMs: monotonicMs() })
-  }
-  const isHeldBy = async (name: string, isHolder: (record: ElasticIP) => boolean) => {
-    const record = await stored.record(name).catch(unread)
-    if (record === 'unread') return true
-    if (!record) return false
-    // What this process is about to store.
-    return isHolder(record) || (recent.has(name) && reservationIdOf(record) === undefined)
-  }
-  const holderOf = async (record: ElasticIP, used: UsedAddress) => {
-    const granted = [...recent.values()].map((grant) => grant.record)
-    const names = holdersIn([...cached.records(), ...granted], record, used)
-    for (const name of new Set(names)) {
-      if (await isHeldBy(name, (one) => holdersIn([one], record, used).length > 0)) {
-        return `ElasticIP ${name} holds already`
-      }
-    }
-    return undefined
-  }
-  const viewerOf = async (record: ElasticIP, address: string) => {
-    const shows = (service: Service) => usesOf(service).some((use) => use.address === address)
-    const viewers = cached.services().filter(shows)
-    if (isSource(record) || viewers.some((service) => keyOf(service) === claimKey(record))) return undefined
-    for (const service of viewers) {
-      const current = await stored.service(service).catch(unread)
-      if (current === 'unread' || (current && shows(current))) return `Service ${keyOf(service)} shows already`
-    }
-    return undefined
-  }
+export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] {
+  const recent = recentGrants(facts.monotonicMs)
   return async (record, { id, address: text = '' }) => {
     const address = parseIpAddress(text)
     if (!address) return `reservation ${id} is ${quote(text)}, which is no IP address`
     const used = { address: address.text, reservationID: id }
     // It is looked up before it is remembered, and nothing happens in between: of two grants one sees the other.
-    const holder = holderOf(record, used)
-    remember({ ...record, status: { ...record.status, phase: 'Reserved', ...used } })
-    const problem = unusable(address, clusterNetwork) ?? (await holder) ?? (await viewerOf(record, address.text))
+    const holder = holderOf(facts, recent, { record, used })
+    recent.remember({ ...record, status: { ...record.status, phase: 'Reserved', ...used } })
+    const problem =
+      unusable(address, facts.clusterNetwork) ?? (await holder) ?? (await viewerOf(facts, record, address.text))
     if (problem === undefined) return undefined
-    recent.delete(record.metadata.name)
+    recent.forget(record)
     return `reservation ${id} is ${address.text}, which ${problem}`
   }
+}
+
+/** A cache shows within this time what this process has stored. */
+const unseenMs = 60_000
+
+type RecentGrants = ReturnType<typeof recentGrants>
+
+/** What this process has granted, and its caches may not show yet. */
+function recentGrants(monotonicMs: () => number) {
+  const grants = new Map<string, { record: ElasticIP; atMs: number }>()
+  return {
+    remember(record: ElasticIP): void {
+      for (const [name, { atMs }] of grants) if (monotonicMs() - atMs > unseenMs) grants.delete(name)
+      grants.set(record.metadata.name, { record, atMs: monotonicMs() })
+    },
+    forget: ({ metadata }: ElasticIP): void => void grants.delete(metadata.name),
+    has: (name: string): boolean => grants.has(name),
+    records: (): ElasticIP[] => [...grants.values()].map(({ record }) => record),
+  }
+}
+
+/** Which other record has the address or the reservation, for a message. */
+async function holderOf(
+  { cached, stored }: GrantedFacts,
+  recent: RecentGrants,
+  { record, used }: { record: ElasticIP; used: UsedAddress },
+): Promise<string | undefined> {
+  const names = holdersIn([...cached.records(), ...recent.records()], record, used)
+  for (const name of new Set(names)) {
+    const current = await stored.record(name).catch(unread)
+    const isHolder =
+      current === 'unread' ||
+      (current !== undefined &&
+        (holdersIn([current], record, used).length > 0 ||
+          // What this process is about to store.
+          (recent.has(name) && reservationIdOf(current) === undefined)))
+    if (isHolder) return `ElasticIP ${name} holds already`
+  }
+  return undefined
+}
+
+/** Which other Service shows an address that its own does not show, for a message. */
+async function viewerOf(
+  { cached, stored }: GrantedFacts,
+  record: ElasticIP,
+  address: string,
+): Promise<string | undefined> {
+  const shows = (service: Service) => usesOf(service).some((use) => use.address === address)
+  const viewers = cached.services().filter(shows)
+  if (isSource(record) || viewers.some((service) => keyOf(service) === claimKey(record))) return undefined
+  for (const service of viewers) {
+    const current = await stored.service(service).catch(unread)
+    if (current === 'unread' || (current && shows(current))) return `Service ${keyOf(service)} shows already`
+  }
+  return undefined
 }
 
 /** What could not be read counts as in use: the reservation is kept, and a later claim looks again. */

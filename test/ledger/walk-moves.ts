@@ -175,7 +175,7 @@ export function beginWalk(walker: Walker): Walk {
       .stored(elasticIPs)
       .flatMap(({ status = {} }) => (status.deletionRequestedAt ? [] : (status.address ?? [])))
   const leader = walker.start('p1')
-  const cloud = scriptedCloud(harness.now)
+  const cloud = scriptedCloud(() => harness.now())
   const astray = { actor: walker.start('astray', { project: 'project-2', cloud }), cloud }
   // Nobody kills it, and it never leads.
   walker.actors.pop()
