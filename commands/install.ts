@@ -61,9 +61,9 @@ function objectsOf(
   pathSecret: string,
   metallbConfigMap: ReturnType<typeof metallbConfigMapOf>,
 ): KubeObject[] {
-  const { namespace, leaseNamespace, leaseName, webhookUrl: url } = settings
+  const { namespace, leaseNamespace, leaseName, webhookUrl: url, loadBalancerClasses: classes } = settings
   const rights = { namespace, leaseNamespace, leaseName, metallbConfigMap }
-  return installObjects({ ...rights, url, pathSecret, webhooks: webhookIdentities })
+  return installObjects({ ...rights, url, classes, pathSecret, webhooks: webhookIdentities })
 }
 
 function nextStep({ namespace, webhookUrl }: InstallSettings): string {

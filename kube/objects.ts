@@ -125,7 +125,11 @@ export type ClientConfig = {
 
 export type WebhookConfiguration = KubeObject & {
   kind: 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration'
-  webhooks?: { name: string; clientConfig: ClientConfig }[]
+  webhooks?: {
+    name: string
+    clientConfig: ClientConfig
+    matchConditions?: { name: string; expression: string }[]
+  }[]
 }
 
 /** An Event about an object, as `kubectl describe` shows it. */

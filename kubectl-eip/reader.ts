@@ -4,6 +4,7 @@ import { listAll } from '../kube/list-all.ts'
 import { services } from '../kube/resource.ts'
 import { type PossibleUsers } from '../ledger/record/address-use.ts'
 import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
+import { withoutClass } from '../settings/service-policy.ts'
 import { allRequestAnnotations } from '../ledger/users/possible-users.ts'
 import { Refusal } from './io.ts'
 
@@ -73,5 +74,10 @@ export async function readUsers(cluster: Cluster): Promise<PossibleUsers> {
     throw new Refusal(
       `you may not ${right}, and without that nobody can tell whether a Service still shows the address; ask an administrator`,
     )
-  return { services: all.value, records, requestAnnotations: allRequestAnnotations({ annotations: [] }) }
+  return {
+    services: all.value,
+    records,
+    requestAnnotations: allRequestAnnotations({ annotations: [] }),
+    classes: [withoutClass],
+  }
 }

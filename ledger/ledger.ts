@@ -25,7 +25,7 @@ import { type Want, isWanted } from './want/want.ts'
 import { names } from '../settings/installed-names.ts'
 import type { Context } from './context.ts'
 import type { Caches } from './caches.ts'
-import { allRequestAnnotations, cachedAddresses, readPossibleUsers } from './users/possible-users.ts'
+import { cachedAddresses, readPossibleUsers } from './users/possible-users.ts'
 
 export type LedgerOptions = Context & {
   want: (service: Service) => Want
@@ -61,7 +61,6 @@ export function makeLedger(options: LedgerOptions): Ledger {
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
-  const requestAnnotations = allRequestAnnotations(vendor.policy.requestAnnotations)
   const deps = {
     records: records(client, { identity, now }),
     cloud: vendor.cloud,
@@ -69,7 +68,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     scheme,
     sweepsUntagged: settings.cluster.sweepUntagged,
     identity,
-    possibleUsers: readPossibleUsers(client, requestAnnotations),
+    possibleUsers: readPossibleUsers(client, vendor.policy),
     clusterNetwork,
     grantedProblem: grantedCheck(grantedFacts(options, monotonicMs)),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
@@ -89,11 +88,12 @@ export function makeLedger(options: LedgerOptions): Ledger {
 }
 
 function grantedFacts(
-  { client, caches, clusterNetwork }: LedgerOptions,
+  { client, caches, clusterNetwork, vendor }: LedgerOptions,
   monotonicMs: () => number,
 ): Parameters<typeof grantedCheck>[0] {
   return {
     clusterNetwork,
+    classes: vendor.policy.classes,
     cached: { records: () => caches.records.list(), services: () => caches.services.list() },
     stored: {
       record: (name) => client.get(elasticIPs, { name }),
@@ -173,8 +173,8 @@ function makeGuard(
 }
 
 /** Warm addresses that no Service shows, by our caches: what a claim tries first. It looks live before it takes one. */
-function freeWarm({ caches }: LedgerOptions): () => ElasticIP[] {
-  const shown = cachedAddresses(() => caches.services.list())
+function freeWarm({ caches, vendor }: LedgerOptions): () => ElasticIP[] {
+  const shown = cachedAddresses(() => caches.services.list(), vendor.policy.classes)
   return () => {
     const free = caches.records.list().filter((record) => isWarm(record) && isAvailable(record))
     const inUse: ReadonlySet<string | undefined> = free.length === 0 ? new Set() : shown()

@@ -16,6 +16,8 @@ export type Choices = {
   block: (path: string) => unknown
   /** The entries of a map, to spread into a map. */
   entries: (path: string) => object
+  /** The items of a list, or a text of such items, separated by commas; `otherwise` if there is none. */
+  joined: (path: string, otherwise: string) => string
   /** The items of a list, to spread into a list. */
   items: (path: string) => unknown[]
   /** `then`, a map entry or a list item, where the condition is met; absent otherwise. */

@@ -6,6 +6,7 @@ import { elasticIPDefinition } from './elastic-ip-crd.ts'
 import { webhookSecret, webhookService } from './install.ts'
 import { dashboard, metricsService, networkPolicy, podMonitor, prometheusRule, serviceMonitor } from './monitoring.ts'
 import { names } from '../settings/installed-names.ts'
+import { withoutClass } from '../settings/service-policy.ts'
 import { rbac } from './rbac.ts'
 import { type WebhookFacts, type WebhookPolicy, byService, webhookConfigurations } from './webhook-configurations.ts'
 import { deployment, podDisruptionBudget } from './workload.ts'
@@ -61,9 +62,10 @@ function rights({ release: { namespace }, text }: Choices) {
 }
 
 function webhookOptions(choices: Choices, webhooks: WebhookFacts[]) {
-  const { block, items, pathSecret, release, text, unless, when } = choices
+  const { block, items, joined, pathSecret, release, text, unless, when } = choices
   const policy: WebhookPolicy = {
     failurePolicy: text('webhooks.failurePolicy'),
+    classes: joined('settings.load-balancer-class', withoutClass),
     excludedNamespaces: [
       // With Ignore nothing waits for us. With Fail the cluster must be able to repair itself without us.
       when({ value: 'webhooks.failurePolicy', is: 'Fail' }, 'kube-system'),

@@ -8,6 +8,7 @@ export function knownChoices(values: ValueTree, release: Release, pathSecret: st
     scalar: at,
     block: (path) => (isSet(at(path)) ? at(path) : undefined),
     entries: (path) => mapAt(values, path),
+    joined: (path, otherwise) => joined(at(path)) || otherwise,
     items: (path) => listAt(values, path),
     when: (condition, then) => (isMet(values, condition) ? then : undefined),
     unless: (condition, then) => (isMet(values, condition) ? undefined : then),
@@ -36,7 +37,11 @@ function flagsOf(settings: unknown): string[] {
   return Object.entries(settings)
     .filter(([, value]) => value !== undefined && value !== null)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `--${name}=${Array.isArray(value) ? value.map(textOf).join(',') : textOf(value)}`)
+    .map(([name, value]) => `--${name}=${joined(value)}`)
+}
+
+function joined(value: unknown): string {
+  return Array.isArray(value) ? value.map(textOf).join(',') : textOf(value)
 }
 
 function imageOf(values: ValueTree, version: string): string {

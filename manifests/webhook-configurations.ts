@@ -1,3 +1,4 @@
+import { withoutClass } from '../settings/service-policy.ts'
 import { names, serviceAccountUser } from '../settings/installed-names.ts'
 
 /** The identity of a webhook, from its code. */
@@ -18,6 +19,8 @@ export type WebhookOptions = {
   pathSecret: string
   /** The URL of a process outside the cluster; without it the API server calls its Service. */
   url?: string | undefined
+  /** The classes of Services that are reviewed; without it, those without a class. */
+  classes?: readonly string[]
   /** What an operator decides about the reviews of Services; without it, the defaults. */
   policy?: WebhookPolicy
 }
@@ -25,6 +28,8 @@ export type WebhookOptions = {
 /** Parts of the webhooks of Services, and the annotations of both configurations. */
 export type WebhookPolicy = {
   failurePolicy: unknown
+  /** The classes of Services that are reviewed, separated by commas. */
+  classes: string
   /** Items for a list of namespaces whose Services are not reviewed. */
   excludedNamespaces: unknown[]
   /** More requirements for the labels of a namespace. */
@@ -36,10 +41,11 @@ export type WebhookPolicy = {
   clientConfig: (path: string) => object
 }
 
-function defaultPolicy({ namespace, url }: WebhookOptions): WebhookPolicy {
+function defaultPolicy({ namespace, url, classes = [withoutClass] }: WebhookOptions): WebhookPolicy {
   return {
     // Our outage must not stop a cluster: the controller completes what admission missed. A denial still counts.
     failurePolicy: 'Ignore',
+    classes: classes.join(','),
     excludedNamespaces: [],
     namespaceExpressions: [],
     namespaceLabels: undefined,
@@ -113,7 +119,7 @@ function ofServices(webhook: WebhookFacts, { namespace, policy }: Decided): obje
       ...(namespaceLabels === undefined ? {} : { matchLabels: namespaceLabels }),
     },
     ...(objectSelector === undefined ? {} : { objectSelector }),
-    matchConditions: conditions(webhook, namespace),
+    matchConditions: conditions(webhook, { namespace, classes: policy.classes }),
   }
 }
 
@@ -131,10 +137,13 @@ function ofProbes(label: string, namespace: string): object {
 const namespaceName = { key: 'kubernetes.io/metadata.name' }
 
 /** The match conditions. The webhooks check them again, because API servers before 1.28 drop them. */
-function conditions({ operations, resource }: WebhookFacts, namespace: string): object[] {
+function conditions(
+  { operations, resource }: WebhookFacts,
+  { namespace, classes }: { namespace: string; classes: string },
+): object[] {
   const deletes = operations.includes('DELETE')
   return [
-    ...(deletes ? [isProtected] : [isOrWasLoadBalancer, noOtherClass, notTerminating]),
+    ...(deletes ? [isProtected] : [isOrWasLoadBalancer, noOtherClass(classes), notTerminating]),
     ...(resource === 'services/status' ? [annotationsChange] : []),
     { name: 'not-ourselves', expression: `request.userInfo.username != '${serviceAccountUser(namespace)}'` },
   ]
@@ -144,7 +153,6 @@ const isOrWasLoadBalancer = {
   name: 'is-or-was-load-balancer',
   expression: "object.spec.type == 'LoadBalancer' || (oldObject != null && oldObject.spec.type == 'LoadBalancer')",
 }
-const noOtherClass = { name: 'no-other-class', expression: '!has(object.spec.loadBalancerClass)' }
 const notTerminating = {
   name: 'not-terminating',
   expression: 'oldObject == null || !has(oldObject.metadata.deletionTimestamp)',
@@ -161,4 +169,15 @@ const isProtected = {
   expression:
     "has(oldObject.metadata.annotations) && 'eip-admission.dev/protect' in oldObject.metadata.annotations && " +
     "oldObject.metadata.annotations['eip-admission.dev/protect'] == 'true'",
+}
+
+/**
+ * The condition by which a webhook sees only Services of these classes, separated by commas. A Service loses its class
+ * with its type, so the one that it had counts too.
+ */
+export function noOtherClass(classes: string): { name: string; expression: string } {
+  const served = (service: string) =>
+    `(has(${service}.spec.loadBalancerClass) ? ${service}.spec.loadBalancerClass : '${withoutClass}') in ` +
+    `'${classes}'.replace(' ', '').split(',')`
+  return { name: 'no-other-class', expression: `${served('object')} || (oldObject != null && ${served('oldObject')})` }
 }

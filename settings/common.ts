@@ -1,4 +1,17 @@
-import { boolean, choice, clusterId, duration, limit, list, namespace, network, number, text } from './formats.ts'
+import {
+  boolean,
+  choice,
+  clusterId,
+  duration,
+  limit,
+  list,
+  loadBalancerClass,
+  namespace,
+  network,
+  number,
+  text,
+} from './formats.ts'
+import { withoutClass } from './service-policy.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
 
 /** Settings that no predecessor had: they are the same in every dialect. */
@@ -27,6 +40,16 @@ export const common = {
     format: list(namespace),
     default: '',
     sentence: 'Namespaces whose Services get no address from eip-admission.',
+  },
+  loadBalancerClasses: {
+    title: 'load balancer classes',
+    flag: '--load-balancer-class',
+    env: 'EIP_LOAD_BALANCER_CLASS',
+    format: list(loadBalancerClass),
+    default: withoutClass,
+    sentence:
+      'Classes of Services (`spec.loadBalancerClass`) that get addresses from eip-admission; `none` stands for Services without a class. ' +
+      'The announcing software has to serve the same classes.',
   },
   ownAddressRanges: {
     title: 'own address ranges',

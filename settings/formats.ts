@@ -5,6 +5,7 @@ import { durationPattern, formatDuration, parseDuration } from '../lib/duration.
 import { isNetwork } from '../lib/ip-range.ts'
 import { isDnsLabel, isDnsName, isQualifiedName } from '../lib/names.ts'
 import type { Format, Reading } from './setting.ts'
+import { withoutClass } from './service-policy.ts'
 import { oneOf } from './words.ts'
 
 /** Any text. */
@@ -148,6 +149,18 @@ export const annotation: Format<string> = {
   placeholder: 'annotation',
   read: (given) =>
     accept(given, isQualifiedName(given.replace('{{n}}', '0')), 'the name of an annotation, such as example.com/name'),
+}
+
+/** A class of Services, as in `spec.loadBalancerClass`; `none` stands for Services without a class. */
+export const loadBalancerClass: Format<string> = {
+  placeholder: 'class',
+  pattern: '^[A-Za-z0-9./_-]+$',
+  read: (given) => {
+    const right = `a load balancer class such as example.com/name, or ${withoutClass} for Services without one`
+    // The control plane's own Service has such a class, so that nobody serves it.
+    if (given.startsWith('eip-admission.dev/')) return { right: `${right}, and none of eip-admission.dev` }
+    return accept(given, isQualifiedName(given), right)
+  },
 }
 
 /** The id of a cluster, which becomes a part of tags at the cloud. */

@@ -1,7 +1,19 @@
+import type { Service } from '../kube/objects.ts'
+
+/** Stands for Services without a class. */
+export const withoutClass = 'none'
+
+/** Whether a Service has one of these classes. */
+export function hasClass({ spec }: Service, classes: readonly string[]): boolean {
+  return classes.includes(spec.loadBalancerClass ?? withoutClass)
+}
+
 /** What the operator set for all Services of the cluster. */
 export type Policy = ValuePolicy & {
   loadBalancing: boolean
   excludedNamespaces: string[]
+  /** The classes of Services that we serve; `withoutClass` stands for none. */
+  classes: readonly string[]
   /** `namespace/name` of the Service that mirrors the control plane: its address never comes from the ledger. */
   controlPlaneService: string
   locationSources: LocationSource[]

@@ -66,6 +66,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
   return {
     loadBalancing: true,
     excludedNamespaces: [],
+    classes: ['none'],
     controlPlaneService: 'kube-system/cloud-provider-equinix-metal-kubernetes-external',
     locationSources: [
       { kind: 'setting', word: 'facility', name: 'METAL_FACILITY_NAME', value: facility },

@@ -9,7 +9,7 @@ import { type WebhookIdentity, validateService, validateServiceStatus } from './
 import type { AdmissionRequest } from './review.ts'
 import { type IsSelf, isProtected, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
 import type { Webhook } from './webhook.ts'
-import type { Policy } from '../settings/service-policy.ts'
+import { type Policy, hasClass } from '../settings/service-policy.ts'
 
 export type ServiceValidatingDeps = {
   policy: Policy
@@ -55,7 +55,11 @@ function validating(
         problems.push(...addedRequestProblems(update, deps.policy))
       }
       if (problems.length > 0) return deny('invalid', problemText(service, problems))
-      return decideRequested(deps, { service, requested: newAddresses(service, wanted, before) }, signal)
+      return decideRequested(
+        deps,
+        { service, requested: newAddresses(service, { wanted, before }, deps.policy) },
+        signal,
+      )
     },
   }
 }
@@ -66,10 +70,14 @@ type Requests = { service: Service; requested: OwnAddress[] }
 const maxRequested = 16
 
 /** The addresses that a user requests now. What is stored already stays: the controller warns about it. */
-function newAddresses(service: Service, now: Want, before: Want | undefined): OwnAddress[] {
+function newAddresses(
+  service: Service,
+  { wanted, before }: { wanted: Want; before: Want | undefined },
+  { classes }: Policy,
+): OwnAddress[] {
   const stored = requestedOf(before).map(({ address }) => address)
-  // Software of another class is not ours to judge. Without a class any software may announce what the Service requests.
-  const requested = service.spec.loadBalancerClass === undefined ? requestedOf(now) : []
+  // Software of a class that we do not serve is not ours to judge.
+  const requested = hasClass(service, classes) ? requestedOf(wanted) : []
   return requested.filter(({ address }) => !stored.includes(address))
 }
 
@@ -132,11 +140,11 @@ function sourceChangeProblems(shown: string, { now, before }: Pick<Update, 'now'
 }
 
 /** An annotation by which software stops announcing an address that it announces already. */
-function addedRequestProblems({ service, old }: Update, { requestAnnotations }: Policy): string[] {
+function addedRequestProblems({ service, old }: Update, { classes, requestAnnotations }: Policy): string[] {
   const { annotations, stopsIfAdded: software } = requestAnnotations
   const { loadBalancerIP: address } = old.spec
   const areBoth = [old, service].every(({ spec }) => spec.type === 'LoadBalancer')
-  if (software === undefined || !areBoth || !address || service.spec.loadBalancerClass !== undefined) return []
+  if (software === undefined || !areBoth || !address || !hasClass(service, classes)) return []
   const has = ({ metadata }: Service, name: string) => metadata.annotations?.[name] !== undefined
   return annotations
     .filter((name) => has(service, name) && !has(old, name))

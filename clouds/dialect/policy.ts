@@ -33,6 +33,7 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
     controlPlaneService: dialect.controlPlaneService,
     loadBalancing: loadBalancer.kind !== 'none',
     excludedNamespaces: settings.excludedNamespaces,
+    classes: settings.loadBalancerClasses,
     reclaimPolicy: settings.defaultReclaimPolicy,
     allowRetain: settings.allowRetain,
     ...(managedAnnotation !== undefined && { managedAnnotation }),

@@ -1,6 +1,6 @@
 import type { Check } from './check.ts'
 import { doubledAddresses, orphanedRecords, pendingAddresses, shownAddressesHeld } from './checks/addresses.ts'
-import { kubeVip, metallbDefinitions, metallbPrograms } from './checks/announcers.ts'
+import { kubeVip, metallbClass, metallbDefinitions, metallbPrograms } from './checks/announcers.ts'
 import { announcedAddresses, metallbReports, silentAnnouncer, speakers } from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
 import { bgpPeers, bgpSessions } from './checks/bgp.ts'
@@ -17,18 +17,20 @@ import {
   elasticIPFields,
   servingCertificate,
   webhookConfigurations,
+  reviewedClasses,
   webhooksReached,
 } from './checks/webhooks.ts'
 
 /** Every check, a line for each section. */
 export const catalogue: readonly Check[] = [
   [apiServerVersion, apiServerFlags, clock],
-  [webhookConfigurations, webhooksReached, caBundle, servingCertificate, elasticIPFields],
+  [webhookConfigurations, reviewedClasses, webhooksReached, caBundle, servingCertificate, elasticIPFields],
   [cloudAccess, cloudPace, location, clusterId, project, addressLimits, recentErrors],
   [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
   [
     metallbPrograms,
+    metallbClass,
     metallbDefinitions,
     metallbReports,
     metallbDocument,

@@ -1,4 +1,5 @@
 import { type Configurations, installCommand } from '../../webhooks/probe-problem.ts'
+import { common } from '../../settings/common.ts'
 import { leaderElection } from '../../settings/leader-election.ts'
 import { ownNamespace } from '../../settings/process.ts'
 import type { Context } from '../../inspect/facts.ts'
@@ -9,6 +10,7 @@ export function installRemedy(webhooks: Configurations, { settings }: Pick<Conte
   if (release) return `helm upgrade ${release.name} CHART --namespace ${release.namespace} --reset-then-reuse-values`
   const { namespace, leaseName, leaseNamespace } = settings.process
   const flags = [
+    [common.loadBalancerClasses, settings.cluster.loadBalancerClasses.join(',')],
     [ownNamespace, namespace],
     [leaderElection.leaseNamespace, leaseNamespace],
     [leaderElection.leaseName, leaseName],

@@ -31,6 +31,10 @@ export const installSettings = {
   namespace: ownNamespace,
   leaseNamespace: leaderElection.leaseNamespace,
   leaseName: leaderElection.leaseName,
+  loadBalancerClasses: {
+    ...common.loadBalancerClasses,
+    sentence: 'The setting of `serve`. The webhooks review Services of these classes.',
+  },
   loadBalancer: {
     title: 'load balancer',
     flag: '--loadbalancer',

@@ -1,3 +1,4 @@
+import { withoutClass } from '../../settings/service-policy.ts'
 import { connect } from '../../kube/connect.ts'
 import type { Credentials } from '../../kube/credentials.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
@@ -61,7 +62,16 @@ type Installing = Pick<InstallSettings, 'kubeconfig' | 'webhookUrl' | 'loadBalan
 
 /** What `install` needs to know, for the target of a plan. */
 export function installSettingsOf({ target }: Pick<TakeoverPlan, 'target'>, given: Installing): InstallSettings {
-  return { ...target, ...given, dryRun: false, cloudConfig: undefined, metallbConfigMap: undefined }
+  // No predecessor serves Services with a class.
+  const loadBalancerClasses = [withoutClass]
+  return {
+    ...target,
+    ...given,
+    loadBalancerClasses,
+    dryRun: false,
+    cloudConfig: undefined,
+    metallbConfigMap: undefined,
+  }
 }
 
 /** Brings the predecessor back, and returns the exit code. */

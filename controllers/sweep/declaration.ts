@@ -45,6 +45,7 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),
     removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
     requestAnnotations: allRequestAnnotations(vendor.policy.requestAnnotations),
+    classes: vendor.policy.classes,
     graceMs: settings.cluster.unboundGraceMs,
     monotonicMs: () => performance.now(),
     mode: settings.cluster.sweep,

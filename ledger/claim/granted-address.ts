@@ -21,6 +21,8 @@ import { specialKind } from '../want/address-kinds.ts'
 
 export type GrantedFacts = {
   clusterNetwork: LedgerDeps['clusterNetwork']
+  /** The classes of Services that we serve. */
+  classes: readonly string[]
   /** What the caches have. */
   cached: { records: () => readonly ElasticIP[]; services: () => readonly Service[] }
   /** What the API server has. */
@@ -92,11 +94,11 @@ async function holderOf(
 
 /** Which other Service shows an address that its own does not show, for a message. */
 async function viewerOf(
-  { cached, stored }: GrantedFacts,
+  { cached, stored, classes }: GrantedFacts,
   record: ElasticIP,
   address: string,
 ): Promise<string | undefined> {
-  const shows = (service: Service) => usesOf(service).some((use) => use.address === address)
+  const shows = (service: Service) => usesOf(service, classes).some((use) => use.address === address)
   const viewers = cached.services().filter(shows)
   if (isSource(record) || viewers.some((service) => keyOf(service) === claimKey(record))) return undefined
   for (const service of viewers) {

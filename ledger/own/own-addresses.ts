@@ -96,7 +96,7 @@ type Sources = {
 function makeSources({ vendor, cluster, log, settings, caches, networks }: Options): Sources {
   const now = () => performance.now()
   const reservations = knownReservations({ cloud: vendor.cloud, log, now })
-  const used = (service: Service) => usedAddresses(service, vendor.policy.requestAnnotations)
+  const used = (service: Service) => usedAddresses(service, vendor.policy)
   const users = indexCache(caches.services, used)
   const records = indexCache(caches.records, addressesOf)
   const named = indexCache(caches.records, reservationsOf)

@@ -1,5 +1,6 @@
 import { type Key, type Service, keyOf, splitKey } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { hasClass } from '../../settings/service-policy.ts'
 import { type ElasticIP, phaseOf } from './elastic-ip.ts'
 import { addressAnnotation } from './names.ts'
 
@@ -15,6 +16,8 @@ export type PossibleUsers = {
   records: readonly ElasticIP[]
   /** Every annotation by which a Service can request an address from announcing software, ours or not. */
   requestAnnotations: readonly string[]
+  /** The classes of Services that we serve. */
+  classes: readonly string[]
 }
 
 /** Reads who could use an address now, past every cache. Callers at the same time share a read that began after they asked. */
@@ -79,16 +82,16 @@ export function shownAddresses(service: Service, requestAnnotations: readonly st
 
 /**
  * The addresses that a Service certainly uses, whatever its namespace: the network may know those in its status, which
- * tenants do not write, and we wrote the one of our annotation. On a Service of another class nobody checks that.
+ * tenants do not write, and we wrote the one of our annotation. On a Service of a class that we do not serve nobody checks that.
  */
-export function usesOf(service: Service): ShownAddress[] {
-  return shownAddresses(service, []).filter((shown) => isCertain(service, shown))
+export function usesOf(service: Service, classes: readonly string[]): ShownAddress[] {
+  return shownAddresses(service, []).filter((shown) => isCertain(service, shown, classes))
 }
 
-function isCertain({ metadata, spec }: Service, { address, where }: ShownAddress): boolean {
+function isCertain(service: Service, { address, where }: ShownAddress, classes: readonly string[]): boolean {
   if (where === 'status.loadBalancer') return true
-  const ours = canonicalIpAddress(metadata.annotations?.[addressAnnotation] ?? '')
-  return spec.loadBalancerClass === undefined && ours === address
+  const ours = canonicalIpAddress(service.metadata.annotations?.[addressAnnotation] ?? '')
+  return hasClass(service, classes) && ours === address
 }
 
 /** Everybody who shows or holds an address or its reservation, besides those who may. Pure. */
@@ -99,7 +102,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
     // One place is enough: a status that we wrote does not make an own address in the spec ours.
     const shown = shownAddresses(service, all.requestAnnotations)
       .filter((one) => one.address === address)
-      .find((one) => !isServed(service, one, exempt) && countsAsUse(service, one, exempt))
+      .find((one) => !isServed(service, one, exempt) && countsAsUse(service, one, { ...exempt, classes: all.classes }))
     return shown ? [{ kind: 'Service', key, how: `shows it in ${shown.where}`, service }] : []
   })
   const records = all.records
@@ -124,9 +127,13 @@ function isServed(service: Service, shown: ShownAddress, exempt: Exempt): boolea
  * Whether what a Service shows counts. A tenant can request every address there is, for a Service of any class, so a mere
  * request counts in the namespace alone for which the caller acts. The webhook and the controllers refuse it elsewhere.
  */
-function countsAsUse(service: Service, shown: ShownAddress, exempt: Exempt): boolean {
-  if (isCertain(service, shown)) return true
-  return exempt.service !== undefined && service.metadata.namespace === splitKey(exempt.service).namespace
+function countsAsUse(
+  service: Service,
+  shown: ShownAddress,
+  { classes, service: exempt }: Exempt & Pick<PossibleUsers, 'classes'>,
+): boolean {
+  if (isCertain(service, shown, classes)) return true
+  return exempt !== undefined && service.metadata.namespace === splitKey(exempt).namespace
 }
 
 function isHolder(record: ElasticIP, { address, reservationID }: UsedAddress): boolean {

@@ -22,6 +22,8 @@ export type SweepSeen = {
   records: ElasticIP[]
   services: LiveService[]
   requestAnnotations: readonly string[]
+  /** The classes of Services that we serve. */
+  classes: readonly string[]
   scheme: MarkScheme
   /** The orphans that the last sweep saw, and how long ago a sweep of this process saw each first. */
   suspects: ReadonlyMap<string, number>
@@ -77,7 +79,7 @@ export function planSweep(seen: SweepSeen): SweepPlan {
   const { adopt, orphans, surplus, untagged } = sortOut(seen, isShown)
   const max = Math.max(1, Math.floor(seen.reservations.length * seen.maxShare))
   // Whatever its marks and the records say, an address that a Service uses is in use. To request one is not enough.
-  const isUsed = isAmong(services.flatMap(({ service }) => usesOf(service)))
+  const isUsed = isAmong(services.flatMap(({ service }) => usesOf(service, seen.classes)))
   const release = orphans.filter((orphan) => isDue(orphan, seen) && !isUsed(orphan)).slice(0, max)
   const suspects = new Set(orphans.map(({ id }) => id))
   const isComplete = orphans.every(isUsed) && surplus.every(isSettled)

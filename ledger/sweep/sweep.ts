@@ -22,6 +22,8 @@ export type SweepDeps = LedgerDeps & {
   /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
   removeAddress: (service: Service) => Promise<void>
   requestAnnotations: readonly string[]
+  /** The classes of Services that we serve. */
+  classes: readonly string[]
   graceMs: number
   monotonicMs: () => number
   /** `report`: orphans are logged and stay. */
@@ -74,9 +76,9 @@ export function sweep(deps: SweepDeps): Sweep {
     }
     const deleted = await resumeReleases(deps, { releaseRecords, listed, failed }, signal)
     const reservations = listed.filter(({ id, marks }) => canBeOurs(deps.scheme, marks) && !deleted.has(id))
-    const { graceMs, scheme, requestAnnotations, sweepsUntagged } = deps
+    const { graceMs, scheme, requestAnnotations, classes, sweepsUntagged } = deps
     const known = { suspects: suspects.agesMs(), graceMs, maxShare, sweepsUntagged }
-    const facts = { reservations, scheme, requestAnnotations, ...known }
+    const facts = { reservations, scheme, requestAnnotations, classes, ...known }
     const compare = (records: ElasticIP[]) => planSweep({ ...facts, records, services: deps.listServices() })
     const plan = compare(deps.listRecords())
     suspects.keep(plan.suspects)

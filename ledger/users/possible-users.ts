@@ -4,6 +4,7 @@ import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
 import type { Service } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
+import type { Policy } from '../../settings/service-policy.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { type ReadPossibleUsers, usesOf } from '../record/address-use.ts'
 import { elasticIPs } from '../record/elastic-ip.ts'
@@ -18,11 +19,15 @@ export function allRequestAnnotations({ annotations }: { annotations: readonly s
  * one may still show an address in its status. Claims and releases at the same time share one read; with 500 Services it
  * takes 50 ms on a machine of two cores, which a claim of a warm address waits for.
  */
-export function readPossibleUsers(client: KubeClient, requestAnnotations: readonly string[]): ReadPossibleUsers {
+export function readPossibleUsers(
+  client: KubeClient,
+  { classes, requestAnnotations: own }: Pick<Policy, 'classes' | 'requestAnnotations'>,
+): ReadPossibleUsers {
+  const requestAnnotations = allRequestAnnotations(own)
   const shared = sharedRead({
     read: async (signal) => {
       const all = await Promise.all([listAll(client, services, { signal }), listAll(client, elasticIPs, { signal })])
-      return { services: all[0], records: all[1], requestAnnotations }
+      return { services: all[0], records: all[1], requestAnnotations, classes }
     },
     recentMs: 0,
     abandonedError: (cause) =>
@@ -32,10 +37,10 @@ export function readPossibleUsers(client: KubeClient, requestAnnotations: readon
 }
 
 /** The addresses that Services use, by a cache whose objects never change; those of a Service are worked out once. */
-export function cachedAddresses(list: () => Service[]): () => ReadonlySet<string> {
+export function cachedAddresses(list: () => Service[], classes: readonly string[]): () => ReadonlySet<string> {
   const known = new WeakMap<Service, string[]>()
   const addressesOf = (service: Service) => {
-    const addresses = known.get(service) ?? usesOf(service).map(({ address }) => address)
+    const addresses = known.get(service) ?? usesOf(service, classes).map(({ address }) => address)
     known.set(service, addresses)
     return addresses
   }

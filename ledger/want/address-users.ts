@@ -2,7 +2,7 @@ import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { addressAnnotation } from '../record/names.ts'
 import { ownAddress } from './own-address.ts'
-import type { RequestAnnotations } from '../../settings/service-policy.ts'
+import { type Policy, hasClass } from '../../settings/service-policy.ts'
 
 /** The addresses that a Service shows in its status, in canonical text. */
 export function statusAddresses({ status }: Pick<Service, 'status'>): string[] {
@@ -10,9 +10,12 @@ export function statusAddresses({ status }: Pick<Service, 'status'>): string[] {
 }
 
 /** The addresses that a Service shows, or requests of the software that we configure, in canonical text. */
-export function usedAddresses(service: Service, requestAnnotations: RequestAnnotations): string[] {
+export function usedAddresses(
+  service: Service,
+  { classes, requestAnnotations }: Pick<Policy, 'classes' | 'requestAnnotations'>,
+): string[] {
   const { spec, metadata } = service
-  const isRequest = spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined
+  const isRequest = spec.type === 'LoadBalancer' && hasClass(service, classes)
   const texts = isRequest
     ? [spec.loadBalancerIP, ownAddress(service, requestAnnotations)?.address, metadata.annotations?.[addressAnnotation]]
     : []

@@ -11,7 +11,7 @@ import { managedProblems, managedWarnings } from './managed.ts'
 import { elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
 import { valueProblems } from './annotation-values.ts'
 import { type OwnAddress, multipleAddressAnnotation, ownAddress, ownAddresses } from './own-address.ts'
-import type { ManagedPolicy, Policy } from '../../settings/service-policy.ts'
+import { type ManagedPolicy, type Policy, hasClass } from '../../settings/service-policy.ts'
 
 /**
  * What a Service requests of us.
@@ -86,12 +86,17 @@ function ignoredReason(service: Service, policy: Policy): string | undefined {
   if (!policy.loadBalancing) return 'load balancing is off'
   if (policy.excludedNamespaces.includes(namespace)) return `namespace ${namespace} is excluded`
   if (keyOf(service) === policy.controlPlaneService) return 'it is the Service of the control-plane address'
+  const { type, loadBalancerClass } = service.spec
+  // The operator may have changed the setting: an address that it has stays.
+  if (type === 'LoadBalancer' && loadBalancerClass === undefined && !hasClass(service, policy.classes))
+    return `it has no class, and eip-admission serves Services of class ${policy.classes.join(', ')}`
   return undefined
 }
 
 /** Why another program serves a Service. */
-function foreignReason(service: Service, { requestAnnotations }: Policy): string | undefined {
-  if (service.spec.loadBalancerClass !== undefined) return `its class is ${service.spec.loadBalancerClass}`
+function foreignReason(service: Service, { classes, requestAnnotations }: Policy): string | undefined {
+  const { loadBalancerClass } = service.spec
+  if (loadBalancerClass !== undefined && !hasClass(service, classes)) return `its class is ${loadBalancerClass}`
   const several = multipleAddressAnnotation(service, requestAnnotations)
   return several === undefined ? undefined : `annotation ${several} requests several addresses`
 }

@@ -31,6 +31,7 @@ export const helmChoices: Choices = {
   scalar: (path) => new Reference('scalar', reference(path)),
   block: (path) => new Reference('block', reference(path)),
   entries: (path) => ({ [path]: new Reference('entries', reference(path)) }),
+  joined: (path, otherwise) => `{{ join \`,\` ${reference(path)} | default ${quoted(otherwise)} }}`,
   items: (path) => [new Reference('items', reference(path))],
   when: (condition, then) => new Conditional(test(condition), then),
   unless: (condition, then) => new Conditional(`not ${test(condition)}`, then),

@@ -187,6 +187,7 @@ test('install and cleanup get their settings', async () => {
     loadBalancer: undefined,
     cloudConfig: undefined,
     loadBalancerManifest: undefined,
+    loadBalancerClasses: ['none'],
   })
   assert.equal((await typed('install', { env: { KUBECONFIG: 'k' } })).install, {
     kubeconfig: 'k',
@@ -199,6 +200,7 @@ test('install and cleanup get their settings', async () => {
     loadBalancer: undefined,
     cloudConfig: undefined,
     loadBalancerManifest: undefined,
+    loadBalancerClasses: ['none'],
   })
   assert.equal((await typed('cleanup --kubeconfig k --yes')).cleanup, { kubeconfig: 'k', yes: true })
   assert.equal((await typed('cleanup --kubeconfig k')).cleanup, { kubeconfig: 'k', yes: false })

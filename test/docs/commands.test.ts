@@ -34,6 +34,7 @@ const flagsOfOthers = [
   '--help',
   '--version',
   '--leader-elect',
+  '--lb-class',
   '--no-hooks',
   '--node-ip',
   '--provider-id',

@@ -221,10 +221,12 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       services: (await client.list(services, { signal })).items,
       records: (await client.list(elasticIPs, { signal })).items,
       requestAnnotations,
+      classes: policy.classes,
     }),
     clusterNetwork: () => undefined,
     grantedProblem: grantedCheck({
       clusterNetwork: () => undefined,
+      classes: policy.classes,
       cached: { records: () => api.stored(elasticIPs), services: () => api.stored(services) },
       stored: {
         record: (name) => client.get(elasticIPs, { name }),
@@ -330,6 +332,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),
       requestAnnotations,
+      classes: policy.classes,
       graceMs,
       monotonicMs: elapsedMs,
       mode: 'release',

@@ -21,6 +21,8 @@ export const cases: Record<string, ValueTree> = {
       'cluster-id': 'yes: no # "quoted"',
     },
   },
+  'load balancer classes': { ...cherry, settings: { 'load-balancer-class': ['none', 'example.com/ours'] } },
+  'load balancer classes as a text': { ...cherry, settings: { 'load-balancer-class': 'example.com/ours, none' } },
   'the host network': { ...cherry, hostNetwork: true, replicas: 3 },
   'cert-manager': { ...cherry, certManager: { enabled: true } },
   'cert-manager with an issuer of the user': {

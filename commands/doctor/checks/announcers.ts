@@ -1,6 +1,9 @@
 import { type KubeObject, keyOf } from '../../../kube/objects.ts'
+import { withoutClass } from '../../../settings/service-policy.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context, Definition, Values, Workload } from '../../../inspect/facts.ts'
+
+const metallbImage = /(^|\/)metallb\/(controller|speaker)(?=[:@]|$)|metallb-(controller|speaker)/
 
 export const metallbPrograms = defineCheck({
   id: 'metallb-programs',
@@ -11,7 +14,7 @@ export const metallbPrograms = defineCheck({
   needs: ['workloads'],
   applies: ({ vendor }) => vendor.loadBalancer.kind.startsWith('metallb'),
   judge({ workloads }, context) {
-    const found = imagesOf(workloads, /(^|\/)metallb\/(controller|speaker)(?=[:@]|$)|metallb-(controller|speaker)/)
+    const found = imagesOf(workloads, metallbImage)
     if (found.length === 0)
       return [
         {
@@ -24,6 +27,47 @@ export const metallbPrograms = defineCheck({
     return found.flatMap((one) => [...notReady(one.workload), ...unfitVersion(one, context)])
   },
 })
+
+export const metallbClass = defineCheck({
+  id: 'metallb-class',
+  section: 'Announcing',
+  checks:
+    'MetalLB announces Services of the classes that eip-admission serves: of its `--lb-class`, else those without a class.',
+  good: 'MetalLB announces the Services that eip-admission serves',
+  needs: ['workloads'],
+  applies: ({ vendor }) => vendor.loadBalancer.kind.startsWith('metallb'),
+  judge({ workloads }, { vendor }) {
+    const programs = workloads.flatMap((workload) =>
+      (workload.spec?.template?.spec?.containers ?? [])
+        .filter(({ image = '' }) => metallbImage.test(image))
+        .map(({ args = [] }) => ({ workload, announced: metallbClassOf(args) })),
+    )
+    return programs.flatMap(({ workload, announced }): Finding[] => {
+      const lacking = vendor.policy.classes.filter((one) => one !== announced)
+      if (lacking.length === 0) return []
+      const where = `${workload.kind} ${keyOf(workload)}`
+      return [
+        {
+          level: 'error',
+          what: `${where} announces ${classText(announced)}, and not ${lacking.map(classText).join(' or ')}`,
+          why: 'eip-admission reserves addresses for Services that nobody announces',
+          fix: `set --load-balancer-class=${announced} of \`serve\` and \`install\`, or --lb-class of both programs of MetalLB`,
+        },
+      ]
+    })
+  },
+})
+
+/** MetalLB announces one class, or Services without one. */
+function metallbClassOf(args: readonly string[]): string {
+  const at = args.findIndex((arg) => /^--?lb-class(=|$)/.test(arg))
+  const [, value] = /=(.*)$/.exec(args[at] ?? '') ?? []
+  return (at === -1 ? undefined : (value ?? args[at + 1])) || withoutClass
+}
+
+function classText(name: string): string {
+  return name === withoutClass ? 'Services without a class' : `Services of the class ${name}`
+}
 
 type Found = { workload: Workload; image: string }
 

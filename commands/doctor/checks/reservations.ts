@@ -37,6 +37,7 @@ export function compareReservations({ cluster, services, records, reservations }
     records,
     services: services.map((service) => ({ service, wanted: wantOf(service, context) })),
     requestAnnotations: allRequestAnnotations(context.vendor.policy.requestAnnotations),
+    classes: context.vendor.policy.classes,
     scheme,
     suspects: new Map(),
     graceMs,

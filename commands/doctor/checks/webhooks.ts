@@ -1,4 +1,5 @@
 import { certificatesIn, fromCaBundle } from '../../../certs/bundle.ts'
+import { noOtherClass } from '../../../manifests/webhook-configurations.ts'
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import type { WebhookConfiguration } from '../../../kube/objects.ts'
 import { webhookIdentities } from '../../../webhooks/identities.ts'
@@ -19,6 +20,26 @@ export const webhookConfigurations = defineCheck({
   judge({ webhooks }, context) {
     const what = configurationProblem(webhooks, webhookIdentities)
     return what === undefined ? [] : [{ level: 'error', what, why: later, fix: installRemedy(webhooks, context) }]
+  },
+})
+
+export const reviewedClasses = defineCheck({
+  id: 'reviewed-classes',
+  section: 'Webhooks',
+  checks: 'The webhooks review Services of the classes that `serve` has by `--load-balancer-class`.',
+  good: 'the webhooks review the Services that eip-admission serves',
+  needs: ['webhooks'],
+  judge({ webhooks }, context) {
+    const { loadBalancerClasses: classes } = context.settings.cluster
+    const wanted = noOtherClass(classes.join(','))
+    const entries = [webhooks.mutating, webhooks.validating].flatMap((found) => found?.webhooks ?? [])
+    const wrong = entries.filter(({ matchConditions = [] }) =>
+      matchConditions.some(({ name, expression }) => name === wanted.name && expression !== wanted.expression),
+    )
+    if (wrong.length === 0) return []
+    const names = wrong.map(({ name }) => name).join(', ')
+    const what = `${names}: the condition ${wanted.name} is not that of --load-balancer-class=${classes.join(',')}`
+    return [{ level: 'error', what, why: later, fix: installRemedy(webhooks, context) }]
   },
 })
 

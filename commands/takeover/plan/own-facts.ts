@@ -13,7 +13,7 @@ export function ownFacts(
   { cluster, services, records, reservations }: ServiceFacts,
   context: Context,
 ): OwnAddressFacts {
-  const { requestAnnotations } = context.vendor.policy
+  const { policy } = context.vendor
   const scheme = schemeOf(cluster, context)
   const of = (address: string) => reservations.find((one) => contains(one, address))
   return {
@@ -27,7 +27,7 @@ export function ownFacts(
       return marks && clusterOfOthers(scheme, marks) !== undefined ? marks : undefined
     },
     records: (address) => records.filter(({ status }) => canonicalIpAddress(status?.address ?? '') === address.text),
-    users: (address) => services.filter((service) => usedAddresses(service, requestAnnotations).includes(address)),
+    users: (address) => services.filter((service) => usedAddresses(service, policy).includes(address)),
   }
 }
 

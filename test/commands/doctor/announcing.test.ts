@@ -2,7 +2,12 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
 import type { AnnouncementState, Definition, Workload } from '../../../inspect/facts.ts'
-import { kubeVip, metallbDefinitions, metallbPrograms } from '../../../commands/doctor/checks/announcers.ts'
+import {
+  kubeVip,
+  metallbClass,
+  metallbDefinitions,
+  metallbPrograms,
+} from '../../../commands/doctor/checks/announcers.ts'
 import {
   announcedAddresses,
   metallbReports,
@@ -229,6 +234,27 @@ test('MetalLB that does not run, is not ready, or reads another configuration', 
   assert.match(of([daemonSet('quay.io/metallb/speaker:v0.12.1')]), /which reads a ConfigMap only$/)
   const document = { env: { METAL_LOAD_BALANCER: 'metallb:///m/config?crdConfiguration=false' } }
   assert.match(of([daemonSet('quay.io/metallb/speaker:v0.16.1')], document), /which reads custom resources only$/)
+})
+
+test('MetalLB that announces other classes than eip-admission serves', () => {
+  const withArgs = (...args: string[]): Workload => {
+    const { spec, ...rest } = daemonSet('quay.io/metallb/speaker:v0.16.1')
+    const containers = (spec?.template?.spec?.containers ?? []).map((one) => ({ ...one, args }))
+    return { ...rest, spec: { ...spec, template: { spec: { containers } } } }
+  }
+  const serving = (classes: string) => ({ ...crds, flags: { '--load-balancer-class': classes } })
+  const of = (workload: Workload, given = serving('')) => lines(metallbClass, { workloads: [workload] }, given)[0] ?? ''
+  assert.match(of(withArgs('--port=7472')), /^ok/)
+  assert.match(of(withArgs('--lb-class=x.io/y'), serving('x.io/y')), /^ok/)
+  assert.match(of(withArgs('--lb-class', 'x.io/y'), serving('x.io/y')), /^ok/)
+  assert.is(
+    of(withArgs('--lb-class=x.io/y')),
+    'error: DaemonSet m/d announces Services of the class x.io/y, and not Services without a class',
+  )
+  assert.is(
+    of(withArgs(), serving('none,x.io/y')),
+    'error: DaemonSet m/d announces Services without a class, and not Services of the class x.io/y',
+  )
 })
 
 test('the settings of kube-vip', () => {

@@ -19,6 +19,7 @@ type Facts = { records?: ElasticIP[]; services?: Service[]; stored?: { record?: 
 function check({ records = [], services = [], stored }: Facts) {
   return grantedCheck({
     clusterNetwork: (one) => (isInRanges(one, ['10.96.0.0/12']) ? 'in a Service range' : undefined),
+    classes: ['none'],
     cached: { records: () => records, services: () => services },
     stored: {
       record: async (name) => (stored ? stored.record : records.find(({ metadata }) => metadata.name === name)),
@@ -80,6 +81,7 @@ test('of two claims at the same time one gets a reservation that the cloud grant
   const records = new Map([web, other].map((record) => [record.metadata.name, record]))
   const grantedProblem = grantedCheck({
     clusterNetwork: () => undefined,
+    classes: ['none'],
     cached: { records: () => [], services: () => [] },
     stored: { record: async (name) => records.get(name), service: async () => undefined },
     monotonicMs: () => 0,

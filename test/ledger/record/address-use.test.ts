@@ -171,7 +171,12 @@ const cases: Case[] = [
 
 for (const { name, service, record, used = { address }, exempt, users } of cases) {
   test(`${name}: ${users.length === 0 ? 'no user' : 'a user'}`, () => {
-    const all = { services: service ? [service] : [], records: record ? [record] : [], requestAnnotations }
+    const all = {
+      services: service ? [service] : [],
+      records: record ? [record] : [],
+      requestAnnotations,
+      classes: ['none'],
+    }
     const found = findUsers(used, all, { records: [], ...exempt })
     assert.equal(
       found.map(({ kind, key, how }) => `${kind} ${key} ${how}`),
@@ -183,7 +188,7 @@ for (const { name, service, record, used = { address }, exempt, users } of cases
 test('an error names five users and says what to do', () => {
   const services = Array.from({ length: 7 }, (_, n) => makeService({ name: `s${n}`, loadBalancerIP: address }))
   const exempt = { service: 'default/shop', records: [] }
-  const users = findUsers({ address }, { services, records: [], requestAnnotations }, exempt)
+  const users = findUsers({ address }, { services, records: [], requestAnnotations, classes: ['none'] }, exempt)
   const { message } = new AddressInUse({ address }, users)
   assert.match(message, /^address 203\.0\.113\.7 is in use and stays reserved for now: Service default\/s0 shows it/)
   assert.match(message, 'Service default/s4 shows it in spec.loadBalancerIP and 2 more. Delete what uses it')

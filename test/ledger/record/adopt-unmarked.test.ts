@@ -49,7 +49,8 @@ const shown = makeService({ status: { loadBalancer: { ingress: [{ ip: makeReserv
 async function inherited(...reservations: Parameters<typeof makeReservation>[0][]) {
   const cloud = scriptedCloud()
   for (const [n, facts] of reservations.entries()) cloud.put(makeReservation({ id: `res-${n}`, ...facts }))
-  const possibleUsers = () => Promise.resolve({ services: [shown], records: [], requestAnnotations: [] })
+  const possibleUsers = () =>
+    Promise.resolve({ services: [shown], records: [], requestAnnotations: [], classes: ['none'] })
   const deps = { cloud: cloud.cloud, scheme, possibleUsers, sweepsUntagged: false }
   const found = await adoptUnmarked(deps, makeRecord(), neverAborted)
   return { found: found?.id, marked: cloud.marked, marks: cloud.reserved({}).map(({ marks }) => marks['cluster']) }
@@ -90,7 +91,8 @@ test('where predecessors marked the cluster, unmarked reservations are not liste
   const cloud = scriptedCloud()
   cloud.put(makeReservation({ marks: left }))
   const { adoptsUnmarked: _not, ...strict } = scheme
-  const possibleUsers = () => Promise.resolve({ services: [shown], records: [], requestAnnotations: [] })
+  const possibleUsers = () =>
+    Promise.resolve({ services: [shown], records: [], requestAnnotations: [], classes: ['none'] })
   const deps = { cloud: cloud.cloud, scheme: strict, possibleUsers, sweepsUntagged: true }
   assert.is(await adoptUnmarked(deps, makeRecord(), neverAborted), undefined)
   assert.is(cloud.calls.reservations, 0)
@@ -104,6 +106,7 @@ const base = {
   suspects: new Map([['res-1', Infinity]]),
   graceMs: 15 * 60_000,
   requestAnnotations: [],
+  classes: ['none'],
   maxShare: 0.1,
   sweepsUntagged: false,
 }
@@ -156,7 +159,8 @@ test('a reservation that a Service does not show is not adopted, unless no other
   for (const sweepsUntagged of [false, true]) {
     const cloud = scriptedCloud()
     cloud.put(makeReservation({ marks: left }))
-    const possibleUsers = () => Promise.resolve({ services: [makeService()], records: [], requestAnnotations: [] })
+    const possibleUsers = () =>
+      Promise.resolve({ services: [makeService()], records: [], requestAnnotations: [], classes: ['none'] })
     const deps = { cloud: cloud.cloud, scheme, possibleUsers, sweepsUntagged }
     const found = await adoptUnmarked(deps, makeRecord(), neverAborted)
     assert.equal([found?.id, cloud.marked], sweepsUntagged ? ['res-1', ['res-1']] : [undefined, []])

@@ -18,6 +18,7 @@ const base: SweepSeen = {
   suspects: new Map(),
   graceMs: 15 * 60_000,
   requestAnnotations: [],
+  classes: ['none'],
   maxShare: 0.1,
   sweepsUntagged: false,
 }

@@ -258,11 +258,13 @@ test('an address in doubt is announced only where the Service shows it, and rele
 })
 
 test('a Service uses the addresses of its status, and those that it requests of us, in canonical text', () => {
-  const requests = { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false }
-  const used = (facts: Parameters<typeof makeService>[0]) => usedAddresses(makeService(facts), requests)
+  const requestAnnotations = { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false }
+  const served = { classes: ['none', 'example.com/ours'], requestAnnotations }
+  const used = (facts: Parameters<typeof makeService>[0]) => usedAddresses(makeService(facts), served)
   assert.equal(used({ loadBalancerIP: '2001:DB8::1', status }), [address, '2001:db8::1'])
   assert.equal(used({ annotations: { 'metallb.io/loadBalancerIPs': address } }), [address])
   assert.equal(used({ loadBalancerIP: '2001:DB8::1', loadBalancerClass: 'example.com/other', status }), [address])
+  assert.equal(used({ loadBalancerIP: '2001:DB8::1', loadBalancerClass: 'example.com/ours' }), ['2001:db8::1'])
   assert.equal(used({ type: 'ClusterIP', loadBalancerIP: '2001:DB8::1' }), [])
 })
 

@@ -171,6 +171,24 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: { kind: 'foreign', reason: 'its class is example.com/other', requested: [] },
   },
   {
+    name: 'a Service of a class that we serve wants an address',
+    service: makeService({ loadBalancerClass: 'example.com/ours' }),
+    policy: { ...makePolicy({ metro: 'da' }), classes: ['example.com/ours'] },
+    wanted: { kind: 'reserve', location: 'da', reclaim: 'Delete', warnings: [] },
+  },
+  {
+    name: 'a Service without a class is ignored where we serve classes only',
+    service: makeService(),
+    policy: { ...makePolicy({ metro: 'da' }), classes: ['example.com/ours'] },
+    wanted: { kind: 'ignored', reason: 'it has no class, and eip-admission serves Services of class example.com/ours' },
+  },
+  {
+    name: 'a Service that was of a class that we serve wants no address any more',
+    service: makeService({ type: 'ClusterIP' }),
+    policy: { ...makePolicy({ metro: 'da' }), classes: ['example.com/ours'] },
+    wanted: { kind: 'nothing', reason: 'its type is ClusterIP' },
+  },
+  {
     name: 'the Service of the control-plane address is ignored',
     service: makeService({ namespace: 'kube-system', name: 'cloud-provider-equinix-metal-kubernetes-external' }),
     policy: makePolicy({ metro: 'da' }),
