@@ -16,8 +16,8 @@ export type Rules = {
   /** Gives a Service up whose status shows other ports than its spec. */
   comparesPorts: boolean
   /**
-   * Takes it for a change when an address is said elsewhere than before, or when a Service was of another type for a
-   * while, and announces nothing for that Service until it is restarted (seen with 1.2.0 and 1.2.3).
+   * Takes it for a change when an address is in another field than before, or when a Service was of another type for a
+   * while. It then announces nothing for that Service until it is restarted (seen with 1.2.0 and 1.2.3).
    */
   comparesNames: boolean
 }
