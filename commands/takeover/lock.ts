@@ -8,7 +8,7 @@ import { leases } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import { type KeptLease, keptLease, leaseDurationMs } from './kept-lease.ts'
 import type { ObjectRef } from './plan/plan.ts'
-import { type Worker, workerText } from './stand.ts'
+import { type Worker, workerText } from './takeover-status.ts'
 import { Interrupted } from './steps.ts'
 
 export type LockDeps = {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { errorText } from '../loop/error-text.ts'
-import type { KnownFront } from './known-front.ts'
+import type { KnownAddress } from './known-address.ts'
 import { retryAfterOf } from './retry-after.ts'
 
 export type CloudLooks = {
@@ -10,7 +10,7 @@ export type CloudLooks = {
 }
 
 export type CloudLooksOptions = {
-  known: KnownFront
+  known: KnownAddress
   /** How often the cloud is read while all is well. */
   readIntervalMs: number
   /** How many failures are left before the address leaves its holder; infinite while there is none. */

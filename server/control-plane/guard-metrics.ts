@@ -1,12 +1,12 @@
 import { names } from '../../settings/installed-names.ts'
 import type { Guardian } from '../../controllers/control-plane/guardian.ts'
-import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
+import type { KnownAddress } from '../../controllers/control-plane/known-address.ts'
 import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 
 type Watched = {
   /** The guardian while it leads: what the others know may be old. */
   leading: () => Guardian | undefined
-  known: KnownFront
+  known: KnownAddress
   now: () => number
 }
 

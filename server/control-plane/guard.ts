@@ -1,9 +1,9 @@
-import { balancerFront } from '../../controllers/control-plane/balancer-front.ts'
-import { type FrontReader, taggedAddress } from '../../controllers/control-plane/front.ts'
+import { balancerAddress } from '../../controllers/control-plane/balancer-address.ts'
+import { type AddressReader, taggedAddress } from '../../controllers/control-plane/control-plane-address.ts'
 import type { Guardian } from '../../controllers/control-plane/guardian.ts'
-import { knownFront } from '../../controllers/control-plane/known-front.ts'
+import { knownAddress } from '../../controllers/control-plane/known-address.ts'
 import { wakeUp } from '../../controllers/control-plane/wake-up.ts'
-import { watchdog } from '../../controllers/control-plane/watchdog.ts'
+import { makeWatchdog } from '../../controllers/control-plane/watchdog.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import { type Election, election } from '../../kube/election.ts'
 import { apiServerProbe } from '../../kube/probe.ts'
@@ -39,7 +39,7 @@ export function controlPlaneGuard(base: Base): Guard | undefined {
       base,
       { ...controlPlaneBalancer, byHostAddress: true },
       {
-        port: balancerFront(client, controlPlaneBalancer.id),
+        port: balancerAddress(client, controlPlaneBalancer.id),
         guardian: (parts) => originsGuardian(parts, { ...controlPlaneBalancer, balancers: client }),
       },
     )
@@ -50,7 +50,7 @@ export function controlPlaneGuard(base: Base): Guard | undefined {
 }
 
 /** What leads users to the control plane, and the loop that decides where to. */
-type Guarding = { port: FrontReader; guardian: (parts: Parts) => Guardian }
+type Guarding = { port: AddressReader; guardian: (parts: Parts) => Guardian }
 
 /** A read of the cloud that takes longer is repeated instead. */
 const readTimeoutMs = 8_000
@@ -58,15 +58,15 @@ const readTimeoutMs = 8_000
 function makeGuard(base: Base, controlPlane: ProbeOptions, { port, guardian: makeLoop }: Guarding): Guard {
   const running = new AbortController()
   const { credentials, userAgent, log, settings } = base
-  const [caches, awake, dog] = [controlPlaneCaches(base), wakeUp(clock), watchdog(clock)]
+  const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
   const { probeTimeoutMs: timeoutMs } = settings.process
   const probe = apiServerProbe({ credentials, userAgent, timeoutMs, log })
-  const known = knownFront({
+  const known = knownAddress({
     port,
     now: () => clock.now(),
     timeoutMs: readTimeoutMs,
-    onChange(front, before) {
-      log.info({ ...front, before: before?.machines }, 'control-plane address is assigned')
+    onChange(assigned, before) {
+      log.info({ ...assigned, before: before?.machines }, 'control-plane address is assigned')
       targets.refresh()
       targets.forgetAddress()
       mirror.addressChanged()
@@ -80,7 +80,7 @@ function makeGuard(base: Base, controlPlane: ProbeOptions, { port, guardian: mak
     now: () => clock.now(),
   })
   const targets = makeTargets({ base, caches, probe, known, metrics, awake }, controlPlane)
-  const parts: Parts = { base, caches, probe, known, targets, metrics, awake, dog, mirror, signal: running.signal }
+  const parts: Parts = { base, caches, probe, known, targets, metrics, awake, watchdog, mirror, signal: running.signal }
   const guards = makeLoop(parts)
   const elected = makeElection(parts, guards)
   return {
@@ -95,14 +95,14 @@ function makeGuard(base: Base, controlPlane: ProbeOptions, { port, guardian: mak
 type Deciding = { name: string; elected: Election; guards: Guardian }
 
 function factsOf({ known, targets }: Parts, { name, elected, guards }: Deciding): ControlPlaneFacts {
-  const front = known.current()
+  const assigned = known.current()
   const isLeader = elected.isLeader()
   const dateOf = (clockMs: number) => Date.now() - (clock.now() - clockMs)
   const ageMs = known.ageMs()
   return {
     name,
-    address: front?.address,
-    machines: front?.machines ?? [],
+    address: assigned?.address,
+    machines: assigned?.machines ?? [],
     readAtMs: ageMs === Infinity ? undefined : Date.now() - ageMs,
     isLeader,
     leader: elected.holder() || undefined,
@@ -133,7 +133,7 @@ function makeTargets(
     goodAfter: probeSuccesses,
     clock,
     caches,
-    front: known.current,
+    assigned: known.current,
     ids: vendor.providerIds,
     controlPlane,
     onOutcome(name, { isWell, failures, ms, reason }) {
@@ -146,7 +146,7 @@ function makeTargets(
 }
 
 /** Guardians always elect one of them, whatever --leader-elect says: two that move at once would fight. */
-function makeElection({ base, dog, mirror }: Parts, guards: Guardian): Election {
+function makeElection({ base, watchdog, mirror }: Parts, guards: Guardian): Election {
   const { client, identity, log, settings } = base
   const { leaseNamespace, guardianLeaseMs, guardianRenewDeadlineMs, guardianRetryMs } = settings.process
   return election({
@@ -159,11 +159,11 @@ function makeElection({ base, dog, mirror }: Parts, guards: Guardian): Election 
     hesitationMs: guards.hesitationMs,
     log,
     async lead(signal, lease) {
-      dog.begin()
+      watchdog.begin()
       try {
         await mirror.during(() => guards.lead(signal, () => lease.leftMs()), signal)
       } finally {
-        dog.end()
+        watchdog.end()
       }
     },
   })

@@ -1,4 +1,4 @@
-import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
+import type { KnownAddress } from '../../controllers/control-plane/known-address.ts'
 import type { WakeUp } from '../../controllers/control-plane/wake-up.ts'
 import type { Watchdog } from '../../controllers/control-plane/watchdog.ts'
 import type { Probe } from '../../kube/probe.ts'
@@ -13,11 +13,11 @@ export type Parts = {
   base: Base
   caches: ControlPlaneCaches
   probe: Probe
-  known: KnownFront
+  known: KnownAddress
   targets: Targets
   metrics: GuardMetrics
   awake: WakeUp
-  dog: Watchdog
+  watchdog: Watchdog
   mirror: Mirror
   /** Aborts when the guardian has to stop. */
   signal: AbortSignal
