@@ -18,13 +18,16 @@ export type CloudLooksOptions = {
   clock: Clock
 }
 
-/** One failure before a move we look already, so that the move need not wait for it; later, while it cannot move, seldom. */
-const suspicionMs = { first: 1_000, later: 5_000 }
+/**
+ * One failure before a move we look already, so that the move need not wait for it. Later, while it cannot move, we look
+ * rarely.
+ */
+const lookBeforeMoveMs = { first: 1_000, later: 5_000 }
 const retry = { firstMs: 500, maxMs: 10_000 }
-/** A list that shows something wrong is repeated soon, then more seldom. */
+/** A list that shows something wrong is repeated soon, then less and less often. */
 const doubtful = { firstMs: 1_000, maxMs: 15_000 }
 
-/** Looks at the cloud: a list at each interval, and the address alone when its holder is suspect or we know nothing. */
+/** Looks at the cloud: a list at each interval, and the address alone when its holder fails or we know nothing. */
 export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: CloudLooksOptions): CloudLooks {
   let listDueAtMs = -Infinity
   let doubts = 0
@@ -32,14 +35,14 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: Cloud
   let failure: string | undefined
   let notBeforeMs = -Infinity
 
-  const isSuspect = () => failuresLeft() <= 1
+  const isFailing = () => failuresLeft() <= 1
   const isListDue = () => clock.now() >= listDueAtMs
   const isDue = () => {
-    const suspicionAgeMs = failuresLeft() === 1 ? suspicionMs.first : suspicionMs.later
-    return known.ageMs() > (isSuspect() ? suspicionAgeMs : readIntervalMs) || (isListDue() && !isSuspect())
+    const maxAgeMs = failuresLeft() === 1 ? lookBeforeMoveMs.first : lookBeforeMoveMs.later
+    return known.ageMs() > (isFailing() ? maxAgeMs : readIntervalMs) || (isListDue() && !isFailing())
   }
   const read = async (signal: AbortSignal) => {
-    if (!isListDue() || isSuspect() || known.ageMs() === Infinity) return known.look(signal)
+    if (!isListDue() || isFailing() || known.ageMs() === Infinity) return known.look(signal)
     await known.find(signal)
     doubts = known.problem() === undefined ? 0 : doubts + 1
     const inMs = doubts > 0 ? Math.min(backoffMs(doubts, doubtful), readIntervalMs) : readIntervalMs

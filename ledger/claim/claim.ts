@@ -16,8 +16,8 @@ import { answerFromRecord, takeOverRecord } from './stored-record.ts'
 
 export type Claims = UnderWay & {
   /**
-   * The address of a Service: the one that its record holds, an available one, or a new one. The record is the lock
-   * between replicas. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
+   * The address of a Service: the one that its record holds, an available one, or a new one. Of all
+   * replicas one can create the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
    * the abort a claim that waits is busy, and any other throws the signal's reason; what is under way goes on.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>

@@ -106,7 +106,7 @@ export async function refuse(
   { record, isFresh }: { record: ElasticIP; isFresh: boolean },
   reason: string,
 ): Promise<ClaimResult> {
-  // An older record may stand for a reserve whose answer was lost: it stays, and so does the trace of what that bought.
+  // An older record may be of a reserve whose answer was lost: it stays, and so does the trace of what that bought.
   if (isFresh) await deps.records.remove(record)
   else await write(deps, record, { requestInFlight: undefined, message: reason })
   return { kind: 'refused', reason }

@@ -3,7 +3,7 @@ import type { WakeUp } from '../../controllers/control-plane/wake-up.ts'
 import type { Watchdog } from '../../controllers/control-plane/watchdog.ts'
 import type { Probe } from '../../kube/probe.ts'
 import type { Base } from '../base.ts'
-import type { GuardMetrics } from './guard-metrics.ts'
+import type { GuardianMetrics } from './guardian-metrics.ts'
 import type { Mirror } from './mirror.ts'
 import type { ControlPlaneCaches } from './node-caches.ts'
 import type { Targets } from './targets.ts'
@@ -15,7 +15,7 @@ export type Parts = {
   probe: Probe
   known: KnownAddress
   targets: Targets
-  metrics: GuardMetrics
+  metrics: GuardianMetrics
   awake: WakeUp
   watchdog: Watchdog
   mirror: Mirror

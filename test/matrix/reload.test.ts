@@ -37,7 +37,7 @@ mount(before)
 symlinkSync(join('..data', 'cloud-sa.json'), file)
 const fromFile = { [dialect.apiKey]: '', [dialect.apiKey.replace('API_KEY', 'PROJECT_ID')]: '' }
 
-// No kubelet runs here: the Pod stands for the one that the program runs in, so that its Events have an object.
+// No kubelet runs here: the Pod takes the place of the one that the program runs in, so that its Events have an object.
 const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'eip-admission' } }
 const pod = {
   apiVersion: 'v1',

@@ -20,7 +20,7 @@ export async function runUntilAborted(
 }
 
 /** Probes, and leads whenever this replica holds the lease, until the guardian has to stop. */
-export async function runGuard(parts: Parts, elected: Election): Promise<void> {
+export async function runGuardian(parts: Parts, elected: Election): Promise<void> {
   const { base, caches, targets, watchdog, awake, signal } = parts
   const lead = async () => {
     await Promise.all([caches.synced(signal), firstLook({ ...base, known: parts.known }, signal)])

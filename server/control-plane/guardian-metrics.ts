@@ -11,14 +11,14 @@ type Watched = {
 }
 
 /** What the guardian counts. */
-export type GuardMetrics = {
+export type GuardianMetrics = {
   probe(node: string, isWell: boolean): void
   move(reason: string, error: string | undefined): void
   outage(ms: number): void
 }
 
 /** The metrics of the control-plane address. */
-export function guardMetrics(metrics: Metrics, { leading, known, now }: Watched): GuardMetrics {
+export function guardianMetrics(metrics: Metrics, { leading, known, now }: Watched): GuardianMetrics {
   const isLeader = () => Number(leading() !== undefined)
   metrics.read('eip_admission_control_plane_leader', isLeader)
   metrics.readEach('leader_election_master_status', () => [
