@@ -9,7 +9,7 @@ export type Rules = {
   readsEveryPeer: boolean
   /** The names of annotations are compared to their end, and a dot in the prefix is a dot. */
   isExact: boolean
-  /** Whether it can be told that a peer is more than one hop away. */
+  /** Whether a setting can say that a peer is more than one hop away. */
   knowsHops: boolean
   /** Where it looks for the address of a Service, in this order. */
   sources: readonly Source[]

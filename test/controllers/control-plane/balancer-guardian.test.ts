@@ -208,10 +208,10 @@ inWorld('answers that are lost double nothing', async (world) => {
   assert.equal([world.control.balancers.pools().length, world.shown().length], [1, 3])
 })
 
-inWorld('a balancer that does not exist is not created, and the operator is told', async (world) => {
+inWorld('a balancer that does not exist is not created, and a problem says so', async (world) => {
   world.control.balancers.vanish(world.id)
   world.lead()
-  await eventually('the operator is told', () => world.guardian.problem() || undefined)
+  await eventually('a problem says so', () => world.guardian.problem() || undefined)
   assert.match(world.guardian.problem() ?? '', `the project has no load balancer ${world.id}. We create none`)
   assert.equal(world.control.balancers.all(), [])
 })

@@ -30,7 +30,7 @@ test('a loop that turns does not stall, and one that does not run cannot', async
   assert.equal(stalls, [])
 })
 
-test('a loop that runs and does not turn is told once', async () => {
+test('a loop that runs and does not turn is reported once', async () => {
   const stalls = await watched(async (watchdog, clock) => {
     watchdog.begin()
     await clock.pass(50_000)
