@@ -21,8 +21,9 @@ export function kubeVip(): Announcer {
 }
 
 /**
- * kube-vip ignores the deletion of a Service that is no LoadBalancer, or that an annotation tells it to ignore (0.8.10 to
- * 1.2.3), and keeps the route. The address comes back too: for a Service without one kube-vip stops its work and waits.
+ * kube-vip 0.8.10 to 1.2.3 ignores the deletion of a Service that is no LoadBalancer, and keeps the route. It does the
+ * same where an annotation tells it to ignore the Service. The address comes back too: for a Service without one
+ * kube-vip stops its work and waits.
  */
 function restoring({ metadata, spec, status }: Service, address: string): object | undefined {
   const isIgnored = metadata.annotations?.[kubeVipIgnoreAnnotation] === 'true'

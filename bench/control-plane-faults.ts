@@ -86,7 +86,7 @@ function gapRows(measure: string, losses: Loss[], atMost: number): Row[] {
 async function inRounds(planes: ControlPlanes, { inflict, quietMs = 0 }: Fault): Promise<Loss[]> {
   const losses: Loss[] = []
   for (let round = 0; round < rounds; round += 1) {
-    // They move and yield less often after each other; faults in a cluster are seldom so close together.
+    // They move and yield less often after each other; faults in a cluster are rarely so close together.
     await restartGuardians(planes.machines)
     await planes.client.untilAnswered(10, patienceMs)
     await sleep(candidateMs + Math.random() * 2000)

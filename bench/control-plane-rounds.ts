@@ -14,13 +14,13 @@ const kinds = { atRest, refuses, hangs, gone, cordoned, falseMoves }
 
 const wanted = process.argv.slice(2)
 const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bench-'))
-const fronts = wanted.includes('falseMoves') ? ['control-0', 'control-1', 'control-2'] : []
-const planes = await startControlPlanes({ dir, fronts, users: guardianUsers })
+const proxies = wanted.includes('falseMoves') ? ['control-0', 'control-1', 'control-2'] : []
+const planes = await startControlPlanes({ dir, proxies, users: guardianUsers })
 try {
   await startGuardians(planes)
   const rows: Row[] = []
   for (const [name, measure] of Object.entries(kinds)) {
-    // A front changes what is measured, so its kind has a run of its own.
+    // A proxy changes what is measured, so its kind has a run of its own.
     const isWanted = wanted.length === 0 ? name !== 'falseMoves' : wanted.includes(name)
     if (isWanted) rows.push(...(await measure(planes)))
   }

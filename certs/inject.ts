@@ -70,9 +70,9 @@ async function write(
 
 /**
  * The JSON Patch for the outdated caBundles of a configuration; empty if none is. It contains the resourceVersion and so
- * fails if the configuration has changed meanwhile: only then can it name webhooks by their index. Not server-side apply,
- * which would also own the entries of the list: when an installer then applies a configuration without one of its
- * webhooks, the API server refuses it, because that entry stays with our field alone.
+ * fails if the configuration has changed meanwhile: only then can it name webhooks by their index. Not server-side
+ * apply, which would also own the entries of the list. An entry would then stay with our field alone when an installer
+ * applies a configuration without that webhook. The API server refuses such an entry.
  */
 export function bundlePatch(stored: WebhookConfiguration | undefined, trust: Trust & { now: number }): object[] {
   const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig }, index) => {

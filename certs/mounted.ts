@@ -127,8 +127,8 @@ class MountedCertificate implements CertSource {
 }
 
 /**
- * Where the files are now. The kubelet changes all files of a Secret at once by exchanging the link `..data`; following it
- * once gives a certificate and a key of the same version.
+ * Where the files are now. The kubelet changes all files of a Secret at once: it exchanges the link `..data`. To follow
+ * it once gives a certificate and a key of the same version.
  */
 function currentFolder(folder: string): string {
   const link = join(folder, '..data')

@@ -144,7 +144,8 @@ class SelfSigned implements CertSource {
 
   /**
    * Reads the configurations first, then the Secret. Every certificate of a caBundle that we read is then in the Secret
-   * too, and a caBundle written later makes our write a conflict: no replica drops what another one has just published.
+   * too. If a caBundle is written later, our write ends in a conflict. So no replica drops what another one has just
+   * published.
    */
   async #readAndAdvance(signal: AbortSignal): Promise<void> {
     const targets = await this.#injector.look(signal)

@@ -11,8 +11,10 @@ export class KubeError extends Error {
   /** The HTTP status; 0 without a response. */
   readonly status: number
   /**
-   * The reason of the server's Status (`Conflict`, `Forbidden`), or one of ours: `Unreachable`, `Timeout`, `Unreadable`
-   * (not the response of an API server), `TooLarge`, `NoCredentials`, `UnknownKind` (the server does not serve this kind).
+   * The reason of the server's Status (`Conflict`, `Forbidden`), or one of ours:
+   * - `Unreachable`, `Timeout`, `TooLarge`, `NoCredentials`
+   * - `Unreadable`: not the response of an API server
+   * - `UnknownKind`: the server does not serve this kind
    */
   readonly reason: string
   /** How long the server requests that we wait. */

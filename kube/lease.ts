@@ -33,8 +33,8 @@ export type LeaseRecord = {
 type Spec = NonNullable<Lease['spec']>
 
 /**
- * The Lease object at the API server, by the rules of client-go's leader election. A lease of another contender expires by
- * our own clock, counted from the last change that we saw: we never compare the clocks of two machines.
+ * The Lease object at the API server, by the rules of client-go's leader election. A lease of another contender expires
+ * by our own clock, counted from the last change that we saw. We never compare the clocks of two machines.
  */
 export function leaseRecord(options: LeaseOptions): LeaseRecord {
   const { client, lease, identity, callTimeoutMs, clock } = options

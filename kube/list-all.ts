@@ -18,8 +18,8 @@ export async function listAll<T extends KubeObject>(
 }
 
 /**
- * The pages of a list. Users decide how large their objects are: a page that is too large to read is requested again
- * with half the objects, down to a single one, which the API server keeps below a few MiB.
+ * The pages of a list. Users decide how large their objects are. A page that is too large to read is requested again
+ * with half the objects, down to a single one. The API server keeps a single object below a few MiB.
  */
 export async function* pagesOf<T extends KubeObject>(
   client: Client,

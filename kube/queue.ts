@@ -16,7 +16,7 @@ export type QueueOptions = Partial<Backoff> & {
 export type Process = (key: Key, signal: AbortSignal) => Promise<void>
 
 /**
- * A work queue of keys, as client-go's workqueue: it holds a key once however often it is added, and never has a key
+ * A work queue of keys, as client-go's workqueue. It holds a key once, however often it is added, and never has a key
  * processed twice at a time. By hand, because client-node has no queue, and p-queue knows no keys.
  */
 export type Queue = {

@@ -55,7 +55,7 @@ export function explain(seen: WhySeen): Verdict {
   return shown === undefined ? explainMissing(seen, service, record) : explainShown({ key, service, shown, record })
 }
 
-/** The address, or the name, in the status of a Service: what the network was told. */
+/** The address, or the name, in the status of a Service: what the network should know. */
 export function shownAddress(service: Service): string | undefined {
   const [first] = service.status?.loadBalancer?.ingress ?? []
   return first?.ip ?? first?.hostname

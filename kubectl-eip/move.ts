@@ -44,17 +44,17 @@ type Move = { plan: Exclude<MovePlan, { refusal: string }>; record: ElasticIP; n
 
 async function carryOut(cluster: Cluster, { plan, record, name }: Move): Promise<ElasticIP> {
   if (plan.do === 'set-claim') return setClaim(cluster, record, plan.claimRef)
-  const heir = provisionedRecord(name, plan.spec)
+  const provisioned = provisionedRecord(name, plan.spec)
   // First the new ElasticIP: while it names the reservation, that outlives the record that goes.
-  await createHeir(cluster, heir)
+  await createProvisioned(cluster, provisioned)
   try {
     await removeRecord(cluster, record)
   } catch (error) {
-    // The former Service has the address again: the heir must not wait for it.
+    // The former Service has the address again: the new ElasticIP must not wait for it.
     if (error instanceof Refusal) await cluster.client.remove(elasticIPs, { name })
     throw error
   }
-  return heir
+  return provisioned
 }
 
 /** Two writes, for no ElasticIP may change its Service: whoever claims the address in between makes the second fail. */
@@ -80,19 +80,19 @@ async function setClaim(
 }
 
 /** An interrupted move has written the same one. */
-async function createHeir({ client }: Cluster, heir: ElasticIP): Promise<void> {
-  const { name } = heir.metadata
+async function createProvisioned({ client }: Cluster, provisioned: ElasticIP): Promise<void> {
+  const { name } = provisioned.metadata
   try {
-    await forElasticIPs('create', client.create(elasticIPs, heir))
+    await forElasticIPs('create', client.create(elasticIPs, provisioned))
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
     const found = await client.get(elasticIPs, { name })
     const isSame =
       found !== undefined &&
       isSource(found) &&
-      found.spec.reservationID === heir.spec.reservationID &&
-      found.spec.claimRef?.namespace === heir.spec.claimRef?.namespace &&
-      found.spec.claimRef?.name === heir.spec.claimRef?.name
+      found.spec.reservationID === provisioned.spec.reservationID &&
+      found.spec.claimRef?.namespace === provisioned.spec.claimRef?.namespace &&
+      found.spec.claimRef?.name === provisioned.spec.claimRef?.name
     if (!isSame) throw new Refusal(`there is another ElasticIP ${name}; choose another name with --name`)
   }
 }

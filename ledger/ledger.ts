@@ -3,9 +3,9 @@ import type { Service } from '../kube/objects.ts'
 import { splitKey } from '../kube/objects.ts'
 import { leases, services } from '../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from './sweep/adoption-mark.ts'
-import { type ClusterGuard, type ClusterGuardDeps, clusterGuard, haltReason } from './sweep/cluster-guard.ts'
+import { type ClusterSigns, type ClusterSignsDeps, clusterSigns, haltReason } from './sweep/cluster-signs.ts'
 import { ledgerMap } from './sweep/ledger-map.ts'
-import { type ProjectGuard, type ProjectGuardOptions, projectGuard } from './sweep/project-guard.ts'
+import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './sweep/project-check.ts'
 import { confirmProjectCommand, isProjectConfirmed } from './sweep/project-plan.ts'
 import type { LossConfirmation } from './sweep/sweep.ts'
 import { requestsInFlight } from './record/requests-in-flight.ts'
@@ -38,8 +38,8 @@ export type Ledger = {
   deps: ClaimDeps & ReleaseDeps
   claims: Claims
   mark: AdoptionMark
-  guard: ClusterGuard
-  project: ProjectGuard
+  signs: ClusterSigns
+  project: ProjectCheck
   loss: LossConfirmation
 }
 
@@ -55,9 +55,9 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const map = ledgerMap({ client, namespace, name, monotonicMs })
   const mark = adoptionMark({ map, project: vendor.project, identity, leader: leaderReader(options), monotonicMs })
   const scheme = { ...vendor.marks, cluster }
-  const guard = makeGuard(options, { map, scheme, monotonicMs })
+  const signs = makeSigns(options, { map, scheme, monotonicMs })
   const at = { namespace, name }
-  const project = makeProjectGuard(options, { map, at })
+  const project = makeProjectCheck(options, { map, at })
   // A claim lists, waits for its turn and reserves; other processes wait that long, and half a call longer.
   const budgetMs = 1.5 * cloudTimeoutMs
   const timeoutMs = 2 * cloudTimeoutMs
@@ -72,7 +72,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     clusterNetwork,
     grantedProblem: grantedCheck(grantedFacts(options, monotonicMs)),
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs, identity }),
-    clusterState: () => guard.state(),
+    clusterState: () => signs.state(),
     haltReason: async (signal: AbortSignal) => {
       const stored = await map.recent(signal)
       return project.haltReason(stored) ?? haltReason(stored, cluster)
@@ -84,7 +84,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     log,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }
-  return { deps, claims: claims(deps), mark, guard, project, loss: lossConfirmation(options, { map, at }) }
+  return { deps, claims: claims(deps), mark, signs, project, loss: lossConfirmation(options, { map, at }) }
 }
 
 function grantedFacts(
@@ -111,12 +111,12 @@ function leaderReader({ client, settings, identity }: LedgerOptions) {
     leaderElect ? (await client.get(leases, lease, { signal }))?.spec?.holderIdentity : identity
 }
 
-function makeProjectGuard(
+function makeProjectCheck(
   { vendor, client, cluster, events, metrics, log }: LedgerOptions,
-  { map, at }: Pick<ProjectGuardOptions, 'map' | 'at'>,
-): ProjectGuard {
+  { map, at }: Pick<ProjectCheckOptions, 'map' | 'at'>,
+): ProjectCheck {
   const recorder = events.of('service-controller')
-  const guard = projectGuard({
+  const check = projectCheck({
     map,
     at,
     project: { id: vendor.project, setting: vendor.projectSetting },
@@ -127,14 +127,14 @@ function makeProjectGuard(
     log,
     event: (about, occurrence) => recorder.record(about, occurrence),
   })
-  metrics.read('eip_admission_other_project', () => Number(guard.problem() !== undefined))
-  return guard
+  metrics.read('eip_admission_other_project', () => Number(check.problem() !== undefined))
+  return check
 }
 
 /** With `confirm-project=<the project>` a person says that what the project no longer lists is gone. */
 function lossConfirmation(
   { vendor, events, log }: LedgerOptions,
-  { map, at }: Pick<ProjectGuardOptions, 'map' | 'at'>,
+  { map, at }: Pick<ProjectCheckOptions, 'map' | 'at'>,
 ): LossConfirmation {
   const { project } = vendor
   const recorder = events.of('service-controller')
@@ -155,21 +155,21 @@ function lossConfirmation(
   }
 }
 
-function makeGuard(
+function makeSigns(
   { vendor, settings, events, metrics, log }: LedgerOptions,
-  facts: Pick<ClusterGuardDeps, 'map' | 'scheme' | 'monotonicMs'>,
-): ClusterGuard {
+  facts: Pick<ClusterSignsDeps, 'map' | 'scheme' | 'monotonicMs'>,
+): ClusterSigns {
   const recorder = events.of('service-controller')
   const { sweepIntervalMs: intervalMs } = settings.cluster
   // The lease has to expire first, and a program to start.
   const successionMs = settings.process.leaseDurationMs + 60_000
-  const event: ClusterGuardDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
-  const guard = clusterGuard({ ...facts, cloud: vendor.cloud, log, intervalMs, successionMs, event })
+  const event: ClusterSignsDeps['event'] = (map, occurrence) => recorder.record(map, occurrence)
+  const signs = clusterSigns({ ...facts, cloud: vendor.cloud, log, intervalMs, successionMs, event })
   metrics.read('eip_admission_cluster_id_in_use', () => {
-    const { kind } = guard.state()
+    const { kind } = signs.state()
     return kind === 'unchecked' || kind === 'waiting' ? undefined : Number(kind === 'foreign')
   })
-  return guard
+  return signs
 }
 
 /** Warm addresses that no Service shows, by our caches: what a claim tries first. It looks live before it takes one. */

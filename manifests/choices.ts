@@ -1,10 +1,8 @@
-/**
- * A condition on a value of the chart: that it, or another one, is set (not empty, false or 0), or that it equals a text.
- */
+/** A condition on values of the chart: one of them is set (not empty, false or 0), or one equals a text. */
 export type Condition = { value: string; or?: string; is?: string }
 
 /**
- * The values that decide what is installed. The objects are built once from these questions, and two kinds of answers
+ * The values that decide what is installed. The objects are built once from these questions. Two kinds of answers
  * exist: values that are known, for plain manifests, and references that Helm resolves, for the chart.
  */
 export type Choices = {

@@ -12,8 +12,8 @@ export type ManifestRights = { objects: KubeObject[]; problems: string[] }
 
 /**
  * The rights to apply an operator's manifest: to create and patch exactly its objects, by name, and those that its own
- * roles give. RBAC lets nobody create a role with rights that he does not have; the verbs `escalate` and `bind`, which
- * lift this, would let the process write itself any right. Pure.
+ * roles give. RBAC lets nobody create a role with rights that he does not have. The verbs `escalate` and `bind` lift
+ * this, and would let the process write itself any right. Pure.
  */
 export function manifestRights(parts: ManifestPart[], { namespace }: { namespace: string }): ManifestRights {
   const problems = parts.flatMap((part) => problemOf(part, parts) ?? [])

@@ -26,17 +26,17 @@ export function rbac(options: RbacOptions): object[] {
   ]
   type At = string | undefined
   const bind = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: [all], rules })
-  const guard = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: guardians, rules })
+  const bindGuardians = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: guardians, rules })
   return [
     ...guardians.map((one) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: one.name, namespace } })),
     ...bind('eip-admission', undefined, [...clusterRules, ...(metallb === undefined ? metallbRules : [])]),
     ...bind('eip-admission', namespace, ownNamespaceRules),
     ...bind('eip-admission-leader', leaseNamespace, leaseRules(leaseName)),
     ...(metallb === undefined ? [] : bind('eip-admission-metallb', metallb, metallbRules)),
-    ...guard(names.guardian, undefined, guardianRules),
-    ...guard(names.guardian, 'default', apiServerRules),
-    ...guard(names.guardian, 'kube-system', mirrorRules),
-    ...guard(`${names.guardian}-leader`, leaseNamespace, leaseRules(names.controlPlaneLease)),
+    ...bindGuardians(names.guardian, undefined, guardianRules),
+    ...bindGuardians(names.guardian, 'default', apiServerRules),
+    ...bindGuardians(names.guardian, 'kube-system', mirrorRules),
+    ...bindGuardians(`${names.guardian}-leader`, leaseNamespace, leaseRules(names.controlPlaneLease)),
     ...userRoles,
   ]
 }

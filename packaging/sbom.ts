@@ -13,8 +13,8 @@ type Document = {
 }
 
 /**
- * A bill of materials in CycloneDX of what the image has: npm's own, for those packages whose code is in the bundle, and
- * Node and the Debian packages that are beside it. The same image has the same document.
+ * A bill of materials in CycloneDX of what the image has. It lists Node, the Debian packages beside it, and the npm
+ * packages whose code is in the bundle. The same image has the same document.
  */
 export function sbom(root: string, image: { bundle: string; packages: DebianPackage[] }): string {
   const document = npmDocument(root)

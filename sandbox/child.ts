@@ -17,9 +17,9 @@ const setpriv = '/usr/bin/setpriv'
 
 /** Starts a program. With setpriv (util-linux) on the machine it ends with this process, also when that is killed. */
 export function startChild(command: string[], options: ChildOptions = {}): Child {
-  const guarded = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--', ...command] : command
+  const wrapped = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--', ...command] : command
   const log = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a')
-  const child = spawn(guarded[0] ?? '', guarded.slice(1), {
+  const child = spawn(wrapped[0] ?? '', wrapped.slice(1), {
     stdio: ['ignore', options.onStdout ? 'pipe' : log, log],
     env: options.env ?? process.env,
   })

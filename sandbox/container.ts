@@ -1,5 +1,5 @@
-// Runs a command as the container of a pod runs it, without a container runtime: with a root of its own that nobody can
-// write to, as a user without any right, as the first process, in the machine's network.
+// Runs a command as the container of a pod runs it, without a container runtime. It is the first process, a user
+// without any right, in the machine's network. Nobody can write to its root folder.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -1,5 +1,5 @@
 // A step of the demo: the machine with the control-plane address fails, and the address moves. `make demo` starts this
-// file as a process in namespaces of its own, which stand for three machines.
+// file as a process in namespaces of its own, which act as three machines.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

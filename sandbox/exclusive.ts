@@ -9,9 +9,10 @@ export type ExclusiveOptions = {
 }
 
 /**
- * Does work that only one process of this machine does at a time. The lock is a socket in the abstract namespace of Linux:
- * it has no file, and the kernel removes it with the process that holds it, however that ends. So no lock is ever stale, and
- * the end of a connection tells who waits. Other systems have no such sockets, and work without the lock.
+ * Does work that only one process of this machine does at a time. The lock is a socket in the abstract namespace of
+ * Linux. It has no file, and the kernel removes it with the process that holds it, however that ends. So no lock is
+ * ever stale, and the end of a connection tells who waits. Other systems have no such sockets, and work without the
+ * lock.
  */
 export async function exclusively<T>(name: string, work: () => Promise<T>, options: ExclusiveOptions = {}): Promise<T> {
   for (;;) {
@@ -37,7 +38,7 @@ async function take(address: string): Promise<(() => void) | undefined> {
   const waiting = new Set<Socket>()
   const server = createServer((socket) => {
     waiting.add(socket)
-    // One that goes away while it is told is no error of ours.
+    // One that goes away while it is written to is no error of ours.
     socket.on('error', () => undefined).on('close', () => waiting.delete(socket))
     socket.write(`${process.pid}\n`)
     socket.unref()

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { type Server, createServer } from 'node:net'
 
 /**
- * The ports to choose from, outside two other ranges: those of outgoing connections, which could take a port while its
- * program restarts, and node ports of Services. Processes that run at the same time get separate parts in
- * SANDBOX_PORTS, such as `10000-15000`.
+ * The ports to choose from, outside two other ranges. Outgoing connections could take a port while its program
+ * restarts, and node ports belong to Services. Processes that run at the same time get separate parts in SANDBOX_PORTS,
+ * such as `10000-15000`.
  */
 const [first = 0, end = 0] = (process.env['SANDBOX_PORTS'] ?? '10000-30000').split('-').map(Number)
 

@@ -27,8 +27,8 @@ export type DownloadOptions = {
 export type Downloaded = { reason?: undefined } | { reason: string }
 
 /**
- * Downloads the archive and puts its programs into the folder. Throws where the archive is another one than the pinned: then
- * nothing of it is unpacked, and nobody should go on without a look at it.
+ * Downloads the archive and puts its programs into the folder. Throws where the archive is not the pinned one. Then
+ * nothing of it is unpacked, and nobody should go on before a person has looked at it.
  */
 export async function downloadPrograms(
   { url, sha512, folder, programs }: Archive,

@@ -5,7 +5,7 @@ import { selfSigned } from '../certs/self-signed.ts'
 import { names } from '../settings/installed-names.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import { type Controllers, makeControllers } from '../controllers/controllers.ts'
-import { type Guard, controlPlaneGuard } from './control-plane/guard.ts'
+import { type ControlPlaneGuardian, controlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
 import { clientAuthorities } from './listeners/client-authorities.ts'
 import type { KnownClients } from './listeners/client-certificates.ts'
 import type { Context } from './context.ts'
@@ -31,7 +31,7 @@ export type Components = Pick<
   /** Absent with --only=webhooks. */
   leadership: Leadership | undefined
   /** Absent with --only=webhooks, and where the operator named no control-plane address. */
-  guard: Guard | undefined
+  guardian: ControlPlaneGuardian | undefined
   certs: CertSource
   paths: WebhookPaths
   /** The clients that may call the webhooks; absent if knowing the path is enough. */
@@ -45,7 +45,7 @@ export function makeComponents(context: Context): Components {
   const controllers = makeControllers(deps)
   const self = ownUser({ ...context, namespace: context.settings.process.namespace })
   const leader = leadership(context, (signal, silentMs) => {
-    deps.ledger.guard.reset(silentMs)
+    deps.ledger.signs.reset(silentMs)
     return controllers.run(signal)
   })
   const mayRotate = () => only === 'webhooks' || leader.isLeader()
@@ -62,7 +62,7 @@ export function makeComponents(context: Context): Components {
     ownUser: self,
     probe: makeProbe(context, () => only === 'webhooks' || leader.isLeader()),
     leadership: only === 'webhooks' ? undefined : leader,
-    guard: only === 'webhooks' ? undefined : controlPlaneGuard(context),
+    guardian: only === 'webhooks' ? undefined : controlPlaneGuardian(context),
     certs: makeCerts(context, mayRotate),
     paths: makePaths(context, mayRotate),
     clients: makeClients(context),

@@ -46,8 +46,8 @@ async function textFormat({ isTTY = false }: LogOutput): Promise<(line: string) 
 }
 
 /**
- * The numbers of upstream: 2 logs calls and their results, 3 also the objects in them, 5 also reads of the API server,
- * which are many.
+ * The numbers of upstream: 2 logs calls and their results, 3 also the objects in them. 5 logs also reads of the API
+ * server, which are many.
  */
 function levelOf(verbosity: number): LevelWithSilent {
   if (verbosity >= 5) return 'trace'

@@ -1,5 +1,5 @@
 import { createBase } from './base.ts'
-import { controlPlaneGuard } from './control-plane/guard.ts'
+import { controlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
 import { maxSilenceMs } from './listeners/health.ts'
 import { openPlainHealth } from './listeners/plain-health.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
@@ -12,32 +12,36 @@ export async function serveControlPlane(settings: ServeSettings, deps: ServeDeps
   const { signal, version } = deps
   const base = await createBase(settings, deps)
   const { log, metrics, events, vendor, identity, reload } = base
-  const guard = controlPlaneGuard(base)
-  if (guard === undefined)
+  const guardian = controlPlaneGuardian(base)
+  if (guardian === undefined)
     throw new Error('--only=control-plane: there is nothing to guard; set the tag of the control-plane address')
   log.info(
     { version, identity, cloud: vendor.cloud.name, node: settings.process.nodeName },
     'guarding the control-plane address',
   )
   const { bindAddress: host, securePort: port } = settings.process
-  const silence = () => (guard.silentForMs() > maxSilenceMs ? 'no word from the API server for 10 minutes' : undefined)
+  const silence = () =>
+    guardian.silentForMs() > maxSilenceMs ? 'no word from the API server for 10 minutes' : undefined
   const checks = {
     live: [{ name: 'watch-nodes', problem: silence }],
     ready: [
-      { name: 'synced-nodes', problem: () => (guard.hasSynced() ? undefined : 'the first list has not arrived yet') },
+      {
+        name: 'synced-nodes',
+        problem: () => (guardian.hasSynced() ? undefined : 'the first list has not arrived yet'),
+      },
     ],
     details: [
       { name: 'settings', problem: () => reload?.problem() },
-      { name: 'control-plane-address', problem: guard.problem },
+      { name: 'control-plane-address', problem: guardian.problem },
     ],
   }
   const health = await openPlainHealth({ host, port }, { ...checks, metrics: () => metrics.text() })
   // The health port has no TLS here, and a token would be read on its way.
-  const page = makeStatusPage(base, () => guardianFacts(base, guard, checks))
+  const page = makeStatusPage(base, () => guardianFacts(base, guardian, checks))
   showOnLoopback(base, page, signal)
   reload?.start(signal)
   try {
-    await guard.run(signal)
+    await guardian.run(signal)
     await events.written()
     log.info({ identity }, 'stopped')
   } finally {

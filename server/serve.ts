@@ -69,7 +69,7 @@ async function runUntilAborted(listeners: Listeners, { components, settings, sig
   try {
     await Promise.all([
       components.ledger.project.run((own) => components.leadership?.run(own) ?? untilAborted(own), signal),
-      components.guard?.run(signal),
+      components.guardian?.run(signal),
       closeAfter(signal, listeners, settings.process.shutdownDelayMs),
     ])
   } finally {
@@ -121,13 +121,13 @@ function checksOf({ reload }: Context, components: Components): Checks {
       { name: 'project', problem: () => components.ledger.project.problem() },
       { name: 'cluster-id', problem: () => foreignCluster(components) },
       { name: 'admission', problem: () => components.probe?.problem() },
-      { name: 'control-plane-address', problem: () => components.guard?.problem() },
+      { name: 'control-plane-address', problem: () => components.guardian?.problem() },
     ],
   }
 }
 
 function foreignCluster({ ledger }: Pick<Components, 'ledger'>): string | undefined {
-  const state = ledger.guard.state()
+  const state = ledger.signs.state()
   return state.kind === 'foreign' ? state.reason : undefined
 }
 

@@ -3,7 +3,7 @@ import type { CertSource } from '../certs/cert-source.ts'
 import type { Base } from './base.ts'
 import type { Components } from './components.ts'
 import type { Context } from './context.ts'
-import type { Guard } from './control-plane/guard.ts'
+import type { ControlPlaneGuardian } from './control-plane/control-plane-guardian.ts'
 import type { Check } from './listeners/health.ts'
 import type { Facts } from '../status-page/model.ts'
 
@@ -13,12 +13,12 @@ export type Checks = { live: Check[]; ready: Check[]; details: Check[] }
 /** What a process with webhooks or controllers knows: what it has in its caches, and no more. Nothing here calls anybody. */
 export function serveFacts(context: Context, components: Components, checks: Checks): Facts {
   const { settings, vendor, cluster, identity } = context
-  const { caches, leadership, locations, machines, peerFacts, queues, certs, guard } = components
+  const { caches, leadership, locations, machines, peerFacts, queues, certs, guardian } = components
   const { maxAddresses, maxAddressesPerNamespace } = settings.cluster
   const isLeader = leadership?.isLeader() ?? false
   const ofProcess = processFacts(context, certificateFacts(certs))
   return {
-    ...sharedFacts(context, checks, guard),
+    ...sharedFacts(context, checks, guardian),
     process: { ...ofProcess, cluster, caches: cacheFacts(caches) },
     cloud: { ...cloudFacts(context), locations: locations.current()?.length },
     addresses: {
@@ -40,16 +40,16 @@ export function serveFacts(context: Context, components: Components, checks: Che
 }
 
 /** What a process knows that runs the guardian alone. */
-export function guardianFacts(base: Base, guard: Guard, checks: Checks): Facts {
+export function guardianFacts(base: Base, guardian: ControlPlaneGuardian, checks: Checks): Facts {
   return {
-    ...sharedFacts(base, checks, guard),
+    ...sharedFacts(base, checks, guardian),
     process: { ...processFacts(base, undefined), caches: [] },
     cloud: { ...cloudFacts(base), locations: undefined },
   }
 }
 
-function sharedFacts({ events }: Base, { live, ready, details }: Checks, guard: Guard | undefined) {
-  const controlPlane = guard?.facts()
+function sharedFacts({ events }: Base, { live, ready, details }: Checks, guardian: ControlPlaneGuardian | undefined) {
+  const controlPlane = guardian?.facts()
   const problems = [
     ...[...live, ...ready].map((check) => ({ ...check, tone: 'bad' as const })),
     ...details.map((check) => ({ ...check, tone: 'warn' as const })),

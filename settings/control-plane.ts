@@ -13,7 +13,7 @@ const probes = {
     format: duration(100),
     default: '1s',
     sentence:
-      'How often each API server is probed, whether or not the probe before has ended. After a refusal it is probed again in half of the time, and until it is good for the first time, after a good answer in a quarter.',
+      'How often each API server is probed, whether or not the probe before has ended. After a refusal it is probed again in half of the time. Until it is good for the first time, it is probed again in a quarter of the time after a good answer.',
   },
   probeTimeoutMs: {
     title: 'control-plane probe timeout',

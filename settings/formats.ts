@@ -144,7 +144,7 @@ export const objectName: Format<string> = {
     accept(given, isDnsName(given), 'the name of a Kubernetes object: lower-case letters, digits, - and .'),
 }
 
-/** The name of an annotation, in which `{{n}}` stands for a peer's number. */
+/** The name of an annotation, in which `{{n}}` is a peer's number. */
 export const annotation: Format<string> = {
   placeholder: 'annotation',
   read: (given) =>

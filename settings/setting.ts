@@ -7,7 +7,7 @@ export type Reading<T> = { value: T } | { right: string }
 
 /** How the text of a value is parsed. */
 export type Format<T> = {
-  /** Stands for the value in a help text: `--metro <code>`. */
+  /** The name of the value in a help text: `--metro <code>`. */
   placeholder: string
   read: (text: string) => Reading<T>
   /** What every text matches that is read, as a regular expression without flags: the chart checks values by it. */

@@ -5,8 +5,8 @@ const units = [
 ]
 
 /**
- * How far a time is, from now: negative is the past. In one unit, as kubectl does, and never in seconds, so that a page
- * that is sent when it changes does not change all the time.
+ * How far a time is, from now: negative is the past. In one unit, as kubectl does, and never in seconds: a page that is
+ * sent when it changes must not change all the time.
  */
 export function ageText(ms: number): string {
   const size = Math.abs(ms)

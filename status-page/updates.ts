@@ -3,7 +3,7 @@ import type { Log } from '../kube/log.ts'
 import { renderSection } from './render.ts'
 import type { Section } from './section.ts'
 
-/** Browsers that are told when a section changes. */
+/** Browsers that get a section when it changes. */
 export type Updates = {
   /** Whether another reader is welcome: no longer when we stop. */
   hasRoom(): boolean

@@ -57,8 +57,8 @@ function forbidden(what: string): () => never {
 }
 
 /**
- * Counts what is declared, and forbids what lets a run pass without its tests. `after` closes what the file opened: it is
- * counted as a test, because uvu passes a run whose hook throws, and it also runs when only some tests are selected.
+ * Counts what is declared, and forbids what lets a run pass without its tests. `after` closes what the file opened. It
+ * is counted as a test, because uvu passes a run whose hook throws. It also runs when only some tests are selected.
  */
 function guard(test: Uvu): object {
   const closings: Body[] = []

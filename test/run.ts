@@ -1,9 +1,9 @@
-// Runs every *.test.ts below this folder (or --dir) in a process of its own, several at a time: most of
-// them wait for others most of the time. targets.ts says which belong to `make test`, and which to `make test-slow` (--slow).
-// A word selects files by path, in either target. A phrase in quotes, or --test, selects tests by name.
-// Files in a folder `matrix` run in the dialects of matrix/dialects-by-file.ts; a word may name another dialect.
-// Files in a folder `rig` run in namespaces of their own, where they have root and a network with routers in it.
-// uvu alone exits 0 when a hook throws, a non-Error is thrown or a file forgets test.run(); here such a file fails.
+// Runs every *.test.ts below this folder (or --dir) in a process of its own. Several run at a time, because most of
+// them wait for others most of the time. targets.ts says which belong to `make test`, and which to `make test-slow`
+// (--slow). A word selects files by path, in either target. A phrase in quotes, or --test, selects tests by name. Files
+// in a folder `matrix` run in the dialects of matrix/dialects-by-file.ts; a word may name another dialect. Files in a
+// folder `rig` run in namespaces of their own, where they have root and a network with routers in it. uvu alone exits 0
+// when a hook throws, a non-Error is thrown or a file forgets test.run(); here such a file fails.
 import { globSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'

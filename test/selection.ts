@@ -9,7 +9,7 @@ import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.t
 export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }
 
 /**
- * The runs whose title contains every word. A file of the matrix runs in the dialects of its row in the table; where a
+ * The runs whose title contains every word. A file of the matrix runs in the dialects of its row in the table. Where a
  * word names a dialect, it runs in that one.
  */
 export function selectRuns(files: string[], words: string[]): Run[] {

@@ -1,5 +1,6 @@
-// Which runs belong to `make test` and which to `make test-slow`. `make test` shows each promise once; the other dialects,
-// walks, real time, real routers and guides that are typed word by word take longer than a developer waits.
+// Which runs belong to `make test` and which to `make test-slow`. `make test` shows each promise once. What is left
+// takes longer than a developer waits: the other dialects, walks, real time, real routers and guides that are typed
+// word by word.
 import { type DialectName, dialectNames } from '../sandbox/dialect-names.ts'
 import { type Run, dialectsOf, isIn } from './selection.ts'
 

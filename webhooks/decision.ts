@@ -2,8 +2,9 @@
 export type Operation = { op: 'add' | 'replace'; path: string; value: unknown } | { op: 'remove'; path: string }
 
 /**
- * The answer of a webhook. A denial has a reason for the person who sent the request: `invalid` if the object is wrong,
- * `forbidden` if the object is right but must not be stored or deleted. A broken dependency is not a decision; it throws.
+ * The answer of a webhook. A denial has a reason for the person who sent the request. It is `invalid` if the object is
+ * wrong, and `forbidden` if a right object must not be stored or deleted. A broken dependency is not a decision; it
+ * throws.
  */
 export type Decision =
   | { verdict: 'allow'; warnings?: string[] }

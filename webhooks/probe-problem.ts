@@ -13,8 +13,8 @@ const kinds = {
   validating: `ValidatingWebhookConfiguration ${names.validatingConfiguration}`,
 }
 /**
- * The command that makes the configurations complete. It calls the webhooks where they are called now: without the URL of
- * an installation outside the cluster, `install` would turn them to a Service that nobody serves.
+ * The command that makes the configurations complete. It calls the webhooks where they are called now. Without the URL
+ * of an installation outside the cluster, `install` would turn them to a Service that nobody serves.
  */
 export function installCommand(found: Configurations): string {
   const entries = Object.values(found).flatMap((configuration) => configuration?.webhooks ?? [])

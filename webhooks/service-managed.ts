@@ -36,7 +36,7 @@ export function decideManaged(
 }
 
 /**
- * Adds to a decision what an update cannot drop while a managed balancer of an earlier setting exists: without its
+ * Adds to a decision what an update cannot drop while a managed balancer of an earlier setting exists. Without its
  * finalizer nothing would delete the balancer, which costs money.
  */
 export function keepBalancer(

@@ -104,7 +104,7 @@ async function setAddress(
 
   const { name: given, generateName: prefix } = service.metadata
   // The API server refuses a second Service of one name. A claim for it would take the address back from a Service that
-  // is being deleted, which a client that retries without a pause could keep from ever going.
+  // is being deleted. A client that retries without a pause could keep that Service from ever going.
   const exists = !old && given ? await deps.exists(keyOf(service), signal) : false
   if (exists !== false) {
     const warnings = exists ? [] : [...wanted.warnings, unknownService]

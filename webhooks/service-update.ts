@@ -29,9 +29,9 @@ export function showAsOurs(services: (Service | null)[], address: string): boole
 }
 
 /**
- * The change of an update that would bring back an address which the ledger no longer holds for the Service: the
- * controller takes it away in order. `held` is the address that the ledger holds now. The annotation is ours alone, and
- * without it `spec.loadBalancerIP` would look like the user's own address.
+ * The change of an update that would bring back an address which the ledger no longer holds for the Service. The
+ * controller takes that address away in order. `held` is the address that the ledger holds now. The annotation is ours
+ * alone, and without it `spec.loadBalancerIP` would look like the user's own address.
  */
 export function withoutLostAddress(
   { metadata, spec }: Service,

@@ -9,8 +9,8 @@ import { isPeer, isPool } from './resources.ts'
 export type PoolName = { name: string; labels: Record<string, string> }
 
 /**
- * Names new pools. In a cluster that was taken over a pool has the name that the predecessor would give it, so that
- * nothing has to be renamed on the way back: MetalLB refuses a second pool with an address even for a moment.
+ * Names new pools. After a takeover a new pool gets the name that the predecessor would give it: then nothing has to be
+ * renamed on the way back. A rename needs a second pool with the same address, which MetalLB refuses even for a moment.
  */
 export function poolNaming({ ours, foreign }: ExistingObjects): (shown: ShownAddress) => PoolName {
   const taken = new Set([...ours, ...foreign].filter(isPool).map(({ metadata }) => metadata.name))

@@ -52,8 +52,8 @@ function stateProblems({ metadata, status }: ConfigurationState, known: readonly
 }
 
 /**
- * MetalLB names no cause where a speaker or the controller tries again by itself: for a moment while it takes up a pool, an
- * address or a peer that changed.
+ * MetalLB names no cause where a speaker or the controller tries again by itself. That is so for a moment while it
+ * takes up a changed pool, address or peer.
  */
 const unspecific = /^(configuration error: )?general handler sync state error$/
 

@@ -51,8 +51,9 @@ function machineOf(server: Fields, id: string): Machine {
 }
 
 /**
- * A server without power is `active` like all others: only a request for its power shows the difference. A server between
- * two states, or in an unknown state, does not count as off: Pods of a machine that is off may be moved to others.
+ * A server without power is `active` like all others: only a request for its power shows the difference. A server
+ * between two states, or in an unknown state, does not count as off. Pods of a machine that is off may be moved to
+ * others.
  */
 function stateOf({ state, status }: Fields): Machine['state'] {
   if (state === 'active') return status === 'deploying' ? 'changing' : 'unknown'

@@ -44,7 +44,7 @@ async function enable(project: Project, { asn, password }: ProjectPeering, signa
   await acceptIfDone(call, async () => (await findPeering(project, signal)) !== undefined)
 }
 
-/** One session for each machine: it stands for those with all routers. */
+/** One session for each machine, in place of those with all routers. */
 async function listSessions({ http, id }: Project, signal: AbortSignal): Promise<Map<string, SeenSessions>> {
   const path = ['projects', id, 'bgp', 'sessions']
   const sessions = await wholeList(http, { ...sessionList, path, hints: projectHints }, signal)

@@ -6,8 +6,8 @@ export function formatTags(marks: Marks): string[] {
 }
 
 /**
- * The marks in a list of tags. A key with two different values is no mark: it does not prove whose reservation this is, and
- * we never delete a reservation without that proof.
+ * The marks in a list of tags. A key with two different values is no mark: it does not prove whose reservation this is.
+ * Without that proof we never delete a reservation.
  */
 export function parseTags(tags: readonly string[]): Marks {
   const marks = new Map<string, string>()

@@ -27,8 +27,8 @@ export type ScheduleCall = <T>(
 export type Pace = (signal: AbortSignal) => Promise<void>
 
 /**
- * A queue that limits the load on one cloud. One place is never used by reads, and one never by reserves: slow lists never
- * delay a reservation, and reserves that hang never delay a deletion.
+ * A queue that limits the load on one cloud. Reads never use one of its places, and reserves never use another. So slow
+ * lists never delay a reservation, and reserves that hang never delay a deletion.
  */
 export function makeScheduler({ inFlight, rate }: LaneOptions): ScheduleCall {
   const all = new PQueue({ concurrency: inFlight })

@@ -22,7 +22,7 @@ export function proxyOf(env: Environment): ProxyEnvironment {
   }
 }
 
-/** As in Go, an entry stands for the host and for its subdomains. Node takes a name for the host alone. */
+/** As in Go, an entry means the host and its subdomains. Node takes a name for the host alone. */
 function exceptions(text: string): string[] {
   const names = text.split(/[,\s]+/).map((entry) => entry.replace(/^\*?\./, ''))
   return names.filter(Boolean).flatMap((name) => [name, `.${name}`])

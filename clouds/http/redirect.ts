@@ -6,8 +6,8 @@ export type RedirectedRequest = { url: string; init: { method: string } }
 const statuses = [301, 302, 303, 307, 308]
 
 /**
- * The URL to which a read may follow a redirect; undefined if it must not. We follow to the same host only, as the request
- * carries credentials, and keep the scheme: an API may redirect to its own address by plain http.
+ * The URL to which a read may follow a redirect; undefined if it must not. We follow to the same host only, as the
+ * request carries credentials. The scheme stays ours, because an API may redirect to its own address by plain http.
  */
 export function redirectUrl(
   { url, init }: RedirectedRequest,

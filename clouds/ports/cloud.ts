@@ -55,8 +55,11 @@ export type Cloud = {
 }
 
 /**
- * Why a call failed, as far as the caller can act on it: `auth` (token or rights), `quota`, `rate-limit`, `conflict`,
- * `invalid` (the same request will never succeed), `unavailable` (timeout, reset, 5xx, unreadable response).
+ * Why a call failed, as far as the caller can act on it:
+ * - `auth`: the token or its rights
+ * - `quota`, `rate-limit`, `conflict`: what the cloud says of the request now
+ * - `invalid`: the same request will never succeed
+ * - `unavailable`: a timeout, a reset, a 5xx or an unreadable response
  */
 export type Fault = 'auth' | 'quota' | 'rate-limit' | 'conflict' | 'invalid' | 'unavailable'
 

@@ -49,7 +49,7 @@ type PeerField = 'localAsn' | 'peerAsn' | 'peerAddress' | 'sourceAddress' | 'mul
 
 /** How the peers of a node are written as its annotations. */
 export type AnnotationScheme = {
-  /** The names of the annotations; `{{n}}` stands for the number of a peer. A field without a name is not written. */
+  /** The names of the annotations; `{{n}}` is the number of a peer. A field without a name is not written. */
   names: Partial<Record<PeerField, string>>
   /** Whether the announcing software reads passwords only here. */
   showsPasswords: boolean

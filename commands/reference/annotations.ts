@@ -32,7 +32,7 @@ This page lists every annotation that eip-admission reads or writes, and its own
 - An annotation of a Service that begins with \`eip-admission.dev/\` and is not in these tables is refused, because it is
   probably a typo. The error names the most similar annotation.
 ${prefixes}
-- \`{{n}}\` stands for the number of a peer, which begins with 0.
+- \`{{n}}\` is the number of a peer, which begins with 0.
 `
 
 const announcerIntro = `Annotations of MetalLB and kube-vip. They count if the load balancer setting chooses that software. With \`empty://\`,

@@ -97,7 +97,7 @@ function indentOf(line: string): string {
   return /^ */.exec(line)?.[0] ?? ''
 }
 
-/** The exit code of a run: an end by a signal, and refusals, are told in a sentence. */
+/** The exit code of a run. An end by a signal, and a refusal, are printed in a sentence. */
 async function ended(
   run: () => Promise<number>,
   command: string,

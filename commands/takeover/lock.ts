@@ -8,7 +8,7 @@ import { leases } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import { type KeptLease, keptLease, leaseDurationMs } from './kept-lease.ts'
 import type { ObjectRef } from './plan/plan.ts'
-import { type Worker, workerText } from './stand.ts'
+import { type Worker, workerText } from './takeover-status.ts'
 import { Interrupted } from './steps.ts'
 
 export type LockDeps = {
@@ -33,8 +33,9 @@ export function lockAt(namespace: string): ObjectRef {
 }
 
 /**
- * Carries out work while no other run of `apply` or `undo` does. A run that was killed keeps the lock until its lease has
- * expired, which we see as every contender does; one that is alive is told to the person.
+ * Carries out work while no other run of `apply` or `undo` does. A run that was killed keeps the lock until its lease
+ * expires. We measure that as every contender for a lease does. A run that is alive is reported to the
+ * person.
  */
 export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Promise<T>): Promise<T> {
   const lock = await takeLock(deps)

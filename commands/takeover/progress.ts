@@ -3,7 +3,7 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Found } from './found.ts'
-import type { BegunStep, TakeoverState } from './stand.ts'
+import type { BegunStep, TakeoverState } from './takeover-status.ts'
 
 /** What `apply` and `undo` know of an earlier run: what was found at the beginning, and the step that began last. */
 export type Progress = { state: TakeoverState; step: BegunStep; found: Found }

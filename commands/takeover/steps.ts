@@ -1,5 +1,5 @@
 import type { Clock } from '../../kube/clock.ts'
-import type { BegunStep } from './stand.ts'
+import type { BegunStep } from './takeover-status.ts'
 
 /** What a step waits for: a text for people, whose change is progress. */
 export type Missing = { text: string; hint?: string }

@@ -11,7 +11,7 @@ import { type Want, isWanted } from '../../ledger/want/want.ts'
 export type ServiceState = { service: Service; wanted: Want; record: ElasticIP | undefined }
 
 /**
- * The address under which the network should know a Service. A Service that is being deleted has none, and so has one
+ * The address under which the network should know a Service. A Service that is being deleted has none. Neither has one
  * whose address the ledger does not hold for it: an address that is being released may belong to another user tomorrow.
  */
 export function announcedAddress({ service, wanted, record }: ServiceState): string | undefined {

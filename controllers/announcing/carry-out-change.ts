@@ -33,7 +33,7 @@ export async function carryOutChange(deps: Deps, change: Change, signal: AbortSi
 type Sent = { resource: Resource<KubeObject>; object: KubeObject; stored: KubeObject | undefined }
 
 /**
- * Only what differs, in a patch. An apply of an object that was written in another version fails: its list of managed
+ * Only what differs, in a patch. An apply fails where the object was written in another version. Its list of managed
  * fields is in the old version, which lacks fields that have a default in the new one.
  */
 async function send({ client }: Deps, { resource, object, stored }: Sent, signal: AbortSignal): Promise<void> {

@@ -47,8 +47,8 @@ const listRecentMs = 1_000
 
 /**
  * Whether an object announces an address. A thousand Services that leave at once ask this several times each, so a look
- * gets the object of the name that we give. Under another name only a predecessor left one: that is looked up in a list
- * which all looks of a second share, and which no write of ours outdates.
+ * gets the object of the name that we give. Only a predecessor's object has another name. We look that up in a list
+ * which all looks of one second share, and which no write of ours outdates.
  */
 function makeAnnouncedLook({ client, configuration }: Deps) {
   const { announcing: resource, namespace } = configuration

@@ -39,7 +39,7 @@ export function interruptingUnits<C>({ changes, wanted, excludes }: Facts<C>): U
 }
 
 /**
- * The changes of all units that are ready, in waves: in one wave no two units touch the sessions of one node, or of one
+ * The changes of all units that are ready, in waves. In one wave no two units touch the sessions of one node, or of one
  * router. So a node keeps its session with another router, and a router keeps those with other nodes.
  */
 export function wavesOf<C>(units: readonly Unit<C>[]): C[][] {

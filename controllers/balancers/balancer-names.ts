@@ -3,7 +3,7 @@ import type { Key } from '../../kube/objects.ts'
 
 /**
  * The names of everything that we create for one Service at the cloud. They have at most 64 characters, and show the
- * Service to a person; the hash makes them unique, so that what a lost answer left behind is found again.
+ * Service to a person. The hash makes them unique, so that we find again what a lost answer left behind.
  */
 export type BalancerNames = {
   balancer: string

@@ -44,8 +44,8 @@ export function shownAddresses({ status }: Service): string[] {
 }
 
 /**
- * Puts the balancers of a Service into the order in which they may be its own: the one that it names, then the one whose
- * addresses it shows, then the oldest.
+ * Puts the balancers of a Service into the order in which they may be its own. The one that it names is first, then the
+ * one whose addresses it shows, then the oldest.
  */
 export function inOrderOfUse(balancers: Balancer[], service: Service, annotations: BalancerAnnotations): Balancer[] {
   const named = namedBalancer(service, annotations)

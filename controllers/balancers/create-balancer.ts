@@ -20,8 +20,9 @@ export type CreateDeps = {
 export type NewBalancer = { service: Service; name: string; location: string }
 
 /**
- * Creates the balancer of a Service. The request is noted on the Service before it is sent, if the Service has not changed
- * since it was read: of two processes only one can. The note stays for as long as the request may be carried out.
+ * Creates the balancer of a Service. We note the request on the Service before we send it, and only if the Service has
+ * not changed since we read it. So of two processes only one can send it. The note stays for as long as the request may
+ * be carried out.
  */
 export async function createBalancer(
   deps: CreateDeps,

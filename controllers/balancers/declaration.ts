@@ -98,7 +98,7 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
     requests: balancerRequests({ timeoutMs: 2 * cloudTimeoutMs, monotonicMs }),
     // A copy of this cluster has the same Services: its nodes would take the place of ours.
     haltReason: () => {
-      const state = deps.ledger.guard.state()
+      const state = deps.ledger.signs.state()
       return state.kind === 'foreign' ? state.reason : undefined
     },
     cached: (key: Key) => caches.services.get(key),

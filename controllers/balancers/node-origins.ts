@@ -17,8 +17,8 @@ const regionLabel = 'topology.kubernetes.io/region'
 const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
 
 /**
- * The nodes to which a balancer sends connections. It probes nothing itself, so nodes that are not ready are left out;
- * unless none is ready, because that says more about the cluster's view than about its nodes.
+ * The nodes to which a balancer sends connections. A balancer probes nothing itself, so nodes that are not ready are
+ * left out. If none is ready, all stay: that says more about the cluster's view than about its nodes.
  */
 export function nodeOrigins(nodes: readonly Node[], rules: OriginRules): NodeOrigin[] {
   const usable = nodes.filter((node) => isUsable(node, rules))

@@ -8,10 +8,10 @@ import { type PortChanges, isUnchanged } from '../balancers/port-changes.ts'
 import { changePorts } from '../balancers/port-steps.ts'
 import { errorText } from '../loop/error-text.ts'
 import { type BalancedNode, type ReachableNode, balancedNodes } from './balanced-nodes.ts'
-import { leasedBalancers } from './balancer-front.ts'
+import { leasedBalancers } from './balancer-address.ts'
 import { type SeenPort, controlPlaneChanges, controlPlaneNames, originAddresses, readPort } from './balancer-ports.ts'
 import type { Guardian } from './guardian.ts'
-import type { KnownFront } from './known-front.ts'
+import type { KnownAddress } from './known-address.ts'
 import type { GuardedNode, MoveRules } from './move-plan.ts'
 import type { WakeUp } from './wake-up.ts'
 
@@ -21,7 +21,7 @@ export type BalancerGuardianOptions = {
   id: string
   /** The port at the balancer; undefined if it is that of the API servers. */
   port: number | undefined
-  known: KnownFront
+  known: KnownAddress
   nodes: () => GuardedNode[]
   /** The public address of a node; undefined if it has none of its own. */
   external: (node: string) => string | undefined

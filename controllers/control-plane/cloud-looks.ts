@@ -1,7 +1,7 @@
 import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { errorText } from '../loop/error-text.ts'
-import type { KnownFront } from './known-front.ts'
+import type { KnownAddress } from './known-address.ts'
 import { retryAfterOf } from './retry-after.ts'
 
 export type CloudLooks = {
@@ -10,7 +10,7 @@ export type CloudLooks = {
 }
 
 export type CloudLooksOptions = {
-  known: KnownFront
+  known: KnownAddress
   /** How often the cloud is read while all is well. */
   readIntervalMs: number
   /** How many failures are left before the address leaves its holder; infinite while there is none. */
@@ -18,13 +18,16 @@ export type CloudLooksOptions = {
   clock: Clock
 }
 
-/** One failure before a move we look already, so that the move need not wait for it; later, while it cannot move, seldom. */
-const suspicionMs = { first: 1_000, later: 5_000 }
+/**
+ * One failure before a move we look already, so that the move need not wait for it. Later, while it cannot move, we look
+ * rarely.
+ */
+const lookBeforeMoveMs = { first: 1_000, later: 5_000 }
 const retry = { firstMs: 500, maxMs: 10_000 }
-/** A list that shows something wrong is repeated soon, then more seldom. */
+/** A list that shows something wrong is repeated soon, then less and less often. */
 const doubtful = { firstMs: 1_000, maxMs: 15_000 }
 
-/** Looks at the cloud: a list at each interval, and the address alone when its holder is suspect or we know nothing. */
+/** Looks at the cloud: a list at each interval, and the address alone when its holder fails or we know nothing. */
 export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: CloudLooksOptions): CloudLooks {
   let listDueAtMs = -Infinity
   let doubts = 0
@@ -32,14 +35,14 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, clock }: Cloud
   let failure: string | undefined
   let notBeforeMs = -Infinity
 
-  const isSuspect = () => failuresLeft() <= 1
+  const isFailing = () => failuresLeft() <= 1
   const isListDue = () => clock.now() >= listDueAtMs
   const isDue = () => {
-    const suspicionAgeMs = failuresLeft() === 1 ? suspicionMs.first : suspicionMs.later
-    return known.ageMs() > (isSuspect() ? suspicionAgeMs : readIntervalMs) || (isListDue() && !isSuspect())
+    const maxAgeMs = failuresLeft() === 1 ? lookBeforeMoveMs.first : lookBeforeMoveMs.later
+    return known.ageMs() > (isFailing() ? maxAgeMs : readIntervalMs) || (isListDue() && !isFailing())
   }
   const read = async (signal: AbortSignal) => {
-    if (!isListDue() || isSuspect() || known.ageMs() === Infinity) return known.look(signal)
+    if (!isListDue() || isFailing() || known.ageMs() === Infinity) return known.look(signal)
     await known.find(signal)
     doubts = known.problem() === undefined ? 0 : doubts + 1
     const inMs = doubts > 0 ? Math.min(backoffMs(doubts, doubtful), readIntervalMs) : readIntervalMs

@@ -2,17 +2,17 @@ import { moveTimeoutMs } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { type CloudLooks, cloudLooks } from './cloud-looks.ts'
-import type { Front } from './front.ts'
-import type { KnownFront } from './known-front.ts'
+import type { ControlPlaneAddress } from './control-plane-address.ts'
+import type { KnownAddress } from './known-address.ts'
 import { type Decision, type GuardedNode, type MoveRules, planMove, toleratedFailures } from './move-plan.ts'
 import type { Mover, TriedMove } from './mover.ts'
 import { noProbes, type ProbeHistory } from './probe-history.ts'
-import { type ToldProblem, toldProblem } from './told-problem.ts'
+import { type ReportedProblem, reportedProblem } from './reported-problem.ts'
 import type { WakeUp } from './wake-up.ts'
 import { yieldPause } from './yield-pause.ts'
 
 export type GuardianOptions = {
-  known: KnownFront
+  known: KnownAddress
   mover: Mover
   /** The control-plane nodes and what their probes showed. */
   nodes: () => GuardedNode[]
@@ -56,23 +56,23 @@ const leaseMarginMs = 100
 /** What a turn of the loop needs besides the options. */
 type Turn = GuardianOptions & {
   looks: CloudLooks
-  told: ToldProblem
-  decide: (front: Front) => Decision
+  reported: ReportedProblem
+  decide: (assigned: ControlPlaneAddress) => Decision
 }
 
 /** The loop that keeps the control-plane address at a good control-plane node. */
 export function guardian(options: GuardianOptions): Guardian {
   const { known, clock, log, ownNode, rules, wakeUp, probeIntervalMs, readIntervalMs } = options
-  const told = toldProblem(log, () => known.current()?.address)
+  const reported = reportedProblem(log, () => known.current()?.address)
   const holder = () => holderOf(known.current(), options.nodes())
   const looks = cloudLooks({ known, readIntervalMs, clock, failuresLeft: () => failuresLeft(options, holder()) })
-  const parts: Turn = { ...options, looks, told, decide: decider(options) }
+  const parts: Turn = { ...options, looks, reported, decide: decider(options) }
   const pause = yieldPause(() => clock.now())
 
   const isHolderHere = () => ownNode !== undefined && holder()?.name === ownNode
   const canOthersLead = () =>
     options.nodes().some(({ name, probes }) => name !== ownNode && probes.successes >= rules.successes)
-  const shouldYield = () => isHolderHere() && told.current() === undefined && canOthersLead() && pause.isOver()
+  const shouldYield = () => isHolderHere() && reported.current() === undefined && canOthersLead() && pause.isOver()
 
   return {
     async lead(signal, leaseLeftMs) {
@@ -81,7 +81,7 @@ export function guardian(options: GuardianOptions): Guardian {
       // Another guardian may have led, and moved it, meanwhile.
       known.forget()
       options.mover.forget()
-      told.forget()
+      reported.forget()
       while (!signal.aborted) {
         options.onTurn()
         if (await takeTurn(parts, signal, mayWrite)) continue
@@ -95,35 +95,35 @@ export function guardian(options: GuardianOptions): Guardian {
     },
     hesitationMs: () => (isHolderHere() && options.nodes().length > 1 ? hesitationMs : 0),
     holder,
-    problem: told.current,
+    problem: reported.current,
   }
 }
 
 /** Looks, decides and acts once. Returns whether there is more to do at once. */
 async function takeTurn(parts: Turn, signal: AbortSignal, mayWrite: () => boolean): Promise<boolean> {
-  const { known, looks, told, mover } = parts
+  const { known, looks, reported, mover } = parts
   const failure = await looks.look(signal)
   if (signal.aborted) return false
-  const front = known.current()
-  if (front === undefined || known.ageMs() === Infinity) {
-    told.tell(known.problem() ?? failure ?? told.current())
+  const assigned = known.current()
+  if (assigned === undefined || known.ageMs() === Infinity) {
+    reported.report(known.problem() ?? failure ?? reported.current())
     return false
   }
-  settleMove(parts, front)
-  const decision = parts.decide(front)
+  settleMove(parts, assigned)
+  const decision = parts.decide(assigned)
   const doubt = known.problem() ?? failure
   const problem = decision.do === 'wait' ? decision.problem : undefined
   // While it moves, or the next probes decide, nothing is better than it was.
-  told.tell(problem ?? doubt ?? (decision.do === 'stay' ? undefined : told.current()))
+  reported.report(problem ?? doubt ?? (decision.do === 'stay' ? undefined : reported.current()))
   if (decision.do !== 'move') return false
   const isLive = known.answerAgeMs() <= liveMs
-  if (isLive) await mover.attempt(decision, front, mayWrite)
+  if (isLive) await mover.attempt(decision, assigned, mayWrite)
   known.forget()
   return true
 }
 
 /** Only what the cloud shows tells that a move happened. */
-function settleMove({ mover, onMoved }: GuardianOptions, { machines }: Front): void {
+function settleMove({ mover, onMoved }: GuardianOptions, { machines }: ControlPlaneAddress): void {
   const move = mover.tried()
   if (move === undefined || machines.length !== 1 || machines[0] !== move.to.machine) return
   mover.settle()
@@ -131,7 +131,14 @@ function settleMove({ mover, onMoved }: GuardianOptions, { machines }: Front): v
 }
 
 /** Decides by what is known now, and remembers who had the address and since when a stranger has it. */
-function decider({ nodes, address, rules, ownNode, mover, clock }: GuardianOptions): (front: Front) => Decision {
+function decider({
+  nodes,
+  address,
+  rules,
+  ownNode,
+  mover,
+  clock,
+}: GuardianOptions): (assigned: ControlPlaneAddress) => Decision {
   let former: string | undefined
   let strangerSinceMs: number | undefined
   return ({ machines }) => {
@@ -153,8 +160,8 @@ function decider({ nodes, address, rules, ownNode, mover, clock }: GuardianOptio
   }
 }
 
-function holderOf(front: Front | undefined, nodes: GuardedNode[]): GuardedNode | undefined {
-  const [machine, ...others] = front?.machines ?? []
+function holderOf(assigned: ControlPlaneAddress | undefined, nodes: GuardedNode[]): GuardedNode | undefined {
+  const [machine, ...others] = assigned?.machines ?? []
   return others.length > 0 ? undefined : nodes.find((node) => node.machine === machine)
 }
 

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { EndpointSlice, Endpoints, Service } from '../../kube/objects.ts'
 import { type MirrorWanted, isOurSlice, managedByLabel, mirrorSlices, mirrorSubsets } from './mirror-objects.ts'
 
-// Nodes read EndpointSlices alone, so we write slices. A predecessor wrote Endpoints, of which a controller of Kubernetes makes
-// slices of its own: as long as somebody keeps these Endpoints we keep them right instead, so that no endpoint is there twice.
+// Nodes read EndpointSlices alone, so we write slices. A predecessor wrote Endpoints, of which a controller of
+// Kubernetes makes slices of its own. As long as somebody keeps these Endpoints, we correct them instead, so that no
+// endpoint is there twice.
 
 export type SliceStep =
   | { do: 'create-slice'; slice: EndpointSlice }

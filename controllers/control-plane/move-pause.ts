@@ -15,7 +15,7 @@ const longestInCooldowns = 8
 
 /**
  * How long a move still waits for the earlier ones. After a holder that is certainly bad, the first moves wait for
- * nothing and later ones ever longer, so that the address of a cluster in trouble does not run in circles. Pure.
+ * nothing and later ones ever longer. So the address of a cluster in trouble does not move in circles. Pure.
  */
 export function movePauseMs(reason: MoveReason, { nowMs, movedAtMs, cooldownMs }: PauseFacts): number {
   const recent = movedAtMs.filter((at) => nowMs - at < windowInCooldowns * cooldownMs)

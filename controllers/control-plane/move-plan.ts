@@ -1,7 +1,9 @@
-// Which machine the control-plane address belongs to. The first row that applies decides. "Good" is a candidate with
-// enough good answers in a row; two failures of the holder beyond the necessary ones make one answer less enough, down to
-// two. "Too often" is twice as often for a holder that flapped before it failed: only if it failed after enough good
-// answers in a row has something happened to it. The reasons to leave are ordered: excluded by its label, cordoned, being deleted.
+// Which machine the control-plane address belongs to. The first row that applies decides. The words of the table:
+// - Good: a candidate with enough good answers in a row. While the holder fails, every two failures beyond "too often"
+//   make one answer less enough, down to two.
+// - Too often: the setting's number of failures in a row. Only a holder that failed after enough good answers in a row
+//   has met with something. One that answered by turns before it failed needs twice as many.
+// - Reason to leave, the weightiest last: excluded by its label, cordoned, being deleted.
 //
 //   the address is assigned to  | and                                                    | decision
 //   ----------------------------+--------------------------------------------------------+------------------------------
@@ -21,8 +23,8 @@
 //   a control-plane node        |                                                        | stay
 //
 // Each move waits for the pause after earlier moves and tries. Nothing moves back by itself: a holder that is good stays.
-// A machine that the cloud refused lately is no candidate where the address works, and elsewhere the last one: the refusal
-// may have been for a moment.
+// Where the address works, a machine that the cloud refused lately is no candidate. Elsewhere it is the last one: the
+// refusal may have been for a moment.
 import { type ControlPlaneNode, leavingReasons } from './control-plane-nodes.ts'
 import type { ProbeHistory } from './probe-history.ts'
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import { errorText } from '../loop/error-text.ts'
-import type { Front, FrontPort } from './front.ts'
+import type { ControlPlaneAddress, AddressPort } from './control-plane-address.ts'
 import { moveAttempts } from './move-attempts.ts'
 import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
 import { refusals } from './refusals.ts'
@@ -12,14 +12,14 @@ import { retryAfterOf } from './retry-after.ts'
 export type Move = Extract<Decision, { do: 'move' }>
 
 /** A move that was tried and whose result the cloud has not shown yet. */
-export type TriedMove = Move & { from: Front; beganAtMs: number }
+export type TriedMove = Move & { from: ControlPlaneAddress; beganAtMs: number }
 
 export type Mover = {
   /**
    * Tries a move. Whatever the answer was, only the next look at the cloud tells whether it happened, and later tries
    * wait.
    */
-  attempt(move: Move, front: Front, mayWrite: () => boolean): Promise<void>
+  attempt(move: Move, assigned: ControlPlaneAddress, mayWrite: () => boolean): Promise<void>
   /** The last attempt, until `settle`. */
   tried(): TriedMove | undefined
   /** The cloud shows that the move happened. */
@@ -33,7 +33,7 @@ export type Mover = {
 }
 
 export type MoverOptions = {
-  port: FrontPort
+  port: AddressPort
   cooldownMs: number
   clock: Clock
   log: Log
@@ -59,12 +59,12 @@ export function mover(options: MoverOptions): Mover {
   }
 
   return {
-    async attempt(move, front, mayWrite) {
+    async attempt(move, assigned, mayWrite) {
       const { to, reason, why } = move
-      tried = { ...move, from: front, beganAtMs: tried?.beganAtMs ?? clock.now() }
-      log.info({ address: front.address, to: to.name, reason, why }, 'moving the control-plane address')
+      tried = { ...move, from: assigned, beganAtMs: tried?.beganAtMs ?? clock.now() }
+      log.info({ address: assigned.address, to: to.name, reason, why }, 'moving the control-plane address')
       try {
-        await assign(port, { id: front.id, machine: to.machine }, mayWrite)
+        await assign(port, { id: assigned.id, machine: to.machine }, mayWrite)
         attempts.succeeded()
         refused.remove(to.machine)
         onAttempt(move, undefined)
@@ -85,7 +85,7 @@ export function mover(options: MoverOptions): Mover {
 }
 
 /** A process that has to stop still completes what it began: half a move is an outage. */
-function assign(port: FrontPort, target: { id: string; machine: string }, mayWrite: () => boolean): Promise<void> {
+function assign(port: AddressPort, target: { id: string; machine: string }, mayWrite: () => boolean): Promise<void> {
   const timeoutError = () => new Error(`the move did not end within ${attemptTimeoutMs} ms`)
   return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => port.assign(target, { signal, mayWrite }))
 }

@@ -25,8 +25,8 @@ export type ProbeHistory = {
 export const noProbes: ProbeHistory = { failures: 0, successes: 0, formerSuccesses: 0 }
 
 /**
- * Adds the outcome of a probe. Probes overlap: a server that answered one while another waited in vain is slow, not dead,
- * so such a failure only ends the row of good answers. Pure.
+ * Adds the outcome of a probe. Probes overlap. A server that answered one while another waited in vain is slow, not
+ * dead: such a failure only ends the row of good answers. Pure.
  */
 export function addOutcome(history: ProbeHistory, outcome: ProbeOutcome): ProbeHistory {
   const { startedAtMs, endedAtMs, isWell, reason } = outcome

@@ -2,8 +2,8 @@
 //
 //   the cloud says             | and                                             | step
 //   ---------------------------+-------------------------------------------------+--------------------------
-//   the machine is off         | the node has no shutdown taint                  | mark as off
-//   the machine is on          | the node has the shutdown taint                 | mark as on
+//   the machine is off         | the node has no shutdown taint                  | taint: off
+//   the machine is on          | the node has the shutdown taint                 | taint: on
 //   the machine exists         |                                                 | -
 //   the machine does not exist | it lists no machine at all                      | keep, report why
 //   the machine does not exist | it lists no machine of any ready node           | keep, report why
@@ -20,7 +20,7 @@ import { isReady, isShutDown } from './taints.ts'
 
 export type LifecycleStep =
   /** Writes on the node whether its machine is off. */
-  | { do: 'mark'; isOff: boolean }
+  | { do: 'taint'; isOff: boolean }
   | { do: 'wait'; ms: number }
   /** The machine is gone, and the node still stays until an operator acts. */
   | { do: 'keep'; reason: string }
@@ -29,8 +29,8 @@ export type LifecycleStep =
 /** The next step for a node that is not ready and whose machine exists. Pure. */
 export function planPresent(node: Node, { state }: Machine): LifecycleStep | undefined {
   const isOff = isShutDown(node)
-  if (state === 'off' && !isOff) return { do: 'mark', isOff: true }
-  if (state === 'on' && isOff) return { do: 'mark', isOff: false }
+  if (state === 'off' && !isOff) return { do: 'taint', isOff: true }
+  if (state === 'on' && isOff) return { do: 'taint', isOff: false }
   return undefined
 }
 

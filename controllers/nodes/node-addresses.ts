@@ -7,7 +7,7 @@ import { providedNodeIps } from './node-ips.ts'
 
 /**
  * The addresses that a node should show; undefined if it shows them already. An address from --node-ip comes first,
- * even if the cloud does not know it, as in a VLAN, and replaces others of its type and family. Elastic addresses are
+ * even one that the cloud does not know, as in a VLAN. It replaces others of its type and family. Elastic addresses are
  * left out: they move, and a client that remembers one reaches another machine later.
  */
 export function nodeAddresses(node: Node, machine: Machine): NodeAddress[] | undefined {

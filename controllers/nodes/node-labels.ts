@@ -11,7 +11,7 @@ const pairs = [
 
 /**
  * The labels that a node lacks. A new node gets the values of its machine. On an initialized node an existing label
- * stays, because a person may have changed it, and a missing one gets the value of its other name.
+ * stays, because a person may have changed it. A missing one gets the value of its other name.
  */
 export function missingLabels(node: Node, machine: Machine): Record<string, string> {
   const now = node.metadata.labels ?? {}

@@ -39,7 +39,7 @@ const keptMs = 300_000
 type NotReady = { uid: string | undefined; sinceMs: number; checkedAtMs: number | undefined }
 type Check = { node: Node; id: string; notReady: NotReady; isOneOfMany: boolean }
 
-/** Marks nodes whose machines are off and deletes those whose machines are gone. A ready node costs no call. */
+/** Taints nodes whose machines are off and deletes those whose machines are gone. A ready node costs no call. */
 export function nodeLifecycle(deps: NodeLifecycleDeps): Reconciler {
   const notReady = new Map<Key, NotReady>()
   return {
@@ -51,7 +51,7 @@ export function nodeLifecycle(deps: NodeLifecycleDeps): Reconciler {
       if (!isOurs || isReady(node)) {
         notReady.delete(name)
         deps.limit.clear(name)
-        if (isOurs && isShutDown(node)) await mark(deps, node, false)
+        if (isOurs && isShutDown(node)) await setShutdownTaint(deps, node, false)
         return {}
       }
       const entry = entryOf(notReady, node, deps.now())
@@ -132,8 +132,8 @@ async function planWithoutMachine(
 
 async function carryOut(deps: NodeLifecycleDeps, step: LifecycleStep, node: Node): Promise<Outcome | undefined> {
   switch (step.do) {
-    case 'mark':
-      await mark(deps, node, step.isOff)
+    case 'taint':
+      await setShutdownTaint(deps, node, step.isOff)
       return undefined
     case 'wait':
       return { againInMs: step.ms }
@@ -148,14 +148,14 @@ async function carryOut(deps: NodeLifecycleDeps, step: LifecycleStep, node: Node
 }
 
 /** Other programs write taints too. So we change the list as it was just read. */
-async function mark({ client, log }: NodeLifecycleDeps, node: Node, isOff: boolean): Promise<void> {
+async function setShutdownTaint({ client, log }: NodeLifecycleDeps, node: Node, isOff: boolean): Promise<void> {
   const { name } = node.metadata
   const live = await client.get(nodes, { name })
   if (live?.metadata.uid !== node.metadata.uid || !live || isShutDown(live) === isOff) return
   const { resourceVersion } = live.metadata
   const merge = { metadata: { resourceVersion }, spec: { taints: shutdownTaints(live, isOff) } }
   await client.patch(nodes, { name, patch: { merge } })
-  log.info({ node: name, isOff }, isOff ? 'machine is off: node marked' : 'machine is on again: mark removed')
+  log.info({ node: name, isOff }, isOff ? 'machine is off: node tainted' : 'machine is on again: taint removed')
 }
 
 /** Deletes the node that was checked. If it is ready by now, or another node has its name, it stays. */

@@ -10,7 +10,7 @@ export function isUninitialized(node: Node): boolean {
   return taintsOf(node).some(({ key }) => key === uninitialized)
 }
 
-/** Whether the node is marked as switched off. */
+/** Whether the node has the taint of a machine that is off. */
 export function isShutDown(node: Node): boolean {
   return taintsOf(node).some(isShutdownTaint)
 }

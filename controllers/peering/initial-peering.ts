@@ -15,7 +15,7 @@ export type InitialPeering = Reconciler & {
 }
 
 /**
- * Reconciles nodes, and marks the facts as complete once the cloud has answered for every node. Without stored facts, a
+ * Reconciles nodes, and declares the facts complete once the cloud has answered for every node. Without stored facts, a
  * predecessor may have written what is announced now, and a missing answer must not withdraw it. A refusal counts as an
  * answer only if the cloud accepted the same request for another node.
  */

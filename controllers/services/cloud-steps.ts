@@ -3,8 +3,8 @@ import type { Reconciler } from '../loop/reconciler.ts'
 import { type ServiceAddressDeps, serviceAddress } from './service-address.ts'
 
 /*
- * Steps that wait for the cloud have controllers of their own, with workers of their own: however long reserves take,
- * they delay neither a deletion nor a Service that needs nothing of the cloud.
+ * Steps that wait for the cloud have controllers and workers of their own. However long reserves take, they delay no
+ * deletion, and no Service that needs nothing of the cloud.
  *
  * Several of these controllers may work on one Service at the same time. The ledger permits that, because the webhook of
  * another replica may do so at any time too: each write is a compare-and-swap.

@@ -131,8 +131,8 @@ function isAnnounced({ record, wanted, announcer: { withdrawal } }: Seen, servic
 }
 
 /**
- * The address of the record, where the Service names it without our annotation, as a predecessor left it: without a record
- * it would look like the user's own when the Service becomes a LoadBalancer again.
+ * The address of the record, where the Service names it without our annotation, as a predecessor left it. Without a
+ * record it would look like the user's own once the Service becomes a LoadBalancer again.
  */
 function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | undefined): string | undefined {
   const isAnnotated = metadata.annotations?.[addressAnnotation] !== undefined

@@ -39,7 +39,7 @@ function makeSweep({ client, ledger, caches, want, vendor, settings, events, met
   return sweep({
     ...ledger.deps,
     mark: ledger.mark,
-    guard: ledger.guard,
+    signs: ledger.signs,
     loss: ledger.loss,
     listRecords: () => caches.records.list(),
     listServices: () => caches.services.list().map((service) => ({ service, wanted: want(service) })),

@@ -9,7 +9,7 @@ export type ProvisionedSeen = { source: ElasticIP | undefined; record: ElasticIP
 const secondCheckMs = 30_000
 
 /**
- * Checks from time to time whether the cloud still has a provisioned address: it need not carry our marks, so it is not
+ * Checks from time to time whether the cloud still has a provisioned address. It need not carry our marks, so it is not
  * in the sweep's list. It is written off only when two checks in a row miss it. Returns when to check again.
  */
 export function provisionedCheck(deps: LedgerDeps, of: { everyMs: number; monotonicMs: () => number }) {

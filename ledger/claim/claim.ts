@@ -16,8 +16,8 @@ import { answerFromRecord, takeOverRecord } from './stored-record.ts'
 
 export type Claims = UnderWay & {
   /**
-   * The address of a Service: the one that its record holds, an available one, or a new one. The record is the lock
-   * between replicas. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
+   * The address of a Service: the one that its record holds, an available one, or a new one. Of all
+   * replicas one can create the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
    * the abort a claim that waits is busy, and any other throws the signal's reason; what is under way goes on.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>
@@ -63,8 +63,8 @@ type ProcessDeps = ClaimDeps & { running: Map<string, Promise<ClaimResult>> }
 /** The way of a claim, steps 1 to 7: get the record, which allows this process to act for the Service. */
 async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
-  //    two reasons. What was adopted later says nothing about the time until now. And if this process is frozen after
-  //    the record is written, other processes have taken over when it runs again: its time must be over by then.
+  //    two reasons. What was adopted later says nothing about the time until now. And this process may be frozen after
+  //    the record is written. When it runs again, other processes have taken over: its time must be over by then.
   const halted = await deps.haltReason(signal)
   if (halted !== undefined) return answerWhileHalted(deps, { claim, reason: halted }, signal)
   const isFresh = !claim.isShown && (await deps.isAdopted(signal))
@@ -81,8 +81,8 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 5. Share the request of another claim in this process: it will have the result first.
   const shared = deps.running.get(stored.metadata.name)
   if (shared) return shared
-  // 6. Return what the record says. Write nothing for a claim that would only be refused again, unless the record had
-  //    claimed the address when the process that served it died: then its address is no obstacle to itself.
+  // 6. Return what the record says. Write nothing for a claim that would only be refused again. But go on where the
+  //    record had claimed the address before the process that served it died: then only this claim uses the address.
   const result = await answerFromRecord(deps, { record: stored, claim }, signal)
   if (result) return result
   if (obstacle && !(source?.status?.address !== undefined && isClaimedBy(source, stored))) return obstacle

@@ -10,8 +10,9 @@ export type LimitCheck = (record: ElasticIP, signal: AbortSignal) => Promise<str
 const maxNamed = 10
 
 /**
- * Why a record exceeds a limit, among all records that exist; it may be among them already. Each claim writes its record
- * before it counts, so of claims that race for the last place none passes wrongly: the last to write sees all others.
+ * Why a record exceeds a limit, among all records that exist; it may be among them already. Each claim writes its
+ * record before it counts. So of claims that race for the last place none passes wrongly: the last to write sees all
+ * others.
  */
 export function overLimit(record: ElasticIP, all: ElasticIP[], limits: Limits): string | undefined {
   const others = otherAddresses(record, all).filter((other) => !isCountedLater(other, record))

@@ -32,7 +32,7 @@ export function quotaReason(quotas: readonly ResourceQuota[], use: QuotaUse, wai
   return undefined
 }
 
-/** The number that a quantity of Kubernetes stands for, as far as people write such for Services; else NaN. */
+/** The number that a quantity of Kubernetes means, as far as people write such for Services; else NaN. */
 function amountOf(quantity: string): number {
   const [, digits = '', suffix = ''] = /^(\d+)(k?)$/.exec(quantity) ?? []
   return digits === '' ? NaN : Number(digits) * (suffix === 'k' ? 1000 : 1)

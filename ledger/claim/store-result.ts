@@ -10,7 +10,7 @@ import { isAvailable, isSource } from '../record/source.ts'
 import type { ClaimResult } from './claim-spec.ts'
 
 /*
- * Stores what a request for an address came to, and makes it the result of the claim. No write here has a deadline: the
+ * Stores what a request for an address came to, and makes it the result of the claim. No write here has a deadline. The
  * record must say what was bought, or that the request is over, even if its caller no longer waits.
  */
 
@@ -80,8 +80,9 @@ function resultOf(deps: LedgerDeps, stored: ElasticIP, { id, address }: Reservat
 }
 
 /**
- * Stores an available address that the record has claimed. Only in the record as it was when the source was marked with
- * its name: unlike a bought address, this one stays with its source and is not lost if the write meets a conflict.
+ * Stores an available address that the record has claimed. Writes only to the record as it was when the source was
+ * marked with its name. If the write meets a conflict, nothing is lost: unlike a bought address, this one stays with
+ * its source.
  */
 export async function holdSource(deps: LedgerDeps, record: ElasticIP, source: ElasticIP): Promise<ClaimResult> {
   const { address = '', reservationID } = source.status ?? {}
@@ -105,7 +106,7 @@ export async function refuse(
   { record, isFresh }: { record: ElasticIP; isFresh: boolean },
   reason: string,
 ): Promise<ClaimResult> {
-  // An older record may stand for a reserve whose answer was lost: it stays, and so does the trace of what that bought.
+  // An older record may be of a reserve whose answer was lost: it stays, and so does the trace of what that bought.
   if (isFresh) await deps.records.remove(record)
   else await write(deps, record, { requestInFlight: undefined, message: reason })
   return { kind: 'refused', reason }

@@ -22,9 +22,9 @@ export type UnboundLimitOptions = {
 const namespaceShare = 1 / 4
 
 /**
- * Limits claims for Services that may never be stored: else a client that sends reviews, or whose Services a quota
- * refuses after us, could buy addresses without end. Beyond a limit the claim is pending, and the controller completes
- * it: it sees only stored Services.
+ * Limits claims for Services that may never be stored. Else a client could buy addresses without end: one that only
+ * sends reviews, or one whose Services a quota refuses after us. Beyond a limit the claim is pending, and the
+ * controller completes it: it sees only stored Services.
  */
 export function limitUnbound({ claim, unbound, max, quotas }: UnboundLimitOptions): ClaimUnbound {
   /** In the order in which they began. */

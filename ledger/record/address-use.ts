@@ -5,9 +5,9 @@ import { type ElasticIP, phaseOf } from './elastic-ip.ts'
 import { addressAnnotation } from './names.ts'
 
 /*
- * The rule that keeps an address in use: before a reservation is deleted, and before an available address gets a new
- * holder, a live look finds nobody who shows or holds it. Records can be wrong: people edit them, remove them by force
- * and restore them from backups. The network follows what Services show.
+ * The rule that keeps an address in use. Before a reservation is deleted, and before an available address gets a new
+ * holder, a live look must find nobody who shows or holds it. Records can be wrong: people edit them, remove them by
+ * force and restore them from backups. The network follows what Services show.
  */
 
 /** All who could use an address. */
@@ -81,8 +81,9 @@ export function shownAddresses(service: Service, requestAnnotations: readonly st
 }
 
 /**
- * The addresses that a Service certainly uses, whatever its namespace: the network may know those in its status, which
- * tenants do not write, and we wrote the one of our annotation. On a Service of a class that we do not serve nobody checks that.
+ * The addresses that a Service certainly uses, whatever its namespace. The network may know those in its status, which
+ * tenants do not write. The one of our annotation we wrote ourselves. On a Service of a class that we do not serve nobody
+ * checks that.
  */
 export function usesOf(service: Service, classes: readonly string[]): ShownAddress[] {
   return shownAddresses(service, []).filter((shown) => isCertain(service, shown, classes))
@@ -124,8 +125,9 @@ function isServed(service: Service, shown: ShownAddress, exempt: Exempt): boolea
 }
 
 /**
- * Whether what a Service shows counts. A tenant can request every address there is, for a Service of any class, so a mere
- * request counts in the namespace alone for which the caller acts. The webhook and the controllers refuse it elsewhere.
+ * Whether what a Service shows counts. A tenant can request every address there is, for a Service of any class. So a
+ * mere request counts only in the namespace for which the caller acts. The webhook and the controllers refuse it
+ * elsewhere.
  */
 function countsAsUse(
   service: Service,

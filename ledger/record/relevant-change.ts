@@ -3,7 +3,7 @@ import { transferAnnotation } from './names.ts'
 
 /**
  * Whether a controller has to look at a record after a change. It need not after a request to the cloud that led to
- * nothing: its sender knows, and retries in a while; a look at once would send requests without end.
+ * nothing. The sender of the request knows, and retries in a while; a look at once would send requests without end.
  */
 export function isRelevantChange(current: ElasticIP | undefined, previous: ElasticIP | undefined): boolean {
   if (current && previous) return relevantFields(current) !== relevantFields(previous)

@@ -7,8 +7,8 @@ export type RequestsInFlight = {
   /** Whether a request to the cloud for this record may still be in flight, whichever process sent it. */
   isInFlight(record: ElasticIP): boolean
   /**
-   * Creates a record for a request of this process. Until the create has an answer, and with a record as its answer, the
-   * request counts as sent; without an answer this process sends none, though the record may be stored.
+   * Creates a record for a request of this process. Until the create has an answer the request counts as sent, and also
+   * when that answer is a record. If the create fails, this process sends no request, though the record may be stored.
    */
   createRecord(name: string, create: () => Promise<ElasticIP>): Promise<ElasticIP>
 }

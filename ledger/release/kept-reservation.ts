@@ -31,7 +31,9 @@ export async function whyKept(
     records: [marked.metadata.name],
   })
   if (users.length === 0) {
-    return heirReason(all.records, { marked, reservationID }) ?? (await endAdoption(deps, { marked, found }, signal))
+    return (
+      provisionedReason(all.records, { marked, reservationID }) ?? (await endAdoption(deps, { marked, found }, signal))
+    )
   }
   const [holder] = users
   // Two records of one reservation, from a backup for instance: the one that holds it releases it some day.
@@ -54,12 +56,13 @@ async function endAdoption(
 }
 
 /** An operator has written a provisioned ElasticIP for the reservation, which waits until this record is gone. */
-function heirReason(records: readonly ElasticIP[], { marked, reservationID }: Kept): string | undefined {
-  const heir = records.find(
+function provisionedReason(records: readonly ElasticIP[], { marked, reservationID }: Kept): string | undefined {
+  const provisioned = records.find(
     ({ metadata, spec }) => metadata.name !== marked.metadata.name && spec.reservationID === reservationID,
   )
-  const isWaiting = heir !== undefined && isSource(heir) && heir.metadata.deletionTimestamp === undefined
-  return isWaiting ? `ElasticIP ${heir.metadata.name} names it` : undefined
+  const isWaiting =
+    provisioned !== undefined && isSource(provisioned) && provisioned.metadata.deletionTimestamp === undefined
+  return isWaiting ? `ElasticIP ${provisioned.metadata.name} names it` : undefined
 }
 
 function isIndependentRecord({ record }: AddressUser, { marked, reservationID }: Kept): boolean {

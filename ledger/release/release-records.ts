@@ -11,8 +11,8 @@ const inUse = 'the address of a reservation that is to be deleted is in use, it 
 /*
  * A reservation that is being deleted and that no Service holds has a release record, named after the reservation. A
  * process that adopts a reservation writes the Service's record, then looks for a release record. A process that deletes
- * a reservation without a record writes the release record, then looks for Services' records. So at least one of the two
- * sees the other, and no Service gets a reservation that is being deleted, however long the cloud still lists it.
+ * a reservation without a record writes the release record, then looks for Services' records. So at least one of the
+ * two sees the other. No Service gets a reservation that is being deleted, however long the cloud still lists it.
  */
 
 /** Deletes an orphan, unless by now a record or a Service needs it. */
@@ -39,7 +39,7 @@ export async function releaseOrphan(
 }
 
 /**
- * Replaces the record of a Service by a release record, where the cloud takes its time to delete the reservation: the
+ * Replaces the record of a Service by a release record, where the cloud takes its time to delete the reservation. The
  * Service need not wait for that, and a new Service of the same name begins with a new record.
  */
 export async function moveToReleaseRecord(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {

@@ -142,9 +142,10 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
 }
 
 /**
- * Whether a Service may get a reservation. One that has an address of its own, requests one by name or is not ours would
- * soon give it back: then nobody would know that the reservation was there. A reservation that names no cluster may be for
- * a Service of that name in another one, so ours has to show its address. A record that waits needs no Service: it may come.
+ * Whether a Service may get a reservation. A Service would soon give it back if it has an own address, requests one by
+ * name or is not ours. Then nobody would know that the reservation was there. A reservation that names no cluster may
+ * be for a Service of that name in another one, so ours has to show its address. A record that waits needs no Service:
+ * it may come.
  */
 function canAdopt(
   live: LiveService | undefined,

@@ -7,7 +7,7 @@ import { releaseOrphan, resumeRelease } from '../release/release-records.ts'
 import { recordsMissingFrom, writeOff } from '../release/write-off.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
-import type { ClusterGuard } from './cluster-guard.ts'
+import type { ClusterSigns } from './cluster-signs.ts'
 import { type Contradiction, contradictions } from './contradictions.ts'
 import { type Failures, failures } from './failures.ts'
 import { formerServices } from './former-services.ts'
@@ -16,7 +16,7 @@ import { type LiveService, type Surplus, type SweepPlan, planSweep } from './swe
 
 export type SweepDeps = LedgerDeps & {
   mark: AdoptionMark
-  guard: ClusterGuard
+  signs: ClusterSigns
   listRecords: () => ElasticIP[]
   listServices: () => LiveService[]
   /** Removes `spec.loadBalancerIP` from a Service, unless the Service has changed since it was listed. */
@@ -68,7 +68,7 @@ export function sweep(deps: SweepDeps): Sweep {
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
     // Records and Services are read after the list: a reservation in it that a record reserved has its record by now.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
-    const may = await deps.guard.check(withoutDeleted(listed, releaseRecords), signal)
+    const may = await deps.signs.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') {
       suspects.keep(new Set())
       missing = new Set()
@@ -99,7 +99,7 @@ export function sweep(deps: SweepDeps): Sweep {
     failed.throwAny()
     const { surplus, untagged } = plan
     deps.observe({ orphan: plan.suspects.size, surplus: surplus.length, untagged: untagged.length })
-    return deps.guard.waitMs()
+    return deps.signs.waitMs()
   }
 }
 

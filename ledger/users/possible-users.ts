@@ -16,8 +16,8 @@ export function allRequestAnnotations({ annotations }: { annotations: readonly s
 
 /**
  * Reads every Service and every record from the API server. All Services, not only those of type LoadBalancer: another
- * one may still show an address in its status. Claims and releases at the same time share one read; with 500 Services it
- * takes 50 ms on a machine of two cores, which a claim of a warm address waits for.
+ * one may still show an address in its status. Claims and releases at the same time share one read. With 500 Services
+ * the read takes 50 ms on a machine of two cores, and a claim of a warm address waits for it.
  */
 export function readPossibleUsers(
   client: KubeClient,

@@ -1,8 +1,8 @@
 import type { Choices, Condition } from '../choices.ts'
 
 /**
- * A place in a template that Helm fills: a scalar, a block of YAML, the entries of
- * a map, the items of a list, or the flags of settings.
+ * A place in a template that Helm fills. It holds a scalar, a block of YAML, the entries of a map, the items of a list,
+ * or the flags of settings.
  */
 export class Reference {
   readonly kind: 'scalar' | 'block' | 'entries' | 'items' | 'flags'

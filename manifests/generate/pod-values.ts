@@ -76,8 +76,8 @@ export const pods: ValueRow[] = [
     path: 'hostNetwork',
     default: false,
     sentence:
-      'Runs the pods on the network of their nodes: they start before the pod network, stay when it fails, and an API ' +
-      'server that reaches no pods reaches them. Pod Security "restricted" refuses it.',
+      'Runs the pods on the network of their nodes. They start before the pod network and stay when it fails, and an ' +
+      'API server that reaches no pods reaches them. Pod Security "restricted" refuses it.',
   },
   { path: 'resources', default: resources, sentence: 'Requests and limits of the container.', schema: map },
   {

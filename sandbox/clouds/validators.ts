@@ -12,8 +12,8 @@ const compiled = new Map<string, Check>()
 type Validator = ((body: unknown) => boolean) & { errors?: ErrorObject[] | null }
 
 /**
- * Makes the validator of a route. A cloud has dozens, a test starts a cloud and calls few of them: so the first call
- * compiles a schema, once for all clouds of the process.
+ * Makes the validator of a route. A cloud has dozens, and a test starts a cloud and calls few of them. So the first
+ * call compiles a schema, once for all clouds of the process.
  */
 export function validatorOf({ schema }: { schema: AnySchemaObject }): Validator {
   const key = JSON.stringify(schema)

@@ -1,5 +1,6 @@
 // Gets etcd, kube-apiserver, kube-controller-manager and kubectl, once for each version, and prints the folder with the
-// programs: what is released as envtest uses it, and the rest from the Go module in this folder. Call it as `make control-plane`.
+// programs. What envtest needs is downloaded as released, and the rest is built from the Go module in this folder. Call
+// it as `make control-plane`.
 import { type BuildOptions, type GoProgram, goPrograms } from '../go-programs.ts'
 import type { Archive } from '../released-programs.ts'
 

@@ -4,11 +4,11 @@ import { waitUntilReady } from '../control-plane/wait-until-ready.ts'
 import { type Member, apiServerArgs, etcdArgs, ports } from './args.ts'
 import type { CloudMachine } from './cloud.ts'
 import { type Credentials, administrator } from './credentials.ts'
-import { type FrontAnswer, tellFront } from './front-control.ts'
+import { type ProxyAnswer, tellProxy } from './proxy-control.ts'
 import type { Network } from './network.ts'
 import { type Program, makeProgram } from './program.ts'
 
-export type ProgramName = 'etcd' | 'front' | 'apiServer' | 'guardian'
+export type ProgramName = 'etcd' | 'proxy' | 'apiServer' | 'guardian'
 
 /** A control-plane machine: a member of etcd, an API server, and a guardian once the test gives it one. */
 export type Machine = CloudMachine & {
@@ -17,8 +17,8 @@ export type Machine = CloudMachine & {
   /** In the order in which the machine starts them. */
   programs: Map<ProgramName, Program>
   program(name: ProgramName): Program
-  /** Makes the answers of the API server slow or bad, or as they are again; only with a front. */
-  answer(as: FrontAnswer): Promise<void>
+  /** Makes the answers of the API server slow or bad, or as they are again; only with a proxy. */
+  answer(as: ProxyAnswer): Promise<void>
   linkDown(): Promise<void>
   linkUp(): Promise<void>
   /** The machine loses its power: the cable is dead and no program ends in order. */
@@ -38,8 +38,8 @@ export type MachineOptions = {
   logs: string
   network: Network
   credentials: Credentials
-  /** The control-plane address, where the machine's API server has a front. */
-  frontFor?: string
+  /** The control-plane address, where the machine's API server has a proxy. */
+  proxyFor?: string
 }
 
 /** The folder of a machine's data and certificates. */
@@ -47,11 +47,11 @@ export const memberDir = (dir: string, { name }: Pick<CloudMachine, 'name'>) => 
 
 /** Makes a machine of the cluster without starting its programs. */
 export function makeMachine(options: MachineOptions): Machine {
-  const { machine, network, credentials, frontFor } = options
+  const { machine, network, credentials, proxyFor } = options
   const { name } = machine
   const member = memberOf(options)
   const programs = new Map<ProgramName, Program>([['etcd', etcdOf(options, member)]])
-  if (frontFor !== undefined) programs.set('front', frontOf(options, { member, frontFor }))
+  if (proxyFor !== undefined) programs.set('proxy', proxyOf(options, { member, proxyFor }))
   programs.set('apiServer', apiServerOf(options, member))
   // Clients of etcd first: an API server without it does not end in order. No data here needs to be flushed.
   const end = async () => {
@@ -66,7 +66,7 @@ export function makeMachine(options: MachineOptions): Machine {
       if (!program) throw new Error(`${name} has no program ${wanted}`)
       return program
     },
-    answer: (as) => tellFront(controlSocket(member), as),
+    answer: (as) => tellProxy(controlSocket(member), as),
     linkDown: () => network.setLink(name, 'down'),
     linkUp: () => network.setLink(name, 'up'),
     async gone() {
@@ -98,10 +98,10 @@ function etcdOf(options: MachineOptions, member: Member): Program {
 }
 
 function apiServerOf(options: MachineOptions, member: Member): Program {
-  const { machine, dir, binaries, network, credentials, frontFor } = options
+  const { machine, dir, binaries, network, credentials, proxyFor } = options
   const log = logOf(options, 'api-server')
   const url = `https://${machine.privateAddress}:${ports.api}`
-  const args = apiServerArgs(member, { dir, bind: frontFor === undefined ? '0.0.0.0' : '127.0.0.1' })
+  const args = apiServerArgs(member, { dir, bind: proxyFor === undefined ? '0.0.0.0' : '127.0.0.1' })
   return makeProgram({
     command: network.on(machine.name, [join(binaries, 'kube-apiserver'), ...args]),
     logFile: log,
@@ -109,15 +109,15 @@ function apiServerOf(options: MachineOptions, member: Member): Program {
   })
 }
 
-const controlSocket = ({ dir }: Member) => join(dir, 'front.sock')
+const controlSocket = ({ dir }: Member) => join(dir, 'proxy.sock')
 
-function frontOf(options: MachineOptions, { member, frontFor }: { member: Member; frontFor: string }): Program {
+function proxyOf(options: MachineOptions, { member, proxyFor }: { member: Member; proxyFor: string }): Program {
   const { machine, dir, network } = options
   const { privateAddress, publicAddress } = machine
   const files = [join(member.dir, 'api-server.crt'), join(member.dir, 'api-server.key'), join(dir, 'ca.crt')]
-  const args = [...files, controlSocket(member), privateAddress, publicAddress, frontFor]
+  const args = [...files, controlSocket(member), privateAddress, publicAddress, proxyFor]
   return makeProgram({
-    command: network.on(machine.name, [process.execPath, join(import.meta.dirname, 'front.ts'), ...args]),
-    logFile: logOf(options, 'front'),
+    command: network.on(machine.name, [process.execPath, join(import.meta.dirname, 'proxy.ts'), ...args]),
+    logFile: logOf(options, 'proxy'),
   })
 }

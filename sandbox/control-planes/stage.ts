@@ -35,8 +35,8 @@ export type ControlPlanesOptions = {
   alias?: 'always' | 'while-assigned'
   /** Users besides the administrator, with their groups. */
   users?: Record<string, string[]>
-  /** The machines whose API server has a front, which makes its answers slow or bad when told to. */
-  fronts?: string[]
+  /** The machines whose API server has a proxy, which makes its answers slow or bad when it is asked to. */
+  proxies?: string[]
 }
 
 const names = ['control-0', 'control-1', 'control-2']
@@ -90,9 +90,9 @@ export async function startControlPlanes(options: ControlPlanesOptions): Promise
 type Place = { options: ControlPlanesOptions; network: Network; cloud: Cloud; authority: Authority }
 
 async function startCluster({ options, network, cloud, authority }: Place) {
-  const { dir, users = {}, fronts = [], alias = 'always' } = options
-  if (alias !== 'always' && fronts.length > 0)
-    throw new Error('a front listens at the control-plane address: its machine must have it always')
+  const { dir, users = {}, proxies = [], alias = 'always' } = options
+  if (alias !== 'always' && proxies.length > 0)
+    throw new Error('a proxy listens at the control-plane address: its machine must have it always')
   const binaries = await controlPlanePrograms()
   const logs = join(dir, 'logs')
   mkdirSync(logs, { recursive: true })
@@ -114,9 +114,9 @@ async function startCluster({ options, network, cloud, authority }: Place) {
     await network.attach({ name, addresses: [privateAddress, publicAddress] })
     if (alias === 'always') await network.setAlias(name, cloud.address, 'present')
     const shared = { dir, logs, binaries, members, network, credentials }
-    machines.push(makeMachine({ ...shared, machine, ...(fronts.includes(name) && { frontFor: cloud.address }) }))
+    machines.push(makeMachine({ ...shared, machine, ...(proxies.includes(name) && { proxyFor: cloud.address }) }))
   }
-  for (const name of ['etcd', 'front', 'apiServer'] as const) {
+  for (const name of ['etcd', 'proxy', 'apiServer'] as const) {
     await Promise.all(machines.map(async ({ programs }) => programs.get(name)?.start()))
   }
   const kubectlAt = ({ kubeconfig }: Machine) => kubectlOf({ kubectl: join(binaries, 'kubectl'), kubeconfig, dir })

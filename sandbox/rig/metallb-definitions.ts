@@ -6,7 +6,7 @@ import { webhookPort } from './metallb-args.ts'
 
 /**
  * Returns MetalLB's custom resource definitions as a manifest. Older ones declare AS numbers as `int32`, which is too
- * small for some; newer API servers enforce it and refuse every BGPPeer, so it is removed.
+ * small for some. Newer API servers enforce it and refuse every BGPPeer, so we remove it.
  */
 export function crdManifest({ crds }: MetallbPrograms): string {
   const files = globSync('*.yaml', { cwd: crds }).toSorted()

@@ -19,8 +19,8 @@ const prepare = 'mount -t tmpfs tmpfs /run && ip link set lo up && exec "$@"'
 /** Returns a command that runs the given one in separate namespaces, also without root; all processes end with it. */
 export function namespaced(command: string[]): string[] {
   // unshare and the first process in a namespace ignore Ctrl-C; setpriv ends them with the process that started them.
-  const guarded = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--'] : []
-  return [...guarded, ...unshare(), 'sh', '-c', prepare, 'sh', 'env', `${marker}=1`, ...command]
+  const wrapped = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--'] : []
+  return [...wrapped, ...unshare(), 'sh', '-c', prepare, 'sh', 'env', `${marker}=1`, ...command]
 }
 
 /** Whether this process runs in such namespaces. */

@@ -19,8 +19,8 @@ export type Rig = {
   metallb: Metallb
   routers: Routers
   /**
-   * Adds a machine to the network and to the cluster, starts a MetalLB speaker on it, and makes a pod ready for every
-   * Service whose selector is `app: web`. The machine's Node may exist already.
+   * Adds a machine to the network and to the cluster, and starts a MetalLB speaker on it. Makes a pod ready there for
+   * every Service whose selector is `app: web`. The machine's Node may exist already.
    */
   node: (machine: Machine) => Promise<Machine & { speaker: Part }>
   stop(): Promise<void>

@@ -1,10 +1,10 @@
-import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
+import type { KnownAddress } from '../../controllers/control-plane/known-address.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { Base } from '../base.ts'
 import { ownPathProblem } from './own-path.ts'
 
-type Deps = Pick<Base, 'credentials' | 'settings' | 'log'> & { known: KnownFront }
+type Deps = Pick<Base, 'credentials' | 'settings' | 'log'> & { known: KnownAddress }
 
 /**
  * Reads the cloud for the first time, again after each failure. Throws if a process that only guards the address would

@@ -1,6 +1,6 @@
 import { externalAddress } from '../../controllers/balancers/node-origins.ts'
 import { type BalancerGuardianOptions, balancerGuardian } from '../../controllers/control-plane/balancer-guardian.ts'
-import type { FrontPort } from '../../controllers/control-plane/front.ts'
+import type { AddressPort } from '../../controllers/control-plane/control-plane-address.ts'
 import { type Guardian, guardian } from '../../controllers/control-plane/guardian.ts'
 import { reportMove } from '../../controllers/control-plane/move-report.ts'
 import { type TriedMove, mover } from '../../controllers/control-plane/mover.ts'
@@ -9,8 +9,8 @@ import type { Parts } from './parts.ts'
 import { subjectEvents } from './subjects.ts'
 
 /** The loop that keeps an address at one good control-plane node. */
-export function addressGuardian(parts: Parts, port: FrontPort): Guardian {
-  const { base, known, targets, metrics, awake, dog } = parts
+export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
+  const { base, known, targets, metrics, awake, watchdog } = parts
   const { log, settings } = base
   const { probeFailures, probeSuccesses, probeIntervalMs, controlPlaneCooldownMs, controlPlaneReadMs } =
     settings.process
@@ -27,14 +27,14 @@ export function addressGuardian(parts: Parts, port: FrontPort): Guardian {
     wakeUp: awake,
     clock,
     log,
-    onTurn: dog.turn,
+    onTurn: watchdog.turn,
     onMoved: (move) => void tellMove(parts, move),
   })
 }
 
 /** Managed balancers are probed where the API servers listen: a balancer answers while any of them does. */
 export function originsGuardian(
-  { base, caches, known, targets, metrics, awake, dog }: Parts,
+  { base, caches, known, targets, metrics, awake, watchdog }: Parts,
   balancer: Pick<BalancerGuardianOptions, 'balancers' | 'id'> & { port?: number },
 ): Guardian {
   const { log, settings } = base
@@ -55,7 +55,7 @@ export function originsGuardian(
     wakeUp: awake,
     clock,
     log,
-    onTurn: dog.turn,
+    onTurn: watchdog.turn,
     onAttempt: (error) => metrics.move('origins', error),
   })
 }

@@ -1,5 +1,5 @@
 import { defineController } from '../../controllers/loop/controller.ts'
-import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
+import type { KnownAddress } from '../../controllers/control-plane/known-address.ts'
 import type { Base } from '../base.ts'
 import { mirrorServiceController } from '../../controllers/control-plane/mirror-declaration.ts'
 import { controllerObserver } from '../../controllers/queue-metrics.ts'
@@ -22,7 +22,7 @@ export function mirrorBeside(
     metrics,
     activity,
   }: Pick<Base, 'client' | 'events' | 'vendor' | 'log' | 'metrics' | 'activity'>,
-  { known, controlPlane }: { known: Pick<KnownFront, 'current'>; controlPlane: { port?: number } },
+  { known, controlPlane }: { known: Pick<KnownAddress, 'current'>; controlPlane: { port?: number } },
 ): Mirror {
   const listeners: (() => void)[] = []
   const declaration = mirrorServiceController({

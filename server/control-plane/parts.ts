@@ -1,9 +1,9 @@
-import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
+import type { KnownAddress } from '../../controllers/control-plane/known-address.ts'
 import type { WakeUp } from '../../controllers/control-plane/wake-up.ts'
 import type { Watchdog } from '../../controllers/control-plane/watchdog.ts'
 import type { Probe } from '../../kube/probe.ts'
 import type { Base } from '../base.ts'
-import type { GuardMetrics } from './guard-metrics.ts'
+import type { GuardianMetrics } from './guardian-metrics.ts'
 import type { Mirror } from './mirror.ts'
 import type { ControlPlaneCaches } from './node-caches.ts'
 import type { Targets } from './targets.ts'
@@ -13,11 +13,11 @@ export type Parts = {
   base: Base
   caches: ControlPlaneCaches
   probe: Probe
-  known: KnownFront
+  known: KnownAddress
   targets: Targets
-  metrics: GuardMetrics
+  metrics: GuardianMetrics
   awake: WakeUp
-  dog: Watchdog
+  watchdog: Watchdog
   mirror: Mirror
   /** Aborts when the guardian has to stop. */
   signal: AbortSignal

@@ -1,5 +1,5 @@
 import { type ControlPlaneNode, controlPlaneNodes } from '../../controllers/control-plane/control-plane-nodes.ts'
-import type { Front } from '../../controllers/control-plane/front.ts'
+import type { ControlPlaneAddress } from '../../controllers/control-plane/control-plane-address.ts'
 import type { GuardedNode } from '../../controllers/control-plane/move-plan.ts'
 import type { ProbeHistory } from '../../controllers/control-plane/probe-history.ts'
 import { type ProbersOptions, probers } from '../../controllers/control-plane/probers.ts'
@@ -14,7 +14,7 @@ export type ProbeOptions = Pick<ControlPlaneOptions, 'port' | 'byHostAddress'>
 
 export type TargetsOptions = ProbersOptions & {
   caches: Pick<ControlPlaneCaches, 'nodes' | 'slices'>
-  front: () => Front | undefined
+  assigned: () => ControlPlaneAddress | undefined
   ids: ProviderIds
   controlPlane: ProbeOptions
 }
@@ -40,19 +40,19 @@ const own = 'the control-plane address'
 
 /** The targets of the probes. Nothing is probed before the first refresh. */
 export function probeTargets(options: TargetsOptions): Targets {
-  const { caches, front, ids, controlPlane } = options
+  const { caches, assigned, ids, controlPlane } = options
   const hosts = probers(options)
   const outside = probers(options)
   let nodes: ControlPlaneNode[] = []
 
   const addressEndpoint = (): Endpoint | undefined => {
-    const address = front()?.address
+    const address = assigned()?.address
     if (address === undefined || isOnThisMachine(address)) return undefined
     return { address, port: controlPlane.port ?? nodes.find(({ endpoint }) => endpoint)?.endpoint?.port ?? usualPort }
   }
   return {
     refresh() {
-      const shared = front()?.address
+      const shared = assigned()?.address
       nodes = controlPlaneNodes({ nodes: caches.nodes(), slices: caches.slices(), shared, ids })
       hosts.target(new Map(nodes.flatMap(({ name, endpoint }) => (endpoint ? [[name, endpoint] as const] : []))))
       const endpoint = controlPlane.byHostAddress ? undefined : addressEndpoint()

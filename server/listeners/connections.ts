@@ -9,7 +9,7 @@ export type Connections = {
 }
 
 /**
- * Bounds the number of connections. At the maximum a new one takes the place of one that rests: those that have carried
+ * Bounds the number of connections. At the maximum a new one takes the place of one that rests. Those that have carried
  * no request go first, so that callers who only occupy places keep no API server out.
  *
  * Connections without a request also have to be known when the server closes. API servers open connections ahead and may

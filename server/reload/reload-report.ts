@@ -15,13 +15,13 @@ export type ReloadReportOptions = {
 }
 
 /** How often an Event of what lasts is counted on: the API server forgets it after an hour. */
-const tellAgainMs = 600_000
+const reportAgainMs = 600_000
 
 /** Says what becomes of the configuration file: in the log once, and in Events that count on while it lasts. */
 export class ReloadReport {
   readonly #options: ReloadReportOptions
-  /** What was told last for a reason, and when. */
-  readonly #told = new Map<EventReason, { message: string; atMs: number }>()
+  /** What was reported last for a reason, and when. */
+  readonly #reported = new Map<EventReason, { message: string; atMs: number }>()
 
   constructor(options: ReloadReportOptions) {
     this.#options = options
@@ -53,18 +53,18 @@ export class ReloadReport {
     if (isNew) log.warn({ file: path, settings }, 'settings of the configuration file need a restart')
   }
 
-  /** What was told for a reason is over: if it comes back, it is new. */
+  /** What was reported for a reason is over: if it comes back, it is new. */
   over(reason: 'SettingsRefused' | 'SettingsNeedRestart'): void {
-    this.#told.delete(reason)
+    this.#reported.delete(reason)
   }
 
   /** Records a Warning at once if it is new, and again after a while. Returns whether it is new. */
   #warn(reason: EventReason, message: string): boolean {
     const { clock, events, about } = this.#options
-    const told = this.#told.get(reason)
-    const isNew = told?.message !== message
-    if (!isNew && clock.now() - told.atMs < tellAgainMs) return false
-    this.#told.set(reason, { message, atMs: clock.now() })
+    const reported = this.#reported.get(reason)
+    const isNew = reported?.message !== message
+    if (!isNew && clock.now() - reported.atMs < reportAgainMs) return false
+    this.#reported.set(reason, { message, atMs: clock.now() })
     events.record(about, { type: 'Warning', reason, message })
     return isNew
   }

@@ -72,7 +72,7 @@ export const addressAlerts: AlertGroup = {
       symptom:
         'New Services get no address from that replica. If no replica is right, deleted ones stay in `Terminating`.',
       action:
-        'Run `doctor`, or read `/readyz` of the replica: both name the two projects, and the command for the case that ' +
+        'Run `doctor`, or read `/readyz` of the replica. Both name the two projects, and the command for the case that ' +
         'the project is to change.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Another project is configured' },
     },

@@ -49,7 +49,8 @@ export function ofOurs(metric: string): string {
 
 /**
  * How often a counter with labels rose. Such a counter appears with its first value, which `increase` takes for the
- * beginning: one that was not there before counts from 0, if Prometheus knew the process then or it is young.
+ * beginning. So one that was not there before counts from 0, if Prometheus knew the process then or the process is
+ * young.
  */
 export function rises(selector: string, { by, window }: { by: string; window: '15m' }): string {
   const isKnown = `eip_admission_build_info offset ${window}`

@@ -8,7 +8,7 @@ export type RuleOptions = {
   runbooks: string
   /** A text that no program but Prometheus may read as a template. */
   literal: (text: string) => string
-  /** Whether an alert is wanted: the rule itself, or what stands for it. */
+  /** The rule of an alert, or what takes its place where an operator can turn the alert off. */
   wanted?: (alert: string, rule: object) => unknown
 }
 

@@ -1,4 +1,4 @@
-/** A query of Prometheus, and what its series are called; `{{label}}` stands for the value of a label. */
+/** A query of Prometheus, and what its series are called; `{{label}}` is the value of a label. */
 export type Query = { expr: string; legend: string }
 
 /** One panel. Its place follows from the order and from the widths. */

@@ -8,7 +8,7 @@ export type MetricRow = {
   buckets?: readonly number[]
 }
 
-/** Some end beyond every time-out of ours, so that a slow call is told from one that never ended. */
+/** Some end beyond every time-out of ours, so that a slow call differs from one that never ended. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 /** Every metric of the process by its name. */

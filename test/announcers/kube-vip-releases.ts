@@ -9,15 +9,15 @@ export type Rules = {
   readsEveryPeer: boolean
   /** The names of annotations are compared to their end, and a dot in the prefix is a dot. */
   isExact: boolean
-  /** Whether it can be told that a peer is more than one hop away. */
+  /** Whether a setting can say that a peer is more than one hop away. */
   knowsHops: boolean
   /** Where it looks for the address of a Service, in this order. */
   sources: readonly Source[]
   /** Gives a Service up whose status shows other ports than its spec. */
   comparesPorts: boolean
   /**
-   * Takes it for a change when an address is said elsewhere than before, or when a Service was of another type for a
-   * while, and announces nothing for that Service until it is restarted (seen with 1.2.0 and 1.2.3).
+   * Takes it for a change when an address is in another field than before, or when a Service was of another type for a
+   * while. It then announces nothing for that Service until it is restarted (seen with 1.2.0 and 1.2.3).
    */
   comparesNames: boolean
 }

@@ -95,7 +95,7 @@ const beforeDeletion: Record<string, (service: Service) => Service> = {
     spec: { ...spec, type: 'ClusterIP' },
     status: { loadBalancer: {} },
   }),
-  'told to be ignored': ({ metadata, ...rest }) => ({
+  'with the annotation that ignores it': ({ metadata, ...rest }) => ({
     ...rest,
     metadata: { ...metadata, annotations: { ...metadata.annotations, 'kube-vip.io/ignore': 'true' } },
   }),
@@ -167,7 +167,7 @@ test('kube-vip starts over with a Service whose status has no ports, so only kub
   )
 })
 
-/** What is left of a Service when the software was told to let go. */
+/** What is left of a Service after the software had to let go. */
 function afterLettingGo({ metadata, spec, ...rest }: Service): Service {
   const said = { ...metadata.annotations, ...ofKubeVip.withdrawal?.annotations }
   const annotations = Object.fromEntries(
@@ -179,7 +179,7 @@ function afterLettingGo({ metadata, spec, ...rest }: Service): Service {
 
 for (const release of releases) {
   const readsStatus = rulesOf(release).sources.includes('status')
-  test(`kube-vip ${release} ${readsStatus ? 'goes by its own status' : 'stops'} when it is told to let go`, async () => {
+  test(`kube-vip ${release} ${readsStatus ? 'goes by its own status' : 'stops'} when it has to let go`, async () => {
     const { service } = await served()
     const { status = {} } = shownBy(service, release)
     const left = afterLettingGo({ ...service, status })

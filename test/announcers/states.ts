@@ -67,7 +67,7 @@ export const states: fc.Arbitrary<Announcements> = fc.record({
   nodes: fc.array(fc.oneof(node, sound()), { maxLength: 5 }),
 })
 
-/** The same state, told in another order. */
+/** The same state in another order. */
 export function reordered(state: Announcements): fc.Arbitrary<Announcements> {
   const shuffled = <T>(items: T[]) => fc.shuffledSubarray(items, { minLength: items.length })
   return fc.record({

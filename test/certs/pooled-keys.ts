@@ -9,7 +9,7 @@ type Pair = { publicKey: string; privateKey: string }
 type Generate = (type: 'rsa', options: object) => Promise<Pair>
 
 /**
- * From now on this process gets its RSA pairs from a pool, in turn: a pair costs about 100 ms of a processor, and the
+ * From now on this process gets its RSA pairs from a pool, in turn. A pair costs about 100 ms of a processor, and the
  * tests of rotation need some eighty.
  */
 export function poolKeys(): void {

@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml'
 import { type ProgramDeps, program } from '../../commands/program.ts'
 import { catalogue as events } from '../../telemetry/events/catalogue.ts'
 import { catalogue as metrics } from '../../telemetry/metrics/catalogue.ts'
-import { isCommands, stepsOf } from './marks.ts'
+import { isCommands, stepsOf } from './block-modes.ts'
 import { type Page, allPages, root } from './pages.ts'
 
 const generated = [

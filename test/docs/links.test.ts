@@ -45,7 +45,7 @@ test('every page that the code names exists', () => {
   )
 })
 
-test('a link to a missing page, to a missing heading, and a good one are told apart', () => {
+test('a link to a missing page, to a missing heading, and a good one are kept apart', () => {
   assert.match(problemOf('README.md', 'docs/none.md') ?? '', 'does not exist')
   assert.match(problemOf('README.md', 'docs/vocabulary.md#none') ?? '', 'no heading for #none')
   assert.is(problemOf('docs/guides/install.md', '../vocabulary.md#form'), undefined)

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import GithubSlugger from 'github-slugger'
 import { type Token, type Tokens, lexer, walkTokens } from 'marked'
+import type { Paragraph } from './sentences.ts'
 
 export const root = join(import.meta.dirname, '..', '..')
 
@@ -13,10 +14,13 @@ export type Page = { file: string; text: string; blocks: Block[]; links: string[
 
 /** Every page of the project, by its path. */
 export function allPages(): Page[] {
+  return filesOf('**/*.md').map(readPage)
+}
+
+/** The files of the project that match a pattern. */
+export function filesOf(pattern: string): string[] {
   const ignored = /(^|\/)(node_modules|dist|pages|\.[^/]+)(\/|$)/
-  return globSync('**/*.md', { cwd: root, exclude: (name) => ignored.test(name) })
-    .toSorted()
-    .map(readPage)
+  return globSync(pattern, { cwd: root, exclude: (name) => ignored.test(name) }).toSorted()
 }
 
 function readPage(file: string): Page {
@@ -42,11 +46,39 @@ export function parsePage(file: string, text: string): Page {
   return { file, text, blocks, links, anchors }
 }
 
+/** The paragraphs of a page, with its headings, items of lists and cells of tables. */
+export function proseOf(text: string): Paragraph[] {
+  let read = 0
+  return leavesOf(lexer(text)).map((leaf) => {
+    const [first = ''] = leaf.split('\n')
+    read = Math.max(read, text.indexOf(first, read))
+    return { line: text.slice(0, read).split('\n').length, text: leaf }
+  })
+}
+
+/** What the blocks say, in their order, as it is written. */
+function leavesOf(blocks: Token[]): string[] {
+  return blocks.flatMap((block) => {
+    if (isOf(block, 'table')) return [...block.header, ...block.rows.flat()].map(({ text }) => text)
+    if (isOf(block, 'list')) return block.items.flatMap((item) => leavesOf(item.tokens))
+    if (isOf(block, 'blockquote')) return leavesOf(block.tokens)
+    return ['paragraph', 'heading', 'text'].includes(block.type) ? [block.raw.trimEnd()] : []
+  })
+}
+
 function isOf<T extends keyof Kinds>(token: Token, type: T): token is Kinds[T] {
   return token.type === type
 }
 
-type Kinds = { heading: Tokens.Heading; link: Tokens.Link; image: Tokens.Image; code: Tokens.Code }
+type Kinds = {
+  heading: Tokens.Heading
+  link: Tokens.Link
+  image: Tokens.Image
+  code: Tokens.Code
+  table: Tokens.Table
+  list: Tokens.List
+  blockquote: Tokens.Blockquote
+}
 
 function plainText(tokens: Token[]): string {
   return tokens

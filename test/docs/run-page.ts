@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Ground, openCluster, openSandbox } from './ground.ts'
-import { fileOf, groundOf, isCommands, markOf, preparationOf, stepsOf, withoutChance } from './marks.ts'
+import { fileOf, groundOf, isCommands, modeOf, preparationOf, stepsOf, withoutChance } from './block-modes.ts'
 import { type Block, type Page, allPages } from './pages.ts'
 import { typeCommands } from './type-commands.ts'
 
@@ -20,7 +20,7 @@ export function clusterPages(): Page[] {
 }
 
 function pagesToRun(): Page[] {
-  return allPages().filter(({ blocks }) => blocks.some((block) => isCommands(block) && markOf(block).kind === 'run'))
+  return allPages().filter(({ blocks }) => blocks.some((block) => isCommands(block) && modeOf(block).kind === 'run'))
 }
 
 /** Does what a page says, from its first block to its last, and compares what it shows. */
@@ -42,10 +42,10 @@ async function follow(block: Block, ground: Ground): Promise<void> {
     mkdirSync(dirname(join(ground.dir, file)), { recursive: true })
     writeFileSync(join(ground.dir, file), asTyped(block.text, ground))
   }
-  const mark = markOf(block)
-  if (!isCommands(block) || mark.kind !== 'run') return
+  const mode = modeOf(block)
+  if (!isCommands(block) || mode.kind !== 'run') return
   for (const { command, output } of stepsOf(block)) {
-    const printed = await type({ commands: command, place: block.place, mustFail: mark.mustFail }, ground)
+    const printed = await type({ commands: command, place: block.place, mustFail: mode.mustFail }, ground)
     if (output !== undefined)
       assert.is(withoutChance(printed), withoutChance(output), `${block.place}: $ ${command}\n${printed}`)
   }

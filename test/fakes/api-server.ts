@@ -32,10 +32,13 @@ const apiError = (status: number, reason: string, message = reason) =>
 const notSupported = () => Promise.reject(new Error('the fake API server does not support this call'))
 
 /**
- * An API server in memory, for tests that need faults, many processes or their own clock. It keeps the rules that our code
- * relies on: unique names, compare-and-swap on resource versions, a status that only its subresource writes, finalizers
- * that delay a deletion, Secrets whose type is fixed. Every kind has a status. Stricter than a real one, it requires the
- * resource version in every replace.
+ * An API server in memory, for tests that need faults, many processes or their own clock. It keeps the rules that our
+ * code relies on:
+ * - names are unique, and the type of a Secret is fixed
+ * - a write compares the resource version, and only the subresource writes a status
+ * - finalizers delay a deletion
+ *
+ * Every kind has a status. Stricter than a real one, it requires the resource version in every replace.
  */
 export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions = {}): ApiServer {
   const store = new Map<string, KubeObject>()

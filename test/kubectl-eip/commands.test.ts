@@ -80,12 +80,12 @@ async function refusal(command: Promise<void>): Promise<string> {
 
 const toTill = { from: 'default.web', to: 'shop/till', yes: true, waitMs: 5_000 }
 
-test('move gives a kept address a provisioned ElasticIP, and the cloud is not told', async () => {
+test('move gives a kept address a provisioned ElasticIP, without a call to the cloud', async () => {
   const { cluster, io, eip, harness, address, said } = await kept()
   await move(cluster, toTill, io)
-  const heir = eip('shop-till')
-  assert.equal([heir?.status?.phase, heir?.status?.address], ['Available', address])
-  assert.equal(heir?.spec.claimRef, { namespace: 'shop', name: 'till' })
+  const provisioned = eip('shop-till')
+  assert.equal([provisioned?.status?.phase, provisioned?.status?.address], ['Available', address])
+  assert.equal(provisioned?.spec.claimRef, { namespace: 'shop', name: 'till' })
   assert.is(harness.record(), undefined)
   assert.is(harness.cloud.calls.release, 0)
   assert.match(

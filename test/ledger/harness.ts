@@ -15,7 +15,7 @@ import type { KubeObject, Service } from '../../kube/objects.ts'
 import { keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type AdoptionMark, adoptionMark } from '../../ledger/sweep/adoption-mark.ts'
-import { clusterGuard, haltReason } from '../../ledger/sweep/cluster-guard.ts'
+import { clusterSigns, haltReason } from '../../ledger/sweep/cluster-signs.ts'
 import { rememberedProject } from '../../ledger/sweep/project-plan.ts'
 import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
@@ -190,7 +190,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     monotonicMs: elapsedMs,
   })
   const ownNow = () => new Date(now().getTime() + clock.aheadMs)
-  const guard = clusterGuard({
+  const signs = clusterSigns({
     cloud,
     scheme,
     log: silentLog,
@@ -200,7 +200,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     monotonicMs: elapsedMs,
     event: (_map, { reason }) => void context.warnings.push(reason),
   })
-  guard.reset(0)
+  signs.reset(0)
   const deps = {
     records: records(client, { identity, now: () => new Date(0) }),
     cloud,
@@ -211,7 +211,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     sweepsUntagged,
     identity,
     requestsInFlight: requestsInFlight({ timeoutMs, monotonicMs: elapsedMs, identity }),
-    clusterState: () => (options.checksCluster ? guard.state() : ({ kind: 'ours' } as const)),
+    clusterState: () => (options.checksCluster ? signs.state() : ({ kind: 'ours' } as const)),
     haltReason: async (signal: AbortSignal) => {
       const stored = await map.recent(signal)
       const isOther = (rememberedProject(stored) ?? project) !== account.project
@@ -327,7 +327,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
         warn: async () => void context.warnings.push('nothing is written off'),
       },
       mark,
-      guard,
+      signs,
       listRecords: () => api.stored(elasticIPs),
       listServices: () => api.stored(services).map((service) => ({ service, wanted: wanted(service) })),
       removeAddress: (service) => patch(client, service, { spec: { loadBalancerIP: null } }),

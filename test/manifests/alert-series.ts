@@ -1,5 +1,5 @@
-// The metrics of a healthy cluster over three hours, a sample each 30 seconds: two replicas of which `a` leads, and
-// guardians on three control-plane nodes. What a test changes replaces a series or adds one.
+// The metrics of a healthy cluster over three hours, a sample each 30 seconds. There are two replicas, of which `a`
+// leads, and guardians on three control-plane nodes. What a test changes replaces a series or adds one.
 
 /** Values by series, in promtool's notation: `1x9` is ten times 1, `0+2x9` rises by 2, `_` is no sample. */
 export type Series = Record<string, string>

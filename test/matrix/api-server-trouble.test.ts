@@ -60,7 +60,7 @@ const election = ['lease-duration=5s', 'renew-deadline=4s', 'retry-period=300ms'
 const elected = election.map((time) => `--leader-elect-${time}`)
 const tokens = [await issueToken('first'), await issueToken('second')]
 const [firstToken = '', secondToken = ''] = tokens
-// A record whose create got no answer may stand for a request to the cloud: it waits for twice this time.
+// A record whose create got no answer may be of a request to the cloud: it waits for twice this time.
 const times = ['--sweep-interval=2s', '--unbound-grace=5s', '--cloud-timeout=4s']
 const flags = [`--kubeconfig=${writeKubeconfig(firstToken)}`, ...times, ...elected]
 const product = await stage.startSwept({ env, flags })

@@ -14,7 +14,7 @@ import { routes } from '../whole/test-stage.ts'
 import { dialect, isCloudOnly, openStage } from './dialect.ts'
 
 const stage = await openStage()
-// The next process waits until the requests in flight of the killed one have timed out, twice the time-out, and looks
+// The next process waits until the requests in flight of the killed one have timed out: twice the time-out. It looks
 // again after the grace period of an unbound record; a lease would be one wait more.
 const running = {
   env: { ...dialect.here, EIP_WARM_POOL: '1' },

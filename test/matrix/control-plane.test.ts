@@ -1,5 +1,5 @@
-// The control-plane address leaves an API server that fails, and only such a one. Three guardians run, each with the
-// rights of its own service account, against a real API server; the machines' own API servers are gates to it. Which
+// The control-plane address leaves an API server that fails, and only such a one. Three guardians run against a real
+// API server, each with the rights of its own service account. The machines' own API servers are gates to it. Which
 // decision follows from what is in the tables of test/controllers/control-plane.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
@@ -57,7 +57,7 @@ async function leader(): Promise<Guardian> {
   return eventually('a guardian leads', () => stage.leader())
 }
 
-test('an API server that refuses loses the address, and people are told', async () => {
+test('an API server that refuses loses the address, and an Event says so', async () => {
   const from = await begin()
   const to = await moves(from, () => from.gate.set('refuses'))
   assert.is(writesSoFar(), writes.length)

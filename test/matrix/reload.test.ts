@@ -37,7 +37,7 @@ mount(before)
 symlinkSync(join('..data', 'cloud-sa.json'), file)
 const fromFile = { [dialect.apiKey]: '', [dialect.apiKey.replace('API_KEY', 'PROJECT_ID')]: '' }
 
-// No kubelet runs here: the Pod stands for the one that the program runs in, so that its Events have an object.
+// No kubelet runs here: the Pod takes the place of the one that the program runs in, so that its Events have an object.
 const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'eip-admission' } }
 const pod = {
   apiVersion: 'v1',
@@ -62,7 +62,7 @@ const metric = async (name: string) =>
 const says = (reason: string) =>
   eventually(`/readyz says: ${reason}`, async (observe) => observe(await readyz()).includes(reason) || undefined)
 /** Waits until a person who looks at the pod sees an Event about the file. */
-const told = (reason: string, text: string) =>
+const eventOf = (reason: string, text: string) =>
   eventually(`${reason} in kubectl describe: ${text}`, async (observe) => {
     const lines = observe(await stage.run('describe', ...inPod)).split('\n')
     return lines.find((line) => line.includes(reason) && line.includes(file) && line.includes(text))
@@ -72,7 +72,7 @@ const isTakenUp = () => eventually('the file is taken up', async () => !(await r
 test('a token that the cloud refuses is not taken up, and the process goes on with the old one', async () => {
   mount({ ...before, apiKey: 'no-token-of-anybody' })
   await says(`${file} was not taken up: `)
-  assert.not.match(await told('Warning  SettingsRefused', 'stay as they were'), 'no-token-of-anybody')
+  assert.not.match(await eventOf('Warning  SettingsRefused', 'stay as they were'), 'no-token-of-anybody')
   assert.is(await metric('last_reload_successful'), '0')
   assert.ok(await addressOf('with-the-old-token'))
 })
@@ -80,7 +80,7 @@ test('a token that the cloud refuses is not taken up, and the process goes on wi
 test('a file that is no JSON is refused without its content', async () => {
   mount(`{ "apiKey": "${stage.token}",`)
   await says('is not JSON')
-  assert.not.match(await told('Warning  SettingsRefused', 'is not JSON'), stage.token)
+  assert.not.match(await eventOf('Warning  SettingsRefused', 'is not JSON'), stage.token)
   assert.not.match(await readyz(), stage.token)
   assert.ok(await addressOf('beside-a-broken-file'))
 })
@@ -91,7 +91,7 @@ test('another token is taken up, and the old one may be revoked then', async () 
   mount({ ...before, apiKey: token })
   await eventually('a call with it', () => calls.all().some(({ caller }) => caller === 'rotated') || undefined)
   await isTakenUp()
-  assert.not.match(await told('Normal   SettingsTakenUp', 'API key'), token)
+  assert.not.match(await eventOf('Normal   SettingsTakenUp', 'API key'), token)
   tokens.revoke('sandbox')
   assert.ok(await addressOf('with-the-new-token'))
   // A call that began with the old token has ended by now.
@@ -124,7 +124,7 @@ test('another project needs a restart: its token alone would see another ledger'
   mount({ ...now, projectID: dialect.name === 'cherry-servers' ? '7' : '5d0b2bb2-1f0f-4a3a-8a44-2f1f0a1b2c3d' })
   await says(`${file} has settings that need a restart: project`)
   assert.is(await metric('need_restart'), '1')
-  await told('Warning  SettingsNeedRestart', 'project')
+  await eventOf('Warning  SettingsNeedRestart', 'project')
   assert.ok(await addressOf('in-the-same-project'))
   mount(now)
   await isTakenUp()

@@ -44,7 +44,7 @@ function nothingBought(): void {
 /** Starts ours beside an `apply`: it is ready only when that has installed what it needs. */
 async function besideOurs(apply: () => Promise<void>): Promise<void> {
   const starting = stage.start({ env: settings })
-  // Its failure is told below.
+  // Its failure is reported below.
   starting.catch(() => {})
   try {
     await apply()

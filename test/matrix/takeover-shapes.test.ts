@@ -131,7 +131,7 @@ async function thereAndBack(shape: Shape): Promise<void> {
     (text) => {
       if (!text.includes('start `eip-admission serve`')) return
       starting ??= stage.start({ env: { ...common, [dialect.loadBalancer]: shape.software } })
-      // Its failure is told below.
+      // Its failure is reported below.
       starting.catch(() => {})
     },
   )

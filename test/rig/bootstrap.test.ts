@@ -1,4 +1,4 @@
-// A cluster that starts from nothing: the chart is installed before there is a node, and the pods run on nodes that nobody
+// A cluster that starts from nothing: the chart is installed before there is a node. The pods run on nodes that nobody
 // has prepared, without a pod network, kube-proxy or cluster DNS. Nothing that the cluster needs waits for us.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

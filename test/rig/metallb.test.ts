@@ -51,8 +51,8 @@ async function isReadByDoctor({ run }: Context, version: MetallbVersion, service
       const { items } = JSON.parse(await run(['get', 'servicebgpstatuses', '-A', '-o', 'json'])) as {
         items: AnnouncementState[]
       }
-      const told = items.filter(({ status }) => status?.peers?.length)
-      const keys = told.map(({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`)
+      const shown = items.filter(({ status }) => status?.peers?.length)
+      const keys = shown.map(({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`)
       return (
         observe([...new Set(keys)])
           .toSorted()

@@ -30,7 +30,7 @@ async function holder(name: string) {
 
 test('who waits knows the process that has the lock, and gets it when that one is killed', async () => {
   const child = await holder(`${dir}/killed`)
-  const told: string[] = []
+  const holders: string[] = []
   const done: string[] = []
   const work = exclusively(
     `${dir}/killed`,
@@ -39,14 +39,14 @@ test('who waits knows the process that has the lock, and gets it when that one i
     },
     {
       onWait: (pid) => {
-        told.push(pid)
+        holders.push(pid)
         assert.equal(done, [])
         child.kill('SIGKILL')
       },
     },
   )
   await work
-  assert.equal([told, done], [[String(child.pid)], ['mine']])
+  assert.equal([holders, done], [[String(child.pid)], ['mine']])
 })
 
 test('many who wait have it one after the other, also after work that fails', async () => {

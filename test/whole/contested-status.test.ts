@@ -1,5 +1,5 @@
-// Another program that writes its own address into the status of our Services, as a second controller of load balancers
-// does: the two must not write against each other as fast as they can.
+// Another program writes its own address into the status of our Services, as a second controller of load balancers
+// does. The two must not write against each other as fast as they can.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -1,6 +1,6 @@
-// The process is killed at each step by which a Service gets its managed balancer, changes it and loses it; the next process
-// finishes the work, and nothing is doubled or left. A request that the cloud did not get is a step that was not taken: only
-// the first is shown.
+// The process is killed at each step by which a Service gets its managed balancer, changes it and loses it. The next
+// process finishes the work, and nothing is doubled or left. A request that the cloud did not get is a step that was
+// not taken: only the first is shown.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {

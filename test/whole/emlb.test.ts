@@ -216,7 +216,7 @@ test('a dry run warns of what would be created, and calls nothing', async () => 
   assert.is(calls.count('POST /lb/**'), 0)
 })
 
-test('spec.loadBalancerIP has no effect, and its user is told', async () => {
+test('spec.loadBalancerIP has no effect, and its user gets a warning', async () => {
   const manifest = loadBalancer('own', { spec: { loadBalancerIP: '198.51.100.77' } })
   const { stderr } = await stage.kubectl(['create', '-f', '-'], manifest)
   assert.match(stderr, 'spec.loadBalancerIP: "198.51.100.77" has no effect')
@@ -239,7 +239,7 @@ test('a Service that names the balancer of another gets none, and takes none alo
   const { id } = await served('web')
   await stage.create(loadBalancer('thief', { annotations: { [balancerId]: id } }))
   await eventually(
-    'the thief is told',
+    'the thief gets an Event',
     async (observe) => observe(await eventsOf('thief')).includes('was not created for this Service') || undefined,
   )
   await remove('thief')
@@ -261,7 +261,7 @@ test('the limit of the project reaches the user with the words of the cloud, and
   balancers.set({ limit: 1 })
   await create('sixth')
   await eventually(
-    'the limit is told',
+    'the limit is reported',
     async (observe) => observe(await eventsOf('sixth')).includes('load balancer limit reached') || undefined,
   )
   balancers.set({ limit: 5 })
@@ -339,7 +339,7 @@ test('while the cloud is down a Service waits, and is served when it is back', a
   faults.add({ on: '/lb/**', answer: 503 })
   await create('patient')
   await eventually(
-    'the Service is told',
+    'the Service gets an Event',
     async (observe) => observe(await eventsOf('patient')).includes('answered 503') || undefined,
   )
   faults.clear()

@@ -1,4 +1,4 @@
-// Clusters whose Services have IPv6 addresses, on real API servers: clouds have one IPv4 address for a Service, so a
+// Clusters whose Services have IPv6 addresses, on real API servers. Clouds have one IPv4 address for a Service. So a
 // Service that nothing would announce is refused before an address is reserved.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -363,7 +363,7 @@ test('kubectl completes commands, Services and ElasticIPs', async () => {
   assert.match(await complete('list', '-o', ''), /^wide\njson\nyaml\n/)
 })
 
-test('an unknown command and a wrong flag are told from a failure', async () => {
+test('an unknown command and a wrong flag have errors of their own', async () => {
   assert.match((await typed(['lits'], 1)).stderr, 'Did you mean list?')
   assert.match(await refused('list', '-n', 'a/b'), 'no name of a namespace')
   assert.match(await refused('list', '--context', 'elsewhere'), 'elsewhere')

@@ -1,5 +1,5 @@
-// The load balancer setting changes, or MetalLB comes late: what the software of now reads is written, and what we wrote
-// for another one is emptied.
+// The load balancer setting changes, or MetalLB comes late. What the present software reads is written, and what we
+// wrote for another one is emptied.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -7,7 +7,7 @@ import { withLock } from '../lock.ts'
 import type { PredecessorWorkload, TakeoverPlan } from '../plan/plan.ts'
 import { canApply } from '../plan/plan.ts'
 import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
-import type { BegunStep } from '../stand.ts'
+import type { BegunStep } from '../takeover-status.ts'
 import type { Routes } from '../routes.ts'
 import { type StepResult, runSteps } from '../steps.ts'
 import { stopStep } from '../stop-steps.ts'
@@ -61,8 +61,8 @@ async function freePlan({ makePlan }: ApplyDeps): Promise<TakeoverPlan> {
   return plan
 }
 
-function isAsPlanned(before: Progress | undefined, { stand }: TakeoverPlan): boolean {
-  return before?.state === stand?.recorded && before?.step.name === stand?.step.name
+function isAsPlanned(before: Progress | undefined, { status }: TakeoverPlan): boolean {
+  return before?.state === status?.recorded && before?.step.name === status?.step.name
 }
 
 type Work = ApplyDeps & {

@@ -10,7 +10,7 @@ import { leaseOf, planLease } from './plan-lease.ts'
 import { planPredecessor } from './plan-predecessor.ts'
 import { planReservations } from './plan-reservations.ts'
 import { planServices } from './plan-services.ts'
-import { planStand, standFinding } from './plan-stand.ts'
+import { planStatus, statusFinding } from './plan-status.ts'
 import type { Finding, Findings, TakeoverPlan } from './plan.ts'
 import { plannedSettings, settingsWarnings } from './planned-settings.ts'
 
@@ -24,7 +24,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   const hasOrphans = addresses.reservations.some(({ whose }) => whose === 'orphan')
   // Until a person has seen what the predecessor left, nothing of it is given back.
   const flags = hasOrphans ? { '--sweep': 'report', ...input.flags } : input.flags
-  const stand = planStand({
+  const status = planStatus({
     progress: valueOf(facts.progress),
     lock: valueOf(facts.lock),
     workloads: programs.predecessor.workloads,
@@ -39,7 +39,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
     cluster: { id: valueOf(facts.cluster)?.id ?? '', server: valueOf(facts.server)?.version ?? '' },
     predecessor: programs.predecessor,
     target: { namespace, leaseNamespace, leaseName },
-    stand,
+    status,
     settings: plannedSettings({ ...input, flags }),
     services: addresses.services,
     reservations: addresses.reservations,
@@ -47,7 +47,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
     announcer: network.announcer,
     blockers: distinct([...unreadFindings(facts), ...parts.flatMap(({ blockers }) => blockers)]),
     warnings: distinct([
-      ...standFinding(stand),
+      ...statusFinding(status),
       ...parts.flatMap(({ warnings }) => warnings),
       ...settingsWarnings(context),
     ]),

@@ -1,5 +1,5 @@
 import type { Predecessor } from '../../../inspect/predecessors.ts'
-import { type Stand, isComplete } from '../stand.ts'
+import { type TakeoverStatus, isComplete } from '../takeover-status.ts'
 
 /*
  * What `takeover plan` prints and `takeover apply` carries out. Plain data: it can be written as JSON and read back. No
@@ -131,7 +131,7 @@ export type TakeoverPlan = {
   /** Where our program will run. */
   target: { namespace: string; leaseNamespace: string; leaseName: string }
   /** A takeover that was begun; undefined if none was. */
-  stand?: Stand | undefined
+  status?: TakeoverStatus | undefined
   settings: PlannedSettings
   services: PlannedService[]
   reservations: PlannedReservation[]
@@ -144,8 +144,8 @@ export type TakeoverPlan = {
 }
 
 /** Whether a takeover was carried out to its end, and nothing is in the way of staying so. */
-export function isDone({ stand, blockers }: Pick<TakeoverPlan, 'stand' | 'blockers'>): boolean {
-  return isComplete(stand) && blockers.length === 0
+export function isDone({ status, blockers }: Pick<TakeoverPlan, 'status' | 'blockers'>): boolean {
+  return isComplete(status) && blockers.length === 0
 }
 
 /** Whether `apply` may begin. */

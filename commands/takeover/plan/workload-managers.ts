@@ -6,26 +6,26 @@ import type { Autoscaler } from './facts.ts'
 import type { Finding } from './plan.ts'
 
 /** Who would undo it when a workload is stopped: by a label or annotation that they write, or as its owner. */
-const managers: { name: string; marks: readonly string[]; remedy: string }[] = [
+const managers: { name: string; writes: readonly string[]; remedy: string }[] = [
   {
     name: 'Argo CD',
-    marks: ['argocd.argoproj.io/tracking-id', 'argocd.argoproj.io/instance'],
+    writes: ['argocd.argoproj.io/tracking-id', 'argocd.argoproj.io/instance'],
     remedy: 'turn automatic sync of its Application off, or set its replicas to 0 in the repository, then plan again',
   },
   {
     name: 'Flux',
-    marks: ['kustomize.toolkit.fluxcd.io/name', 'helm.toolkit.fluxcd.io/name'],
+    writes: ['kustomize.toolkit.fluxcd.io/name', 'helm.toolkit.fluxcd.io/name'],
     remedy:
       'flux suspend kustomization or helmrelease of that name, then annotate the workload, or remove it in the repository',
   },
   {
     name: 'the addon manager',
-    marks: ['addonmanager.kubernetes.io/mode'],
+    writes: ['addonmanager.kubernetes.io/mode'],
     remedy: 'set its label addonmanager.kubernetes.io/mode to EnsureExists, and remove its manifest from the node',
   },
   {
     name: "k3s or RKE2's folder of manifests",
-    marks: ['objectset.rio.cattle.io/id', 'objectset.rio.cattle.io/hash'],
+    writes: ['objectset.rio.cattle.io/id', 'objectset.rio.cattle.io/hash'],
     remedy: 'put a file with the name of its manifest and the ending .skip beside it on every server',
   },
 ]
@@ -34,8 +34,8 @@ const managers: { name: string; marks: readonly string[]; remedy: string }[] = [
 export function managerFinding(object: ProgramObject): Finding[] {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
   if (annotations[suspendedAnnotation] === 'true') return []
-  const marks = { ...labels, ...annotations }
-  const found = managers.find((one) => one.marks.some((mark) => marks[mark] !== undefined))
+  const written = { ...labels, ...annotations }
+  const found = managers.find((one) => one.writes.some((name) => written[name] !== undefined))
   const owner = ownerReferences.find(({ controller }) => controller) ?? ownerReferences[0]
   if (!found && !owner) return []
   const name = found?.name ?? `${owner?.kind} ${owner?.name}`

@@ -1,6 +1,6 @@
 import { names } from '../../../settings/installed-names.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
-import { type Stand, standText } from '../stand.ts'
+import { type TakeoverStatus, statusText } from '../takeover-status.ts'
 import { quoted } from './quoted.ts'
 import { clean } from './text.ts'
 
@@ -9,11 +9,11 @@ export type Typed = { flags: Record<string, string>; values?: string | undefined
 
 /** What to type next. */
 export function nextText(plan: TakeoverPlan, typed: Typed): string {
-  const { stand } = plan
+  const { status } = plan
   if (isDone(plan)) return doneText(plan, typed)
-  if (stand?.worker) return `Wait: ${clean(standText(stand))}. Nothing was changed.\n`
+  if (status?.worker) return `Wait: ${clean(statusText(status))}. Nothing was changed.\n`
   if (!canApply(plan)) return blockedText(plan, typed)
-  if (stand) return continueText(stand, typed)
+  if (status) return continueText(status, typed)
   return readyText(plan, typed)
 }
 
@@ -22,10 +22,10 @@ function blockedText({ blockers: { length } }: TakeoverPlan, { flags }: Typed): 
   return `Blocked: ${count} in the way. Nothing was changed. Type next, when that is gone:\n\n  eip-admission takeover plan${wordsOf(flags)}\n`
 }
 
-function continueText(stand: Stand, { flags }: Typed): string {
-  const [first, second] = stand.recorded === 'undoing' ? (['undo', 'apply'] as const) : (['apply', 'undo'] as const)
+function continueText(status: TakeoverStatus, { flags }: Typed): string {
+  const [first, second] = status.recorded === 'undoing' ? (['undo', 'apply'] as const) : (['apply', 'undo'] as const)
   const other = second === 'undo' ? 'go back' : 'take over'
-  const onward = `Begun: ${clean(standText(stand))}. Nothing was changed now. To go on:\n\n${commandLine(first, flags)}`
+  const onward = `Begun: ${clean(statusText(status))}. Nothing was changed now. To go on:\n\n${commandLine(first, flags)}`
   return `${onward}\n\nTo ${other} instead:\n\n${commandLine(second, flags)}\n`
 }
 

@@ -27,8 +27,8 @@ export type PeerFacts = {
 type Spec = BGPPeer['spec']
 
 /**
- * The peers as the predecessor would have written them: it adopts those of its own names that count every Service, and
- * writes a second one beside each that has another name.
+ * The peers as the predecessor would have written them. It adopts those of its own names that count every Service.
+ * Beside each that has another name it writes a second one.
  */
 export function predecessorPeers(ours: readonly BGPPeer[], facts: PeerFacts): BGPPeer[] {
   const untouched = ours.filter((peer) => !isWritten(peer))

@@ -21,8 +21,8 @@ export type PoolFacts = {
 export type WantedPool = { pool: IPAddressPool; replaces?: string; isThere: boolean }
 
 /**
- * The pools by the names under which the predecessor looks for them. A pool of ours with another name would stay for ever:
- * it refuses a Service whose address is in a pool of another name, or never removes that pool.
+ * The pools by the names under which the predecessor looks for them. A pool of ours with another name would stay for
+ * ever. The predecessor refuses a Service whose address is in such a pool, or never removes the pool.
  */
 export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFacts): WantedPool[] {
   const usersOf = usersFinder(facts.services)

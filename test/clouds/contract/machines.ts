@@ -42,7 +42,7 @@ function reading(on: On): void {
     assert.match(found?.privateNetwork ?? '', /^\d+\.\d+\.\d+\.\d+\/\d+$/)
   })
 
-  on('an address that is lent to a machine is told from its own', async (stage) => {
+  on('an address that is lent to a machine is not taken for its own', async (stage) => {
     const { address } = await reserve(stage)
     const id = stage.machines.add('node-1')
     await stage.machines.lend(id, address ?? '')

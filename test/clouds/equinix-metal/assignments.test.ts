@@ -47,7 +47,7 @@ test('an address that is refused as taken by this machine itself is there', asyn
   await withRoutes(routes, async ({ assignments }) => assignments.move({ id, machine: 'new' }, options))
 })
 
-test('an address that is refused for another reason is on no machine, and the reason is told', async () => {
+test('an address that is refused for another reason is on no machine, and the error has the reason', async () => {
   const routes = { [`GET /ips/${id}`]: free, 'POST /devices/new/ips': errors(422, 'is not manageable') }
   await withRoutes(routes, async ({ assignments }) => {
     const error = await cloudErrorOf(assignments.move({ id, machine: 'new' }, options))

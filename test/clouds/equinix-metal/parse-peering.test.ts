@@ -38,7 +38,7 @@ for (const { name, body, is } of configs)
   test(`the configuration of ${name} is ${is === undefined ? 'not readable' : JSON.stringify(is)}`, () =>
     assert.equal(parseProjectPeering(body), is))
 
-test('the password of a project is told by reveal alone', () => {
+test('the password of a project is shown by reveal alone', () => {
   const peering = parseProjectPeering({ ...config, md5: 'Secret1234' })
   assert.ok(typeof peering === 'object')
   assert.is(peering.password?.reveal(), 'Secret1234')
@@ -88,7 +88,7 @@ const neighbors: { name: string; list: unknown[]; is: unknown }[] = [
     list: [metalNeighbor({ md5_enabled: false, md5_password: 'Secret1234' })],
     is: peers,
   },
-  { name: 'a password in use that is not told', list: [metalNeighbor({ md5_enabled: true })], is: undefined },
+  { name: 'a password in use that is not shown', list: [metalNeighbor({ md5_enabled: true })], is: undefined },
   { name: 'no ASN of ours', list: [metalNeighbor({ customer_as: null })], is: undefined },
   { name: 'no ASN of theirs', list: [metalNeighbor({ peer_as: '65530' })], is: undefined },
   { name: 'an ASN of 0', list: [metalNeighbor({ peer_as: 0 })], is: undefined },
@@ -108,7 +108,7 @@ test('peers come in the order of their numbers', () => {
   assert.equal(addresses, ['20.0.0.1', '169.254.3.255', '169.254.255.1', '169.254.255.2', '169.254.255.10'])
 })
 
-test('each peer has the password that is in use, told by reveal alone', () => {
+test('each peer has the password that is in use, shown by reveal alone', () => {
   const found = parsePeers({ bgp_neighbors: [metalNeighbor({ md5_enabled: true, md5_password: 'Secret1234' })] })
   assert.equal(
     found?.map(({ password }) => password?.reveal()),

@@ -238,7 +238,7 @@ test('an answer without metros is an error, not a world without metros', async (
   })
 })
 
-test('a token that may not see the metros is told so', async () => {
+test('a token that may not see the metros gets an error that says so', async () => {
   await withRoutes(
     { 'GET /locations/metros': errors(403, 'Access denied'), [facilities]: { json: {} } },
     async (cloud) => {

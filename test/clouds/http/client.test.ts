@@ -123,7 +123,7 @@ for (const { reply, fault, outcome, says } of refusals) {
   })
 }
 
-test('a write is not kept waiting for longer than a second: who asked for it is told', async () => {
+test('a write is not kept waiting for longer than a second: who asked for it gets an error', async () => {
   const reply = { ...json(429), headers: { 'retry-after': '1' } }
   const { error, requests } = await outcomeOf(reply, write, { writeTimeoutMs: 5_000 })
   assert.equal([error.fault, error.retryAfterMs, requests], ['rate-limit', 1000, 1])
@@ -194,7 +194,7 @@ test("a proxy's 404 is no answer, even where a 404 is one", async () => {
   assert.is(error.fault, 'unavailable')
 })
 
-test('the wait that the cloud asks for is told', async () => {
+test('the error has the wait that the cloud asks for', async () => {
   const reply: Reply = { status: 429, json: {}, headers: { 'retry-after': '30' } }
   assert.is((await outcomeOf(reply, write)).error.retryAfterMs, 30_000)
 })

@@ -184,18 +184,18 @@ test('the configuration file is read, and an unknown field in it causes a warnin
   }
 })
 
-const orders: [name: string, flags: Record<string, string>, told: RegExp][] = [
+const orders: [name: string, flags: Record<string, string>, says: RegExp][] = [
   ['a lease as short as its renew deadline', { '--leader-elect-lease-duration': '10s' }, /lease duration: 10s/],
   ['a renew deadline near the retry period', { '--leader-elect-retry-period': '9s' }, /renew deadline: 10s .* 9s/],
 ]
-for (const [name, flags, told] of orders) {
+for (const [name, flags, says] of orders) {
   test(`${name} is refused, unless there is no election`, () => {
-    assert.match(linesOf({ ...provider, ...flags }).join('\n'), told)
+    assert.match(linesOf({ ...provider, ...flags }).join('\n'), says)
     assert.equal(linesOf({ ...provider, ...flags, '--leader-elect': 'false' }), [])
   })
 }
 
-const guardianTimes: [name: string, flags: Record<string, string>, told: RegExp][] = [
+const guardianTimes: [name: string, flags: Record<string, string>, says: RegExp][] = [
   ['as short as its renew deadline', { '--control-plane-lease-duration': '2s' }, /renew deadline: it is 2s, the lease/],
   ['too short for a write', { '--control-plane-retry-period': '1s' }, /lease duration: 3s leaves no time for a write/],
   [
@@ -204,9 +204,9 @@ const guardianTimes: [name: string, flags: Record<string, string>, told: RegExp]
     /renew deadline: it is 2s, the lease duration 9s and the retry period 2s/,
   ],
 ]
-for (const [name, flags, told] of guardianTimes) {
+for (const [name, flags, says] of guardianTimes) {
   test(`a lease of the guardians that is ${name} is refused`, () => {
-    assert.match(linesOf({ ...provider, ...flags }).join('\n'), told)
+    assert.match(linesOf({ ...provider, ...flags }).join('\n'), says)
   })
 }
 

@@ -608,7 +608,7 @@ const lockOf = (holderIdentity: string, silentMs: number): Lease => {
   return { ...lease(holderIdentity), spec }
 }
 
-const stands: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = [
+const begun: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] = [
   {
     name: 'complete',
     scene: complete,
@@ -673,7 +673,7 @@ const stands: { name: string; scene: Scene; says: RegExp[]; not?: RegExp[] }[] =
   },
 ]
 
-for (const { name, scene, says, not = [] } of stands)
+for (const { name, scene, says, not = [] } of begun)
   test(`a takeover that is ${name}`, () => {
     const plan = planOf(scene)
     assert.equal(reasons(plan), [])

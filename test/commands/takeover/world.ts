@@ -169,7 +169,7 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
   /** The client of one run, which is killed at a write: no call succeeds from then on. */
   const client = (): KubeClient => {
     let isDead = false
-    const guard = <A extends unknown[], R>(call: (...of: A) => Promise<R>, isWrite: boolean) => {
+    const intercepted = <A extends unknown[], R>(call: (...of: A) => Promise<R>, isWrite: boolean) => {
       return async (...of: A): Promise<R> => {
         calls[isWrite ? 'writes' : 'reads'].push((of[0] as Resource<KubeObject>).kind)
         if (isWrite && !isDead) {
@@ -188,13 +188,13 @@ export function world({ hasWebhook = false, nodeNames = ['node-a', 'node-b'] }: 
       return api.client.create(resource, object as never).catch(patch)
     }
     return {
-      get: guard(api.client.get.bind(api.client), false),
-      list: guard(api.client.list.bind(api.client), false),
-      create: guard(api.client.create.bind(api.client), true),
-      replace: guard(api.client.replace.bind(api.client), true),
-      patch: guard(api.client.patch.bind(api.client), true),
-      remove: guard(api.client.remove.bind(api.client), true),
-      apply: guard(apply, true),
+      get: intercepted(api.client.get.bind(api.client), false),
+      list: intercepted(api.client.list.bind(api.client), false),
+      create: intercepted(api.client.create.bind(api.client), true),
+      replace: intercepted(api.client.replace.bind(api.client), true),
+      patch: intercepted(api.client.patch.bind(api.client), true),
+      remove: intercepted(api.client.remove.bind(api.client), true),
+      apply: intercepted(apply, true),
     }
   }
   const install = async () => {

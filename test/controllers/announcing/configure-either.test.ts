@@ -21,7 +21,7 @@ function scene() {
   const api = apiServer()
   const world = { hasKinds: false, isForbidden: false }
   const done: string[] = []
-  const told = (name: string): Configurator => ({
+  const named = (name: string): Configurator => ({
     carryOut: () => Promise.resolve((done.push(name), nothingDone)),
     announces: () => Promise.resolve(false),
   })
@@ -50,8 +50,8 @@ function scene() {
       }),
       document: metallbDocument({ ...at, counting: 'example.com' }),
     },
-    objects: told('objects'),
-    document: told('document'),
+    objects: named('objects'),
+    document: named('document'),
   })
   const pass = () =>
     configurator.carryOut(state, signal).then(

@@ -49,33 +49,33 @@ const announcements = (...addresses: string[]): Announcements => ({
   nodes: [],
 })
 
-test('objects on a real API server: only differences are written, only ours are removed, refusals are told', () =>
+test('objects on a real API server: only differences are written, only ours are removed, refusals are reported', () =>
   onControlPlane(async ({ client, writes, namespace }) => {
     const at = await namespace()
     const configurator = configureObjects({ client, configuration: poolsIn(at) })
     const turn = async (...addresses: string[]) => {
       writes.length = 0
       const { problems } = await configurator.carryOut(announcements(...addresses), signal)
-      return { writes: writes.toSorted(), told: problems.map(({ subject }) => subject) }
+      return { writes: writes.toSorted(), reported: problems.map(({ subject }) => subject) }
     }
     await client.create(configMaps, {
       ...pool(at, 'theirs').object,
       metadata: { namespace: at, name: 'theirs' },
     } as ConfigMap)
 
-    assert.equal(await turn('1', '2'), { writes: ['apply pool-1', 'apply pool-2'], told: [] })
-    assert.equal(await turn('1', '2'), { writes: [], told: [] })
+    assert.equal(await turn('1', '2'), { writes: ['apply pool-1', 'apply pool-2'], reported: [] })
+    assert.equal(await turn('1', '2'), { writes: [], reported: [] })
     assert.is(await configurator.announces('2', signal), true)
 
     const change = { metadata: { annotations: { note: 'a person was here' } }, data: { address: '9', more: 'theirs' } }
     await client.patch(configMaps, { namespace: at, name: 'pool-2', patch: { merge: change } })
-    assert.equal(await turn('1', '2'), { writes: ['patch pool-2'], told: [] }, 'what is ours is put right')
+    assert.equal(await turn('1', '2'), { writes: ['patch pool-2'], reported: [] }, 'what is ours is put right')
     const mended = await client.get(configMaps, { namespace: at, name: 'pool-2' })
     assert.equal(mended?.data, { address: '2', more: 'theirs' }, 'and what is theirs stays')
 
     assert.equal(await turn('broken', '1', '3'), {
       writes: ['apply Not A Name', 'apply pool-3', 'remove pool-2'],
-      told: [{ service: 'default/broken' }],
+      reported: [{ service: 'default/broken' }],
     })
     assert.is(await configurator.announces('2', signal), false)
     const again = await configurator.carryOut(announcements('broken', '1', '3'), signal)

@@ -11,14 +11,14 @@ const address = '203.0.113.40'
 const shown: Announcements = { addresses: [{ address, services: ['default/web'] }], nodes: [] }
 
 /** A configuration that has these addresses, and what was done to it. */
-function configuration(name: string, told: string[], has: string[] = []) {
+function configuration(name: string, calls: string[], has: string[] = []) {
   const world = { has, isRefused: false }
   const configurator: Configurator = {
     carryOut({ addresses }): Promise<ConfigureResult> {
       const wanted = addresses.map((one) => one.address)
       const isChanged = !world.isRefused && wanted.join() !== world.has.join()
       if (isChanged) world.has = wanted
-      told.push(`${name}: ${wanted.join() || 'nothing'}${isChanged ? ', written' : ''}`)
+      calls.push(`${name}: ${wanted.join() || 'nothing'}${isChanged ? ', written' : ''}`)
       return Promise.resolve({ problems: [], isChanged, isRefused: world.isRefused })
     },
     announces: (asked) => Promise.resolve(world.has.includes(asked)),
@@ -27,14 +27,14 @@ function configuration(name: string, told: string[], has: string[] = []) {
 }
 
 test('the configuration of now is written first, then a former one is emptied, and looked at until it is empty', async () => {
-  const told: string[] = []
-  const [now, before] = [configuration('now', told), configuration('before', told, [address])]
+  const calls: string[] = []
+  const [now, before] = [configuration('now', calls), configuration('before', calls, [address])]
   const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
   assert.is(await both.announces(address, signal), true, 'the software of before may run still')
   assert.is((await both.carryOut(shown, signal)).isChanged, true)
   assert.is((await both.carryOut(shown, signal)).isChanged, false)
   await both.carryOut(shown, signal)
-  assert.equal(told, [
+  assert.equal(calls, [
     `now: ${address}, written`,
     'before: nothing, written',
     `now: ${address}`,
@@ -44,8 +44,8 @@ test('the configuration of now is written first, then a former one is emptied, a
 })
 
 test('while the software of now has not all that it needs, a former configuration stays', async () => {
-  const told: string[] = []
-  const [now, before] = [configuration('now', told), configuration('before', told, [address])]
+  const calls: string[] = []
+  const [now, before] = [configuration('now', calls), configuration('before', calls, [address])]
   const both = emptyFormer({ current: now.configurator, former: [before.configurator] })
   now.world.isRefused = true
   assert.is((await both.carryOut(shown, signal)).isRefused, true)

@@ -3,9 +3,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { equinixMetalBalancers } from '../../../clouds/equinix-metal/balancers/client.ts'
 import { Secret } from '../../../lib/secret.ts'
-import { balancerFront } from '../../../controllers/control-plane/balancer-front.ts'
+import { balancerAddress } from '../../../controllers/control-plane/balancer-address.ts'
 import { balancerGuardian } from '../../../controllers/control-plane/balancer-guardian.ts'
-import { knownFront } from '../../../controllers/control-plane/known-front.ts'
+import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
 import type { GuardedNode } from '../../../controllers/control-plane/move-plan.ts'
 import { type ProbeHistory, noProbes } from '../../../controllers/control-plane/probe-history.ts'
 import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
@@ -42,8 +42,8 @@ async function openWorld() {
     })
   const attempts: (string | undefined)[] = []
   const { log } = { log: recordedLog() }
-  const known = knownFront({
-    port: balancerFront(balancers, id),
+  const known = knownAddress({
+    port: balancerAddress(balancers, id),
     now: () => clock.now(),
     timeoutMs: 2_000,
     onChange: () => {},
@@ -208,10 +208,10 @@ inWorld('answers that are lost double nothing', async (world) => {
   assert.equal([world.control.balancers.pools().length, world.shown().length], [1, 3])
 })
 
-inWorld('a balancer that does not exist is not created, and the operator is told', async (world) => {
+inWorld('a balancer that does not exist is not created, and a problem says so', async (world) => {
   world.control.balancers.vanish(world.id)
   world.lead()
-  await eventually('the operator is told', () => world.guardian.problem() || undefined)
+  await eventually('a problem says so', () => world.guardian.problem() || undefined)
   assert.match(world.guardian.problem() ?? '', `the project has no load balancer ${world.id}. We create none`)
   assert.equal(world.control.balancers.all(), [])
 })

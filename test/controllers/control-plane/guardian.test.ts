@@ -175,9 +175,9 @@ inWorld(
   async (world) => {
     world.cloud.faults.assign = Array.from({ length: 6 }, () => 'refused')
     world.servers.a = 'refuses'
-    const told = /the cloud refused [bc]: it is in another metro; the next move waits/
-    for (let ms = 0; ms < 10_000 && !told.test(world.guard.problem() ?? ''); ms += 50) await world.clock.pass(50)
-    assert.match(world.guard.problem() ?? '', told)
+    const expected = /the cloud refused [bc]: it is in another metro; the next move waits/
+    for (let ms = 0; ms < 10_000 && !expected.test(world.guard.problem() ?? ''); ms += 50) await world.clock.pass(50)
+    assert.match(world.guard.problem() ?? '', expected)
     await world.clock.pass(40_000)
     assert.is(world.holders().length, 1)
     assert.is(world.cloud.writes(), 8)
@@ -247,7 +247,7 @@ inWorld('what a person took from every machine gets its former holder back', asy
   assert.ok((await world.msUntilHeldBy('a', 120_000)) <= 65_000)
 })
 
-inWorld('an address that is gone is told, and never made', async (world) => {
+inWorld('an address that is gone is reported, and never made', async (world) => {
   world.cloud.setGone(true)
   await world.clock.pass(130_000)
   assert.match(world.guard.problem() ?? '', 'no reservation of the project has the tag cp')
@@ -270,12 +270,12 @@ inWorld('a list that lacks the address disables nothing, and is repeated soon', 
   assert.is(world.guard.problem(), undefined)
 })
 
-inWorld('a second address with the tag is told, and the first one is guarded all the same', async (world) => {
+inWorld('a second address with the tag is reported, and the first one is guarded all the same', async (world) => {
   world.cloud.setList((found) => [second, ...found])
   await world.clock.pass(61_000)
-  const told =
+  const expected =
     '2 reservations have the tag cp (203.0.113.2, 203.0.113.1). Remove the tag from all but one; until then only'
-  assert.is(world.guard.problem(), `${told} 203.0.113.1 is guarded`)
+  assert.is(world.guard.problem(), `${expected} 203.0.113.1 is guarded`)
   world.servers.a = 'refuses'
   assert.ok((await world.msUntilHeldBy('b')) <= 2_800)
 })

@@ -6,12 +6,12 @@ import { noProbes } from '../../../controllers/control-plane/probe-history.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
 
-type Told = { about: string; type: string; reason: string; message: string }
+type Reported = { about: string; type: string; reason: string; message: string }
 
 /** Reports a move of 203.0.113.9 from these machines to node b, and lets 20 s pass. */
 async function report(from: string[], reason: MoveReason, isAnswering: (afterMs: number) => boolean | undefined) {
   const clock = fakeClock()
-  const [beganAtMs, told, outages] = [clock.now(), [] as Told[], [] as number[]]
+  const [beganAtMs, events, outages] = [clock.now(), [] as Reported[], [] as number[]]
   const options: MoveReportOptions = {
     nodeOf: (machine) => (machine === 'A' ? 'a' : undefined),
     isAnswering() {
@@ -20,7 +20,7 @@ async function report(from: string[], reason: MoveReason, isAnswering: (afterMs:
     },
     answeredAtMs: (machine) => (machine === 'A' ? beganAtMs - 2_000 : undefined),
     event: (about, occurrence) =>
-      void told.push({ about: about === 'mirror-service' ? about : about.node, ...occurrence }),
+      void events.push({ about: about === 'mirror-service' ? about : about.node, ...occurrence }),
     onAnswer: (ms) => void outages.push(ms),
     clock,
     log: recordedLog(),
@@ -28,50 +28,50 @@ async function report(from: string[], reason: MoveReason, isAnswering: (afterMs:
   const to = { name: 'b', machine: 'B', endpoint: undefined, leaving: 0, probes: noProbes }
   const move = { do: 'move' as const, to, reason, why: '3 probes failed', beganAtMs }
   const ending = new AbortController()
-  const reported = reportMove(
+  const reporting = reportMove(
     { ...move, from: { id: 'r', address: '203.0.113.9', machines: from } },
     options,
     ending.signal,
   )
   await clock.pass(20_000)
-  await reported
-  return { told, outages }
+  await reporting
+  return { events, outages }
 }
 
-test('the mirror Service and both nodes are told of a move, and of the first answer after it', async () => {
-  const { told, outages } = await report(['A'], 'failed', (ms) => ms >= 500)
+test('the mirror Service and both nodes get an Event of a move, and of the first answer after it', async () => {
+  const { events, outages } = await report(['A'], 'failed', (ms) => ms >= 500)
   assert.equal(
-    told.map(({ about, type, reason }) => `${type} ${reason} ${about}`),
+    events.map(({ about, type, reason }) => `${type} ${reason} ${about}`),
     [
       ...['mirror-service', 'b', 'a'].map((about) => `Warning ControlPlaneAddressMoved ${about}`),
       ...['mirror-service', 'b', 'a'].map((about) => `Normal ControlPlaneAddressAnswers ${about}`),
     ],
   )
-  assert.is(told[0]?.message, 'The control-plane address 203.0.113.9 moved from a to b: 3 probes failed.')
-  assert.match(told[3]?.message ?? '', '203.0.113.9 answers on b, 2.5s after the last good answer before the move.')
+  assert.is(events[0]?.message, 'The control-plane address 203.0.113.9 moved from a to b: 3 probes failed.')
+  assert.match(events[3]?.message ?? '', '203.0.113.9 answers on b, 2.5s after the last good answer before the move.')
   assert.equal(outages, [2_500])
 })
 
-test('an address that stays silent is told after a while', async () => {
-  const { told, outages } = await report(['A'], 'failed', () => false)
+test('an address that stays silent is reported after a while', async () => {
+  const { events, outages } = await report(['A'], 'failed', () => false)
   assert.equal(
-    [...new Set(told.map(({ type, reason }) => `${type} ${reason}`))],
+    [...new Set(events.map(({ type, reason }) => `${type} ${reason}`))],
     ['Warning ControlPlaneAddressMoved', 'Warning ControlPlaneAddressSilent'],
   )
-  assert.match(told.at(-1)?.message ?? '', 'Check that a network interface of that machine has it.')
+  assert.match(events.at(-1)?.message ?? '', 'Check that a network interface of that machine has it.')
   assert.equal(outages, [])
 })
 
 test('a machine that has the address itself tells nothing about answers', async () => {
-  const { told } = await report(['A'], 'failed', () => undefined)
-  assert.equal([...new Set(told.map(({ reason }) => reason))], ['ControlPlaneAddressMoved'])
+  const { events } = await report(['A'], 'failed', () => undefined)
+  assert.equal([...new Set(events.map(({ reason }) => reason))], ['ControlPlaneAddressMoved'])
 })
 
 test('a voluntary move is no warning, and a machine without a node is named by its id', async () => {
-  assert.is((await report(['A'], 'leaving', () => undefined)).told[0]?.type, 'Normal')
-  const texts = (await report(['X', 'A'], 'several', () => undefined)).told.map(({ message }) => message)
+  assert.is((await report(['A'], 'leaving', () => undefined)).events[0]?.type, 'Normal')
+  const texts = (await report(['X', 'A'], 'several', () => undefined)).events.map(({ message }) => message)
   assert.match(texts[0] ?? '', 'moved from machine X, a to b')
-  assert.match((await report([], 'unassigned', () => undefined)).told[0]?.message ?? '', 'moved from no machine to b')
+  assert.match((await report([], 'unassigned', () => undefined)).events[0]?.message ?? '', 'moved from no machine to b')
 })
 
 test.run()

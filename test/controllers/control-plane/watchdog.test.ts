@@ -1,15 +1,15 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { watchdog } from '../../../controllers/control-plane/watchdog.ts'
+import { type Watchdog, makeWatchdog } from '../../../controllers/control-plane/watchdog.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 
-async function watched(run: (dog: ReturnType<typeof watchdog>, clock: ReturnType<typeof fakeClock>) => Promise<void>) {
+async function watched(run: (watchdog: Watchdog, clock: ReturnType<typeof fakeClock>) => Promise<void>) {
   const clock = fakeClock()
-  const dog = watchdog(clock)
+  const watchdog = makeWatchdog(clock)
   const stalls: number[] = []
   const ending = new AbortController()
-  const watching = dog.watch(ending.signal, (ms) => void stalls.push(ms))
-  await run(dog, clock)
+  const watching = watchdog.watch(ending.signal, (ms) => void stalls.push(ms))
+  await run(watchdog, clock)
   ending.abort()
   await clock.pass(10_000)
   await watching
@@ -17,24 +17,24 @@ async function watched(run: (dog: ReturnType<typeof watchdog>, clock: ReturnType
 }
 
 test('a loop that turns does not stall, and one that does not run cannot', async () => {
-  const stalls = await watched(async (dog, clock) => {
+  const stalls = await watched(async (watchdog, clock) => {
     await clock.pass(300_000)
-    dog.begin()
+    watchdog.begin()
     for (let n = 0; n < 20; n++) {
       await clock.pass(30_000)
-      dog.turn()
+      watchdog.turn()
     }
-    dog.end()
+    watchdog.end()
     await clock.pass(300_000)
   })
   assert.equal(stalls, [])
 })
 
-test('a loop that runs and does not turn is told once', async () => {
-  const stalls = await watched(async (dog, clock) => {
-    dog.begin()
+test('a loop that runs and does not turn is reported once', async () => {
+  const stalls = await watched(async (watchdog, clock) => {
+    watchdog.begin()
     await clock.pass(50_000)
-    dog.turn()
+    watchdog.turn()
     await clock.pass(200_000)
   })
   assert.is(stalls.length, 1)

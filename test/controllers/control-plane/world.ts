@@ -1,8 +1,8 @@
 // A guardian on a clock that tests move, with three control planes and a cloud that unassigns before it assigns.
 import { CloudError } from '../../../clouds/ports/cloud.ts'
-import type { Front, FrontPort } from '../../../controllers/control-plane/front.ts'
+import type { ControlPlaneAddress, AddressPort } from '../../../controllers/control-plane/control-plane-address.ts'
 import { guardian } from '../../../controllers/control-plane/guardian.ts'
-import { knownFront } from '../../../controllers/control-plane/known-front.ts'
+import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
 import type { GuardedNode } from '../../../controllers/control-plane/move-plan.ts'
 import { type TriedMove, mover } from '../../../controllers/control-plane/mover.ts'
 import { probers } from '../../../controllers/control-plane/probers.ts'
@@ -64,7 +64,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
       leaving: leaving[name],
       probes: hosts.history(name),
     }))
-  const known = knownFront({
+  const known = knownAddress({
     port: cloud.port,
     now: () => clock.now(),
     timeoutMs: 10_000,
@@ -180,7 +180,7 @@ function scriptedCloud(clock: Clock) {
   const faults: Partial<Record<Write | 'read', WriteFault[]>> = {}
   let most = 1
   let isGone = false
-  let listShows: ((found: Front[]) => Front[]) | undefined
+  let listShows: ((found: ControlPlaneAddress[]) => ControlPlaneAddress[]) | undefined
   let isNamed = true
   let delayMs = usualCloudMs
   const call = async (what: string, signal: AbortSignal) => {
@@ -188,12 +188,12 @@ function scriptedCloud(clock: Clock) {
     await clock.sleep(delayMs, signal)
     signal.throwIfAborted()
   }
-  const read = async (signal: AbortSignal): Promise<Front[]> => {
+  const read = async (signal: AbortSignal): Promise<ControlPlaneAddress[]> => {
     await call('read', signal)
     if (faults.read?.shift()) throw new CloudError('the cloud is broken', { fault: 'unavailable', outcome: 'nothing' })
     return isGone ? [] : [{ id: 'r1', address: '203.0.113.1', machines: [...assigned] }]
   }
-  const write = async (what: Write, run: () => void, { signal, mayWrite }: Parameters<FrontPort['assign']>[1]) => {
+  const write = async (what: Write, run: () => void, { signal, mayWrite }: Parameters<AddressPort['assign']>[1]) => {
     if (!mayWrite())
       throw new CloudError('this process may no longer move the address', { fault: 'conflict', outcome: 'nothing' })
     await call(what, signal)
@@ -206,13 +206,13 @@ function scriptedCloud(clock: Clock) {
     most = Math.max(most, assigned.length)
     if (fault === 'lost') throw new CloudError('no answer', { fault: 'unavailable', outcome: 'unknown' })
   }
-  const port: FrontPort = {
+  const port: AddressPort = {
     name: 'tag cp',
-    fronts: async (signal) => {
+    list: async (signal) => {
       const found = await read(signal)
       return listShows ? listShows(found) : found
     },
-    async front(id, signal) {
+    async read(id, signal) {
       const [found] = await read(signal)
       return found && { ...found, id, isNamed }
     },
@@ -234,7 +234,7 @@ function scriptedCloud(clock: Clock) {
     setDelay: (ms: number) => void (delayMs = ms),
     setGone: (gone: boolean) => void (isGone = gone),
     /** What the list shows instead of what there is. */
-    setList: (shows?: (found: Front[]) => Front[]) => void (listShows = shows),
+    setList: (shows?: (found: ControlPlaneAddress[]) => ControlPlaneAddress[]) => void (listShows = shows),
     /** Whether the address has its tag. */
     setNamed: (named: boolean) => void (isNamed = named),
     /** As a person does in the vendor's console. */

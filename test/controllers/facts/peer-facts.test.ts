@@ -15,7 +15,7 @@ function heardFacts() {
   return { facts, heard }
 }
 
-test('what changes is told, and what is said again is not', () => {
+test('a change is reported, and a repetition is not', () => {
   const { facts, heard } = heardFacts()
   facts.set(makeFact())
   facts.set(makeFact())
@@ -93,13 +93,13 @@ for (const [what, text] of Object.entries(damages))
 
 test('whoever waits for the facts waits until they are ready, and no longer than it wants to', async () => {
   const facts = peerFacts()
-  const told: string[] = []
-  const wait = (who: string) => facts.synced().then(() => void told.push(who))
+  const synced: string[] = []
+  const wait = (who: string) => facts.synced().then(() => void synced.push(who))
   const first = wait('first')
   const cancel = new AbortController()
   const cancelled = facts.synced(cancel.signal).catch((error: Error) => error.name)
   await turn()
-  assert.equal(told, [])
+  assert.equal(synced, [])
   cancel.abort()
   assert.is(await cancelled, 'AbortError')
   facts.markComplete()
@@ -108,7 +108,7 @@ test('whoever waits for the facts waits until they are ready, and no longer than
   facts.reset()
   void wait('of the next term')
   await turn()
-  assert.equal([told.toSorted(), facts.all()], [['first', 'second'], []])
+  assert.equal([synced.toSorted(), facts.all()], [['first', 'second'], []])
 })
 
 test.run()

@@ -10,7 +10,7 @@ const machine = (id: string, name: string, ...addresses: string[]) =>
 
 const cases: { name: string; node: Node; nodes?: Node[]; machines: Machine[]; found: string | RegExp }[] = [
   {
-    name: 'a machine with an address that the kubelet was told, whatever its name',
+    name: 'a machine with an address that the kubelet got, whatever its name',
     node: makeNode({ nodeIp: '10.66.1.3' }),
     machines: [machine('m-1', 'worker-1', '10.66.1.5'), machine('m-2', 'other', '10.66.1.3')],
     found: 'm-2',

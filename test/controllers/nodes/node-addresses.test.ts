@@ -17,7 +17,7 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: usual,
   },
   {
-    name: 'two addresses of one type are told apart',
+    name: 'two addresses of one type are kept apart',
     node: makeNode({ addresses: [name, internal('10.66.1.3'), external('203.0.113.2'), external('203.0.113.2')] }),
     addresses: usual,
   },
@@ -27,7 +27,7 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: [hostname('worker-1.example.com'), ...usual.slice(1)],
   },
   {
-    name: 'what the kubelet was told comes first',
+    name: 'what the kubelet got comes first',
     node: makeNode({ nodeIp: '10.66.1.3' }),
     addresses: [internal('10.66.1.3'), name, ...usual.slice(2)],
   },
@@ -42,7 +42,7 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: [internal('10.66.1.3'), external('2001:db8::2'), name, external('203.0.113.2')],
   },
   {
-    name: 'IPv6 before IPv4 where it was told so',
+    name: 'IPv6 before IPv4 where it got them so',
     node: makeNode({ nodeIp: 'fd00::3,10.66.1.3' }),
     addresses: [internal('fd00::3'), internal('10.66.1.3'), name, external('2001:db8::2'), external('203.0.113.2')],
   },
@@ -52,7 +52,7 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: [internal('192.168.7.9'), name, ...usual.slice(2)],
   },
   {
-    name: 'a private Elastic IP that the kubelet was told is respected',
+    name: 'a private Elastic IP that the kubelet got is respected',
     node: makeNode({ nodeIp: '10.99.0.1' }),
     machine: makeMachine({
       addresses: [own('10.66.1.3'), { address: '10.99.0.1', isPublic: false, isElastic: true }],
@@ -60,11 +60,11 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: [internal('10.99.0.1'), name],
   },
   {
-    name: 'only a family was told',
+    name: 'the kubelet got only a family',
     node: makeNode({ nodeIp: '::' }),
     addresses: [name, internal('10.66.1.3'), external('2001:db8::2'), external('203.0.113.2')],
   },
-  { name: 'what is no address was not told', node: makeNode({ nodeIp: 'eth0,' }), addresses: usual },
+  { name: 'what is no address does not count', node: makeNode({ nodeIp: 'eth0,' }), addresses: usual },
   {
     name: 'an elastic address is not shown, since it moves',
     node: makeNode(),

@@ -133,7 +133,7 @@ test('a machine that the list does not hold is asked for by its id', async () =>
   assert.equal([cloud.asked, find('worker-1')?.spec.taints], [['list', 'm-1'], []])
 })
 
-test('a machine that was replaced under its name: the person is told what to do', async () => {
+test('a machine that was replaced under its name: the Event says what to do', async () => {
   const { register, look, list } = makeCluster(makeMachine({ id: 'm-2' }))
   await list.within(0, signal)
   register({ providerID: 'equinixmetal://m-1' })
@@ -166,7 +166,7 @@ for (const { what, facts } of [
   })
 }
 
-test('while the cloud is down a new node waits, and is told why', async () => {
+test('while the cloud is down a new node waits, and an Event says why', async () => {
   const { register, look, cloud, time, find } = makeCluster(makeMachine())
   cloud.trouble = new Error('down')
   register({ taints: [waiting] })

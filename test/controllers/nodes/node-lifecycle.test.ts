@@ -185,7 +185,7 @@ test('many at once count as a mistake until an operator deletes some of the node
   assert.is(node(7), undefined)
 })
 
-test('with --node-removal=report it is only told', async () => {
+test('with --node-removal=report it is only reported', async () => {
   const { look, is, isGone, node, said, time } = makeCluster(4, 'report')
   isGone(1)
   is(1, { ready: 'Unknown' })

@@ -79,7 +79,7 @@ for (const release of releases) {
       timeToLive: knowsHops ? 50 : 1,
     }))
 
-  test(`kube-vip ${release} speaks with both routers of Packet by one list, once it is told from where`, () => {
+  test(`kube-vip ${release} speaks with both routers of Packet by one list, once it knows from where`, () => {
     const said = annotate(twoPeers, packetByItsWords)
     assert.is(said['packet.com/peer-ip'], '169.254.255.1,169.254.255.2')
     const reading = { release, prefix: 'packet.com' }
@@ -124,20 +124,20 @@ for (const release of releases) {
     }
     const before = { ...outdated, ...annotate(withPassword), 'example.com/kept': 'yes' }
     assert.throws(() => readNode(before, { release, prefix }), 'kube-vip finds 2 annotations')
-    const after = told(before, withPassword)
+    const after = annotated(before, withPassword)
     assert.equal(readNode(after, { release, prefix }), { ...spoken, peers, password: secret })
     assert.is(after['example.com/kept'], 'yes')
   })
 
-  test(`kube-vip ${release} is told no more of a peer and a password that are gone`, () =>
-    assert.equal(readNode(told(annotate(withPassword), [makePeer()]), { release, prefix }), {
+  test(`kube-vip ${release} reads no more of a peer and a password that are gone`, () =>
+    assert.equal(readNode(annotated(annotate(withPassword), [makePeer()]), { release, prefix }), {
       ...spoken,
       peers: ['169.254.255.1'],
     }))
 }
 
 /** What a node says after our next step, when the cloud says these peers. */
-function told(annotations: Record<string, string>, peers: Peer[]): Record<string, string> {
+function annotated(annotations: Record<string, string>, peers: Peer[]): Record<string, string> {
   const node = makeNode({ providerID: 'equinixmetal://m-1' })
   const step = peeringPlan(metal)({
     node: { ...node, metadata: { ...node.metadata, annotations } },
@@ -154,7 +154,7 @@ function told(annotations: Record<string, string>, peers: Peer[]): Record<string
 
 test('that the routers of Equinix Metal are hops away may be said by hand, and stays', () => {
   const byHand = { [`${prefix}/bgp-peers-0-peer-multi-hop`]: 'true' }
-  const after = told(byHand, withPassword)
+  const after = annotated(byHand, withPassword)
   assert.is(readNode(after, { release: '1.2.0', prefix })?.timeToLive, 50)
   assert.is(readNode(after, { release: '0.8.10', prefix })?.timeToLive, 1)
   assert.not(ownNames(metal)(Object.keys(byHand)[0] ?? ''))

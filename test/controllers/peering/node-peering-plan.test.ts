@@ -48,7 +48,7 @@ const cases: { name: string; seen: Partial<PeeringSeen>; step: PeeringStep | und
     step: ask,
   },
   {
-    name: 'a node that got another hostname is told of under that one, without a question',
+    name: 'a node that got another hostname is reported under that one, without a question',
     seen: { node: renamed },
     step: { do: 'rename', fact: makeFact(), hostname: 'rack-7' },
   },

@@ -145,7 +145,7 @@ test('what a person does to our annotations is put right without a call, also wh
   assert.equal([cloud.asked, nodes.writes], [[], ['apply worker-1']])
 })
 
-test('peers that changed in the cloud are told of, and so are peers that are gone', async () => {
+test('peers that changed in the cloud are reported, and so are peers that are gone', async () => {
   const { cloud, facts, look, nodes, time } = await settled(makeCluster())
   cloud.peers = [makePeer({ peerAddress: '169.254.255.9' })]
   time.ms += 30 * minute

@@ -77,7 +77,7 @@ const damages: Record<string, Secret['data']> = {
   'with half a fact': { 'peers.json.gz': gzipSync('[{"node":"worker-1"}]').toString('base64') },
 }
 for (const [what, data] of Object.entries(damages)) {
-  test(`a Secret ${what} is told of, and made anew`, async () => {
+  test(`a Secret ${what} is reported, and made anew`, async () => {
     const cluster = makeCluster()
     cluster.stored.secret = { apiVersion: 'v1', kind: 'Secret', metadata: at, ...(data && { data }) }
     const { facts, store, load, said } = cluster.start()

@@ -19,10 +19,10 @@ test('too many addresses are warned of once, and again after the number was belo
     [10, 1],
     [11, 2],
   ]
-  for (const [addresses, told] of counts) {
+  for (const [addresses, expected] of counts) {
     cluster.addresses = addresses
     await limit.reconcile(prefixLimitKey, signal)
-    assert.is(warnings.length, told, `${addresses} addresses`)
+    assert.is(warnings.length, expected, `${addresses} addresses`)
   }
   assert.match(warnings[0] ?? '', /^11 addresses are announced, but the routers of the cloud accept 10 from a node/)
 })

@@ -35,7 +35,7 @@ test('a project that has BGP costs one read, and is not changed', async () => {
   assert.equal([cloud.asked, cloud.project?.asn, warnings], [['project'], 65_100, []])
 })
 
-test('what the settings say in vain is told once', async () => {
+test('what the settings say in vain is reported once', async () => {
   const { peering, log, warnings } = makeProject(usual, usual)
   const look = projectPeering({ peering, log, wanted: { asn: 65_001, password: secret } })
   await look(signal)
@@ -70,7 +70,7 @@ const cases: { name: string; wanted: ProjectPeering; found: ProjectPeering; said
   },
 ]
 for (const { name, wanted, found, said } of cases) {
-  test(`settings that say ${name}: ${said ? 'a person is told' : 'nothing to tell'}`, () => {
+  test(`settings that say ${name}: ${said ? 'a warning' : 'no warning'}`, () => {
     const warning = overruled(wanted, found)
     if (said) assert.match(warning ?? '', said)
     else assert.is(warning, undefined)

@@ -82,7 +82,7 @@ const cases: { name: string; seen: Partial<Seen>; plan: ServicePlan }[] = [
     plan: { againInMs: 15_000 },
   },
   {
-    name: 'an own address that the Service shows stays, and its owner is told what is wrong with it',
+    name: 'an own address that the Service shows stays, and its owner reads what is wrong with it',
     seen: {
       service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
       wanted: { kind: 'own', address: '198.51.100.7', where, doubt: { reason: 'foreign', isDecided: true } },

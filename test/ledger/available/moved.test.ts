@@ -6,8 +6,8 @@ import { retain } from '../../../ledger/release/release.ts'
 import { makeHarness, neverAborted } from '../harness.ts'
 import { makeLot } from '../../builders.ts'
 
-const heir = (reservationID: string) =>
-  makeLot('heir', { reservationID, reclaimPolicy: 'Retain', claimRef: { namespace: 'shop', name: 'till' } })
+const provisioned = (reservationID: string) =>
+  makeLot('provisioned', { reservationID, reclaimPolicy: 'Retain', claimRef: { namespace: 'shop', name: 'till' } })
 
 async function kept() {
   const harness = makeHarness()
@@ -21,18 +21,18 @@ async function kept() {
 
 test('a reservation that an ElasticIP waits for outlives the record that is released', async () => {
   const { harness, process, reservationID, address } = await kept()
-  harness.api.put(elasticIPs, heir(reservationID))
+  harness.api.put(elasticIPs, provisioned(reservationID))
   assert.is(await process.release(), 'released')
   assert.is(harness.record(), undefined)
   assert.is(harness.cloud.calls.release, 0)
-  await process.reconcileSource('heir')
-  const { status } = harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === 'heir') ?? {}
+  await process.reconcileSource('provisioned')
+  const { status } = harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === 'provisioned') ?? {}
   assert.equal([status?.phase, status?.address], ['Available', address])
 })
 
 test('one that is being deleted itself is no reason to keep it', async () => {
   const { harness, process, reservationID } = await kept()
-  const going = heir(reservationID)
+  const going = provisioned(reservationID)
   harness.api.put(elasticIPs, { ...going, metadata: { ...going.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' } })
   assert.is(await process.release(), 'released')
   assert.is(harness.cloud.calls.release, 1)
@@ -40,9 +40,9 @@ test('one that is being deleted itself is no reason to keep it', async () => {
 
 test('a new Service of the former name does not find the address by the marks that it keeps', async () => {
   const { harness, process, reservationID, address } = await kept()
-  harness.api.put(elasticIPs, heir(reservationID))
+  harness.api.put(elasticIPs, provisioned(reservationID))
   await process.release()
-  await process.reconcileSource('heir')
+  await process.reconcileSource('provisioned')
   // A Service that shows an address is looked for at the cloud, whatever the adoption mark says.
   const claimed = await process.claim({ isShown: true })
   assert.is(claimed.kind, 'held')

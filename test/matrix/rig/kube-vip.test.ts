@@ -98,7 +98,7 @@ test(`${what}: routers have a route to a Service over its node as long as the Se
       assert.is(await ways(later), everyRouter(machine), 'kube-vip goes on')
       assert.ok(stage.reserved().some(({ address }) => address === later))
       await eventually(
-        'the owner is told how to end it',
+        'the owner reads how to end it',
         async () =>
           (await stage.run('get', 'events', '-o', 'jsonpath={.items[*].message}')).includes(
             `kube-vip announces ${later} until Service default/later is deleted`,

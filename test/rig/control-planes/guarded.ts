@@ -116,6 +116,6 @@ async function repair({ cloud, machines }: ControlPlanes): Promise<void> {
   for (const machine of machines) {
     for (const program of machine.programs.values()) program.resume()
     await machine.back()
-    if (machine.programs.has('front')) await machine.answer({})
+    if (machine.programs.has('proxy')) await machine.answer({})
   }
 }

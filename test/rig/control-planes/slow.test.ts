@@ -6,7 +6,7 @@ import { guardControlPlanes } from './guarded.ts'
 
 const planes = await guardControlPlanes({
   cloud: 'cherry-servers',
-  fronts: ['control-0', 'control-1', 'control-2'],
+  proxies: ['control-0', 'control-1', 'control-2'],
 })
 test.after(() => planes.close())
 

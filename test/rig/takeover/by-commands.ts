@@ -22,7 +22,7 @@ export function byCommands(program: PredecessorProgram): Way {
       const start = () => (product ??= scene.start({ env: settingsOf(program) }))
       const apply = ['takeover', 'apply', ...flagsOf(scene), `--webhook-url=${scene.webhookUrl}`]
       const { code, output } = await followed(apply, (text) => {
-        // Its failure is told by the second call.
+        // Its failure is reported by the second call.
         if (text.includes('start `eip-admission serve`')) start().catch(() => {})
       })
       assert.is(code, 0, output)

@@ -35,7 +35,7 @@ export type Scene = TestStage & {
 
 export type SceneOptions = { program: PredecessorProgram; machines: string[]; services: string[] }
 
-/** Says which program runs; a stand-in is told loudly. */
+/** Says which program runs; a stand-in is named loudly. */
 export function titleOf(program: PredecessorProgram): string {
   const { isReal } = commandOf(program)
   if (!isReal) console.log(`NOT RUN the real ${program.writes}  ${program.variable} names no program`)

@@ -1,4 +1,4 @@
-// Holds the lock that its argument names until it is told to end, and says when it has it.
+// Holds the lock that its argument names until it is asked to end, and says when it has it.
 import { once } from 'node:events'
 import { exclusively } from '../../../sandbox/exclusive.ts'
 

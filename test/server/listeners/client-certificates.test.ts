@@ -85,7 +85,7 @@ for (const { name, client, says } of [
   { name: 'with a certificate of another authority', client: stranger, says: 'the client certificate cannot be used' },
   { name: 'with a certificate for another use', client: leaf, says: 'the client certificate cannot be used' },
 ]) {
-  test(`a caller ${name} is turned away and told why`, () =>
+  test(`a caller ${name} is turned away, and reads why`, () =>
     withDoor([], async ({ ask }) => {
       const { status, error, closes } = await ask(client)
       assert.equal([status, closes], [403, true])

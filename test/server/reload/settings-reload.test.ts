@@ -205,7 +205,7 @@ test('a file that stays broken is counted no more often, although it is read eve
     assert.is(lines.length, 1)
   }))
 
-test('a refused token that comes back after the right one is told at once', () =>
+test('a refused token that comes back after the right one is reported at once', () =>
   play(async ({ write, cloud, events, lines, pass }) => {
     cloud.answer = (tried) => {
       if (tried === 'wrong-token') throw refusal
@@ -218,7 +218,7 @@ test('a refused token that comes back after the right one is told at once', () =
     assert.is(lines.length, 2)
   }))
 
-test('an error of ours is told by its name alone: its text might quote the token', () =>
+test('an error of ours is reported by its name alone: its text might quote the token', () =>
   play(async ({ write, cloud, events, pass }) => {
     cloud.answer = (tried) => {
       throw new TypeError(`Invalid character in header content: ${tried}`)

@@ -2,7 +2,7 @@ import type { Lease } from '../../../kube/objects.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import { livingWorker } from '../lock.ts'
 import type { Progress } from '../progress.ts'
-import { type Stand, isComplete, nextCommand, standText } from '../stand.ts'
+import { type TakeoverStatus, isComplete, nextCommand, statusText } from '../takeover-status.ts'
 import type { Finding, ObjectRef, PlannedService, PredecessorWorkload } from './plan.ts'
 
 type Seen = {
@@ -17,7 +17,15 @@ type Seen = {
 }
 
 /** Where a takeover that was begun stands; undefined if none was. Pure. */
-export function planStand({ progress, lock, workloads, services, ours, leases, now }: Seen): Stand | undefined {
+export function planStatus({
+  progress,
+  lock,
+  workloads,
+  services,
+  ours,
+  leases,
+  now,
+}: Seen): TakeoverStatus | undefined {
   if (!progress) return undefined
   const { state: recorded, step } = progress
   const own = leases.find(({ metadata }) => metadata.namespace === ours.namespace && metadata.name === ours.name)
@@ -34,17 +42,17 @@ export function planStand({ progress, lock, workloads, services, ours, leases, n
 }
 
 /** What a person should know of a takeover that is not complete. */
-export function standFinding(stand: Stand | undefined): Finding[] {
-  if (!stand || isComplete(stand)) return []
-  const other = stand.recorded === 'undoing' ? 'apply takes over again' : 'undo goes back'
+export function statusFinding(status: TakeoverStatus | undefined): Finding[] {
+  if (!status || isComplete(status)) return []
+  const other = status.recorded === 'undoing' ? 'apply takes over again' : 'undo goes back'
   return [
     {
       reason: 'takeover-begun',
       where: 'the cluster',
-      what: `${standText(stand)}; the plan shows what is left`,
-      remedy: stand.worker
+      what: `${statusText(status)}; the plan shows what is left`,
+      remedy: status.worker
         ? 'wait until that run has ended, then run takeover plan again'
-        : `${nextCommand(stand)} continues it, eip-admission takeover ${other}`,
+        : `${nextCommand(status)} continues it, eip-admission takeover ${other}`,
     },
   ]
 }

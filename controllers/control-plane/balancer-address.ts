@@ -1,11 +1,11 @@
 import type { Balancers } from '../../clouds/ports/balancers.ts'
 import { moveTimeoutMs } from '../../clouds/ports/assignments.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
-import type { Front, FrontReader } from './front.ts'
+import type { ControlPlaneAddress, AddressReader } from './control-plane-address.ts'
 
-/** The addresses of a balancer that an operator created, as the front of the control plane. */
-export function balancerFront(balancers: Pick<Balancers, 'get'>, id: string): FrontReader {
-  const front: FrontReader['front'] = async (_id, signal) => {
+/** The addresses of a balancer that an operator created, as the control-plane address. */
+export function balancerAddress(balancers: Pick<Balancers, 'get'>, id: string): AddressReader {
+  const read: AddressReader['read'] = async (_id, signal) => {
     const balancer = await balancers.get(id, signal)
     const [address] = balancer?.addresses ?? []
     // Machines hold an address; a balancer sends to several, and its origins say which.
@@ -14,8 +14,8 @@ export function balancerFront(balancers: Pick<Balancers, 'get'>, id: string): Fr
   return {
     name: `load balancer ${id}`,
     missing: `the project has no load balancer ${id} with an address. We create none: create one, or correct the setting`,
-    front,
-    fronts: async (signal): Promise<Front[]> => [(await front(id, signal)) ?? []].flat(),
+    read,
+    list: async (signal): Promise<ControlPlaneAddress[]> => [(await read(id, signal)) ?? []].flat(),
   }
 }
 

@@ -16,7 +16,7 @@ import {
 
 type ProjectEvent = { type: 'Normal' | 'Warning'; reason: 'OtherProject' | 'ProjectConfirmed'; message: string }
 
-export type ProjectGuardOptions = {
+export type ProjectCheckOptions = {
   map: LedgerMap
   at: ProjectSeen['at']
   project: ConfiguredProject
@@ -30,7 +30,7 @@ export type ProjectGuardOptions = {
   clock?: Clock
 }
 
-export type ProjectGuard = {
+export type ProjectCheck = {
   /** Compares the configured project with the one that the ledger remembers, and remembers it where none is. */
   check(signal: AbortSignal): Promise<void>
   /** Why this process may do nothing in its project, as it saw last; undefined if it may. */
@@ -45,10 +45,10 @@ export type ProjectGuard = {
 const haltedMs = 2_000
 const oursMs = 15_000
 /** How often an Event of what lasts is counted on: the API server forgets it after an hour. */
-const tellAgainMs = 600_000
+const reportAgainMs = 600_000
 
 /** Keeps a process from working in a project that is not the ledger's: another account has none of our addresses. */
-export function projectGuard(options: ProjectGuardOptions): ProjectGuard {
+export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
   const { at, project, log, clock = systemClock } = options
   const { check, problem } = comparison({ ...options, clock })
   const isOurs = () => problem() === undefined
@@ -83,9 +83,9 @@ export function projectGuard(options: ProjectGuardOptions): ProjectGuard {
 }
 
 /** Compares the project of the settings with the ledger's, and keeps what the last comparison came to. */
-function comparison(options: ProjectGuardOptions & { clock: Clock }): Pick<ProjectGuard, 'check' | 'problem'> {
+function comparison(options: ProjectCheckOptions & { clock: Clock }): Pick<ProjectCheck, 'check' | 'problem'> {
   const { map, at, project, cluster } = options
-  const tell = teller(options)
+  const tell = reporter(options)
   let plan: ProjectPlan | undefined
   return {
     problem: () =>
@@ -139,7 +139,7 @@ async function watchWhileOurs(
 
 /** What the plan needs beside the ConfigMap, which says all where it has the project. */
 async function factsOf(
-  { held: readHeld, list }: ProjectGuardOptions,
+  { held: readHeld, list }: ProjectCheckOptions,
   stored: ConfigMap | undefined,
   signal: AbortSignal,
 ): Promise<Pick<ProjectSeen, 'held' | 'listed'>> {
@@ -155,19 +155,19 @@ async function factsOf(
 }
 
 /** Says in the log and in Events what is new, and an Event again while it lasts. */
-function teller({ log, event, project, clock }: ProjectGuardOptions & { clock: Clock }) {
-  let told: { reason: string; atMs: number } | undefined
+function reporter({ log, event, project, clock }: ProjectCheckOptions & { clock: Clock }) {
+  let reported: { reason: string; atMs: number } | undefined
   return {
     other(map: ConfigMap, plan: OtherProject): void {
       const reason = `${plan.what}; ${plan.remedy}`
-      const isNew = told?.reason !== reason
-      if (told && !isNew && clock.now() - told.atMs < tellAgainMs) return
-      told = { reason, atMs: clock.now() }
+      const isNew = reported?.reason !== reason
+      if (reported && !isNew && clock.now() - reported.atMs < reportAgainMs) return
+      reported = { reason, atMs: clock.now() }
       if (isNew) log.error({ project: project.id }, reason)
       event(map, { type: 'Warning', reason: 'OtherProject', message: reason })
     },
     remembered(map: ConfigMap, former: string | undefined): void {
-      told = undefined
+      reported = undefined
       log.info({ project: project.id, former }, 'the ledger remembers its project')
       if (former === undefined || former === project.id) return
       const message = `The ledger belongs to project ${project.id} from now on, before to ${former}`

@@ -14,7 +14,7 @@ export const reasons: Record<string, string> = {
   shown: 'it shows what a person sees, in parts',
 }
 
-export type Mark = { kind: 'run'; mustFail: boolean } | { kind: 'no-run'; reason: string } | { kind: 'none' }
+export type Mode = { kind: 'run'; mustFail: boolean } | { kind: 'no-run'; reason: string } | { kind: 'none' }
 
 const shells = ['sh', 'console', 'bash', 'shell']
 
@@ -23,7 +23,7 @@ export function isCommands({ lang, text }: Block): boolean {
   return shells.includes(lang) || (lang === '' && /^\$ /m.test(text))
 }
 
-export function markOf({ words }: Block): Mark {
+export function modeOf({ words }: Block): Mode {
   const [word = ''] = words
   if (word === 'run' || word === 'run=fails') return { kind: 'run', mustFail: word === 'run=fails' }
   const reason = word.startsWith('no-run=') ? word.slice('no-run='.length) : undefined

@@ -1,25 +1,25 @@
-import { balancerFront } from '../../controllers/control-plane/balancer-front.ts'
-import { type FrontReader, taggedAddress } from '../../controllers/control-plane/front.ts'
+import { balancerAddress } from '../../controllers/control-plane/balancer-address.ts'
+import { type AddressReader, taggedAddress } from '../../controllers/control-plane/control-plane-address.ts'
 import type { Guardian } from '../../controllers/control-plane/guardian.ts'
-import { knownFront } from '../../controllers/control-plane/known-front.ts'
+import { knownAddress } from '../../controllers/control-plane/known-address.ts'
 import { wakeUp } from '../../controllers/control-plane/wake-up.ts'
-import { watchdog } from '../../controllers/control-plane/watchdog.ts'
+import { makeWatchdog } from '../../controllers/control-plane/watchdog.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import { type Election, election } from '../../kube/election.ts'
 import { apiServerProbe } from '../../kube/probe.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Base } from '../base.ts'
 import { addressGuardian, originsGuardian } from './guardians.ts'
-import { guardMetrics } from './guard-metrics.ts'
+import { guardianMetrics } from './guardian-metrics.ts'
 import { mirrorBeside } from './mirror.ts'
 import { controlPlaneCaches } from './node-caches.ts'
 import type { Parts } from './parts.ts'
 import type { ControlPlaneFacts } from '../../status-page/sections/control-plane.ts'
-import { runGuard, runUntilAborted } from './run-guard.ts'
+import { runGuardian, runUntilAborted } from './run-guardian.ts'
 import { type ProbeOptions, type Targets, probeTargets } from './targets.ts'
 
 /** The guardian of the control-plane address with all that it needs. */
-export type Guard = {
+export type ControlPlaneGuardian = {
   /** Probes all the time, and moves the address while this replica leads; until the signal aborts and all has ended. */
   run(signal: AbortSignal): Promise<void>
   hasSynced(): boolean
@@ -31,42 +31,42 @@ export type Guard = {
 }
 
 /** The guardian of this process; undefined if the operator named no control-plane address. */
-export function controlPlaneGuard(base: Base): Guard | undefined {
+export function controlPlaneGuardian(base: Base): ControlPlaneGuardian | undefined {
   const { controlPlane, controlPlaneBalancer, assignments, managedBalancers } = base.vendor
   if (controlPlaneBalancer !== undefined && managedBalancers !== undefined) {
     const { client } = managedBalancers
-    return makeGuard(
+    return makeGuardian(
       base,
       { ...controlPlaneBalancer, byHostAddress: true },
       {
-        port: balancerFront(client, controlPlaneBalancer.id),
-        guardian: (parts) => originsGuardian(parts, { ...controlPlaneBalancer, balancers: client }),
+        port: balancerAddress(client, controlPlaneBalancer.id),
+        makeLoop: (parts) => originsGuardian(parts, { ...controlPlaneBalancer, balancers: client }),
       },
     )
   }
   if (controlPlane === undefined || assignments === undefined) return undefined
   const port = taggedAddress(assignments, controlPlane.tag)
-  return makeGuard(base, controlPlane, { port, guardian: (parts) => addressGuardian(parts, port) })
+  return makeGuardian(base, controlPlane, { port, makeLoop: (parts) => addressGuardian(parts, port) })
 }
 
 /** What leads users to the control plane, and the loop that decides where to. */
-type Guarding = { port: FrontReader; guardian: (parts: Parts) => Guardian }
+type LoopOptions = { port: AddressReader; makeLoop: (parts: Parts) => Guardian }
 
 /** A read of the cloud that takes longer is repeated instead. */
 const readTimeoutMs = 8_000
 
-function makeGuard(base: Base, controlPlane: ProbeOptions, { port, guardian: makeLoop }: Guarding): Guard {
+function makeGuardian(base: Base, controlPlane: ProbeOptions, { port, makeLoop }: LoopOptions): ControlPlaneGuardian {
   const running = new AbortController()
   const { credentials, userAgent, log, settings } = base
-  const [caches, awake, dog] = [controlPlaneCaches(base), wakeUp(clock), watchdog(clock)]
+  const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
   const { probeTimeoutMs: timeoutMs } = settings.process
   const probe = apiServerProbe({ credentials, userAgent, timeoutMs, log })
-  const known = knownFront({
+  const known = knownAddress({
     port,
     now: () => clock.now(),
     timeoutMs: readTimeoutMs,
-    onChange(front, before) {
-      log.info({ ...front, before: before?.machines }, 'control-plane address is assigned')
+    onChange(assigned, before) {
+      log.info({ ...assigned, before: before?.machines }, 'control-plane address is assigned')
       targets.refresh()
       targets.forgetAddress()
       mirror.addressChanged()
@@ -74,41 +74,41 @@ function makeGuard(base: Base, controlPlane: ProbeOptions, { port, guardian: mak
     },
   })
   const mirror = mirrorBeside(base, { known, controlPlane })
-  const metrics = guardMetrics(base.metrics, {
+  const metrics = guardianMetrics(base.metrics, {
     known,
-    leading: () => (elected.isLeader() ? guards : undefined),
+    leading: () => (elected.isLeader() ? loop : undefined),
     now: () => clock.now(),
   })
   const targets = makeTargets({ base, caches, probe, known, metrics, awake }, controlPlane)
-  const parts: Parts = { base, caches, probe, known, targets, metrics, awake, dog, mirror, signal: running.signal }
-  const guards = makeLoop(parts)
-  const elected = makeElection(parts, guards)
+  const parts: Parts = { base, caches, probe, known, targets, metrics, awake, watchdog, mirror, signal: running.signal }
+  const loop = makeLoop(parts)
+  const elected = makeElection(parts, loop)
   return {
-    run: (signal) => runUntilAborted(() => runGuard(parts, elected), running, signal),
+    run: (signal) => runUntilAborted(() => runGuardian(parts, elected), running, signal),
     hasSynced: () => caches.hasSynced(),
     silentForMs: () => caches.silentForMs(),
-    problem: () => (elected.isLeader() ? guards.problem() : undefined),
-    facts: () => factsOf(parts, { name: port.name, elected, guards }),
+    problem: () => (elected.isLeader() ? loop.problem() : undefined),
+    facts: () => factsOf(parts, { name: port.name, elected, loop }),
   }
 }
 
-type Deciding = { name: string; elected: Election; guards: Guardian }
+type Deciding = { name: string; elected: Election; loop: Guardian }
 
-function factsOf({ known, targets }: Parts, { name, elected, guards }: Deciding): ControlPlaneFacts {
-  const front = known.current()
+function factsOf({ known, targets }: Parts, { name, elected, loop }: Deciding): ControlPlaneFacts {
+  const assigned = known.current()
   const isLeader = elected.isLeader()
   const dateOf = (clockMs: number) => Date.now() - (clock.now() - clockMs)
   const ageMs = known.ageMs()
   return {
     name,
-    address: front?.address,
-    machines: front?.machines ?? [],
+    address: assigned?.address,
+    machines: assigned?.machines ?? [],
     readAtMs: ageMs === Infinity ? undefined : Date.now() - ageMs,
     isLeader,
     leader: elected.holder() || undefined,
     nodes: targets.nodes(),
     probes: targets.address(),
-    problem: isLeader ? guards.problem() : undefined,
+    problem: isLeader ? loop.problem() : undefined,
     dateOf,
   }
 }
@@ -133,7 +133,7 @@ function makeTargets(
     goodAfter: probeSuccesses,
     clock,
     caches,
-    front: known.current,
+    assigned: known.current,
     ids: vendor.providerIds,
     controlPlane,
     onOutcome(name, { isWell, failures, ms, reason }) {
@@ -146,7 +146,7 @@ function makeTargets(
 }
 
 /** Guardians always elect one of them, whatever --leader-elect says: two that move at once would fight. */
-function makeElection({ base, dog, mirror }: Parts, guards: Guardian): Election {
+function makeElection({ base, watchdog, mirror }: Parts, loop: Guardian): Election {
   const { client, identity, log, settings } = base
   const { leaseNamespace, guardianLeaseMs, guardianRenewDeadlineMs, guardianRetryMs } = settings.process
   return election({
@@ -156,14 +156,14 @@ function makeElection({ base, dog, mirror }: Parts, guards: Guardian): Election 
     leaseDurationMs: guardianLeaseMs,
     renewDeadlineMs: guardianRenewDeadlineMs,
     retryPeriodMs: guardianRetryMs,
-    hesitationMs: guards.hesitationMs,
+    hesitationMs: loop.hesitationMs,
     log,
     async lead(signal, lease) {
-      dog.begin()
+      watchdog.begin()
       try {
-        await mirror.during(() => guards.lead(signal, () => lease.leftMs()), signal)
+        await mirror.during(() => loop.lead(signal, () => lease.leftMs()), signal)
       } finally {
-        dog.end()
+        watchdog.end()
       }
     },
   })

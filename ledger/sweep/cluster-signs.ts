@@ -7,7 +7,7 @@ import { type ReleaseWaitDeps, releaseWait } from './release-wait.ts'
 import { makeSign, planSign, type SignEntries, type SignPlan, signsOf, textOf } from './sign-plan.ts'
 import { type Known, type WriteSignDeps, maxSigns, writeSign } from './write-sign.ts'
 
-export type ClusterGuard = {
+export type ClusterSigns = {
   state(): ClusterState
   /**
    * A new leader knows nothing yet. `silentMs`: how long the lease had not been renewed when it claimed it; undefined if
@@ -20,10 +20,10 @@ export type ClusterGuard = {
   check(reservations: Reservation[], signal: AbortSignal): Promise<'all' | 'no-release' | 'nothing'>
 }
 
-export type ClusterGuardDeps = WriteSignDeps & ReleaseWaitDeps
+export type ClusterSignsDeps = WriteSignDeps & ReleaseWaitDeps
 
 /** Notices another cluster that uses our id. */
-export function clusterGuard(deps: ClusterGuardDeps): ClusterGuard {
+export function clusterSigns(deps: ClusterSignsDeps): ClusterSigns {
   const { map, scheme } = deps
   const signs = signWatch(deps)
   const wait = releaseWait(deps)
@@ -65,7 +65,7 @@ export function clusterGuard(deps: ClusterGuardDeps): ClusterGuard {
 }
 
 /** Measures by our own clock how long this leader observes, and how long foreign signs have not changed. */
-function signWatch({ scheme, intervalMs, monotonicMs }: ClusterGuardDeps) {
+function signWatch({ scheme, intervalMs, monotonicMs }: ClusterSignsDeps) {
   let sinceMs: number | undefined
   let isObserved = false
   let watched: { signs: string; sinceMs: number } | undefined
@@ -125,7 +125,7 @@ function entriesOf(map: ConfigMap | undefined, cluster: string): SignEntries {
 
 /** Stores that another cluster uses our id, for all replicas, and says so; returns the reason. */
 async function stop(
-  { map, scheme, log, event }: ClusterGuardDeps,
+  { map, scheme, log, event }: ClusterSignsDeps,
   { plan, entries, stored }: Known & { plan: Extract<SignPlan, { kind: 'foreign' }> },
   signal: AbortSignal,
 ): Promise<string> {

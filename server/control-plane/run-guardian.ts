@@ -20,8 +20,8 @@ export async function runUntilAborted(
 }
 
 /** Probes, and leads whenever this replica holds the lease, until the guardian has to stop. */
-export async function runGuard(parts: Parts, elected: Election): Promise<void> {
-  const { base, caches, targets, dog, awake, signal } = parts
+export async function runGuardian(parts: Parts, elected: Election): Promise<void> {
+  const { base, caches, targets, watchdog, awake, signal } = parts
   const lead = async () => {
     await Promise.all([caches.synced(signal), firstLook({ ...base, known: parts.known }, signal)])
     while (!signal.aborted) await elected.run(signal)
@@ -31,7 +31,7 @@ export async function runGuard(parts: Parts, elected: Election): Promise<void> {
     awake.wake()
   })
   caches.start(signal)
-  void dog.watch(signal, (ms) => base.endAtOnce(`the guardian's loop has stalled for ${Math.round(ms / 1000)} s`))
+  void watchdog.watch(signal, (ms) => base.endAtOnce(`the guardian's loop has stalled for ${Math.round(ms / 1000)} s`))
   void refreshOften(targets, signal)
   try {
     await lead()

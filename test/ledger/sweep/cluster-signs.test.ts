@@ -3,8 +3,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
-import type { ClusterGuard } from '../../../ledger/sweep/cluster-guard.ts'
-import { clusterGuard, haltReason } from '../../../ledger/sweep/cluster-guard.ts'
+import type { ClusterSigns } from '../../../ledger/sweep/cluster-signs.ts'
+import { clusterSigns, haltReason } from '../../../ledger/sweep/cluster-signs.ts'
 import { confirmAnnotation } from '../../../ledger/record/names.ts'
 import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
@@ -27,8 +27,8 @@ function makeDrill() {
     const events: string[] = []
     const map = ledgerMap({ client: api.client, ...at, monotonicMs: () => time.ms })
     /** A leader that follows another one after so long. */
-    const makeGuard = ({ silentMs }: { silentMs: number | undefined } = { silentMs: 0 }) => {
-      const guard = clusterGuard({
+    const makeSigns = ({ silentMs }: { silentMs: number | undefined } = { silentMs: 0 }) => {
+      const signs = clusterSigns({
         cloud: cloud.cloud,
         scheme,
         log: silentLog,
@@ -38,14 +38,14 @@ function makeDrill() {
         monotonicMs: () => time.ms,
         event: (_map, { reason }) => void events.push(reason),
       })
-      guard.reset(silentMs)
-      return guard
+      signs.reset(silentMs)
+      return signs
     }
     const stored = () => api.stored(configMaps)[0]
     return {
       api,
       events,
-      makeGuard,
+      makeSigns,
       stored,
       reason: () => haltReason(stored(), scheme.cluster),
       confirm() {
@@ -55,9 +55,9 @@ function makeDrill() {
       },
     }
   }
-  const check = async (guard: ClusterGuard) => {
+  const check = async (signs: ClusterSigns) => {
     time.ms += intervalMs
-    return guard.check(cloud.reserved(), neverAborted)
+    return signs.check(cloud.reserved(), neverAborted)
   }
   return { time, cloud, cluster, check }
 }
@@ -66,49 +66,49 @@ function makeDrill() {
 async function restoreCopy() {
   const drill = makeDrill()
   const original = drill.cluster()
-  const guard = original.makeGuard()
-  await drill.check(guard)
+  const signs = original.makeSigns()
+  await drill.check(signs)
   const backup = original.stored()
-  for (let n = 0; n < 3; n += 1) assert.is(await drill.check(guard), 'all')
+  for (let n = 0; n < 3; n += 1) assert.is(await drill.check(signs), 'all')
   const copy = drill.cluster(backup)
-  return { ...drill, original, originalGuard: guard, copy, copyGuard: copy.makeGuard() }
+  return { ...drill, original, originalSigns: signs, copy, copySigns: copy.makeSigns() }
 }
 
 test('a cluster whose ConfigMap is deleted or restored from a backup knows the sign that its process wrote', async () => {
   for (const restore of [false, true]) {
     const { check, cluster } = makeDrill()
     const original = cluster()
-    const guard = original.makeGuard()
-    await check(guard)
+    const signs = original.makeSigns()
+    await check(signs)
     const backup = original.stored() as ConfigMap
-    for (let n = 0; n < 12; n += 1) await check(guard)
+    for (let n = 0; n < 12; n += 1) await check(signs)
     original.api.drop(configMaps, at)
     if (restore) original.api.put(configMaps, backup)
-    assert.is(await check(guard), 'all')
+    assert.is(await check(signs), 'all')
     assert.equal(original.events, [])
     // The next process reads the last sign in the ConfigMap.
-    assert.is.not(await check(original.makeGuard()), 'nothing')
+    assert.is.not(await check(original.makeSigns()), 'nothing')
   }
 })
 
 test('a copy stops when it sees the sign of the original, for as long as that lives; the original goes on', async () => {
-  const { check, copy, copyGuard, originalGuard, original } = await restoreCopy()
+  const { check, copy, copySigns, originalSigns, original } = await restoreCopy()
   for (let n = 0; n < 6; n += 1) {
-    assert.is(await check(copyGuard), 'nothing')
-    assert.is(await check(originalGuard), 'all')
+    assert.is(await check(copySigns), 'nothing')
+    assert.is(await check(originalSigns), 'all')
   }
-  assert.is(copyGuard.state().kind, 'foreign')
+  assert.is(copySigns.state().kind, 'foreign')
   assert.match(copy.reason() ?? '', /another cluster uses the cluster id cluster-1.*confirm-cluster=/)
   assert.is(original.reason(), undefined)
   assert.equal(new Set(copy.events), new Set(['ClusterIdInUse']))
 })
 
 test('a copy whose original is alive stays stopped when the original falls silent, and after a restart', async () => {
-  const { check, copy, copyGuard, originalGuard } = await restoreCopy()
-  await check(copyGuard)
-  await check(originalGuard)
-  for (let n = 0; n < 8; n += 1) assert.is(await check(copyGuard), 'nothing')
-  const restarted = copy.makeGuard()
+  const { check, copy, copySigns, originalSigns } = await restoreCopy()
+  await check(copySigns)
+  await check(originalSigns)
+  for (let n = 0; n < 8; n += 1) assert.is(await check(copySigns), 'nothing')
+  const restarted = copy.makeSigns()
   for (let n = 0; n < 8; n += 1) assert.is(await check(restarted), 'nothing')
   copy.confirm()
   assert.is(await check(restarted), 'all')
@@ -117,41 +117,41 @@ test('a copy whose original is alive stays stopped when the original falls silen
 })
 
 test('after a disaster the copy takes over once the sign has not changed for three intervals', async () => {
-  const { check, copy, copyGuard } = await restoreCopy()
+  const { check, copy, copySigns } = await restoreCopy()
   const results: string[] = []
-  for (let n = 0; n < 5; n += 1) results.push(await check(copyGuard))
+  for (let n = 0; n < 5; n += 1) results.push(await check(copySigns))
   assert.equal(results, ['nothing', 'nothing', 'nothing', 'all', 'all'])
   assert.is(copy.events.at(-1), 'ClusterTakenOver')
 })
 
 test('an original that comes back after the copy took over stops', async () => {
-  const { check, copyGuard, originalGuard } = await restoreCopy()
-  for (let n = 0; n < 5; n += 1) await check(copyGuard)
-  assert.is(await check(originalGuard), 'nothing')
+  const { check, copySigns, originalSigns } = await restoreCopy()
+  for (let n = 0; n < 5; n += 1) await check(copySigns)
+  assert.is(await check(originalSigns), 'nothing')
 })
 
 test('a copy of a backup that is younger than a sweep observes first, and stops when the original writes its next sign', async () => {
-  const { cluster, check, original, originalGuard } = await restoreCopy()
-  const copyGuard = cluster(original.stored()).makeGuard()
-  assert.is(await check(copyGuard), 'no-release')
-  assert.is(await check(originalGuard), 'all')
-  assert.is(await check(copyGuard), 'nothing')
+  const { cluster, check, original, originalSigns } = await restoreCopy()
+  const copySigns = cluster(original.stored()).makeSigns()
+  assert.is(await check(copySigns), 'no-release')
+  assert.is(await check(originalSigns), 'all')
+  assert.is(await check(copySigns), 'nothing')
 })
 
 test('a new leader of the same cluster observes, then goes on', async () => {
   const { check, original } = await restoreCopy()
-  const next = original.makeGuard()
+  const next = original.makeSigns()
   assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])
 })
 
 const minute = 60_000
 
 /** The state of a leader after each of two checks. */
-async function statesOf(guard: ClusterGuard, { check }: { check: (guard: ClusterGuard) => Promise<string> }) {
+async function statesOf(signs: ClusterSigns, { check }: { check: (signs: ClusterSigns) => Promise<string> }) {
   const states: string[] = []
   for (let n = 0; n < 2; n += 1) {
-    await check(guard)
-    states.push(guard.state().kind)
+    await check(signs)
+    states.push(signs.state().kind)
   }
   return states
 }
@@ -167,47 +167,47 @@ for (const [name, silentMs, states] of [
     const drill = await restoreCopy()
     const { cluster, original } = drill
     const copy = cluster(original.stored())
-    assert.equal(await statesOf(copy.makeGuard({ silentMs }), drill), states)
+    assert.equal(await statesOf(copy.makeSigns({ silentMs }), drill), states)
   })
 }
 
 test('a leader of a copy that waits is followed by one that waits, until one has come to an end with it', async () => {
   const drill = await restoreCopy()
   const copy = drill.cluster(drill.original.stored())
-  await drill.check(copy.makeGuard({ silentMs: 2 * minute }))
-  const restarted = copy.makeGuard({ silentMs: 1_000 })
+  await drill.check(copy.makeSigns({ silentMs: 2 * minute }))
+  const restarted = copy.makeSigns({ silentMs: 1_000 })
   assert.equal(await statesOf(restarted, drill), ['waiting', 'waiting'])
   assert.ok((restarted.waitMs() ?? 0) > 0)
   assert.is(await drill.check(restarted), 'all')
   assert.equal([restarted.state().kind, restarted.waitMs()], ['ours', undefined])
-  const next = copy.makeGuard({ silentMs: 1_000 })
+  const next = copy.makeSigns({ silentMs: 1_000 })
   await drill.check(next)
   assert.is(next.state().kind, 'ours')
 })
 
 test('a copy of a young backup releases nothing before the original shows itself', async () => {
   const drill = await restoreCopy()
-  const copyGuard = drill.cluster(drill.original.stored()).makeGuard({ silentMs: 2 * minute })
-  await drill.check(copyGuard)
-  assert.is(copyGuard.state().kind, 'waiting')
-  await drill.check(drill.originalGuard)
-  await drill.check(copyGuard)
-  assert.is(copyGuard.state().kind, 'foreign')
+  const copySigns = drill.cluster(drill.original.stored()).makeSigns({ silentMs: 2 * minute })
+  await drill.check(copySigns)
+  assert.is(copySigns.state().kind, 'waiting')
+  await drill.check(drill.originalSigns)
+  await drill.check(copySigns)
+  assert.is(copySigns.state().kind, 'foreign')
 })
 
 test('two processes of one cluster that sweep at once do not take each other for another cluster', async () => {
-  const { check, original, originalGuard } = await restoreCopy()
-  const other = original.makeGuard()
+  const { check, original, originalSigns } = await restoreCopy()
+  const other = original.makeSigns()
   for (let n = 0; n < 4; n += 1) {
     assert.is.not(await check(other), 'nothing')
-    assert.is(await check(originalGuard), 'all')
+    assert.is(await check(originalSigns), 'all')
   }
 })
 
 test('while marks cannot be written the sweep goes on', async () => {
-  const { cloud, check, originalGuard } = await restoreCopy()
+  const { cloud, check, originalSigns } = await restoreCopy()
   cloud.refusesMark = 'auth'
-  for (let n = 0; n < 12; n += 1) assert.is(await check(originalGuard), 'all')
+  for (let n = 0; n < 12; n += 1) assert.is(await check(originalSigns), 'all')
 })
 
 test.run()

@@ -1,29 +1,29 @@
 // Every block of commands is run, or says why not.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isCommands, markOf, reasons, stepsOf, withoutChance } from './marks.ts'
+import { isCommands, modeOf, reasons, stepsOf, withoutChance } from './block-modes.ts'
 import { type Block, allPages } from './pages.ts'
 
 const blocks = allPages()
   .flatMap((page) => page.blocks)
   .filter(isCommands)
 
-test('every block of commands is marked, with a reason that is known', () => {
+test('every block of commands says how it is run, or has a reason that is known', () => {
   const problems = blocks.flatMap((block) => {
-    const mark = markOf(block)
-    if (mark.kind === 'none')
-      return [`${block.place}: mark it: run, run=fails or no-run=<${Object.keys(reasons).join('|')}>`]
-    return mark.kind === 'no-run' && !Object.hasOwn(reasons, mark.reason)
-      ? [`${block.place}: no-run=${mark.reason}?`]
+    const mode = modeOf(block)
+    if (mode.kind === 'none')
+      return [`${block.place}: give it a mode: run, run=fails or no-run=<${Object.keys(reasons).join('|')}>`]
+    return mode.kind === 'no-run' && !Object.hasOwn(reasons, mode.reason)
+      ? [`${block.place}: no-run=${mode.reason}?`]
       : []
   })
   assert.equal(problems, [])
 })
 
 test('most blocks that this machine could run are run', () => {
-  const marks = blocks.map(markOf)
-  const run = marks.filter(({ kind }) => kind === 'run').length
-  const others = marks.filter((mark) => mark.kind === 'no-run' && !isElsewhere(mark.reason)).length
+  const modes = blocks.map(modeOf)
+  const run = modes.filter(({ kind }) => kind === 'run').length
+  const others = modes.filter((mode) => mode.kind === 'no-run' && !isElsewhere(mode.reason)).length
   assert.ok(run > others, `${run} blocks are run, ${others} could be`)
 })
 

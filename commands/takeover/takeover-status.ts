@@ -8,7 +8,7 @@ export type BegunStep = { name: string; title: string; number: number; of: numbe
 export type Worker = { who: string; command: string; since: string | undefined; renewed: string | undefined }
 
 /** A takeover that was begun. */
-export type Stand = {
+export type TakeoverStatus = {
   recorded: TakeoverState
   step: BegunStep
   /** Why one that was applied is not complete any more. */
@@ -17,12 +17,12 @@ export type Stand = {
 }
 
 /** Whether our program serves the cluster and the predecessor is stopped. */
-export function isComplete(stand: Stand | undefined): boolean {
-  return stand?.recorded === 'applied' && stand.lacking.length === 0
+export function isComplete(status: TakeoverStatus | undefined): boolean {
+  return status?.recorded === 'applied' && status.lacking.length === 0
 }
 
 /** The command that goes on where a takeover stopped. */
-export function nextCommand({ recorded }: Pick<Stand, 'recorded'>): string {
+export function nextCommand({ recorded }: Pick<TakeoverStatus, 'recorded'>): string {
   return `eip-admission takeover ${recorded === 'undoing' ? 'undo' : 'apply'}`
 }
 
@@ -32,11 +32,11 @@ export function workerText({ who, command, since, renewed }: Worker): string {
 }
 
 /** Where a takeover stands, for people. */
-export function standText(stand: Stand): string {
-  const { recorded, step, lacking, worker } = stand
+export function statusText(status: TakeoverStatus): string {
+  const { recorded, step, lacking, worker } = status
   const at = `step ${step.number} of ${step.of}: ${step.title}`
   if (worker) return `${workerText(worker)}, at ${at}`
-  if (isComplete(stand)) return 'the takeover is complete'
+  if (isComplete(status)) return 'the takeover is complete'
   if (recorded === 'applied') return `the takeover was complete, but ${lacking.join(', and ')}`
   const command = recorded === 'undoing' ? 'undo' : 'apply'
   return `\`takeover ${command}\` stopped at ${at}`

@@ -1,24 +1,24 @@
 import { names } from '../../settings/installed-names.ts'
 import type { Guardian } from '../../controllers/control-plane/guardian.ts'
-import type { KnownFront } from '../../controllers/control-plane/known-front.ts'
+import type { KnownAddress } from '../../controllers/control-plane/known-address.ts'
 import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 
 type Watched = {
   /** The guardian while it leads: what the others know may be old. */
   leading: () => Guardian | undefined
-  known: KnownFront
+  known: KnownAddress
   now: () => number
 }
 
 /** What the guardian counts. */
-export type GuardMetrics = {
+export type GuardianMetrics = {
   probe(node: string, isWell: boolean): void
   move(reason: string, error: string | undefined): void
   outage(ms: number): void
 }
 
 /** The metrics of the control-plane address. */
-export function guardMetrics(metrics: Metrics, { leading, known, now }: Watched): GuardMetrics {
+export function guardianMetrics(metrics: Metrics, { leading, known, now }: Watched): GuardianMetrics {
   const isLeader = () => Number(leading() !== undefined)
   metrics.read('eip_admission_control_plane_leader', isLeader)
   metrics.readEach('leader_election_master_status', () => [

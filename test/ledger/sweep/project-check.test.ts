@@ -7,7 +7,7 @@ import type { ConfigMap } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { confirmProjectAnnotation } from '../../../ledger/record/names.ts'
 import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
-import { projectGuard } from '../../../ledger/sweep/project-guard.ts'
+import { projectCheck } from '../../../ledger/sweep/project-check.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { neverAborted } from '../harness.ts'
@@ -20,8 +20,8 @@ function makeCluster() {
   const facts: { held: string[]; listed: Reservation[] } = { held: [], listed: [] }
   let nowMs = 0
   const stored = () => api.stored(configMaps)[0] as ConfigMap
-  const guard = (id: string) =>
-    projectGuard({
+  const check = (id: string) =>
+    projectCheck({
       map: ledgerMap({ client: api.client, ...at, monotonicMs: () => nowMs }),
       at,
       project: { id, setting: 'PROJECT' },
@@ -44,12 +44,12 @@ function makeCluster() {
       ...stored(),
       metadata: { ...stored().metadata, annotations: { [confirmProjectAnnotation]: id } },
     })
-  return { api, events, facts, stored, guard, confirm }
+  return { api, events, facts, stored, check, confirm }
 }
 
 test('the first process remembers its project, and one with another project may do nothing', async () => {
-  const { guard, stored, events } = makeCluster()
-  const [right, wrong] = [guard('right'), guard('wrong')]
+  const { check, stored, events } = makeCluster()
+  const [right, wrong] = [check('right'), check('wrong')]
   assert.match(right.problem() ?? '', /not read yet/)
   await right.check(neverAborted)
   await wrong.check(neverAborted)
@@ -61,8 +61,8 @@ test('the first process remembers its project, and one with another project may 
 })
 
 test('a ConfigMap that is deleted while the process runs halts nobody who was right, and nobody else is let in', async () => {
-  const { guard, facts } = makeCluster()
-  const [right, wrong] = [guard('right'), guard('wrong')]
+  const { check, facts } = makeCluster()
+  const [right, wrong] = [check('right'), check('wrong')]
   await right.check(neverAborted)
   facts.held = ['res-1']
   await wrong.check(neverAborted)
@@ -71,9 +71,9 @@ test('a ConfigMap that is deleted while the process runs halts nobody who was ri
 })
 
 test('a project that has none of the reservations gets a ConfigMap, for a person to confirm it there', async () => {
-  const { guard, facts, stored, confirm } = makeCluster()
+  const { check, facts, stored, confirm } = makeCluster()
   facts.held = ['res-1']
-  const one = guard('one')
+  const one = check('one')
   await one.check(neverAborted)
   assert.equal(stored().data, { cluster: 'us' })
   confirm('one')
@@ -83,8 +83,8 @@ test('a project that has none of the reservations gets a ConfigMap, for a person
 })
 
 test('the confirmed project works, and the process with the former one ends its work', async () => {
-  const { guard, confirm, events } = makeCluster()
-  const [former, next] = [guard('former'), guard('next')]
+  const { check, confirm, events } = makeCluster()
+  const [former, next] = [check('former'), check('next')]
   await former.check(neverAborted)
   await next.check(neverAborted)
   const stop = new AbortController()

@@ -1,11 +1,11 @@
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
-import type { Front, FrontReader } from './front.ts'
+import type { ControlPlaneAddress, AddressReader } from './control-plane-address.ts'
 
 /** What we know of the control-plane address at the cloud. */
-export type KnownFront = {
+export type KnownAddress = {
   /** As the last read showed it; undefined before the first, if it is gone, and if the first list has several. */
-  current: () => Front | undefined
+  current: () => ControlPlaneAddress | undefined
   /** How long ago the last good read began; infinite before the first and after `forget`. */
   ageMs: () => number
   /** How long ago the answer of that read arrived: with a slow cloud the difference counts. */
@@ -20,52 +20,52 @@ export type KnownFront = {
   look(signal: AbortSignal): Promise<void>
 }
 
-export type KnownFrontOptions = {
-  port: FrontReader
+export type KnownAddressOptions = {
+  port: AddressReader
   now: () => number
   /** A read that takes longer is given up. */
   timeoutMs: number
   /** Called when another machine has the address than at the look before. */
-  onChange: (front: Front, before: Front | undefined) => void
+  onChange: (now: ControlPlaneAddress, before: ControlPlaneAddress | undefined) => void
 }
 
 /** The control-plane address as the cloud last showed it. A failed read changes nothing and throws. */
-export function knownFront({ port, now, timeoutMs, onChange }: KnownFrontOptions): KnownFront {
-  let front: Front | undefined
+export function knownAddress({ port, now, timeoutMs, onChange }: KnownAddressOptions): KnownAddress {
+  let last: ControlPlaneAddress | undefined
   let [readAtMs, answeredAtMs] = [-Infinity, -Infinity]
   let problem: string | undefined
 
-  const { list, readNamed } = frontReads(port, timeoutMs)
-  const keep = (found: Front, beganAtMs: number) => {
-    const before = front
-    front = { ...found, address: canonicalIpAddress(found.address) ?? found.address }
+  const { list, readNamed } = timedReads(port, timeoutMs)
+  const keep = (found: ControlPlaneAddress, beganAtMs: number) => {
+    const before = last
+    last = { ...found, address: canonicalIpAddress(found.address) ?? found.address }
     readAtMs = beganAtMs
     answeredAtMs = now()
-    if (before?.address !== front.address || before.machines.join() !== front.machines.join()) onChange(front, before)
+    if (before?.address !== last.address || before.machines.join() !== last.machines.join()) onChange(last, before)
   }
   const find = async (signal: AbortSignal) => {
     const beganAtMs = now()
     const listed = await list(signal)
-    const inList = listed.find(({ id }) => id === front?.id)
+    const inList = listed.find(({ id }) => id === last?.id)
     // One list may lack it. Only a read of the address itself proves that it is gone, or has lost its tag.
-    const known = inList ?? (front && (await readNamed(front.id, signal)))
+    const known = inList ?? (last && (await readNamed(last.id, signal)))
     const kept = known ?? (listed.length === 1 ? listed[0] : undefined)
     problem = problemOf(port, { listed, kept })
     if (kept) return keep(kept, beganAtMs)
-    front = undefined
+    last = undefined
     readAtMs = beganAtMs
   }
 
   return {
-    current: () => front,
+    current: () => last,
     ageMs: () => now() - readAtMs,
     answerAgeMs: () => (readAtMs === -Infinity ? Infinity : now() - answeredAtMs),
     problem: () => problem,
     forget: () => void (readAtMs = -Infinity),
     find,
     async look(signal) {
-      if (front === undefined) return find(signal)
-      const { id } = front
+      if (last === undefined) return find(signal)
+      const { id } = last
       const beganAtMs = now()
       const found = await readNamed(id, signal)
       if (found === undefined) return find(signal)
@@ -74,18 +74,21 @@ export function knownFront({ port, now, timeoutMs, onChange }: KnownFrontOptions
   }
 }
 
-function frontReads(port: FrontReader, ms: number) {
+function timedReads(port: AddressReader, ms: number) {
   const timeoutError = () => new Error(`no answer within ${ms} ms`)
   return {
-    list: (signal: AbortSignal) => withTimeLimit({ ms, timeoutError, signal }, (ends) => port.fronts(ends)),
+    list: (signal: AbortSignal) => withTimeLimit({ ms, timeoutError, signal }, (ends) => port.list(ends)),
     readNamed: async (id: string, signal: AbortSignal) => {
-      const found = await withTimeLimit({ ms, timeoutError, signal }, (ends) => port.front(id, ends))
+      const found = await withTimeLimit({ ms, timeoutError, signal }, (ends) => port.read(id, ends))
       return found?.isNamed ? found : undefined
     },
   }
 }
 
-function problemOf(port: FrontReader, { listed, kept }: { listed: Front[]; kept: Front | undefined }) {
+function problemOf(
+  port: AddressReader,
+  { listed, kept }: { listed: ControlPlaneAddress[]; kept: ControlPlaneAddress | undefined },
+) {
   if (!kept && listed.length === 0) return port.missing ?? missing(port)
   const isListed = listed.some(({ id }) => id === kept?.id)
   const all = kept && !isListed ? [kept, ...listed] : listed
@@ -95,11 +98,14 @@ function problemOf(port: FrontReader, { listed, kept }: { listed: Front[]; kept:
     : `the cloud's list lacks ${kept?.address}, although it exists; it is guarded all the same`
 }
 
-function missing({ name }: FrontReader): string {
+function missing({ name }: AddressReader): string {
   return `no reservation of the project has the ${name}. We reserve none: reserve one, give it this tag, or correct the setting`
 }
 
-function several({ name }: FrontReader, { all, kept }: { all: Front[]; kept: Front | undefined }): string {
+function several(
+  { name }: AddressReader,
+  { all, kept }: { all: ControlPlaneAddress[]; kept: ControlPlaneAddress | undefined },
+): string {
   const addresses = all.map(({ address }) => address).join(', ')
   const guarded = kept ? `only ${kept.address}` : 'none of them'
   return `${all.length} reservations have the ${name} (${addresses}). Remove the tag from all but one; until then ${guarded} is guarded`

@@ -1,20 +1,20 @@
-// Stands before an API server of its machine, and makes its answers slow or bad when told to. Call it as
-// `node front.ts CERTIFICATE KEY AUTHORITY CONTROL_SOCKET ADDRESS...`; it runs until it is ended.
+// A proxy of the API server of its machine. It makes the answers slow or bad when it is asked to. Call it as
+// `node proxy.ts CERTIFICATE KEY AUTHORITY CONTROL_SOCKET ADDRESS...`; it runs until it is ended.
 import { readFileSync, rmSync } from 'node:fs'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import { Agent, createServer as createTlsServer, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ports } from './args.ts'
-import type { FrontAnswer } from './front-control.ts'
+import type { ProxyAnswer } from './proxy-control.ts'
 
 const [certificate = '', key = '', authority = '', controlSocket = '', ...addresses] = process.argv.slice(2)
 const agent = new Agent({ keepAlive: true, ca: readFileSync(authority) })
-let current: FrontAnswer = {}
+let current: ProxyAnswer = {}
 
 async function answer(asked: IncomingMessage, given: ServerResponse): Promise<void> {
   const { delayMs = 0, status } = current
   if (delayMs > 0) await sleep(delayMs)
-  if (status !== undefined) return void given.writeHead(status).end('the front says so')
+  if (status !== undefined) return void given.writeHead(status).end('the proxy says so')
   const { method = 'GET', url: path, headers } = asked
   const call = request({ host: '127.0.0.1', port: ports.api, method, path, headers, agent }, (answered) => {
     given.writeHead(answered.statusCode ?? 502, answered.headers)
@@ -33,7 +33,7 @@ function obey(asked: IncomingMessage, given: ServerResponse): void {
     text += part
   })
   asked.on('end', () => {
-    current = JSON.parse(text) as FrontAnswer
+    current = JSON.parse(text) as ProxyAnswer
     given.end()
   })
 }
@@ -42,6 +42,6 @@ const pair = { cert: readFileSync(certificate), key: readFileSync(key) }
 for (const address of addresses) {
   createTlsServer(pair, (asked, given) => void answer(asked, given)).listen(ports.api, address)
 }
-// A front that was killed leaves its socket.
+// A proxy that was killed leaves its socket.
 rmSync(controlSocket, { force: true })
 createServer(obey).listen(controlSocket)
