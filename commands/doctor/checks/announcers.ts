@@ -24,7 +24,10 @@ export const metallbPrograms = defineCheck({
           fix: 'kubectl get daemonsets,deployments -A -o wide | grep -i metallb',
         },
       ]
-    return found.flatMap((one) => [...notReady(one.workload), ...unfitVersion(one, context)])
+    return [
+      ...elsewhere(found, context),
+      ...found.flatMap((one) => [...notReady(one.workload), ...unfitVersion(one, context)]),
+    ]
   },
 })
 
@@ -95,9 +98,25 @@ function notReady(workload: Workload): Finding[] {
   ]
 }
 
+/** MetalLB reads its configuration in its own namespace alone. */
+function elsewhere(found: readonly Found[], { vendor: { loadBalancer } }: Context): Finding[] {
+  const namespaces = [...new Set(found.map(({ workload }) => workload.metadata.namespace ?? ''))]
+  if (!('namespace' in loadBalancer) || namespaces.includes(loadBalancer.namespace)) return []
+  return [
+    {
+      level: 'error',
+      what: `MetalLB runs in namespace ${namespaces.join(', ')}, and the load balancer setting names ${loadBalancer.namespace}`,
+      why: 'MetalLB reads no configuration of another namespace, so it announces nothing',
+      fix: `set the load balancer of \`serve\` to metallb:///${namespaces[0]}`,
+    },
+  ]
+}
+
 function unfitVersion({ workload, image }: Found, { vendor: { loadBalancer } }: Context): Finding[] {
   const [, major, minor] = /:v?(\d+)\.(\d+)/.exec(image) ?? []
-  if (major === undefined || minor === undefined) return []
+  const isChosen = loadBalancer.kind !== 'metallb'
+  if (major === undefined || minor === undefined)
+    return isChosen ? [unknownVersion(workload, image, loadBalancer.kind)] : []
   const readsObjects = Number(major) > 0 || Number(minor) >= 13
   const isWrong = loadBalancer.kind === (readsObjects ? 'metallb-configmap' : 'metallb-crd')
   if (!isWrong) return []
@@ -110,6 +129,19 @@ function unfitVersion({ workload, image }: Found, { vendor: { loadBalancer } }: 
       fix: `set the load balancer of \`serve\` to ${right}`,
     },
   ]
+}
+
+function unknownVersion(workload: Workload, image: string, kind: string): Finding {
+  const wanted =
+    kind === 'metallb-configmap'
+      ? 'a ConfigMap, which MetalLB reads before 0.13'
+      : 'custom resources, which MetalLB reads from 0.13 on'
+  return {
+    level: 'warning',
+    what: `${workload.kind} ${keyOf(workload)} runs ${image}, whose version is not in its name`,
+    why: `the load balancer setting chooses ${wanted}`,
+    fix: 'set the load balancer of `serve` to metallb:///<namespace>: it uses what the cluster has',
+  }
 }
 
 /** From this version on the API server checks the formats of integers in custom resources. */

@@ -3,7 +3,7 @@ import { names } from '../../../settings/installed-names.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
 import { predecessorOf } from '../../../inspect/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
-import type { Workload } from '../../../inspect/facts.ts'
+import type { Values, Workload } from '../../../inspect/facts.ts'
 
 export const runningPredecessor = defineCheck({
   id: 'predecessor',
@@ -40,13 +40,13 @@ export const leader = defineCheck({
   section: 'Other programs',
   checks: 'A `serve` of eip-admission holds the lease of the leader, and no other program.',
   good: 'a `serve` of eip-admission leads',
-  needs: ['leases'],
+  needs: ['leases', 'server'],
   applies: ({ settings }) => settings.process.leaderElect,
-  judge({ leases }, { now, settings: { process } }) {
+  judge({ leases, server }, { now, settings: { process } }) {
     const { leaseNamespace, leaseName } = process
     const place = `lease ${leaseNamespace}/${leaseName}`
     const lease = leases.find((one) => keyOf(one) === `${leaseNamespace}/${leaseName}`)
-    if (!lease || !isHeld(lease, now))
+    if (!lease || !isHeld(lease, timeOf(server, now)))
       return [
         {
           level: 'error',
@@ -73,12 +73,12 @@ export const guardianLease = defineCheck({
   section: 'Control-plane address',
   checks: 'A guardian holds the lease of the control-plane address.',
   good: 'a guardian watches the control-plane address',
-  needs: ['leases'],
+  needs: ['leases', 'server'],
   applies: ({ vendor }) => vendor.controlPlane !== undefined,
-  judge({ leases }, { now, settings: { process } }) {
+  judge({ leases, server }, { now, settings: { process } }) {
     const key = `${process.leaseNamespace}/${names.controlPlaneLease}`
     const lease = leases.find((one) => keyOf(one) === key)
-    if (lease && isHeld(lease, now)) return []
+    if (lease && isHeld(lease, timeOf(server, now))) return []
     return [
       {
         level: 'error',
@@ -89,3 +89,8 @@ export const guardianLease = defineCheck({
     ]
   },
 })
+
+/** The time on the clock of the API server: whoever renews a lease should agree with that one, not with this machine. */
+function timeOf({ clockAheadMs }: Pick<Values['server'], 'clockAheadMs'>, now: Date): Date {
+  return new Date(now.getTime() + clockAheadMs)
+}

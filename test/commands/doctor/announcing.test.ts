@@ -232,6 +232,13 @@ test('MetalLB that does not run, is not ready, or reads another configuration', 
   assert.match(of([]), /^error: no Deployment or DaemonSet runs an image of MetalLB/)
   assert.match(of([daemonSet('quay.io/metallb/speaker:v0.16.1', {}, 0)]), /has 0 of 2 pods ready$/)
   assert.match(of([daemonSet('quay.io/metallb/speaker:v0.12.1')]), /which reads a ConfigMap only$/)
+  const digest = `quay.io/metallb/speaker@sha256:${'0'.repeat(64)}`
+  assert.match(of([daemonSet(digest)]), /^warning: DaemonSet m\/d runs \S+, whose version is not in its name$/)
+  assert.match(of([daemonSet(digest)], { env: { METAL_LOAD_BALANCER: 'metallb:///m' } }), /^ok/)
+  assert.is(
+    of([daemonSet('quay.io/metallb/speaker:v0.16.1')], { env: { METAL_LOAD_BALANCER: 'metallb:///other' } }),
+    'error: MetalLB runs in namespace m, and the load balancer setting names other',
+  )
   const document = { env: { METAL_LOAD_BALANCER: 'metallb:///m/config?crdConfiguration=false' } }
   assert.match(of([daemonSet('quay.io/metallb/speaker:v0.16.1')], document), /which reads custom resources only$/)
 })

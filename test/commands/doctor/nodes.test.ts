@@ -136,16 +136,22 @@ test('who leads', () => {
     metadata: { name, namespace: 'kube-system' },
     spec: { holderIdentity, leaseDurationSeconds: 15, renewTime: new Date(now.getTime() - ageS * 1000).toISOString() },
   })
-  const of = (...leases: Lease[]) => lines(leader, { leases })[0] ?? ''
+  const at = (clockAheadMs: number) => ({ server: { version: 'v1.36.3', major: 1, minor: 36, clockAheadMs } })
+  const of = (...leases: Lease[]) => lines(leader, { leases, ...at(0) })[0] ?? ''
   assert.match(of(lease('pod-1_0123456789ab', 5)), /^ok/)
   assert.match(of(lease('pod-1_0123456789ab', 300)), /^error: nobody renews/)
   assert.match(of(lease('', 0)), /^error: nobody renews/)
+  const skewed = lease('pod-1_0123456789ab', 3_600)
+  assert.match(lines(leader, { leases: [skewed], ...at(-3_600_000) })[0] ?? '', /^ok/)
   assert.match(of(), /^error: the lease kube-system\/cloud-controller-manager does not exist/)
   assert.match(of(lease('n_3b241101-e2bb-4255-8caf-4136c566a962', 5)), /^error: .* which is not eip-admission/)
-  assert.equal(judge(leader, { leases: [] }, { flags: { '--leader-elect': 'false' } }), [])
+  assert.equal(judge(leader, { leases: [], ...at(0) }, { flags: { '--leader-elect': 'false' } }), [])
   const env = { METAL_EIP_TAG: 'cp' }
-  assert.is(judge(guardianLease, { leases: [] }, { env })[0]?.level, 'error')
-  assert.is(judge(guardianLease, { leases: [lease('a_1', 2, 'eip-admission-control-plane')] }, { env })[0]?.level, 'ok')
+  assert.is(judge(guardianLease, { leases: [], ...at(0) }, { env })[0]?.level, 'error')
+  assert.is(
+    judge(guardianLease, { leases: [lease('a_1', 2, 'eip-admission-control-plane')], ...at(0) }, { env })[0]?.level,
+    'ok',
+  )
 })
 
 test.run()
