@@ -30,6 +30,8 @@ export function create(): Promise<Row[]> {
 /** How many Services have an address already: each create counts them for its limits. */
 const sizes = [0, 1_000, 5_000]
 const clients = 16
+/** A cluster has fewer of them than Services here. */
+const withoutNodePorts = { allocateLoadBalancerNodePorts: false }
 const limits = { EIP_MAX_ADDRESSES: '100000', EIP_MAX_ADDRESSES_PER_NAMESPACE: '100000' }
 
 /** The same with limits, in a cluster that holds more and more addresses. */
@@ -44,7 +46,7 @@ export function held(): Promise<Row[]> {
     for (const size of sizes) {
       const missing = Math.max(0, size - count)
       const first = count
-      await inFlight(clients, missing, (n) => createWithAddress(admin, `held-${first + n}`))
+      await inFlight(clients, missing, (n) => createWithAddress(admin, `held-${first + n}`, withoutNodePorts))
       count += missing
       await bound(admin, count)
       const { ours, bare } = await createInRounds(stage, admin, count)
@@ -64,7 +66,9 @@ async function createInRounds(stage: Stage, admin: Admin, count: number): Promis
   const bare: number[] = []
   await inRounds(rounds, {
     async ours(round) {
-      ours.push(await time(async () => mustHave(await createWithAddress(admin, `web-${count}-${round}`))))
+      ours.push(
+        await time(async () => mustHave(await createWithAddress(admin, `web-${count}-${round}`, withoutNodePorts))),
+      )
       await bound(admin, count + round + 1)
     },
     async bare() {

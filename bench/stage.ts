@@ -62,8 +62,14 @@ export function loadBalancer(name: string): Service {
 }
 
 /** Creates a Service and returns whether the answer has its address. */
-export async function createWithAddress(admin: Admin, name: string): Promise<boolean> {
-  const created = await admin.create(services, loadBalancer(name), { timeoutMs: 30_000 })
+export async function createWithAddress(
+  admin: Admin,
+  name: string,
+  spec: Partial<Service['spec']> = {},
+): Promise<boolean> {
+  const service = loadBalancer(name)
+  const wanted = { ...service, spec: { ...service.spec, ...spec } }
+  const created = await admin.create(services, wanted, { timeoutMs: 30_000 })
   return created.spec.loadBalancerIP !== undefined
 }
 

@@ -1,6 +1,8 @@
+import { sights } from '../lib/sights.ts'
 import { countedAddresses } from './claim/limits.ts'
 import { type ElasticIP, claimKey, isUnbound, phaseOf } from './record/elastic-ip.ts'
 import type { Unneeded } from './sweep/sweep.ts'
+import { unannounced } from './users/unannounced.ts'
 import type { Caches } from './caches.ts'
 import type { Context } from './context.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
@@ -21,6 +23,15 @@ export function readLedger({ caches, settings, metrics }: Watched): void {
       .filter((record) => isPending(record) && !isAbandoned(record, caches))
       .map(ageS)
     return Math.max(0, ...waits)
+  })
+  const seen = sights(() => performance.now())
+  metrics.read('eip_admission_oldest_unannounced_seconds', () => {
+    const silent = new Set(unannounced(records(), (key) => caches.services.get(key)))
+    // Each record is looked at, so that one that is announced is forgotten.
+    const ages = records().map((record) =>
+      seen.forMs(record.metadata.name, silent.has(record) ? record.status?.address : undefined),
+    )
+    return Math.max(0, ...ages) / 1000
   })
   const { maxAddresses: cluster, maxAddressesPerNamespace: namespace, maxUnbound: unbound } = settings.cluster
   metrics.readEach('eip_admission_addresses_limit', () =>

@@ -1,4 +1,4 @@
-import { type AddressFacts, addressesSection, longPending } from './sections/addresses.ts'
+import { type AddressFacts, addressesSection, longPending, longUnannounced } from './sections/addresses.ts'
 import { type CloudFacts, cloudSection, isFailing } from './sections/cloud.ts'
 import { type ControlPlaneFacts, controlPlaneSection } from './sections/control-plane.ts'
 import { type ControllerFacts, controllersSection } from './sections/controllers.ts'
@@ -66,6 +66,7 @@ function attention({ problems, addresses, nodes, cloud }: Facts, nowMs: number):
       text: `ElasticIP ${metadata.name} waits for its address${status?.message ? `: ${cut(status.message, 300)}` : ''}`,
     })),
     ...(late.length > maxNamed ? [{ tone: 'bad' as const, text: `${late.length - maxNamed} more wait too` }] : []),
+    ...unannouncedNotes(addresses, nowMs),
     ...cloud.calls.filter(isFailing).map(({ call, fault = '' }) => ({
       tone: 'warn' as const,
       text: `the last ${call} at the cloud failed: ${fault}`,
@@ -81,6 +82,13 @@ function attention({ problems, addresses, nodes, cloud }: Facts, nowMs: number):
   ]
 }
 
+function unannouncedNotes(addresses: AddressFacts | undefined, nowMs: number): Note[] {
+  const { length } = addresses ? longUnannounced(addresses, nowMs) : []
+  if (length === 0) return []
+  const text = length === 1 ? '1 Service does not show its address' : `${length} Services do not show their addresses`
+  return [{ tone: 'bad', text: `${text}: no announcing software has taken ${length === 1 ? 'it' : 'them'}` }]
+}
+
 function addressTiles({ addresses }: Facts, nowMs: number): Tile[] {
   if (!addresses) return []
   const { records } = addresses
@@ -88,7 +96,7 @@ function addressTiles({ addresses }: Facts, nowMs: number): Tile[] {
   const waiting = records.filter(({ status }) => (status?.phase ?? 'Requested') === 'Requested').length
   const tone: Tone = late > 0 ? 'bad' : waiting > 0 ? 'busy' : 'good'
   return [
-    { label: 'addresses', value: { text: String(records.length) } },
+    { label: 'ElasticIPs', value: { text: String(records.length) } },
     { label: 'wait for one', value: { text: String(waiting), tone } },
   ]
 }

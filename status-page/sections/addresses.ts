@@ -1,7 +1,7 @@
 import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, type Phase, claimKey, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { countedAddresses } from '../../ledger/claim/limits.ts'
-import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { showsAddress, unannounced } from '../../ledger/users/unannounced.ts'
 import { type Block, type Cell, type Section, type Tone, clear, cut, firstRows } from '../section.ts'
 
 export type AddressFacts = {
@@ -56,6 +56,11 @@ export function longPending(records: readonly ElasticIP[], nowMs: number): Elast
   return records.filter((record) => isLongPending(record, nowMs)).toSorted((a, b) => createdMs(a) - createdMs(b))
 }
 
+/** Records whose Service has not shown the address for too long. */
+export function longUnannounced({ records, service }: AddressFacts, nowMs: number): ElasticIP[] {
+  return unannounced(records, service).filter((record) => nowMs - createdMs(record) > longPendingMs)
+}
+
 function isLongPending(record: ElasticIP, nowMs: number): boolean {
   return phaseOf(record) === 'Requested' && nowMs - createdMs(record) > longPendingMs
 }
@@ -75,7 +80,7 @@ function rowOf(record: ElasticIP, { service }: AddressFacts, nowMs: number): Cel
   const { spec, status } = record
   const key = claimKey(record)
   const phase = phaseOf(record)
-  const isShown = key !== undefined && shows(service(key), status?.address)
+  const isShown = key !== undefined && showsAddress(service(key), status?.address)
   const isHeld = phase === 'Bound' && status?.address !== undefined
   const tone = isLongPending(record, nowMs) ? 'bad' : tones[phase]
   const problem = phase === 'Bound' ? undefined : status?.message
@@ -90,12 +95,6 @@ function rowOf(record: ElasticIP, { service }: AddressFacts, nowMs: number): Cel
     { text: spec.location ?? '' },
     { atMs: createdMs(record) },
   ]
-}
-
-function shows(service: Pick<Service, 'status'> | undefined, address: string | undefined): boolean {
-  const wanted = canonicalIpAddress(address ?? '')
-  const ingress = service?.status?.loadBalancer?.ingress ?? []
-  return wanted !== undefined && ingress.some(({ ip }) => canonicalIpAddress(ip ?? '') === wanted)
 }
 
 /** How much of the limits is used; the namespace is the one that is nearest to its limit. */

@@ -20,6 +20,19 @@ export const addressAlerts: AlertGroup = {
       guide: { file: 'guides/troubleshooting.md', heading: 'A Service has no address' },
     },
     {
+      name: 'EIPAdmissionAddressesNotAnnounced',
+      severity: 'critical',
+      for: '10m',
+      expr: `max ${perInstall} (eip_admission_oldest_unannounced_seconds) > 300`,
+      summary: 'Services have addresses that nobody announces.',
+      description: `A Service of eip-admission ${where} has had an address for {{ $value | humanizeDuration }}, and its status does not show it.`,
+      symptom: 'No packet for these addresses reaches the cluster. Services stay at `<pending>`.',
+      action:
+        'Run `doctor`: its section Announcing says what is wrong with MetalLB or kube-vip. ' +
+        '`kubectl eip why -n NAMESPACE SERVICE` shows its Events for one Service.',
+      guide: { file: 'guides/troubleshooting.md', heading: 'Announcing' },
+    },
+    {
       name: 'EIPAdmissionLimitNear',
       severity: 'warning',
       for: '15m',

@@ -51,6 +51,10 @@ export const catalogue = {
     type: 'gauge',
     help: 'How long the oldest ElasticIP has waited for its address; 0 if none waits. Those of refused Services do not count.',
   },
+  eip_admission_oldest_unannounced_seconds: {
+    type: 'gauge',
+    help: 'For how long the process has seen a Service that has an address and does not show it; 0 if none. Announcing software takes seconds.',
+  },
   eip_admission_last_sweep_timestamp_seconds: {
     type: 'gauge',
     help: 'When the last sweep without an error ended, in seconds since 1970.',

@@ -96,6 +96,12 @@ const shortCases: Case[] = [
     { [of('a', 'eip_admission_oldest_pending_seconds')]: rising(30) },
     'EIPAdmissionAddressPending',
   ],
+  ['MetalLB restarts', { [of('a', 'eip_admission_oldest_unannounced_seconds')]: during(4, 0, 240) }],
+  [
+    'MetalLB is silent',
+    { [of('a', 'eip_admission_oldest_unannounced_seconds')]: from(60, 0, rising(30)) },
+    'EIPAdmissionAddressesNotAnnounced',
+  ],
   ['the cluster is at nine tenths', { [counted('cluster')]: always(90) }],
   ['the cluster has 95 of 100', { [counted('cluster')]: always(95) }, 'EIPAdmissionLimitNear'],
   ['a namespace has all of its addresses', { [counted('namespace', 'b')]: always(20) }, 'EIPAdmissionLimitNear'],

@@ -52,6 +52,7 @@ function replica(name: string): Series {
     [of(name, 'eip_admission_build_info', { version: '1', node_version: '24', cloud: 'x' })]: always(1),
     [of(name, 'process_start_time_seconds')]: always(0),
     [of(name, 'eip_admission_oldest_pending_seconds')]: always(45),
+    [of(name, 'eip_admission_oldest_unannounced_seconds')]: always(0),
     [of(name, 'eip_admission_webhooks_reached')]: always(1),
     [of(name, 'eip_admission_settings_last_reload_successful')]: always(1),
     [of(name, 'eip_admission_services_without_admission_total')]: always(0),

@@ -77,15 +77,29 @@ for (const { name, given, shown = [], row } of [
 }
 
 test('what waits comes first, and the summary names what waits too long', () => {
-  const given = addresses([
+  const records: RecordFields[] = [
     { name: 'b', address: '192.0.2.2' },
     { name: 'a', address: '192.0.2.1' },
     { name: 'late', phase: 'Requested', minutes: 30, message: 'no quota' },
     { name: 'going', phase: 'Releasing', address: '192.0.2.3' },
-  ])
+  ]
+  const given = addresses(records, ['192.0.2.1', '192.0.2.2'])
   const services = rowsOf(sectionOf(given, 'addresses')).map(([, service]) => service)
   assert.equal(services, ['ns/late', 'ns/going', 'ns/a', 'ns/b'])
   assert.equal(notesOf(sectionOf(given, 'summary')), ['bad ElasticIP ns.late waits for its address: no quota'])
+})
+
+test('the summary counts the Services whose addresses nobody has announced for minutes', () => {
+  const held = (name: string, address: string, minutes: number): RecordFields => ({ name, address, minutes })
+  const notes = (...records: RecordFields[]) => notesOf(sectionOf(addresses(records, ['192.0.2.1']), 'summary'))
+  const well = ['good All is well, as far as this replica knows.']
+  assert.equal(notes(held('a', '192.0.2.1', 30), held('b', '192.0.2.2', 2)), well)
+  assert.equal(notes(held('a', '192.0.2.1', 30), held('b', '192.0.2.2', 6)), [
+    'bad 1 Service does not show its address: no announcing software has taken it',
+  ])
+  assert.equal(notes(held('a', '192.0.2.3', 30), held('b', '192.0.2.2', 6)), [
+    'bad 2 Services do not show their addresses: no announcing software has taken them',
+  ])
 })
 
 test('names with numbers stand as people count', () => {

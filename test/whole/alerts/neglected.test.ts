@@ -107,6 +107,15 @@ test(
   }),
 )
 
+test(
+  'addresses that no software announces',
+  inHours(stage, 'not-announced', async ({ start, pass, expect }) => {
+    await start('a', ['--loadbalancer=kube-vip://'])
+    await pass(40, { paceMs: 50 })
+    await expect(['EIPAdmissionAddressesNotAnnounced'])
+  }),
+)
+
 const hourMs = 3_600_000
 
 test(

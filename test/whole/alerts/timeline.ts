@@ -18,6 +18,7 @@ const times = new Set([
 /** How long ago something was. Watches are not among them: a quiet one is silent for a minute of real time. */
 const ages = new Set([
   'eip_admission_oldest_pending_seconds',
+  'eip_admission_oldest_unannounced_seconds',
   'eip_admission_control_plane_cloud_read_age_seconds',
   'eip_admission_control_plane_silent_seconds',
 ])
