@@ -1,62 +1,41 @@
+import type { Rule } from '../kube/rbac-rule.ts'
+import type { Annotation } from '../lib/annotation.ts'
 import type { Announcer } from './announcer.ts'
+import { emptySoftware } from './empty.ts'
 import { external } from './external.ts'
-import { empty } from './empty.ts'
-import { kubeVip } from './kube-vip.ts'
-import { metallb } from './metallb/metallb.ts'
-import { metallbDocument } from './metallb/document.ts'
-import { formerMetallb } from './metallb/former.ts'
-import { metallbObjects } from './metallb/objects.ts'
-import { names } from '../settings/installed-names.ts'
-import type { LoadBalancer, PeerMode } from './load-balancer-setting.ts'
+import { kubeVipSoftware } from './kube-vip.ts'
+import { formerMetallbConfiguration, metallbSoftware } from './metallb/metallb.ts'
+import type { LoadBalancer } from './setting.ts'
+import type { AnnouncerMarks, Software } from './software.ts'
 
-/** How MetalLB's objects of a dialect were marked by its predecessor. */
-export type AnnouncerMarks = {
-  label: { name: string; value: string }
-  advertisement: string
-  /** The domain of the labels by which a peer in a ConfigMap counts its Services. */
-  counting: string
+/** Every announcing software, in the order of the documentation. */
+export const softwares: readonly Software[] = [metallbSoftware, kubeVipSoftware, emptySoftware]
+
+/** The software that the load balancer setting chooses; undefined where none announces addresses of ours. */
+export function softwareOf({ kind }: LoadBalancer): Software | undefined {
+  return softwares.find(({ kinds }) => kinds.includes(kind))
 }
 
-/** The announcer that the load balancer setting names. */
+/** The announcer that the load balancer setting chooses. */
 export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
-  const of = configurationsFor(marks)
-  const former = of.former(placeOf(loadBalancer))
-  switch (loadBalancer.kind) {
-    case 'none':
-      return external('none')
-    case 'empty':
-      return { ...empty({ ipAnnotation: loadBalancer.ipAnnotation }), former }
-    case 'kube-vip':
-      return { ...kubeVip(), former }
-    case 'metallb':
-      return {
-        ...metallb({ kind: 'either', objects: of.objects(loadBalancer), document: of.document(loadBalancer) }),
-        former,
-      }
-    case 'metallb-crd':
-      return { ...metallb(of.objects(loadBalancer)), former }
-    case 'metallb-configmap':
-      return { ...metallb(of.document(loadBalancer)), former }
-    // A managed load balancer has addresses of its own, which nobody announces.
-    case 'emlb':
-      return { ...external('emlb'), former }
-  }
+  if (loadBalancer.kind === 'none') return external('none')
+  // A managed load balancer has addresses of its own, which nobody announces.
+  const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(loadBalancer.kind)
+  const place = { namespace: 'metallb-system', name: 'config', ...loadBalancer }
+  return { ...announcer, former: formerMetallbConfiguration(marks, place) }
 }
 
-/** Where MetalLB's ConfigMap is, or would be by default. */
-function placeOf(loadBalancer: LoadBalancer): { namespace: string; name: string } {
-  return { namespace: 'metallb-system', name: 'config', ...loadBalancer }
-}
+/** Annotations of announcing software that a Service may carry, for the reference. */
+export const announcerAnnotations: readonly Annotation[] = softwares.flatMap(({ annotations }) => annotations)
 
-function configurationsFor({ label, advertisement, counting }: AnnouncerMarks) {
-  const options = { label, advertisement, passwordSecret: names.bgpSecret }
-  const document = ({ namespace, name }: { namespace: string; name: string }) =>
-    metallbDocument({ namespace, name, counting })
-  return {
-    document,
-    objects: ({ namespace, peerMode }: { namespace: string; peerMode: PeerMode }) =>
-      metallbObjects({ ...options, namespace, peerMode }),
-    former: (place: { namespace: string; name: string }) =>
-      formerMetallb({ ...options, peerMode: 'native' }, document(place)),
-  }
-}
+/** The annotations by which a Service can request an address of any announcing software. */
+export const allRequestAnnotations: readonly string[] = softwares.flatMap((one) => one.requestAnnotations)
+
+/** The annotations by which no announcing software announces anything for a Service. */
+export const silencingAnnotations: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...softwares.map(({ silencing }) => silencing),
+)
+
+/** The rights by which we configure announcing software, whichever the setting chooses. */
+export const announcerRules: readonly Rule[] = softwares.flatMap(({ rules }) => rules)

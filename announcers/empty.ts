@@ -1,4 +1,34 @@
+import { isQualifiedName } from '../lib/names.ts'
+import type { Reading } from '../settings/setting.ts'
 import type { Announcer } from './announcer.ts'
+import type { LoadBalancer, LoadBalancerDialect, Parts } from './setting.ts'
+import type { Software } from './software.ts'
+
+/** No software that we know: we write the status of a Service ourselves. */
+export const emptySoftware: Software<'empty'> = {
+  schemes: {
+    empty: {
+      written: 'empty://[?ip-annotation=name]',
+      meaning:
+        'Other software, or none. eip-admission writes the address and the status of the Service, and BGP peers on nodes.',
+      parameters: ['ip-annotation'],
+      depth: 0,
+      read: readEmpty,
+    },
+  },
+  kinds: ['empty'],
+  annotations: [],
+  requestAnnotations: [],
+  requests: ({ ipAnnotation }) => ({
+    annotations: ipAnnotation === undefined ? [] : [ipAnnotation],
+    besideSpec: true,
+  }),
+  silencing: {},
+  matchesFamilies: false,
+  readsNodePeers: false,
+  rules: [],
+  announcer: ({ ipAnnotation }) => empty({ ipAnnotation }),
+}
 
 /** No announcing software: the Service shows its address in its status, and in an annotation if one is configured. */
 export function empty(options: { ipAnnotation?: string | undefined } = {}): Announcer {
@@ -12,4 +42,10 @@ export function empty(options: { ipAnnotation?: string | undefined } = {}): Anno
     // A program of the user may read the annotation and announce its address.
     ...(ipAnnotation !== undefined && { withdrawal: { annotations: { [ipAnnotation]: null }, clearsStatus: false } }),
   }
+}
+
+function readEmpty({ parameters }: Parts, dialect: LoadBalancerDialect): Reading<LoadBalancer> {
+  const ipAnnotation = parameters['ip-annotation'] ?? dialect.ipAnnotation
+  if (ipAnnotation !== undefined && !isQualifiedName(ipAnnotation)) return { right: 'ip-annotation=example.com/name' }
+  return { value: { kind: 'empty', ipAnnotation } }
 }

@@ -1,6 +1,44 @@
 import type { Service } from '../kube/objects.ts'
 import type { Announcer } from './announcer.ts'
-import { kubeVipIgnoreAnnotation, kubeVipRequestAnnotation } from './request-annotations.ts'
+import type { Software } from './software.ts'
+
+/** The annotation by which a Service requests an address from kube-vip. */
+const kubeVipRequestAnnotation = 'kube-vip.io/loadbalancerIPs'
+
+/** The annotation by which a Service tells kube-vip to look at none of its events. */
+const kubeVipIgnoreAnnotation = 'kube-vip.io/ignore'
+
+/** kube-vip. It reads its BGP peers from the annotations of its node. */
+export const kubeVipSoftware: Software<'kube-vip'> = {
+  schemes: {
+    'kube-vip': {
+      written: 'kube-vip://',
+      meaning:
+        'kube-vip. It reads the address from the Service and its BGP peers from the node. kube-vip 1.0.0 to 1.1.2 cannot read these peers.',
+      parameters: [],
+      depth: 0,
+      read: () => ({ value: { kind: 'kube-vip' } }),
+    },
+  },
+  kinds: ['kube-vip'],
+  annotations: [
+    {
+      name: kubeVipRequestAnnotation,
+      on: 'Service',
+      writers: ['user'],
+      values: 'an IP address',
+      sentence:
+        'Requests an own address from kube-vip. eip-admission never adds it, because kube-vip 1.2 would then withdraw the address; it removes it with the address.',
+    },
+  ],
+  requestAnnotations: [kubeVipRequestAnnotation],
+  requests: () => ({ annotations: [kubeVipRequestAnnotation], besideSpec: true, stopsIfAdded: 'kube-vip' }),
+  silencing: {},
+  matchesFamilies: false,
+  readsNodePeers: true,
+  rules: [],
+  announcer: kubeVip,
+}
 
 /**
  * kube-vip reads its BGP peers from annotations of its node, and the address from the Service. We never write the status:

@@ -13,7 +13,7 @@ import { manifestObjects } from './manifest-objects.ts'
 import { newPathSecret, readPathSecret } from '../webhooks/paths/path-secret.ts'
 import type { InstallSettings } from './settings/commands.ts'
 import { type CommandDeps, type StoppableDeps, endWhenStopped } from './command-deps.ts'
-import { metallbConfigMapOf } from '../announcers/load-balancer-setting.ts'
+import { metallbConfigMapOf } from '../announcers/metallb/scheme.ts'
 
 const fieldManager = 'eip-admission-install'
 

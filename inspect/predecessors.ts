@@ -1,6 +1,6 @@
 import { splitKey } from '../kube/objects.ts'
 import { upstreamFinalizer } from '../ledger/record/names.ts'
-import type { AnnouncerMarks } from '../announcers/announcers.ts'
+import type { AnnouncerMarks } from '../announcers/software.ts'
 import { type CloudSettings, dialectNamed } from '../clouds/dialects.ts'
 
 /**

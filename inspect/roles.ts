@@ -1,6 +1,6 @@
 import { rbac } from '../manifests/rbac.ts'
 import { resourceOf } from '../manifests/resources.ts'
-import { metallbConfigMapOf } from '../announcers/load-balancer-setting.ts'
+import { metallbConfigMapOf } from '../announcers/metallb/scheme.ts'
 import type { Context, RoleObject, Values } from './facts.ts'
 import type { ClusterReader } from './reader.ts'
 

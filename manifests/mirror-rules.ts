@@ -1,5 +1,5 @@
 import { names } from '../settings/installed-names.ts'
-import type { Rule } from './rule.ts'
+import type { Rule } from '../kube/rbac-rule.ts'
 
 const resourceNames = names.mirrorServices
 

@@ -1,7 +1,8 @@
 import type { KubeObject } from '../kube/objects.ts'
 import { apiServerRules, mirrorRules } from './mirror-rules.ts'
+import { announcerRules } from '../announcers/announcers.ts'
 import { names } from '../settings/installed-names.ts'
-import type { Rule } from './rule.ts'
+import type { Rule } from '../kube/rbac-rule.ts'
 
 export type RbacOptions = {
   namespace: string
@@ -83,19 +84,8 @@ const clusterRules: Rule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
   },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips/status'], verbs: ['update'] },
-  // MetalLB may be in any namespace, and may be installed after us. No other program has such objects.
-  {
-    apiGroups: ['metallb.io'],
-    resources: ['ipaddresspools', 'bgppeers', 'bgpadvertisements'],
-    verbs: ['get', 'list', 'create', 'patch', 'delete'],
-  },
-  { apiGroups: ['metallb.io'], resources: ['configurationstates'], verbs: ['list'] },
-  {
-    apiGroups: [''],
-    resources: ['secrets'],
-    resourceNames: [names.bgpSecret],
-    verbs: ['get', 'create', 'patch', 'delete'],
-  },
+  // Whichever the setting chooses: it may change without an install.
+  ...announcerRules,
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],

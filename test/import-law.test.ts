@@ -5,6 +5,11 @@ import * as assert from 'uvu/assert'
 
 const root = join(import.meta.dirname, '..')
 
+/** What may be imported of announcing software by those who must not know which there is. */
+const anyAnnouncer = ['announcer', 'announcers', 'load-balancer-setting', 'setting', 'software'].map(
+  (name) => `announcers/${name}.ts`,
+)
+
 /**
  * Which rooms, or folders of a room, a room may import besides itself and lib. The rooms stand in their order, lowest
  * first: none imports from one after it.
@@ -15,12 +20,12 @@ const law: Record<string, string[]> = {
   certs: ['kube'],
   settings: ['kube', 'certs'],
   announcers: ['kube', 'settings'],
-  clouds: ['kube', 'settings', 'announcers'],
+  clouds: ['kube', 'settings', ...anyAnnouncer],
   telemetry: ['kube', 'certs', 'settings', 'clouds/ports'],
-  ledger: ['kube', 'settings', 'announcers', 'clouds/ports', 'telemetry'],
+  ledger: ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry'],
   webhooks: ['kube', 'certs', 'settings', 'clouds/ports', 'telemetry', 'ledger'],
-  controllers: ['kube', 'settings', 'announcers', 'clouds/ports', 'telemetry', 'ledger'],
-  manifests: ['kube', 'settings', 'telemetry'],
+  controllers: ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry', 'ledger'],
+  manifests: ['kube', 'settings', 'announcers/announcers.ts', 'telemetry'],
   inspect: [
     'kube',
     'settings',
@@ -55,7 +60,7 @@ const law: Record<string, string[]> = {
     'inspect',
     'package.json',
   ],
-  'status-page': ['kube', 'settings', 'announcers', 'clouds/ports', 'telemetry', 'ledger', 'controllers'],
+  'status-page': ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry', 'ledger', 'controllers'],
   server: [
     'kube',
     'certs',
@@ -83,17 +88,10 @@ const law: Record<string, string[]> = {
 const floors: Record<string, (string | string[])[]> = {
   clouds: ['ports', 'http', 'dialect', ['equinix-metal', 'cherry-servers'], 'dialects.ts', 'providers.ts'],
   announcers: [
-    [
-      'annotations.ts',
-      'announcer.ts',
-      'empty.ts',
-      'external.ts',
-      'kube-vip.ts',
-      'load-balancer-setting.ts',
-      'request-annotations.ts',
-    ],
-    'metallb',
+    ['announcer.ts', 'setting.ts', 'software.ts', 'external.ts'],
+    ['empty.ts', 'kube-vip.ts', 'metallb'],
     'announcers.ts',
+    'load-balancer-setting.ts',
   ],
   telemetry: [
     ['events', 'metrics'],

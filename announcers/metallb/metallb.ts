@@ -1,8 +1,70 @@
+import type { Annotation } from '../../lib/annotation.ts'
+import { names } from '../../settings/installed-names.ts'
 import type { Announcer } from '../announcer.ts'
-import { unusedPoolName } from './unused-pool-name.ts'
-import { metallbPoolAnnotations } from '../request-annotations.ts'
+import type { PeerMode } from '../setting.ts'
+import type { AnnouncerMarks, Software } from '../software.ts'
+import { metallbDocument } from './document.ts'
+import { formerMetallb } from './former.ts'
+import {
+  metallbPoolAnnotations,
+  metallbRequestAnnotations,
+  metallbSharingAnnotations,
+  unusedPoolName,
+} from './names.ts'
+import { metallbObjects } from './objects.ts'
+import { metallbScheme } from './scheme.ts'
 
-/** MetalLB, configured by what its version reads. It writes the status of a Service itself. */
+const silencing = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName]))
+
+/** MetalLB. It writes the status of a Service itself. */
+export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-configmap'> = {
+  schemes: { metallb: metallbScheme },
+  kinds: ['metallb', 'metallb-crd', 'metallb-configmap'],
+  annotations: metallbAnnotations(),
+  requestAnnotations: metallbRequestAnnotations,
+  // MetalLB refuses two requests, even for one address.
+  requests: () => ({ annotations: metallbRequestAnnotations, besideSpec: false }),
+  silencing,
+  matchesFamilies: true,
+  readsNodePeers: false,
+  // MetalLB may be in any namespace, and may be installed after us. No other program has such objects.
+  rules: [
+    {
+      apiGroups: ['metallb.io'],
+      resources: ['ipaddresspools', 'bgppeers', 'bgpadvertisements'],
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+    },
+    { apiGroups: ['metallb.io'], resources: ['configurationstates'], verbs: ['list'] },
+    {
+      apiGroups: [''],
+      resources: ['secrets'],
+      resourceNames: [names.bgpSecret],
+      verbs: ['get', 'create', 'patch', 'delete'],
+    },
+  ],
+  announcer(loadBalancer, marks) {
+    const { document, objects } = configurations(marks)
+    switch (loadBalancer.kind) {
+      case 'metallb':
+        return metallb({ kind: 'either', objects: objects(loadBalancer), document: document(loadBalancer) })
+      case 'metallb-crd':
+        return metallb(objects(loadBalancer))
+      case 'metallb-configmap':
+        return metallb(document(loadBalancer))
+    }
+  },
+}
+
+/** What we may have written for MetalLB under another setting; `place` is where its ConfigMap may be. */
+export function formerMetallbConfiguration(
+  marks: AnnouncerMarks,
+  place: { namespace: string; name: string },
+): NonNullable<Announcer['former']> {
+  const { options, document } = configurations(marks)
+  return formerMetallb({ ...options, peerMode: 'native' }, document(place))
+}
+
+/** MetalLB, configured by what its version reads. */
 export function metallb(configuration: NonNullable<Announcer['configuration']>): Announcer {
   return {
     name: 'metallb',
@@ -11,10 +73,53 @@ export function metallb(configuration: NonNullable<Announcer['configuration']>):
     // MetalLB up to 0.14.1 refuses a configuration that lacks an address in use: the Service must release the address
     // before its pool is removed. Every version knows the first name. From 0.14.9 on the second one has precedence, which
     // a user may have set.
-    withdrawal: {
-      annotations: Object.fromEntries(metallbPoolAnnotations.map((name) => [name, unusedPoolName])),
-      clearsStatus: true,
-    },
+    withdrawal: { annotations: silencing, clearsStatus: true },
     configuration,
   }
+}
+
+function configurations({ label, advertisement, counting }: AnnouncerMarks) {
+  const options = { label, advertisement, passwordSecret: names.bgpSecret }
+  return {
+    options,
+    document: ({ namespace, name }: { namespace: string; name: string }) =>
+      metallbDocument({ namespace, name, counting }),
+    objects: ({ namespace, peerMode }: { namespace: string; peerMode: PeerMode }) =>
+      metallbObjects({ ...options, namespace, peerMode }),
+  }
+}
+
+function metallbAnnotations(): readonly Annotation[] {
+  const [metallbRequest = '', metallbOldRequest = ''] = metallbRequestAnnotations
+  return [
+    {
+      name: metallbRequest,
+      on: 'Service',
+      writers: ['user'],
+      values: 'an IP address',
+      sentence: 'Requests an own address from MetalLB. MetalLB refuses it beside `spec.loadBalancerIP`.',
+    },
+    {
+      name: metallbOldRequest,
+      on: 'Service',
+      writers: ['user'],
+      values: 'an IP address',
+      sentence: 'The name of the same annotation up to MetalLB 0.14.',
+    },
+    ...metallbPoolAnnotations.map((name): Annotation => ({
+      name,
+      on: 'Service',
+      writers: ['user', 'eip-admission'],
+      values: 'the name of an address pool',
+      sentence:
+        'Chooses the pool of the address. eip-admission writes a pool that does not exist, so that MetalLB withdraws the address.',
+    })),
+    ...metallbSharingAnnotations.map((name): Annotation => ({
+      name,
+      on: 'Service',
+      writers: ['user'],
+      values: 'any text',
+      sentence: 'Services with the same text may share an address at MetalLB. `takeover plan` does not warn of these.',
+    })),
+  ]
 }

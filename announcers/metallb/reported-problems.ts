@@ -1,7 +1,7 @@
 import type { Announcements, Subject, Problem } from '../announcer.ts'
 import type { KubeEvent, KubeObject } from '../../kube/objects.ts'
 import { nameOf, parseAddress } from './address.ts'
-import { unusedPoolName } from './unused-pool-name.ts'
+import { unusedPoolName } from './names.ts'
 import { distinctProblems, compareTexts } from './order.ts'
 import { type ConfigurationState, configurationStates } from './resources.ts'
 

@@ -1,6 +1,7 @@
 import type { ProjectPeering, AnnotationScheme } from '../ports/peering.ts'
 import type { LabelRequirement } from '../../lib/label-selector.ts'
-import type { LoadBalancer } from '../../announcers/load-balancer-setting.ts'
+import { softwareOf } from '../../announcers/announcers.ts'
+import type { LoadBalancer } from '../../announcers/setting.ts'
 import type { Bgp } from '../ports/peering.ts'
 
 /** The part of the BGP settings that differs between dialects. */
@@ -14,29 +15,20 @@ export type DialectBgp = {
 }
 
 /** Makes the BGP settings. The announcing software decides whether BGP is on and whether annotations show passwords. */
-export function makeBgp({ kind }: LoadBalancer, dialect: DialectBgp): Bgp {
+export function makeBgp(loadBalancer: LoadBalancer, dialect: DialectBgp): Bgp {
+  const software = softwareOf(loadBalancer)
   const { project, selector = [], names, maxPrefixes, outdated = [] } = dialect
   return {
-    isOn: kind !== 'none' && kind !== 'emlb',
+    isOn: software !== undefined,
     project,
     selector,
     maxPrefixes,
     annotations: {
       names,
-      showsPasswords: readsAnnotations[kind],
-      // kube-vip may read them instead of the current ones; which it reads can change with each of its starts.
-      outdated: kind === 'kube-vip' ? outdated : [],
+      // Everybody with the right to read nodes can read an annotation: the password is there only where it has to be.
+      showsPasswords: software?.readsNodePeers ?? false,
+      // Such software may read them instead of the current ones; which it reads can change with each of its starts.
+      outdated: software?.readsNodePeers ? outdated : [],
     },
   }
-}
-
-/** Everybody with the right to read nodes can read an annotation: only kube-vip has to have the password there. */
-const readsAnnotations: Record<LoadBalancer['kind'], boolean> = {
-  'kube-vip': true,
-  empty: false,
-  metallb: false,
-  'metallb-crd': false,
-  'metallb-configmap': false,
-  emlb: false,
-  none: false,
 }

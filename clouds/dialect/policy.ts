@@ -1,7 +1,7 @@
-import { kubeVipRequestAnnotation, metallbRequestAnnotations } from '../../announcers/request-annotations.ts'
+import { softwareOf } from '../../announcers/announcers.ts'
 import type { Policy, LocationSource, ManagedPolicy } from '../../settings/service-policy.ts'
 import type { common } from '../../settings/common.ts'
-import type { LoadBalancer } from '../../announcers/load-balancer-setting.ts'
+import type { LoadBalancer } from '../../announcers/setting.ts'
 import type { ValuesOf } from '../../settings/setting.ts'
 
 type CommonSettings = ValuesOf<typeof common>
@@ -27,8 +27,9 @@ export type DialectPolicy = {
 /** Makes the policy: what the operator decided for all Services of the cluster. */
 export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Policy {
   const { loadBalancer, annotationPrefix, managedAnnotation, locationSettings, locationAnnotations } = dialect
-  const ipAnnotation = loadBalancer.kind === 'empty' ? loadBalancer.ipAnnotation : undefined
-  const known = [...dialect.annotations, ipAnnotation]
+  const software = softwareOf(loadBalancer)
+  const requestAnnotations = software?.requests(loadBalancer) ?? { annotations: [], besideSpec: true }
+  const known = [...dialect.annotations, ...requestAnnotations.annotations]
   return {
     controlPlaneService: dialect.controlPlaneService,
     loadBalancing: loadBalancer.kind !== 'none',
@@ -38,35 +39,15 @@ export function makePolicy(settings: CommonSettings, dialect: DialectPolicy): Po
     allowRetain: settings.allowRetain,
     ...(managedAnnotation !== undefined && { managedAnnotation }),
     annotations: {
-      known: [...new Set(known)].filter((name) => name !== undefined),
+      known: [...new Set(known)],
       prefixes: annotationPrefix === undefined ? [] : [annotationPrefix],
     },
-    requestAnnotations: requestAnnotationsOf(loadBalancer),
+    requestAnnotations,
     ...(dialect.managed && { managed: dialect.managed }),
-    matchesFamilies: ['metallb', 'metallb-crd', 'metallb-configmap'].includes(loadBalancer.kind),
+    matchesFamilies: software?.matchesFamilies ?? false,
     // The predecessors' code contradicted their READMEs: there the Service won, and the weaker source came first.
     locationSources: settings.serviceLocationWins
       ? [...locationAnnotations.toReversed(), ...locationSettings.toReversed()]
       : [...locationSettings, ...locationAnnotations],
-  }
-}
-
-/** How a Service requests an address from the announcing software. MetalLB refuses two requests, even for one address. */
-function requestAnnotationsOf(loadBalancer: LoadBalancer): Policy['requestAnnotations'] {
-  switch (loadBalancer.kind) {
-    case 'metallb':
-    case 'metallb-crd':
-    case 'metallb-configmap':
-      return { annotations: metallbRequestAnnotations, besideSpec: false }
-    case 'kube-vip':
-      return { annotations: [kubeVipRequestAnnotation], besideSpec: true, stopsIfAdded: 'kube-vip' }
-    case 'empty':
-      return {
-        annotations: loadBalancer.ipAnnotation === undefined ? [] : [loadBalancer.ipAnnotation],
-        besideSpec: true,
-      }
-    case 'none':
-    case 'emlb':
-      return { annotations: [], besideSpec: true }
   }
 }

@@ -1,5 +1,5 @@
-import type { LoadBalancer } from '../../announcers/load-balancer-setting.ts'
-import type { AnnouncerMarks } from '../../announcers/announcers.ts'
+import type { LoadBalancer } from '../../announcers/setting.ts'
+import type { AnnouncerMarks } from '../../announcers/software.ts'
 import type { Policy } from '../../settings/service-policy.ts'
 import type { Assignments } from './assignments.ts'
 import type { BalancerAnnotations, Balancers } from './balancers.ts'

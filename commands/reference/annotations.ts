@@ -1,4 +1,4 @@
-import { announcerAnnotations } from '../../announcers/annotations.ts'
+import { announcerAnnotations } from '../../announcers/announcers.ts'
 import { secretAnnotations } from '../../certs/annotations.ts'
 import { nodeAnnotations } from '../../controllers/nodes/annotations.ts'
 import {

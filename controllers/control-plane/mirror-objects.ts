@@ -1,4 +1,4 @@
-import { metallbPoolAnnotations } from '../../announcers/request-annotations.ts'
+import { silencingAnnotations } from '../../announcers/announcers.ts'
 import {
   type EndpointSlice,
   type Endpoints,
@@ -23,11 +23,8 @@ export type MirrorWanted = {
 /** No program that we know serves this class, so none announces the Service or buys a load balancer for it. */
 const mirrorClass = 'eip-admission.dev/control-plane'
 
-/** A pool that does not exist. MetalLB before 0.13 knows no classes, and a predecessor's Service has none. */
-const noPool = 'disabled-metallb-do-not-use-any-address-pool'
-
-/** What keeps MetalLB away, under both names of its annotation. */
-export const mirrorAnnotations = Object.fromEntries(metallbPoolAnnotations.map((name) => [name, noPool]))
+/** What keeps announcing software away that knows no classes, as MetalLB before 0.13. */
+export const mirrorAnnotations = silencingAnnotations
 
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by'
 const serviceLabel = 'kubernetes.io/service-name'

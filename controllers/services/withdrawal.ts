@@ -1,6 +1,5 @@
 import type { Announcer } from '../../announcers/announcer.ts'
-import { unusedPoolName } from '../../announcers/metallb/unused-pool-name.ts'
-import { metallbPoolAnnotations } from '../../announcers/request-annotations.ts'
+import { silencingAnnotations } from '../../announcers/announcers.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Service } from '../../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, withdrawingAnnotation } from '../../ledger/record/names.ts'
@@ -48,14 +47,16 @@ export function clearStatus(
   return patchStatus(client, service, { loadBalancer: { ingress: null } })
 }
 
-/** The annotations that undo a withdrawal, also one that was begun for other software: MetalLB would go on obeying it. */
+/** The annotations that undo a withdrawal, also one that was begun for other software, which would go on obeying it. */
 export function cancelWithdrawal(
   { announcer }: Pick<WithdrawalDeps, 'announcer'>,
   service: Service,
 ): Record<string, null> {
   if (!isWithdrawing(service)) return {}
-  const unusedPools = metallbPoolAnnotations.filter((name) => service.metadata.annotations?.[name] === unusedPoolName)
-  const ours = [...Object.keys(announcer.withdrawal?.annotations ?? {}), ...unusedPools, withdrawingAnnotation]
+  const { annotations = {} } = service.metadata
+  const silencing = Object.entries(silencingAnnotations).filter(([name, value]) => annotations[name] === value)
+  const left = silencing.map(([name]) => name)
+  const ours = [...Object.keys(announcer.withdrawal?.annotations ?? {}), ...left, withdrawingAnnotation]
   return withoutAnnotations([...new Set(ours)])
 }
 

@@ -1,9 +1,5 @@
 import type { Announcer } from '../../announcers/announcer.ts'
-import {
-  kubeVipRequestAnnotation,
-  metallbPoolAnnotations,
-  metallbRequestAnnotations,
-} from '../../announcers/request-annotations.ts'
+import { allRequestAnnotations, silencingAnnotations } from '../../announcers/announcers.ts'
 import type { Service } from '../../kube/objects.ts'
 import { ownPrefix } from '../record/names.ts'
 import type { Policy } from '../../settings/service-policy.ts'
@@ -40,9 +36,8 @@ function readAnnotations({ policy, announcer }: KeptOptions): string[] {
     ...annotations.prefixes,
     ...requestAnnotations.annotations,
     // Whichever software announces: a Service may show an address by the annotation of another.
-    ...metallbRequestAnnotations,
-    ...metallbPoolAnnotations,
-    kubeVipRequestAnnotation,
+    ...allRequestAnnotations,
+    ...Object.keys(silencingAnnotations),
     ...(managedAnnotation === undefined ? [] : [managedAnnotation]),
     ...locationSources.filter(({ kind }) => kind === 'annotation').map(({ name }) => name),
     ...Object.keys(announcer.request('').annotations),

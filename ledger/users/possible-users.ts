@@ -1,4 +1,4 @@
-import { kubeVipRequestAnnotation, metallbRequestAnnotations } from '../../announcers/request-annotations.ts'
+import { allRequestAnnotations as ofAllSoftware } from '../../announcers/announcers.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
@@ -11,7 +11,7 @@ import { elasticIPs } from '../record/elastic-ip.ts'
 
 /** The annotations by which a Service can request an address: ours and those of software that we do not configure. */
 export function allRequestAnnotations({ annotations }: { annotations: readonly string[] }): readonly string[] {
-  return [...new Set([...metallbRequestAnnotations, kubeVipRequestAnnotation, ...annotations])]
+  return [...new Set([...ofAllSoftware, ...annotations])]
 }
 
 /**

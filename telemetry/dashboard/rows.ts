@@ -23,6 +23,15 @@ const addresses: Row = {
       `max(${series('eip_admission_oldest_pending_seconds')})`,
     ),
     stat(
+      {
+        title: 'Oldest not announced',
+        unit: 's',
+        description: 'For how long a Service has had an address and not shown it. Seconds are normal.',
+        bad: { from: 300 },
+      },
+      `max(${series('eip_admission_oldest_unannounced_seconds')})`,
+    ),
+    stat(
       { title: 'Addresses', unit: 'short', description: 'What counts for the maximum of the cluster.' },
       `max(${series('eip_admission_addresses_counted', 'scope="cluster"')})`,
     ),

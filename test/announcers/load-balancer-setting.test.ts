@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
-import type { LoadBalancer } from '../../announcers/load-balancer-setting.ts'
+import type { LoadBalancer } from '../../announcers/setting.ts'
 import { managedSchemes } from '../../clouds/equinix-metal/balancers/scheme.ts'
 
 const equinixMetal = loadBalancer({ namespaceAlone: 'undecided', managed: managedSchemes })

@@ -11,7 +11,7 @@ import { cleanupSettings, installSettings } from '../../commands/settings/comman
 import { serveSections } from '../../commands/settings/serve.ts'
 import type { ServeSettings } from '../../commands/settings/serve.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
-import { metallbConfigMapOf } from '../../announcers/load-balancer-setting.ts'
+import { metallbConfigMapOf } from '../../announcers/metallb/scheme.ts'
 
 const env = { METAL_API_KEY: 'hidden', METAL_PROJECT_ID: 'p' }
 

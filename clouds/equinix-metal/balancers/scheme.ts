@@ -1,4 +1,4 @@
-import type { LoadBalancer, LoadBalancerScheme, Parts } from '../../../announcers/load-balancer-setting.ts'
+import type { LoadBalancer, LoadBalancerScheme, Parts } from '../../../announcers/setting.ts'
 import type { Reading } from '../../../settings/setting.ts'
 import { oneOf } from '../../../settings/words.ts'
 import { balancerMetros } from './locations.ts'

@@ -1,4 +1,4 @@
-import { metallbSharingAnnotations } from '../../../announcers/request-annotations.ts'
+import { metallbSharingAnnotations } from '../../../announcers/metallb/names.ts'
 import { type KubeObject, keyOf } from '../../../kube/objects.ts'
 import type { Judged } from './judged.ts'
 import type { Finding, Findings } from './plan.ts'

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import type { LoadBalancer } from '../../../announcers/load-balancer-setting.ts'
+import type { LoadBalancer } from '../../../announcers/setting.ts'
 import { chartFlags } from './translate.ts'
 
 type Given = {

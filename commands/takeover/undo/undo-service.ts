@@ -1,5 +1,4 @@
-import { unusedPoolName } from '../../../announcers/metallb/unused-pool-name.ts'
-import { metallbPoolAnnotations } from '../../../announcers/request-annotations.ts'
+import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/metallb/names.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, claimKey } from '../../../ledger/record/elastic-ip.ts'

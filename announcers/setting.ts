@@ -1,0 +1,39 @@
+import type { Reading } from '../settings/setting.ts'
+
+export type PeerMode = 'native' | 'frr' | 'none'
+
+/** Which software announces the addresses of Services, and how we configure it. */
+export type LoadBalancer =
+  | { kind: 'none' }
+  | { kind: 'metallb-configmap'; namespace: string; name: string }
+  | { kind: 'metallb-crd'; namespace: string; peerMode: PeerMode }
+  /** The setting chooses neither ConfigMap nor custom resources: we use the one that the cluster has. */
+  | { kind: 'metallb'; namespace: string; name: string; peerMode: PeerMode }
+  | { kind: 'kube-vip' }
+  | { kind: 'empty'; ipAnnotation: string | undefined }
+  | ManagedLoadBalancer
+
+/** Managed load balancers of the cloud, in the metro in which new ones are created. */
+export type ManagedLoadBalancer = { kind: 'emlb'; metro: string }
+
+/** How the load balancer setting differs between dialects. */
+export type LoadBalancerDialect = {
+  /** What `metallb:///<namespace>/` means when no name follows. */
+  namespaceAlone: 'crd' | 'undecided'
+  /** The schemes of the cloud's managed load balancers. */
+  managed?: Readonly<Record<string, LoadBalancerScheme>>
+  /** The annotation into which `empty://` writes the address of a Service when the URL names none. */
+  ipAnnotation?: string
+}
+
+/** The path and the parameters of a load balancer setting. */
+export type Parts = { path: string[]; parameters: Record<string, string | undefined> }
+
+/** A scheme of the load balancer setting: how it is written, what it means, and how its URL is read. */
+export type LoadBalancerScheme = {
+  written: string
+  meaning: string
+  parameters: readonly string[]
+  depth: number
+  read: (parts: Parts, dialect: LoadBalancerDialect) => Reading<LoadBalancer>
+}

@@ -1,0 +1,39 @@
+import type { Rule } from '../kube/rbac-rule.ts'
+import type { Annotation } from '../lib/annotation.ts'
+import type { RequestAnnotations } from '../settings/service-policy.ts'
+import type { Announcer } from './announcer.ts'
+import type { LoadBalancer, LoadBalancerScheme } from './setting.ts'
+
+/** How MetalLB's objects of a dialect were marked by its predecessor. */
+export type AnnouncerMarks = {
+  label: { name: string; value: string }
+  advertisement: string
+  /** The domain of the labels by which a peer in a ConfigMap counts its Services. */
+  counting: string
+}
+
+/**
+ * One announcing software: everything about it that settings, reviews, caches and rights ask for. What it is configured
+ * with, and how it withdraws an address, is in its `Announcer`.
+ */
+export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> = {
+  /** The schemes of the load balancer setting that choose it. */
+  schemes: Readonly<Record<string, LoadBalancerScheme>>
+  /** What the setting is then. */
+  kinds: readonly Kind[]
+  /** Its annotations of Services, for the reference. */
+  annotations: readonly Annotation[]
+  /** Every annotation by which a Service can request an address of it. */
+  requestAnnotations: readonly string[]
+  /** How a Service requests an address where the setting chooses it. */
+  requests(loadBalancer: LoadBalancer & { kind: Kind }): RequestAnnotations
+  /** Annotations by which it announces nothing for a Service, whatever the setting is. */
+  silencing: Readonly<Record<string, string>>
+  /** Whether it refuses an address of other families than the Service has. */
+  matchesFamilies: boolean
+  /** Whether it reads BGP peers, with their passwords, from the annotations of nodes. */
+  readsNodePeers: boolean
+  /** The rights by which we configure it, in any namespace. */
+  rules: readonly Rule[]
+  announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer
+}
