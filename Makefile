@@ -21,7 +21,7 @@ sandbox: $(installed) ## the same, but it runs until you stop it; INSTALL=helm i
 test: $(installed) control-plane chart-tools ## shows each promise once, in about ten minutes
 	@npm run --silent test
 
-test-slow: $(installed) control-plane rig chart-tools cert-manager ## the other dialects, walks, real time, real routers
+test-slow: $(installed) control-plane rig chart-tools cert-manager cilium ## the other dialects, walks, real time, real routers
 	@npm run --silent test -- --slow
 
 test-control-plane: $(installed) control-plane ## keeps an API server up, so that one test starts at once
@@ -60,6 +60,9 @@ chart-tools: $(installed) ## builds helm, kube-score and promtool, for the tests
 cert-manager: $(installed) ## builds cert-manager, for the tests of its certificates
 	@node sandbox/cert-manager/build.ts
 
+cilium: $(installed) ## builds Cilium's LB IPAM and BGP control plane, for the tests with real routers
+	@node sandbox/cilium/build.ts
+
 $(installed): package.json package-lock.json
 	@npm ci
 	@touch $@
@@ -69,4 +72,4 @@ docs/site/node_modules/.package-lock.json: docs/site/package.json docs/site/pack
 	@touch $@
 
 .PHONY: help demo sandbox test test-slow test-control-plane check bundle chaos bench generate site control-plane rig
-.PHONY: chart-tools cert-manager
+.PHONY: chart-tools cert-manager cilium

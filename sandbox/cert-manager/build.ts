@@ -1,8 +1,6 @@
 // Builds cert-manager from the Go module in this folder, once.
-import { execFile } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
+import { copyFromModule } from '../copy-from-module.ts'
 import { goPrograms } from '../go-programs.ts'
 
 const module = 'github.com/cert-manager/cert-manager'
@@ -20,18 +18,9 @@ export async function certManagerPrograms(): Promise<CertManagerPrograms> {
     programs: [{ name: 'cert-manager', package: '.', built: 'cert-manager' }],
     flags: ['-trimpath', '-ldflags', '-s -w'],
     takes: 'a minute or two on 2 cores',
-    add: (into) => copyDefinitions(dir, into),
+    add: (into) => copyFromModule({ module, dir, pattern: 'deploy/crds/*.yaml', into: join(into, 'crds') }),
   })
   return { certManager: join(folder, 'cert-manager'), crds: join(folder, 'crds') }
-}
-
-async function copyDefinitions(dir: string, into: string): Promise<void> {
-  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { cwd: dir })
-  const { Dir: source } = JSON.parse(stdout) as { Dir: string }
-  mkdirSync(join(into, 'crds'))
-  // Reads and writes instead of copying: the module cache is read-only, and a copy would keep its mode.
-  for (const file of globSync('deploy/crds/*.yaml', { cwd: source }))
-    writeFileSync(join(into, 'crds', basename(file)), readFileSync(join(source, file)))
 }
 
 if (import.meta.main) console.log(await certManagerPrograms())

@@ -1,8 +1,7 @@
 // Builds MetalLB's controller and speaker from the Go module of a version, and copies the resource definitions of it.
-import { execFile } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { promisify } from 'node:util'
+import { existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { copyFromModule } from '../copy-from-module.ts'
 import { type BuildOptions, goPrograms } from '../go-programs.ts'
 
 /** The newest version, the last of earlier series, and one that reads a ConfigMap; each has a folder here. */
@@ -40,13 +39,8 @@ export async function metallbPrograms(version: MetallbVersion, options?: BuildOp
 
 /** Copies the manifests of the module's source; versions that read a ConfigMap have none. */
 async function copyDefinitions(dir: string, into: string): Promise<void> {
-  const args = ['mod', 'download', '-json', 'go.universe.tf/metallb']
-  const { stdout } = await promisify(execFile)('go', args, { cwd: dir })
-  const { Dir: source } = JSON.parse(stdout) as { Dir: string }
-  mkdirSync(join(into, 'crds'))
-  // Reads and writes instead of copying: the module cache is read-only, and a copy would keep its mode.
-  const copy = (from: string, to: string) => writeFileSync(join(into, to), readFileSync(join(source, 'config', from)))
-  for (const file of globSync('config/crd/bases/*.yaml', { cwd: source }))
-    copy(join('crd/bases', basename(file)), join('crds', basename(file)))
-  if (existsSync(join(source, 'config/webhook/manifests.yaml'))) copy('webhook/manifests.yaml', 'webhooks.yaml')
+  const module = 'go.universe.tf/metallb'
+  await copyFromModule({ module, dir, pattern: 'config/crd/bases/*.yaml', into: join(into, 'crds') })
+  await copyFromModule({ module, dir, pattern: 'config/webhook/manifests.yaml', into })
+  if (existsSync(join(into, 'manifests.yaml'))) renameSync(join(into, 'manifests.yaml'), join(into, 'webhooks.yaml'))
 }

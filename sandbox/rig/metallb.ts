@@ -15,8 +15,7 @@ import {
   speakerArgs,
 } from './metallb-args.ts'
 import { crdManifest, webhookConfiguration } from './metallb-definitions.ts'
-
-export type Machine = { name: string; address: string }
+import type { Machine } from './register-machine.ts'
 
 /** A process of MetalLB that can be stopped and started again. */
 export type Part = { start(): Promise<void>; stop(signal?: NodeJS.Signals): Promise<void> }

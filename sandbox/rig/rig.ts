@@ -1,8 +1,9 @@
 import type { ControlPlane } from '../control-plane/start.ts'
-import { type Administrator, makeAdministrator } from './administrator.ts'
-import { type Machine, type Metallb, type MetallbOptions, type Part, makeMetallb } from './metallb.ts'
+import { makeAdministrator } from './administrator.ts'
+import { type Metallb, type MetallbOptions, type Part, makeMetallb } from './metallb.ts'
 import { createNetwork } from './network.ts'
 import { type Provider, providers } from './providers.ts'
+import { type Machine, registerMachine } from './register-machine.ts'
 import { type Routers, startRouters } from './routers.ts'
 
 export type RigOptions = {
@@ -41,7 +42,7 @@ export async function setRig(options: RigOptions): Promise<Rig> {
     routers,
     async node(machine) {
       await network.addMachine(machine.address)
-      await register(administrator, machine)
+      await registerMachine(administrator, machine)
       const speaker = await metallb.speaker(machine)
       parts.push(speaker)
       await speaker.start()
@@ -53,36 +54,4 @@ export async function setRig(options: RigOptions): Promise<Rig> {
       await network.remove()
     },
   }
-}
-
-/** Does what a kubelet does when it registers its node and when a pod becomes ready. */
-async function register(administrator: Administrator, { name, address }: Machine) {
-  await administrator.apply({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name } },
-    spec: {},
-  })
-  const pod = `web-${name}`
-  await administrator.apply({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: pod, namespace: 'default', labels: { app: 'web' } },
-    spec: {
-      nodeName: name,
-      automountServiceAccountToken: false,
-      containers: [{ name: 'web', image: 'none.invalid/none' }],
-    },
-  })
-  const conditions = ['Ready', 'ContainersReady'].map((type) => ({ type, status: 'True' }))
-  const status = { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions }
-  await administrator.run([
-    'patch',
-    'pod',
-    pod,
-    '--subresource=status',
-    '--type=merge',
-    '-p',
-    JSON.stringify({ status }),
-  ])
 }

@@ -1,8 +1,8 @@
 // What a person writes for MetalLB, in the language of each version.
 import type { MetallbVersion } from '../../sandbox/metallb/build.ts'
 import type { Administrator } from '../../sandbox/rig/administrator.ts'
-import type { Machine } from '../../sandbox/rig/metallb.ts'
 import { providers } from '../../sandbox/rig/providers.ts'
+import type { Machine } from '../../sandbox/rig/register-machine.ts'
 import { password } from './stage.ts'
 
 const namespace = 'metallb-system'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Machine } from '../../../sandbox/rig/metallb.ts'
+import type { Machine } from '../../../sandbox/rig/register-machine.ts'
 import { createNetwork } from '../../../sandbox/rig/network.ts'
 import { startRouters } from '../../../sandbox/rig/routers.ts'
 import { startKubeVip, startStandIn } from '../../rig/kube-vip.ts'
