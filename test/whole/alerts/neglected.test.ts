@@ -75,7 +75,8 @@ test(
       await pass(2, { load: false })
     }
     await stage.run('delete', kind, 'no-status')
-    await expect(['EIPAdmissionReconcilesFail'])
+    // Nobody takes its address either: `empty://` has us show it.
+    await expect(['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionReconcilesFail'])
   }),
 )
 
