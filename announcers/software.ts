@@ -1,7 +1,7 @@
 import type { Rule } from '../kube/rbac-rule.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { RequestAnnotations } from '../settings/service-policy.ts'
-import type { Announcer } from './announcer.ts'
+import type { Announcer, FormerConfiguration } from './announcer.ts'
 import type { LoadBalancer, LoadBalancerScheme } from './setting.ts'
 
 /** How MetalLB's objects of a dialect were marked by its predecessor. */
@@ -36,4 +36,6 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   /** The rights by which we configure it, in any namespace. */
   rules: readonly Rule[]
   announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer
+  /** What we may have configured it with under another setting than this one. */
+  former?(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration | undefined
 }

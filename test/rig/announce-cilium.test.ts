@@ -1,0 +1,176 @@
+// The product, Cilium's own LB IPAM and BGP, and real routers: what a Service's address means to the network.
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type CiliumRig, setCiliumRig } from '../../sandbox/rig/cilium.ts'
+import { bgpFacts } from '../whole/dialect-bgp.ts'
+import { dialectOf } from '../whole/dialects.ts'
+import { eventually } from '../whole/eventually.ts'
+import { loadBalancer } from '../whole/manifests.ts'
+import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
+import { shownIn } from '../whole/stored.ts'
+import { type TestStage, openStage, routes } from '../whole/test-stage.ts'
+
+const { here } = dialectOf('equinix-metal')
+const { provider, password = { setting: '', value: '' } } = bgpFacts('equinix-metal')
+
+type Scene = TestStage & { rig: CiliumRig; machines: string[] }
+
+/** The product, Cilium, and two machines. */
+async function onScene(play: (scene: Scene) => Promise<void>): Promise<void> {
+  const stage = await openStage()
+  const { startNode } = simulatedNodes(stage)
+  const rig = await setCiliumRig({ controlPlane: stage.controlPlane, password: password.value })
+  const machines: string[] = []
+  try {
+    await stage.startSwept({
+      env: { ...here, METAL_LOAD_BALANCER: 'cilium:///', [password.setting]: password.value },
+    })
+    for (const name of ['node-a', 'node-b']) {
+      const address = ipOf(await startNode(name), 4, 'private')
+      await rig.node({ name, address })
+      machines.push(address)
+    }
+    await play({ ...stage, rig, machines })
+  } finally {
+    await rig.stop()
+    await stage.close()
+  }
+}
+
+async function create(scene: Scene, name: string, spec: object = {}): Promise<string> {
+  const created = await scene.create(loadBalancer(name, { spec: { ...spec } }))
+  return created.spec.loadBalancerIP ?? ''
+}
+
+/** The Service shows the address, and every router sends packets for it to every machine. */
+function leadsTo(scene: Scene, name: string, address: string): Promise<true> {
+  const { machines } = scene
+  const wanted = eachRouter(machines).join()
+  return eventually(`${name} shows ${address}, which leads to ${machines.join(' and ')}`, async (observe) => {
+    const [shown, ways] = observe(await Promise.all([scene.service(name), waysTo(scene, address)]))
+    return (shownIn(shown) === address && ways.join() === wanted) || undefined
+  })
+}
+
+function leadsNowhere(scene: Scene, address: string): Promise<true> {
+  return eventually(
+    `nothing leads to ${address}`,
+    async (observe) => observe(await waysTo(scene, address)).length === 0 || undefined,
+  )
+}
+
+async function waysTo({ rig }: Scene, address: string): Promise<string[]> {
+  const ways = (await rig.routers.routes()).filter(({ prefix }) => prefix === `${address}/32`)
+  return ways.map(({ router, via }) => `${router} ${via}`).toSorted()
+}
+
+function eachRouter(machines: string[]): string[] {
+  return provider.routers.flatMap((router) => machines.map((machine) => `${router} ${machine}`)).toSorted()
+}
+
+/** Somebody reads this in an Event. */
+function says(scene: Scene, text: string): Promise<true> {
+  return eventually(`an Event says: ${text}`, async (observe) => {
+    const messages = await scene.run('get', 'events', '-A', '-o', 'jsonpath={.items[*].message}')
+    return observe(messages).includes(text) || undefined
+  })
+}
+
+function objects(scene: Scene): Promise<string> {
+  const kinds = ['loadbalancerippools', 'bgpclusterconfigs', 'bgppeerconfigs', 'bgpadvertisements']
+  const all = [...kinds, 'bgpnodeconfigoverrides'].map((kind) => `cilium${kind}`).join()
+  return scene.run('get', all, '-o', 'name', '-l', 'app.kubernetes.io/managed-by=eip-admission')
+}
+
+/** What is deleted has no way any more when its address goes back to the cloud. */
+async function leavesInOrder(scene: Scene, name: string, address: string): Promise<void> {
+  scene.cloud.control.calls.clear()
+  await scene.run('delete', 'service', name)
+  await scene.gone(name)
+  await eventually(
+    'the address is released',
+    () => scene.cloud.control.calls.all(routes.release).length > 0 || undefined,
+  )
+  const [released] = scene.cloud.control.calls.all(routes.release)
+  const lost = scene.rig.routers.changes().filter(({ what, prefix }) => what === 'lost' && prefix === `${address}/32`)
+  assert.is(lost.length, scene.machines.length * provider.routers.length)
+  const lostAtMs = Math.max(...lost.map(({ atMs }) => atMs))
+  assert.ok(lostAtMs < Date.parse(released?.at ?? ''), `lost at ${lostAtMs}, released at ${released?.at}`)
+}
+
+test('Cilium gives a Service our address, routers have ways to it, and it leaves in order', () =>
+  onScene(async (scene) => {
+    const address = await create(scene, 'web')
+    await leadsTo(scene, 'web', address)
+    await scene.settled('web')
+    // Two Services of one namespace show one address.
+    assert.is(await create(scene, 'web-too', { loadBalancerIP: address, ports: [{ port: 443 }] }), address)
+    await leadsTo(scene, 'web-too', address)
+    await scene.run('delete', 'service', 'web-too')
+    await scene.gone('web-too')
+    await leadsTo(scene, 'web', address)
+
+    // A Service that requests nothing gets none of our addresses.
+    await scene.create(
+      loadBalancer('other', { spec: { loadBalancerClass: 'io.cilium/bgp-control-plane', ports: [{ port: 8080 }] } }),
+    )
+    // While Cilium's operator is down nothing is released.
+    const leaving = await create(scene, 'leaving')
+    await leadsTo(scene, 'leaving', leaving)
+    await scene.rig.operator.stop('SIGKILL')
+    await scene.run('delete', 'service', 'leaving', '--wait=false')
+    await leadsNowhere(scene, leaving)
+    await scene.run('annotate', 'service', 'web', 'a=b')
+    assert.is(shownIn(await scene.service('leaving')), leaving)
+    assert.ok(scene.reserved().some((one) => one.address === leaving))
+    await scene.rig.operator.start()
+    await scene.gone('leaving')
+    await eventually('it is released', () => !scene.reserved().some((one) => one.address === leaving) || undefined)
+    assert.is(shownIn(await scene.service('other')), undefined)
+
+    await leavesInOrder(scene, 'web', address)
+    await scene.run('delete', 'service', 'other')
+    await eventually('nothing of ours is left', async (observe) => observe(await objects(scene)) === '' || undefined)
+  }))
+
+test("a person's own configuration of Cilium stays as it is, and Events say what is in the way", () =>
+  onScene(async (scene) => {
+    const apiVersion = 'cilium.io/v2'
+    await scene.send(['create'], {
+      apiVersion,
+      kind: 'CiliumBGPClusterConfig',
+      metadata: { name: 'fabric' },
+      spec: { bgpInstances: [{ name: 'fabric', localASN: 64999 }] },
+    })
+    // Another program has given this one an address, and Cilium's LB IPAM sleeps.
+    await scene.send(['create'], loadBalancer('lan', { spec: { loadBalancerClass: 'io.cilium/l2-announcer' } }))
+    const status = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: '192.0.2.99' }] } } })
+    await scene.run('patch', 'service', 'lan', '--subresource=status', '--type=merge', '-p', status)
+    const address = await create(scene, 'web')
+    await says(scene, 'into the status of Service default/lan')
+    assert.is(await objects(scene), '')
+    assert.is(shownIn(await scene.service('lan')), '192.0.2.99')
+    await scene.run('delete', 'service', 'lan')
+
+    // Cilium follows the first ClusterConfig of a node. Without it the sessions of ours begin.
+    await says(scene, 'narrow its nodeSelector')
+    assert.equal(await waysTo(scene, address), [])
+    await scene.run('delete', 'ciliumbgpclusterconfig', 'fabric')
+    await leadsTo(scene, 'web', address)
+
+    const network = address.replace(/\d+$/, '0/24')
+    await scene.send(['create'], {
+      apiVersion,
+      kind: 'CiliumLoadBalancerIPPool',
+      metadata: { name: 'wide' },
+      spec: { blocks: [{ cidr: network }], serviceSelector: { matchLabels: { of: 'nobody' } } },
+    })
+    const second = await create(scene, 'second')
+    await says(scene, `Take ${second} out of the blocks of wide`)
+    assert.is(shownIn(await scene.service('second')), undefined)
+    await leadsTo(scene, 'web', address)
+    await scene.run('delete', 'ciliumloadbalancerippool', 'wide')
+    await leadsTo(scene, 'second', second)
+  }))
+
+test.run()
