@@ -29,10 +29,14 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   requests(loadBalancer: LoadBalancer & { kind: Kind }): RequestAnnotations
   /** Annotations by which it announces nothing for a Service, whatever the setting is. */
   silencing: Readonly<Record<string, string>>
+  /** The classes of Services that it announces, where no setting of its own changes them. */
+  classes?: readonly string[]
   /** Whether it refuses an address of other families than the Service has. */
   matchesFamilies: boolean
   /** Whether it reads BGP peers, with their passwords, from the annotations of nodes. */
   readsNodePeers: boolean
+  /** The command that shows which BGP sessions are up. */
+  sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): string
   /** The rights by which we configure it, in any namespace. */
   rules: readonly Rule[]
   announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer

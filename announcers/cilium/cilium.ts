@@ -1,11 +1,13 @@
 import type { Annotation } from '../../lib/annotation.ts'
 import { isDnsLabel } from '../../lib/names.ts'
+import { withoutClass } from '../../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
 import type { Software } from '../software.ts'
 import { ciliumObjects } from './objects.ts'
 import { type CiliumOptions, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
 import { ciliumResources } from './resources.ts'
+import { ciliumClasses } from './waking.ts'
 
 /** By these a Service requests addresses; the second one is the name until 1.15, and counts without the first. */
 const [request, oldRequest] = ['lbipam.cilium.io/ips', 'io.cilium/lb-ipam-ips']
@@ -37,8 +39,10 @@ export const ciliumSoftware: Software<'cilium'> = {
   requestAnnotations: [request, oldRequest],
   requests: () => ({ annotations: [request, oldRequest], besideSpec: true, nothing: nobodysAddress }),
   silencing: { [request]: nobodysAddress },
+  classes: [withoutClass, ...ciliumClasses],
   matchesFamilies: true,
   readsNodePeers: false,
+  sessionsCommand: () => 'kubectl get ciliumbgpnodeconfigs -o yaml   # status.bgpInstances[].peers[].peeringState',
   rules: [
     {
       apiGroups: ['cilium.io'],
@@ -125,6 +129,13 @@ function annotations(): readonly Annotation[] {
       writers: ['user', 'eip-admission'],
       values: '`*`, or names of namespaces',
       sentence: 'Names the namespaces with whose Services the Service may share its address at Cilium.',
+    },
+    {
+      name: secretsAnnotation,
+      on: 'CiliumBGPPeerConfig',
+      writers: ['eip-admission'],
+      values: 'the name of a namespace',
+      sentence: `Where the Secret \`${secretName}\` is, so that it is removed when the setting chooses other software.`,
     },
   ]
 }

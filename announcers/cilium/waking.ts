@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import { isPool } from './resources.ts'
 
 /** The classes of Services that Cilium's LB IPAM serves, beside Services without one. */
-const ciliumClasses = ['io.cilium/bgp-control-plane', 'io.cilium/l2-announcer']
+export const ciliumClasses = ['io.cilium/bgp-control-plane', 'io.cilium/l2-announcer']
 
 /**
  * Why the first pool of a cluster would take addresses away. It wakes LB IPAM, which within a second removes what another

@@ -27,6 +27,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   silencing,
   matchesFamilies: true,
   readsNodePeers: false,
+  sessionsCommand,
   // MetalLB may be in any namespace, and may be installed after us. No other program has such objects.
   rules: [
     {
@@ -54,6 +55,15 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
         return metallb(document(loadBalancer))
     }
   },
+}
+
+/** Speakers show their sessions in their metrics alone; that takes more than the right to read objects. */
+function sessionsCommand({ namespace }: { namespace: string }): string {
+  const metrics = `/api/v1/namespaces/${namespace}/pods/$pod:7472/proxy/metrics`
+  return (
+    `for pod in $(kubectl get pods -n ${namespace} -o name | grep speaker | cut -d/ -f2); ` +
+    `do echo $pod; kubectl get --raw ${metrics} | grep ^metallb_bgp_session_up; done`
+  )
 }
 
 /** What we may have written for MetalLB under another setting: in another namespace, or in the other form. */

@@ -2,6 +2,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type CiliumRig, setCiliumRig } from '../../sandbox/rig/cilium.ts'
+import type { Result } from '../../commands/doctor/check.ts'
+import { dialects } from '../../sandbox/dialects.ts'
+import { typed } from '../whole/command-line.ts'
 import { bgpFacts } from '../whole/dialect-bgp.ts'
 import { dialectOf } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
@@ -10,8 +13,12 @@ import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
 import { shownIn } from '../whole/stored.ts'
 import { type TestStage, openStage, routes } from '../whole/test-stage.ts'
 
-const { here } = dialectOf('equinix-metal')
 const { provider, password = { setting: '', value: '' } } = bgpFacts('equinix-metal')
+const settings = {
+  ...dialectOf('equinix-metal').here,
+  METAL_LOAD_BALANCER: 'cilium:///',
+  [password.setting]: password.value,
+}
 
 type Scene = TestStage & { rig: CiliumRig; machines: string[] }
 
@@ -22,9 +29,7 @@ async function onScene(play: (scene: Scene) => Promise<void>): Promise<void> {
   const rig = await setCiliumRig({ controlPlane: stage.controlPlane, password: password.value })
   const machines: string[] = []
   try {
-    await stage.startSwept({
-      env: { ...here, METAL_LOAD_BALANCER: 'cilium:///', [password.setting]: password.value },
-    })
+    await stage.startSwept({ env: settings })
     for (const name of ['node-a', 'node-b']) {
       const address = ipOf(await startNode(name), 4, 'private')
       await rig.node({ name, address })
@@ -82,6 +87,17 @@ function objects(scene: Scene): Promise<string> {
   return scene.run('get', all, '-o', 'name', '-l', 'app.kubernetes.io/managed-by=eip-admission')
 }
 
+/** What `doctor` finds about announcing. */
+async function announcingFindings({ cloud, project, token, controlPlane }: Scene): Promise<string[]> {
+  const env = { ...dialects['equinix-metal'].env({ url: cloud.url, project, token }), ...settings }
+  const flags = ['--cloud-provider=equinixmetal', `--base-url=${cloud.url}`, `--kubeconfig=${controlPlane.kubeconfig}`]
+  const { stdout } = await typed(['doctor', ...flags, '-o', 'json'], { PATH: process.env['PATH'] ?? '', ...env })
+  const { results } = JSON.parse(stdout) as { results: Result[] }
+  return results
+    .filter(({ section, level }) => section === 'Announcing' && level !== 'ok')
+    .map(({ level, what }) => `${level}: ${what}`)
+}
+
 /** What is deleted has no way any more when its address goes back to the cloud. */
 async function leavesInOrder(scene: Scene, name: string, address: string): Promise<void> {
   scene.cloud.control.calls.clear()
@@ -103,6 +119,7 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     const address = await create(scene, 'web')
     await leadsTo(scene, 'web', address)
     await scene.settled('web')
+    assert.equal(await announcingFindings(scene), [])
     // Two Services of one namespace show one address.
     assert.is(await create(scene, 'web-too', { loadBalancerIP: address, ports: [{ port: 443 }] }), address)
     await leadsTo(scene, 'web-too', address)
@@ -155,6 +172,12 @@ test("a person's own configuration of Cilium stays as it is, and Events say what
     // Cilium follows the first ClusterConfig of a node. Without it the sessions of ours begin.
     await says(scene, 'narrow its nodeSelector')
     assert.equal(await waysTo(scene, address), [])
+    const found = await announcingFindings(scene)
+    for (const node of ['node-a', 'node-b'])
+      assert.ok(
+        found.some((text) => text.startsWith(`error: node ${node}`) && text.includes('narrow its')),
+        found.join('\n'),
+      )
     await scene.run('delete', 'ciliumbgpclusterconfig', 'fabric')
     await leadsTo(scene, 'web', address)
 
