@@ -1,15 +1,22 @@
 // The product, Cilium's own LB IPAM and BGP, and real routers: what a Service's address means to the network.
+import { dirname } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type CiliumRig, setCiliumRig } from '../../sandbox/rig/cilium.ts'
 import type { Result } from '../../commands/doctor/check.ts'
 import { dialects } from '../../sandbox/dialects.ts'
+import { allPages } from '../docs/pages.ts'
+import { typeCommands } from '../docs/type-commands.ts'
 import { typed } from '../whole/command-line.ts'
+import type { Part } from '../../sandbox/rig/metallb.ts'
 import { bgpFacts } from '../whole/dialect-bgp.ts'
 import { dialectOf } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
 import { loadBalancer } from '../whole/manifests.ts'
 import { ipOf, simulatedNodes } from '../whole/simulated-nodes.ts'
+import { mapAll } from '../../lib/map-all.ts'
+import type { Service } from '../../kube/objects.ts'
+import { services } from '../../kube/resource.ts'
 import { shownIn } from '../whole/stored.ts'
 import { type TestStage, openStage, routes } from '../whole/test-stage.ts'
 
@@ -20,7 +27,7 @@ const settings = {
   [password.setting]: password.value,
 }
 
-type Scene = TestStage & { rig: CiliumRig; machines: string[] }
+type Scene = TestStage & { rig: CiliumRig; machines: string[]; agents: Part[] }
 
 /** The product, Cilium, and two machines. */
 async function onScene(play: (scene: Scene) => Promise<void>): Promise<void> {
@@ -28,14 +35,15 @@ async function onScene(play: (scene: Scene) => Promise<void>): Promise<void> {
   const { startNode } = simulatedNodes(stage)
   const rig = await setCiliumRig({ controlPlane: stage.controlPlane, password: password.value })
   const machines: string[] = []
+  const agents: Part[] = []
   try {
     await stage.startSwept({ env: settings })
     for (const name of ['node-a', 'node-b']) {
       const address = ipOf(await startNode(name), 4, 'private')
-      await rig.node({ name, address })
+      agents.push((await rig.node({ name, address })).agent)
       machines.push(address)
     }
-    await play({ ...stage, rig, machines })
+    await play({ ...stage, rig, machines, agents })
   } finally {
     await rig.stop()
     await stage.close()
@@ -49,7 +57,13 @@ async function create(scene: Scene, name: string, spec: object = {}): Promise<st
 
 /** The Service shows the address, and every router sends packets for it to every machine. */
 function leadsTo(scene: Scene, name: string, address: string): Promise<true> {
-  const { machines } = scene
+  return leadsToMachines(scene, { name, address, machines: scene.machines })
+}
+
+type Shown = { name: string; address: string; machines: string[] }
+
+/** The Service shows the address, and every router sends packets for it to these machines alone. */
+function leadsToMachines(scene: Scene, { name, address, machines }: Shown): Promise<true> {
   const wanted = eachRouter(machines).join()
   return eventually(`${name} shows ${address}, which leads to ${machines.join(' and ')}`, async (observe) => {
     const [shown, ways] = observe(await Promise.all([scene.service(name), waysTo(scene, address)]))
@@ -98,6 +112,23 @@ async function announcingFindings({ cloud, project, token, controlPlane }: Scene
     .map(({ level, what }) => `${level}: ${what}`)
 }
 
+/** Every command of the guide finds what it names. */
+async function typeGuide({ controlPlane, dir }: Scene): Promise<void> {
+  const guide = allPages().find(({ file }) => file === 'docs/guides/cilium.md')
+  const blocks = guide?.blocks.filter(({ lang }) => lang === 'sh') ?? []
+  assert.ok(blocks.length > 0)
+  for (const { text } of blocks) {
+    const env = {
+      ...process.env,
+      KUBECONFIG: controlPlane.kubeconfig,
+      PATH: `${dirname(controlPlane.kubectl)}:${process.env['PATH']}`,
+    }
+    const { code, printed } = await typeCommands({ commands: text, dir, env, patienceMs: 30_000 })
+    assert.is(code, 0, printed)
+    assert.not.match(printed, 'No resources found')
+  }
+}
+
 /** What is deleted has no way any more when its address goes back to the cloud. */
 async function leavesInOrder(scene: Scene, name: string, address: string): Promise<void> {
   scene.cloud.control.calls.clear()
@@ -120,6 +151,7 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     await leadsTo(scene, 'web', address)
     await scene.settled('web')
     assert.equal(await announcingFindings(scene), [])
+    await typeGuide(scene)
     // Two Services of one namespace show one address.
     assert.is(await create(scene, 'web-too', { loadBalancerIP: address, ports: [{ port: 443 }] }), address)
     await leadsTo(scene, 'web-too', address)
@@ -194,6 +226,51 @@ test("a person's own configuration of Cilium stays as it is, and Events say what
     await leadsTo(scene, 'web', address)
     await scene.run('delete', 'ciliumloadbalancerippool', 'wide')
     await leadsTo(scene, 'second', second)
+  }))
+
+/** Ready endpoints of a Service on these nodes. */
+async function endpointsOn(scene: Scene, service: string, nodes: string[]): Promise<void> {
+  await scene.send(['apply'], {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: service, namespace: 'default', labels: { 'kubernetes.io/service-name': service } },
+    addressType: 'IPv4',
+    endpoints: nodes.map((nodeName, n) => ({ addresses: [`10.9.0.${n + 1}`], nodeName, conditions: { ready: true } })),
+    ports: [{ port: 80 }],
+  })
+}
+
+test('with policy Local an address follows its endpoints, and 200 Services at once have their routes', () =>
+  onScene(async (scene) => {
+    const [one = '', other = ''] = scene.machines
+    const name = 'local'
+    const address = await create(scene, name, { selector: null, externalTrafficPolicy: 'Local' })
+    await endpointsOn(scene, name, ['node-a'])
+    await leadsToMachines(scene, { name, address, machines: [one] })
+    await endpointsOn(scene, name, ['node-a', 'node-b'])
+    await leadsTo(scene, name, address)
+    await endpointsOn(scene, name, ['node-b'])
+    await leadsToMachines(scene, { name, address, machines: [other] })
+    await endpointsOn(scene, name, ['node-a', 'node-b'])
+    await leadsTo(scene, name, address)
+    const [, agent] = scene.agents
+    await agent?.stop('SIGKILL')
+    await leadsToMachines(scene, { name, address, machines: [one] })
+    await agent?.start()
+    await leadsTo(scene, name, address)
+
+    const names = Array.from({ length: 200 }, (_, n) => `web-${n}`)
+    await mapAll(
+      names,
+      (each) => scene.client.create(services, loadBalancer(each, { namespace: 'default' }) as Service),
+      8,
+    )
+    const ways = (names.length + 1) * provider.routers.length * scene.machines.length
+    await eventually(
+      `${ways} ways`,
+      async (observe) => observe((await scene.rig.routers.routes()).length) === ways || undefined,
+    )
+    assert.is(scene.reserved().length, names.length + 1)
   }))
 
 test.run()
