@@ -159,9 +159,15 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     await scene.gone('web-too')
     await leadsTo(scene, 'web', address)
 
-    // A Service that requests nothing gets none of our addresses.
-    await scene.create(
-      loadBalancer('other', { spec: { loadBalancerClass: 'io.cilium/bgp-control-plane', ports: [{ port: 8080 }] } }),
+    // A tenant requests the address for a Service of another namespace, and offers to share it.
+    const sharing = { 'lbipam.cilium.io/sharing-key': address, 'lbipam.cilium.io/sharing-cross-namespace': '*' }
+    await scene.send(
+      ['create'],
+      loadBalancer('other', {
+        namespace: 'kube-public',
+        annotations: { 'lbipam.cilium.io/ips': address, ...sharing },
+        spec: { loadBalancerClass: 'io.cilium/bgp-control-plane', ports: [{ port: 8080 }] },
+      }),
     )
     // While Cilium's operator is down nothing is released.
     const leaving = await create(scene, 'leaving')
@@ -175,10 +181,11 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     await scene.rig.operator.start()
     await scene.gone('leaving')
     await eventually('it is released', () => !scene.reserved().some((one) => one.address === leaving) || undefined)
-    assert.is(shownIn(await scene.service('other')), undefined)
+    const other = await scene.client.get(services, { namespace: 'kube-public', name: 'other' })
+    assert.equal(other?.status?.loadBalancer, {}, 'a pool of ours serves no other Service')
 
     await leavesInOrder(scene, 'web', address)
-    await scene.run('delete', 'service', 'other')
+    await scene.run('delete', 'service', 'other', '-n', 'kube-public')
     await eventually('nothing of ours is left', async (observe) => observe(await objects(scene)) === '' || undefined)
   }))
 
