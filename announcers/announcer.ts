@@ -18,7 +18,13 @@ export type Peer = {
 }
 
 /** The BGP peers of a node. `hostname` is the value of its label kubernetes.io/hostname. */
-export type NodePeers = { node: string; hostname: string; peers: Peer[] }
+export type NodePeers = {
+  node: string
+  hostname: string
+  peers: Peer[]
+  /** Annotations of the node, by which the software says what it does there. */
+  annotations?: Readonly<Record<string, string>>
+}
 
 /** An address, and the Services that show it. */
 export type Announced = { address: string; services: Key[] }
@@ -56,9 +62,9 @@ export type ObjectConfiguration = {
   namespace: string
   /**
    * The kinds of our objects in the order in which they are written; they are removed in the reverse order. Of a kind
-   * with `only` we may change the object of that name and no other.
+   * with `only` we may change the object of that name and no other. `isShared`: people edit that object too.
    */
-  kinds: { resource: Resource<KubeObject>; only?: string }[]
+  kinds: { resource: Resource<KubeObject>; only?: string; isShared?: true }[]
   /** The software that brings these kinds, for a person whose cluster lacks them. */
   from: string
   /** Whether we may remove an object: we wrote it, or a predecessor left it. */
@@ -106,6 +112,8 @@ export type FormerConfiguration = {
   /** The label selector of objects that we wrote, and the kinds that it finds in any namespace. */
   selector: string
   kinds: Resource<KubeObject>[]
+  /** Objects of people in which we may have written something. */
+  shared?: { resource: Resource<KubeObject>; name: string }[]
   /** What wrote the objects that were found, without anything that a predecessor left. */
   configurations(found: KubeObject[]): ObjectConfiguration[]
   document?: DocumentConfiguration

@@ -1,6 +1,7 @@
 import type { Rule } from '../kube/rbac-rule.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { Announcer } from './announcer.ts'
+import { calicoSoftware } from './calico/calico.ts'
 import { ciliumSoftware } from './cilium/cilium.ts'
 import { emptySoftware } from './empty.ts'
 import { external } from './external.ts'
@@ -10,7 +11,13 @@ import type { LoadBalancer } from './setting.ts'
 import type { AnnouncerMarks, Software } from './software.ts'
 
 /** Every announcing software, in the order of the documentation. */
-export const softwares: readonly Software[] = [metallbSoftware, ciliumSoftware, kubeVipSoftware, emptySoftware]
+export const softwares: readonly Software[] = [
+  metallbSoftware,
+  ciliumSoftware,
+  calicoSoftware,
+  kubeVipSoftware,
+  emptySoftware,
+]
 
 /** The software that the load balancer setting chooses; undefined where none announces addresses of ours. */
 export function softwareOf({ kind }: LoadBalancer): Software | undefined {

@@ -11,6 +11,8 @@ export type LoadBalancer =
   | { kind: 'metallb'; namespace: string; name: string; peerMode: PeerMode }
   /** `secretsNamespace` is where Cilium reads the Secrets of its BGP sessions. */
   | { kind: 'cilium'; secretsNamespace: string }
+  /** `namespace` is that of calico-node. */
+  | { kind: 'calico'; namespace: string }
   | { kind: 'kube-vip' }
   | { kind: 'empty'; ipAnnotation: string | undefined }
   | ManagedLoadBalancer

@@ -5,7 +5,16 @@ export type AnnotationWriter = 'administrator' | 'eip-admission' | 'kubelet' | '
 export type Annotation = {
   name: string
   /** The kind of object that carries it. */
-  on: 'CiliumBGPPeerConfig' | 'ConfigMap' | 'Deployment' | 'ElasticIP' | 'Node' | 'Secret' | 'Service'
+  on:
+    | 'BGPConfiguration'
+    | 'BGPPeer'
+    | 'CiliumBGPPeerConfig'
+    | 'ConfigMap'
+    | 'Deployment'
+    | 'ElasticIP'
+    | 'Node'
+    | 'Secret'
+    | 'Service'
   writers: readonly AnnotationWriter[]
   /** The values that it may have, in Markdown. */
   values: string

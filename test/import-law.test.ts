@@ -90,7 +90,7 @@ const floors: Record<string, (string | string[])[]> = {
   announcers: [
     ['announcer.ts', 'setting.ts', 'software.ts', 'external.ts'],
     'shared',
-    ['empty.ts', 'kube-vip.ts', 'metallb', 'cilium'],
+    ['empty.ts', 'kube-vip.ts', 'metallb', 'cilium', 'calico'],
     'announcers.ts',
     'load-balancer-setting.ts',
   ],

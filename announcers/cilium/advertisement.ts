@@ -1,12 +1,9 @@
 import type { WantedObject } from '../announcer.ts'
 import { distinct } from '../shared/order.ts'
 import { ownLabels, ownName } from './ownership.ts'
-import type { ShownAddress } from './pools.ts'
+import type { ShownAddress } from '../shared/shown-addresses.ts'
 import { type BGPAdvertisement, apiVersion } from './resources.ts'
 import { exactSelectors } from './services-selector.ts'
-
-/** The label by which our peer configurations find our advertisement. */
-export const advertiseLabel = { 'eip-admission.dev/advertise': 'cloud' }
 
 /**
  * What the cloud's routers learn: the addresses of exactly these Services. The router would refuse any other address, and
@@ -23,7 +20,7 @@ export function advertisementOf(shown: readonly ShownAddress[]): WantedObject[] 
   const object: BGPAdvertisement = {
     apiVersion,
     kind: 'CiliumBGPAdvertisement',
-    metadata: { name: ownName, labels: { ...ownLabels, ...advertiseLabel } },
+    metadata: { name: ownName, labels: ownLabels },
     spec: { advertisements },
   }
   return [{ object, subjects: services.map((service) => ({ service })) }]

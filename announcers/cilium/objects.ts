@@ -6,7 +6,8 @@ import { distinctProblems } from '../shared/order.ts'
 import { advertisementOf } from './advertisement.ts'
 import { type CiliumOptions, isOurs, secretName } from './ownership.ts'
 import { peersOf } from './peers.ts'
-import { holds, keptPools, poolName, poolsOf, shownAddresses } from './pools.ts'
+import { shownAddresses } from '../shared/shown-addresses.ts'
+import { holds, keptPools, poolName, poolsOf } from './pools.ts'
 import { reportedProblems } from './reported-problems.ts'
 import { ciliumResources, isPool } from './resources.ts'
 import { wakingProblems } from './waking.ts'
@@ -42,7 +43,7 @@ export function ciliumObjects(options: CiliumOptions): ObjectConfiguration {
 }
 
 function configure(options: CiliumOptions, state: Announcements, existing: readonly KubeObject[]) {
-  const { shown, problems } = shownAddresses(state.addresses)
+  const { shown, problems } = shownAddresses(state.addresses, 'Cilium')
   const own = poolsOf(shown, existing)
   const all = [...own.wanted, ...keptPools(state, own.wanted, existing)]
   const found = [...problems, ...own.problems]

@@ -10,7 +10,6 @@ import {
   sessionProblem,
   sessionsWithOnePassword,
 } from '../shared/sessions.ts'
-import { advertiseLabel } from './advertisement.ts'
 import { type CiliumOptions, isOurs, ownLabels, ownName, secretName, secretsAnnotation } from './ownership.ts'
 import {
   type BGPClusterConfig,
@@ -122,7 +121,7 @@ function peerConfigOf(name: string, sessions: Session[], { secretsNamespace }: C
       ...(first.password === undefined ? {} : { authSecretRef: secretName }),
       ebgpMultihop: first.isMultihop ? anyDistance : direct,
       timers: { connectRetryTimeSeconds: 5, holdTimeSeconds: 30, keepAliveTimeSeconds: 10 },
-      families: [{ afi: 'ipv4', safi: 'unicast', advertisements: { matchLabels: advertiseLabel } }],
+      families: [{ afi: 'ipv4', safi: 'unicast', advertisements: { matchLabels: ownLabels } }],
     },
   }
   return [{ object, subjects: subjectsOf(sessions) }]

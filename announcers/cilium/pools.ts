@@ -1,39 +1,17 @@
-import type { Announced, Announcements, Problem, WantedObject } from '../announcer.ts'
+import type { Announcements, Problem, WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
-import { quote } from '../../lib/quote.ts'
 import { nameOf, parseAddress, prefixOf } from '../shared/address.ts'
-import { compareTexts, distinct } from '../shared/order.ts'
+import type { ShownAddress } from '../shared/shown-addresses.ts'
 import { isOurs, ownLabels, ownName } from './ownership.ts'
 import { type LoadBalancerIPPool, apiVersion, isPool } from './resources.ts'
 import { servicesSelector } from './services-selector.ts'
-
-/** An address, and the Services that show it, each once and in order. */
-export type ShownAddress = { address: IpAddress; services: string[] }
 
 /** The name of the pool of an address; undefined for a text that is none. */
 export function poolName(text: string): string | undefined {
   const address = parseAddress(text)
   return address && `${ownName}-${nameOf(address)}`
-}
-
-/** Every address that Services show and the cloud's routers can learn, and why the others cannot be announced. */
-export function shownAddresses(announced: readonly Announced[]): { shown: ShownAddress[]; problems: Problem[] } {
-  const shown = new Map<string, ShownAddress>()
-  const problems: Problem[] = []
-  for (const { address: text, services } of announced) {
-    const address = parseAddress(text)
-    if (address?.family === 'ipv4') {
-      const known = shown.get(address.text)?.services ?? []
-      if (services.length > 0) shown.set(address.text, { address, services: distinct([...known, ...services]) })
-      continue
-    }
-    const message = `${quote(text)} is not an IPv4 address, and eip-admission has Cilium announce no other`
-    problems.push(...services.map((service) => ({ subject: { service }, message })))
-  }
-  const ordered = [...shown].toSorted(([one], [other]) => compareTexts(one, other))
-  return { shown: ordered.map(([, one]) => one), problems }
 }
 
 type Pools = { wanted: WantedObject[]; problems: Problem[] }

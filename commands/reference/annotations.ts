@@ -35,7 +35,7 @@ ${prefixes}
 - \`{{n}}\` is the number of a peer, which begins with 0.
 `
 
-const announcerIntro = `Annotations of MetalLB, Cilium and kube-vip. They count if the load balancer setting chooses that software. With
+const announcerIntro = `Annotations of MetalLB, Cilium, Calico and kube-vip. They count if the load balancer setting chooses that software. With
 \`empty://\`, the annotation that its \`ip-annotation\` names does the same. An address that a user requests in this way is an own
 address: eip-admission reserves nothing for it.
 `

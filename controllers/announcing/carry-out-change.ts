@@ -17,7 +17,7 @@ export type Outcome = { refused: Problem[]; isWrite: boolean; hasBegun: boolean 
 export async function carryOutChange(deps: Deps, change: Change, signal: AbortSignal): Promise<Outcome> {
   const { kinds, sessionsOf } = deps.configuration
   const { kind } = 'remove' in change ? change.remove : change.write.object
-  const resource = kinds.map((one) => one.resource).find((one) => one.kind === kind)
+  const { resource, isShared } = kinds.find((one) => one.resource.kind === kind) ?? {}
   if (!resource) throw new Error(`eip-admission does not know where objects of kind ${kind} are; please report it`)
   if ('remove' in change) {
     const { namespace, name, uid } = change.remove.metadata
@@ -26,23 +26,39 @@ export async function carryOutChange(deps: Deps, change: Change, signal: AbortSi
   }
   const { write, stored } = change
   const refused = await refusals(deps.configuration, write, () =>
-    send(deps, { resource, object: write.object, stored }, signal),
+    send(deps, { resource, object: write.object, stored, isShared }, signal),
   )
   const isNew = !stored && sessionsOf?.(write.object) !== undefined
   return { refused, isWrite: true, hasBegun: isNew && refused.length === 0 }
 }
 
-type Sent = { resource: Resource<KubeObject>; object: KubeObject; stored: KubeObject | undefined }
+type Sent = {
+  resource: Resource<KubeObject>
+  object: KubeObject
+  stored: KubeObject | undefined
+  isShared: true | undefined
+}
 
 /**
  * Only what differs, in a patch. An apply fails where the object was written in another version. Its list of managed
- * fields is in the old version, which lacks fields that have a default in the new one.
+ * fields is in the old version, which lacks fields that have a default in the new one. What people edit too conflicts
+ * if they did so since we read it.
  */
-async function send({ client }: Deps, { resource, object, stored }: Sent, signal: AbortSignal): Promise<void> {
+async function send(
+  { client }: Deps,
+  { resource, object, stored, isShared }: Sent,
+  signal: AbortSignal,
+): Promise<void> {
   const { namespace, name } = object.metadata
   const options = { fieldManager, signal }
-  if (!stored) await client.apply(resource, object, options)
-  else await client.patch(resource, { namespace, name, patch: { merge: missingFrom(stored, object) } }, options)
+  if (!stored) {
+    await (isShared ? client.create(resource, object, options) : client.apply(resource, object, options))
+    return
+  }
+  const missing = missingFrom(stored, object) as Partial<KubeObject>
+  const { resourceVersion } = stored.metadata
+  const merge = isShared ? { ...missing, metadata: { ...missing.metadata, resourceVersion } } : missing
+  await client.patch(resource, { namespace, name, patch: { merge } }, options)
 }
 
 /** A refusal by the API server or a webhook, or an unknown kind, is a problem of its subjects. All else is an error. */

@@ -75,7 +75,7 @@ async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[
   const found = kinds.map(async ({ resource, only }) =>
     only === undefined
       ? listAllKnown(client, resource, { namespace, signal })
-      : [await client.get(resource, { namespace, name: only }, { signal })],
+      : [await ifKnown(undefined, () => client.get(resource, { namespace, name: only }, { signal }))],
   )
   return (await Promise.all(found)).flat().filter((object) => object !== undefined)
 }

@@ -21,7 +21,7 @@ type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'pee
 
 /** Brings the announcing software's configuration to the addresses and peers of now; undefined where we configure none. */
 export function makeAnnouncing(deps: Deps): Announcing | undefined {
-  const { peerFacts } = deps
+  const { peerFacts, caches } = deps
   const configurator = configuratorOf(deps)
   const showing = (address: string) =>
     announcedAddresses(serviceStates(deps, (service) => mentionsAddress(service, address)))
@@ -40,7 +40,10 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
           undecided: undecidedAddresses(states),
           leaving: leavingAddresses(states),
           foreign: foreignStatuses(states),
-          nodes: peerFacts.all(),
+          nodes: peerFacts.all().map((fact) => {
+            const { annotations } = caches.nodes.get(fact.node)?.metadata ?? {}
+            return { ...fact, ...(annotations && { annotations }) }
+          }),
         }
       },
     })

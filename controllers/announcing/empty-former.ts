@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import { configureObjects } from './configure-objects.ts'
-import { listAllKnown } from './list-known.ts'
+import { ifKnown, listAllKnown } from './list-known.ts'
 import { type ConfigureResult, type Configurator, nothingDone, nothingToAnnounce } from './configurator.ts'
 
 type Deps = {
@@ -49,8 +49,12 @@ export function formerObjects(deps: {
     kind === current?.announcing.kind && namespace === current.namespace
   const here = async (signal: AbortSignal): Promise<Configurator[]> => {
     const found = former.kinds.map((kind) => listAllKnown(client, kind, { labelSelector: former.selector, signal }))
+    const shared = (former.shared ?? []).map(({ resource, name }) =>
+      ifKnown(undefined, () => client.get(resource, { name }, { signal })),
+    )
+    const all = [...(await Promise.all(found)).flat(), ...(await Promise.all(shared))]
     return former
-      .configurations((await Promise.all(found)).flat())
+      .configurations(all.filter((object) => object !== undefined))
       .filter((configuration) => !isCurrent(configuration))
       .map((configuration) => configureObjects({ client, configuration }))
   }

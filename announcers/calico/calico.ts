@@ -1,0 +1,93 @@
+import type { Annotation } from '../../lib/annotation.ts'
+import { isDnsLabel } from '../../lib/names.ts'
+import type { FormerConfiguration } from '../announcer.ts'
+import type { LoadBalancerScheme } from '../setting.ts'
+import type { Software } from '../software.ts'
+import { calicoObjects } from './objects.ts'
+import { configurationName, ownEntries } from './configuration.ts'
+import { entriesAnnotation, isCreated, namespaceAnnotation, ownSelector, secretName } from './ownership.ts'
+import { calicoResources, isConfiguration } from './resources.ts'
+
+const { peers, filters, configurations } = calicoResources
+
+const scheme: LoadBalancerScheme = {
+  written: 'calico:///[namespace]',
+  meaning:
+    'Calico 3.31 or later, with BGP and its API server. eip-admission writes its peers, a filter and the list of ' +
+    'addresses, and the status of Services. The namespace is that of calico-node, `calico-system` by default.',
+  parameters: [],
+  depth: 1,
+  read: ({ path: [namespace = 'calico-system'] }) =>
+    isDnsLabel(namespace)
+      ? { value: { kind: 'calico', namespace } }
+      : { right: 'the name of a namespace after the slashes' },
+}
+
+/** Calico. It announces what the status of a Service shows, if its list has that address; we write both. */
+export const calicoSoftware: Software<'calico'> = {
+  schemes: { calico: scheme },
+  kinds: ['calico'],
+  annotations: annotations(),
+  requestAnnotations: [],
+  requests: () => ({ annotations: [], besideSpec: true }),
+  silencing: {},
+  matchesFamilies: false,
+  readsNodePeers: false,
+  sessionsCommand: () => 'calicoctl node status   # on each node',
+  rules: [
+    {
+      apiGroups: ['projectcalico.org'],
+      resources: ['bgppeers', 'bgpfilters', 'bgpconfigurations'],
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+    },
+    {
+      apiGroups: ['projectcalico.org'],
+      resources: ['ippools', 'kubecontrollersconfigurations'],
+      verbs: ['get', 'list'],
+    },
+    {
+      apiGroups: [''],
+      resources: ['secrets'],
+      resourceNames: [secretName],
+      verbs: ['get', 'create', 'patch', 'delete'],
+    },
+  ],
+  announcer: ({ namespace }) => ({
+    name: 'calico',
+    request: (address) => ({ annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }),
+    configuration: calicoObjects({ namespace }),
+  }),
+  former: ({ kind }) => (kind === 'calico' ? undefined : formerCalico),
+}
+
+/** What we wrote while the setting chose Calico. Our peers know where the Secret of that time is. */
+const formerCalico: FormerConfiguration = {
+  selector: ownSelector,
+  kinds: [peers, filters],
+  shared: [{ resource: configurations, name: configurationName }],
+  configurations(found) {
+    const ours = found.filter((one) => isCreated(one) || (isConfiguration(one) && ownEntries(one).length > 0))
+    if (ours.length === 0) return []
+    const known = ours.flatMap(({ metadata }) => metadata.annotations?.[namespaceAnnotation] ?? [])
+    return [...new Set([...known, 'calico-system'])].map((namespace) => calicoObjects({ namespace }))
+  },
+}
+
+function annotations(): readonly Annotation[] {
+  return [
+    {
+      name: entriesAnnotation,
+      on: 'BGPConfiguration',
+      writers: ['eip-admission'],
+      values: 'networks of one address, with commas between them',
+      sentence: 'Which entries of `spec.serviceLoadBalancerIPs` are ours. All others stay as they are.',
+    },
+    {
+      name: namespaceAnnotation,
+      on: 'BGPPeer',
+      writers: ['eip-admission'],
+      values: 'the name of a namespace',
+      sentence: `Where the Secret \`${secretName}\` is, so that it is removed when the setting chooses other software.`,
+    },
+  ]
+}

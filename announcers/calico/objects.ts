@@ -1,0 +1,91 @@
+import type { Announcements, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import { secrets } from '../../kube/resource.ts'
+import { parseAddress, prefixOf } from '../shared/address.ts'
+import { distinctProblems } from '../shared/order.ts'
+import { type ShownAddress, shownAddresses } from '../shared/shown-addresses.ts'
+import { configurationName, configurationOf, hasEntry, isOnlyOurs, widerEntries } from './configuration.ts'
+import { type CalicoOptions, isCreated, ownLabels, ownName, secretName } from './ownership.ts'
+import { peersOf } from './peers.ts'
+import { type BGPFilter, apiVersion, calicoResources, isConfiguration, isControllers, isIPPool } from './resources.ts'
+
+const { peers, filters, configurations, pools, controllers } = calicoResources
+
+/** Calico's BGP, configured by its resources. */
+export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
+  return {
+    kind: 'objects',
+    namespace: options.namespace,
+    // A filter before its peers, so that no route of the cloud gets into the kernel.
+    kinds: [
+      { resource: secrets, only: secretName },
+      { resource: filters },
+      { resource: peers },
+      { resource: configurations, only: configurationName, isShared: true },
+      { resource: pools },
+      { resource: controllers, only: 'default' },
+    ],
+    from: 'Calico 3.31 or later, with its API server (projectcalico.org/v3)',
+    isOurs: (object) => (isConfiguration(object) ? isOnlyOurs(object) : isCreated(object)),
+    objects: (state, existing) => configure(options, state, existing),
+    reports: [],
+    reportedProblems: () => [],
+    announcing: configurations,
+    nameFor: () => configurationName,
+    hasAddress(object, text) {
+      const address = parseAddress(text)
+      return address !== undefined && isConfiguration(object) && hasEntry(object, prefixOf(address))
+    },
+  }
+}
+
+function configure(options: CalicoOptions, state: Announcements, existing: readonly KubeObject[]) {
+  const { shown, problems } = shownAddresses(state.addresses, 'Calico')
+  const list = configurationOf(shown, existing)
+  const found = [...problems, ...widerEntries(shown, existing)]
+  if (shown.length === 0) return { wanted: list, problems: distinctProblems(found) }
+  const taking = otherWriter(existing)
+  if (taking) return { wanted: kept(existing), problems: distinctProblems([...found, ...refusals(shown, taking)]) }
+  const own = peersOf(state.nodes, options, existing)
+  const wanted = [...own.secret, filterOf(shown), ...own.wanted, ...list]
+  return { wanted, problems: distinctProblems([...found, ...own.problems]) }
+}
+
+/** Routes of other nodes come first: a node that learned one in the mesh would announce it as if it served the address. */
+function filterOf(shown: readonly ShownAddress[]): WantedObject {
+  const accepted = shown.map(({ address }) => ({
+    action: 'Accept' as const,
+    matchOperator: 'Equal' as const,
+    cidr: prefixOf(address),
+  }))
+  const object: BGPFilter = {
+    apiVersion,
+    kind: 'BGPFilter',
+    metadata: { name: ownName, labels: ownLabels },
+    spec: {
+      importV4: [{ action: 'Reject' }],
+      exportV4: [{ action: 'Reject', source: 'RemotePeers' }, ...accepted, { action: 'Reject' }],
+    },
+  }
+  return { object, subjects: shown.flatMap(({ services }) => services.map((service) => ({ service }))) }
+}
+
+/** The IPPool by which Calico itself writes the status of every Service, as we do; undefined where it does not. */
+function otherWriter(existing: readonly KubeObject[]): string | undefined {
+  const [settings] = existing.filter(isControllers)
+  if (settings?.spec?.controllers?.loadBalancer?.assignIPs === 'RequestedServicesOnly') return undefined
+  return existing.filter(isIPPool).find(({ spec }) => spec?.allowedUses?.includes('LoadBalancer'))?.metadata.name
+}
+
+function refusals(shown: readonly ShownAddress[], pool: string): Problem[] {
+  const message =
+    `nothing is changed at Calico: IPPool ${pool} is for load balancers, so Calico writes the status of each Service too. ` +
+    'Delete it, or set spec.controllers.loadBalancer.assignIPs of KubeControllersConfiguration default to RequestedServicesOnly'
+  return shown.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
+}
+
+/** What we wrote, as it is: an address that has a way keeps it. */
+function kept(existing: readonly KubeObject[]): WantedObject[] {
+  const ours = existing.filter((one) => isCreated(one) || isConfiguration(one))
+  return ours.map((object) => ({ object, subjects: [] }))
+}

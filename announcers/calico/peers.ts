@@ -1,0 +1,125 @@
+import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
+import type { KubeObject, Secret } from '../../kube/objects.ts'
+import { nameOf, parseAddress } from '../shared/address.ts'
+import { distinct } from '../shared/order.ts'
+import { type Session, possibleSessions, sessionProblem, sessionsWithOnePassword } from '../shared/sessions.ts'
+import { type CalicoOptions, isCreated, namespaceAnnotation, ownLabels, ownName, secretName } from './ownership.ts'
+import { type BGPPeer, apiVersion, isPeer } from './resources.ts'
+
+/** `secret` holds the password of the sessions, `wanted` are the peers of each node. */
+export type Peers = { secret: WantedObject[]; wanted: WantedObject[]; problems: Problem[] }
+
+const families = {
+  possible: ['ipv4'] as const,
+  otherwise: 'and eip-admission has Calico announce IPv4 addresses alone',
+}
+
+/** By this annotation of a node Calico says from which address it speaks. */
+const nodeAddressAnnotation = 'projectcalico.org/IPv4Address'
+
+/** Calico's schema has AS numbers of 32 bits with a sign. */
+const maxAsn = 2 ** 31 - 1
+
+/** The sessions of every node with the routers of its cloud: a BGPPeer for each. */
+export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, existing: readonly KubeObject[]): Peers {
+  const { sessions, problems, password } = sessionsWithOnePassword(possibleSessions(nodes, families))
+  const addressOf = new Map(nodes.map(({ node, annotations = {} }) => [node, annotations[nodeAddressAnnotation]]))
+  const peers = existing.filter(isPeer)
+  const judged = sessions.map((session) => {
+    const name = `${ownName}-${session.node}-${nameOf(session.router)}`
+    const stored = peers.find((one) => isCreated(one) && one.metadata.name === name)
+    const reason = unusableReason(session) ?? foreignReason(session, peers) ?? outdatedReason(stored)
+    return { session, name, stored, reason }
+  })
+  const possible = judged.filter(({ reason }) => reason === undefined)
+  const using = possible.map(({ session }) => session).filter((session) => session.password !== undefined)
+  return {
+    secret: password === undefined || using.length === 0 ? [] : [secretOf(password, using, options)],
+    wanted: judged.flatMap(({ session, name, stored, reason }): WantedObject[] => {
+      const subjects = [{ node: session.node }]
+      if (reason === undefined)
+        return [{ object: peerOf(session, { name, options, nodeAddress: addressOf.get(session.node) }), subjects }]
+      // A session that works still must not end because of a problem that came later.
+      return stored ? [{ object: stored, subjects }] : []
+    }),
+    problems: [
+      ...problems,
+      ...judged.flatMap(({ session, reason }) => (reason === undefined ? [] : [sessionProblem(session.node, reason)])),
+      ...possible.flatMap(({ session }) => sourceProblem(session, addressOf.get(session.node))),
+    ],
+  }
+}
+
+function unusableReason({ localAsn, peerAsn, password = '' }: Session): string | undefined {
+  const tooLarge = [localAsn, peerAsn].find((asn) => asn > maxAsn)
+  if (tooLarge !== undefined) return `AS number ${tooLarge} is larger than ${maxAsn}, the largest that Calico accepts`
+  // Calico writes it between quotation marks into the configuration of BIRD.
+  return password.includes('"') ? 'its password has a quotation mark, which Calico cannot write' : undefined
+}
+
+/** Of two peers with one address Calico takes either. One with a selector may select the node. */
+function foreignReason({ node, router }: Session, peers: readonly BGPPeer[]): string | undefined {
+  const foreign = peers.find(
+    (one) =>
+      !isCreated(one) &&
+      parseAddress(one.spec.peerIP?.replace(/:\d+$/, '') ?? '')?.text === router.text &&
+      (one.spec.node === undefined || one.spec.node === '' || one.spec.node === node),
+  )
+  return (
+    foreign &&
+    `BGPPeer ${foreign.metadata.name}, which eip-admission does not manage, speaks with router ${router.text} too; delete it`
+  )
+}
+
+/** An older Calico drops the field, and its node would speak with the AS number of the cluster. */
+function outdatedReason(stored: BGPPeer | undefined): string | undefined {
+  return stored && stored.spec.localASNumber === undefined
+    ? 'Calico drops the AS number of the node; upgrade it to 3.31 or later'
+    : undefined
+}
+
+function peerOf(
+  session: Session,
+  { name, options, nodeAddress }: { name: string; options: CalicoOptions; nodeAddress: string | undefined },
+): BGPPeer {
+  const { node, router, localAsn, peerAsn, password } = session
+  return {
+    apiVersion,
+    kind: 'BGPPeer',
+    metadata: { name, labels: ownLabels, annotations: { [namespaceAnnotation]: options.namespace } },
+    spec: {
+      node,
+      peerIP: router.text,
+      asNumber: peerAsn,
+      localASNumber: localAsn,
+      sourceAddress: isFrom(session, nodeAddress) ? 'UseNodeIP' : 'None',
+      filters: [ownName],
+      ...(password === undefined ? {} : { password: { secretKeyRef: { name: secretName, key: 'password' } } }),
+    },
+  }
+}
+
+/** Calico speaks from its own address of the node, or from the one that the route to the router has. */
+function isFrom({ source }: Session, nodeAddress: string | undefined): boolean {
+  return nodeAddress === undefined || nodeAddress.replace(/\/\d+$/, '') === source.text
+}
+
+function sourceProblem(session: Session, nodeAddress: string | undefined): Problem[] {
+  if (isFrom(session, nodeAddress)) return []
+  const { node, source, router } = session
+  const message =
+    `router ${router.text} expects the BGP session from ${source.text}, and Calico uses ${nodeAddress} for this node. ` +
+    `Add a route on the node, such as: ip route replace ${router.text} via GATEWAY src ${source.text}`
+  return [{ subject: { node }, message }]
+}
+
+function secretOf(password: string, sessions: readonly Session[], { namespace }: CalicoOptions): WantedObject {
+  const object: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: secretName, namespace, labels: ownLabels },
+    type: 'Opaque',
+    data: { password: Buffer.from(password).toString('base64') },
+  }
+  return { object, subjects: distinct(sessions.map(({ node }) => node)).map((node) => ({ node })) }
+}

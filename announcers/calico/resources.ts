@@ -1,0 +1,51 @@
+import type { KubeObject } from '../../kube/objects.ts'
+import { type Resource, defineResource } from '../../kube/resource.ts'
+
+export const apiVersion = 'projectcalico.org/v3'
+
+type Cidr = { cidr: string }
+type FilterRule = { action: 'Accept' | 'Reject'; source?: 'RemotePeers'; matchOperator?: 'Equal'; cidr?: string }
+
+/** The fields of Calico's resources that we write, or that can conflict with what we write. */
+export type BGPPeer = KubeObject & {
+  kind: 'BGPPeer'
+  spec: {
+    node?: string
+    nodeSelector?: string
+    peerIP?: string
+    asNumber?: number
+    localASNumber?: number
+    sourceAddress?: 'UseNodeIP' | 'None'
+    password?: { secretKeyRef: { name: string; key: string } }
+    filters?: string[]
+  }
+}
+
+export type BGPFilter = KubeObject & { kind: 'BGPFilter'; spec: { importV4: FilterRule[]; exportV4: FilterRule[] } }
+
+export type BGPConfiguration = KubeObject & { kind: 'BGPConfiguration'; spec?: { serviceLoadBalancerIPs?: Cidr[] } }
+
+export type IPPool = KubeObject & { kind: 'IPPool'; spec?: { allowedUses?: string[] } }
+
+export type KubeControllersConfiguration = KubeObject & {
+  kind: 'KubeControllersConfiguration'
+  spec?: { controllers?: { loadBalancer?: { assignIPs?: string } } }
+}
+
+const define = <T extends KubeObject>(kind: T['kind'], plural: string): Resource<T> =>
+  defineResource<T>({ apiVersion, kind, plural, namespaced: false })
+
+/** Calico's kinds. All belong to the cluster, and to no namespace. */
+export const calicoResources = {
+  peers: define<BGPPeer>('BGPPeer', 'bgppeers'),
+  filters: define<BGPFilter>('BGPFilter', 'bgpfilters'),
+  configurations: define<BGPConfiguration>('BGPConfiguration', 'bgpconfigurations'),
+  pools: define<IPPool>('IPPool', 'ippools'),
+  controllers: define<KubeControllersConfiguration>('KubeControllersConfiguration', 'kubecontrollersconfigurations'),
+}
+
+export const isPeer = (object: KubeObject): object is BGPPeer => object.kind === 'BGPPeer'
+export const isConfiguration = (object: KubeObject): object is BGPConfiguration => object.kind === 'BGPConfiguration'
+export const isIPPool = (object: KubeObject): object is IPPool => object.kind === 'IPPool'
+export const isControllers = (object: KubeObject): object is KubeControllersConfiguration =>
+  object.kind === 'KubeControllersConfiguration'

@@ -1,0 +1,195 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Announcements } from '../../announcers/announcer.ts'
+import { calicoObjects } from '../../announcers/calico/objects.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import { makeNode } from './states.ts'
+
+const configuration = calicoObjects({ namespace: 'calico-system' })
+const [address, second] = ['198.51.100.7', '198.51.100.8']
+const entries = 'eip-admission.dev/announced-addresses'
+
+const state: Announcements = {
+  addresses: [
+    { address: second, services: ['shop/web'] },
+    { address, services: ['default/web'] },
+  ],
+  nodes: [makeNode('node-a', { password: 's3cret' })],
+}
+
+type Specified = KubeObject & { spec?: Record<string, unknown> }
+
+function plan(changes: Partial<Announcements> = {}, existing: KubeObject[] = []) {
+  const { wanted, problems } = configuration.objects({ ...state, ...changes }, existing)
+  const objects = wanted.map(({ object }) => object as Specified)
+  const find = (kind: string) => objects.find((one) => one.kind === kind)
+  const texts = problems.map(({ subject, message }) => `${Object.values(subject).join('')}: ${message}`)
+  return { find, texts, names: objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`) }
+}
+
+/** An object; with a name that begins as ours do it is ours. */
+function made(kind: string, name: string, spec: object): Specified {
+  const labels = name.startsWith('eip-admission') ? { 'app.kubernetes.io/managed-by': 'eip-admission' } : {}
+  return { apiVersion: 'projectcalico.org/v3', kind, metadata: { name, labels }, spec } as Specified
+}
+
+const listOf = (...cidrs: string[]) => ({ serviceLoadBalancerIPs: cidrs.map((cidr) => ({ cidr })) })
+function ours(spec: object, ...own: string[]): Specified {
+  const object = made('BGPConfiguration', 'default', spec)
+  return { ...object, metadata: { ...object.metadata, annotations: { [entries]: own.join() } } }
+}
+
+test('all objects in the order in which they are written', () => {
+  const { names, texts } = plan()
+  assert.equal(names, [
+    'Secret eip-admission-bgp',
+    'BGPFilter eip-admission',
+    'BGPPeer eip-admission-node-a-169.254.255.1',
+    'BGPPeer eip-admission-node-a-169.254.255.2',
+    'BGPConfiguration default',
+  ])
+  assert.equal(texts, [])
+})
+
+test('the filter rejects what other nodes announce, then accepts our addresses alone, and imports nothing', () => {
+  assert.equal(plan().find('BGPFilter')?.spec, {
+    importV4: [{ action: 'Reject' }],
+    exportV4: [
+      { action: 'Reject', source: 'RemotePeers' },
+      { action: 'Accept', matchOperator: 'Equal', cidr: `${address}/32` },
+      { action: 'Accept', matchOperator: 'Equal', cidr: `${second}/32` },
+      { action: 'Reject' },
+    ],
+  })
+})
+
+test('a peer speaks with its router by its own AS number, with the password of the Secret', () => {
+  assert.equal(plan().find('BGPPeer')?.spec, {
+    node: 'node-a',
+    peerIP: '169.254.255.1',
+    asNumber: 65530,
+    localASNumber: 65000,
+    sourceAddress: 'UseNodeIP',
+    filters: ['eip-admission'],
+    password: { secretKeyRef: { name: 'eip-admission-bgp', key: 'password' } },
+  })
+})
+
+const own = `${address}/32`
+const one = { addresses: [{ address, services: ['default/web'] }] }
+const lists: {
+  name: string
+  existing: KubeObject[]
+  changes?: Partial<Announcements>
+  list?: string[]
+  own?: string
+}[] = [
+  { name: 'nobody has a list', existing: [], list: [own], own },
+  {
+    name: 'a person has one',
+    existing: [made('BGPConfiguration', 'default', listOf('10.0.0.1/32'))],
+    list: ['10.0.0.1/32', own],
+    own,
+  },
+  {
+    name: 'a person has our address in it',
+    existing: [made('BGPConfiguration', 'default', listOf(own))],
+  },
+  {
+    name: 'an address of ours went',
+    existing: [ours(listOf('10.0.0.1/32', own, `${second}/32`), own, `${second}/32`)],
+    list: ['10.0.0.1/32', own],
+    own,
+  },
+  {
+    name: 'the last address of ours went',
+    existing: [ours(listOf('10.0.0.1/32', own), own)],
+    changes: { addresses: [] },
+    list: ['10.0.0.1/32'],
+  },
+  { name: 'we wrote nothing', existing: [ours(listOf('10.0.0.1/32'))], changes: { addresses: [] } },
+]
+for (const { name, existing, changes = one, list, own: listed } of lists) {
+  test(`the list of addresses: ${name}`, () => {
+    const { find } = plan(changes, existing)
+    const { spec, metadata } = find('BGPConfiguration') ?? {}
+    assert.equal(spec, list && listOf(...list))
+    assert.is(metadata?.annotations?.[entries] ?? undefined, listed)
+  })
+}
+
+test('a list that we created goes with our last address, and one with anything of a person stays', () => {
+  const created = ours(listOf(own), own)
+  created.metadata.labels = { 'app.kubernetes.io/managed-by': 'eip-admission' }
+  assert.equal(plan({ addresses: [] }, [created]).names, [])
+  assert.ok(configuration.isOurs(created))
+  for (const spec of [listOf(own, '10.0.0.1/32'), { ...listOf(own), asNumber: 64512 }])
+    assert.not(configuration.isOurs({ ...created, spec } as KubeObject))
+})
+
+const hindrances: { name: string; existing?: KubeObject[]; changes?: Partial<Announcements>; text: RegExp }[] = [
+  {
+    name: 'a wider entry of a person',
+    existing: [made('BGPConfiguration', 'default', listOf('198.51.100.0/24'))],
+    text: /^default\/web: BGPConfiguration default lists 198.51.100.0\/24, .* Take it out/,
+  },
+  {
+    name: 'a peer of a person for the node',
+    existing: [made('BGPPeer', 'tor', { node: 'node-a', peerIP: '169.254.255.1', asNumber: 1 })],
+    text: /^node-a: .*BGPPeer tor, .* delete it$/,
+  },
+  {
+    name: 'a peer of a person for all nodes',
+    existing: [made('BGPPeer', 'tor', { peerIP: '169.254.255.1:179', asNumber: 1 })],
+    text: /^node-a: .*BGPPeer tor/,
+  },
+  {
+    name: 'an AS number of 32 bits',
+    changes: { nodes: [makeNode('node-a', { localAsn: 4_200_000_000 })] },
+    text: /^node-a: .*AS number 4200000000 is larger than 2147483647/,
+  },
+  {
+    name: 'a password with a quotation mark',
+    changes: { nodes: [makeNode('node-a', { password: 'a"b' })] },
+    text: /^node-a: .*quotation mark/,
+  },
+  {
+    name: 'a Calico that drops the AS number of a node',
+    existing: [made('BGPPeer', 'eip-admission-node-a-169.254.255.1', { node: 'node-a', peerIP: '169.254.255.1' })],
+    text: /^node-a: .*upgrade it to 3.31/,
+  },
+  {
+    name: 'a node that speaks from another address',
+    changes: { nodes: [{ ...makeNode('node-a'), annotations: { 'projectcalico.org/IPv4Address': '192.0.2.1/24' } }] },
+    text: /^node-a: router 169.254.255.1 expects .* ip route replace 169.254.255.1 via GATEWAY src 10.0.0.5$/,
+  },
+]
+for (const { name, existing, changes, text } of hindrances) {
+  test(`${name} is said with what to do`, () => {
+    const { texts } = plan(changes, existing)
+    assert.ok(
+      texts.some((each) => text.test(each)),
+      texts.join('\n'),
+    )
+  })
+}
+
+test("peers of a person for another node or another router are in nobody's way", () => {
+  const others = [
+    made('BGPPeer', 'other', { node: 'node-b', peerIP: '169.254.255.1' }),
+    made('BGPPeer', 'fabric', { peerIP: '10.0.0.1' }),
+  ]
+  assert.equal(plan({}, others).texts, [])
+})
+
+test('nothing changes while Calico itself writes the status of Services, and what has a way keeps it', () => {
+  const pool = made('IPPool', 'lb', { cidr: '192.0.2.0/24', allowedUses: ['LoadBalancer'] })
+  const peer = made('BGPPeer', 'eip-admission-old', { node: 'node-z', peerIP: '169.254.255.1' })
+  const { names, texts } = plan({}, [pool, peer])
+  assert.equal(names, ['BGPPeer eip-admission-old'])
+  assert.match(texts[0] ?? '', /IPPool lb is for load balancers.*RequestedServicesOnly$/)
+  const asked = { controllers: { loadBalancer: { assignIPs: 'RequestedServicesOnly' } } }
+  assert.equal(plan({}, [pool, made('KubeControllersConfiguration', 'default', asked)]).texts, [])
+})
+
+test.run()
