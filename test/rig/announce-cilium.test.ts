@@ -150,7 +150,10 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     const address = await create(scene, 'web')
     await leadsTo(scene, 'web', address)
     await scene.settled('web')
-    assert.equal(await announcingFindings(scene), [])
+    // An agent reports its sessions every five seconds.
+    await eventually('doctor finds nothing', async (observe) => {
+      return observe(await announcingFindings(scene)).length === 0 || undefined
+    })
     await typeGuide(scene)
     // Two Services of one namespace show one address.
     assert.is(await create(scene, 'web-too', { loadBalancerIP: address, ports: [{ port: 443 }] }), address)
