@@ -20,7 +20,8 @@ export function softwareOf({ kind }: LoadBalancer): Software | undefined {
 export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
   if (loadBalancer.kind === 'none') return external('none')
   // A managed load balancer has addresses of its own, which nobody announces.
-  const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(loadBalancer.kind)
+  const unannounced = loadBalancer.kind === 'managed' ? loadBalancer.scheme : loadBalancer.kind
+  const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(unannounced)
   const place = { namespace: 'metallb-system', name: 'config', ...loadBalancer }
   return { ...announcer, former: formerMetallbConfiguration(marks, place) }
 }

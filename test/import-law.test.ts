@@ -5,6 +5,9 @@ import * as assert from 'uvu/assert'
 
 const root = join(import.meta.dirname, '..')
 
+/** What may be imported of clouds by those who must not know which there are. */
+const anyCloud = ['clouds/ports', 'clouds/dialect', 'clouds/cloud-choice.ts', 'clouds/dialects.ts']
+
 /** What may be imported of announcing software by those who must not know which there is. */
 const anyAnnouncer = ['announcer', 'announcers', 'load-balancer-setting', 'setting', 'software'].map(
   (name) => `announcers/${name}.ts`,
@@ -25,13 +28,12 @@ const law: Record<string, string[]> = {
   ledger: ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry'],
   webhooks: ['kube', 'certs', 'settings', 'clouds/ports', 'telemetry', 'ledger'],
   controllers: ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry', 'ledger'],
-  manifests: ['kube', 'settings', 'announcers/announcers.ts', 'telemetry'],
+  manifests: ['kube', 'settings', 'announcers/announcers.ts', 'clouds/cloud-choice.ts', 'telemetry'],
   inspect: [
     'kube',
     'settings',
     'announcers',
-    'clouds/ports',
-    'clouds/dialects.ts',
+    ...anyCloud,
     'telemetry',
     'ledger',
     'webhooks',
@@ -43,7 +45,8 @@ const law: Record<string, string[]> = {
     'certs',
     'settings',
     'announcers',
-    'clouds',
+    ...anyCloud,
+    'clouds/http/proxy.ts',
     'ledger',
     'webhooks',
     'controllers',
@@ -54,7 +57,7 @@ const law: Record<string, string[]> = {
     'kube',
     'settings',
     'clouds/ports',
-    'clouds/equinix-metal/settings.ts',
+    'clouds/cloud-choice.ts',
     'ledger',
     'webhooks',
     'inspect',
@@ -66,7 +69,8 @@ const law: Record<string, string[]> = {
     'certs',
     'settings',
     'announcers',
-    'clouds',
+    ...anyCloud,
+    'clouds/http',
     'telemetry',
     'ledger',
     'webhooks',
@@ -86,7 +90,7 @@ const law: Record<string, string[]> = {
  * file of the room, or a list of them; every file of the room is on one floor. A room without folders has one floor.
  */
 const floors: Record<string, (string | string[])[]> = {
-  clouds: ['ports', 'http', 'dialect', ['equinix-metal', 'cherry-servers'], 'dialects.ts', 'providers.ts'],
+  clouds: ['ports', 'http', 'dialect', ['equinix-metal', 'cherry-servers'], 'dialects.ts', 'cloud-choice.ts'],
   announcers: [
     ['announcer.ts', 'setting.ts', 'software.ts', 'external.ts'],
     ['empty.ts', 'kube-vip.ts', 'metallb'],
