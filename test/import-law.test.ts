@@ -124,13 +124,11 @@ const floors: Record<string, (string | string[])[]> = {
       'annotations.ts',
       'deadline.ts',
       'decision.ts',
-      'generate-name.ts',
       'identities.ts',
       'own-user.ts',
       'probe-problem.ts',
       'probe.ts',
       'review.ts',
-      'service-address.ts',
       'service-managed.ts',
       'service-mutating.ts',
       'service-patch.ts',
@@ -388,9 +386,7 @@ test('the law sees what it judges', () => {
     imports.some(({ from, what }) => from === 'kube/kubeconfig-library.ts' && what === '@kubernetes/client-node'),
   )
   assert.ok(
-    imports.some(
-      (found) => found.from === 'ledger/claim/obtain-address.ts' && target(found) === 'clouds/ports/cloud.ts',
-    ),
+    imports.some((found) => found.from === 'ledger/claim/claim.ts' && target(found) === 'clouds/ports/cloud.ts'),
   )
 })
 

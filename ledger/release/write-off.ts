@@ -1,9 +1,9 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { detachFromSource } from '../available/transfer.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { resetRecord } from '../record/reset-record.ts'
 import { isSource, isWarm } from '../record/source.ts'
+import { detachFromSource } from './release.ts'
 
 /** The records whose reservation is not in a list: it is gone, or the list is incomplete. */
 export function recordsMissingFrom(reservations: Reservation[], records: ElasticIP[]): ElasticIP[] {

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
 import { dialects } from '../../clouds/dialects.ts'
 import type { Service } from '../../kube/objects.ts'
+import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { makeService } from '../builders.ts'
 import { silentLog } from '../fakes/log.ts'
 import type { Process } from '../ledger/harness.ts'
@@ -73,8 +74,8 @@ async function cluster() {
     policy: vendor.policy,
     locations: () => locations,
     families: () => ({ primary: 'IPv4', isDual: false }) as const,
-    claim: process.claims.claim,
-    previewClaim: process.claims.preview,
+    claim: (claim: Claim, signal: AbortSignal) => process.claims.claim(claim, signal),
+    previewClaim: (claim: Claim, signal: AbortSignal) => process.claims.preview(claim, signal),
     held: () => Promise.resolve(undefined),
     exists: () => Promise.resolve(false),
     onCloudFailure: 'defer',
