@@ -122,7 +122,6 @@ const floors: Record<string, (string | string[])[]> = {
     [
       'admission.ts',
       'annotations.ts',
-      'deadline.ts',
       'decision.ts',
       'identities.ts',
       'own-user.ts',
