@@ -2,8 +2,7 @@ import { type Backoff, backoffMs } from '../lib/backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Log } from './log.ts'
 import type { Key } from './objects.ts'
-import { observedKeys, type QueueObserver } from './observed-keys.ts'
-import type { PendingKeys } from './pending-keys.ts'
+import { type PendingKeys, pendingKeys } from './pending-keys.ts'
 
 export type QueueOptions = Partial<Backoff> & {
   /** The maximum number of keys that are processed at the same time. */
@@ -96,10 +95,7 @@ type ScheduledKeys = Omit<PendingKeys, 'takeBack'> & {
 }
 
 /** An empty set of scheduled keys. */
-function scheduledKeys(
-  clock: Clock,
-  observer: Pick<QueueObserver, 'added' | 'waited'> | undefined,
-): ScheduledKeys {
+function scheduledKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): ScheduledKeys {
   const pending = observedKeys(clock, observer)
   const heldUntilMs = new Map<Key, number>()
   const add = (key: Key) => {
@@ -169,6 +165,40 @@ function delays(clock: Clock, add: (key: Key) => void): Delays {
       isRunning = false
       for (const { cancel } of delayed.values()) cancel.abort()
       delayed.clear()
+    },
+  }
+}
+
+/** Counts what happens in a queue. */
+export type QueueObserver = {
+  added(): void
+  /** A key is due again after a failure. */
+  retried(): void
+  /** A key waited that long for a worker. */
+  waited(ms: number): void
+}
+
+/** An empty set of pending keys that reports what is added, and how long it waits. */
+function observedKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): PendingKeys {
+  const pending = pendingKeys()
+  const addedAtMs = new Map<Key, number>()
+  return {
+    ...pending,
+    get length() {
+      return pending.length
+    },
+    add(key) {
+      observer?.added()
+      if (!addedAtMs.has(key)) addedAtMs.set(key, clock.now())
+      pending.add(key)
+    },
+    async next(signal) {
+      const key = await pending.next(signal)
+      if (key === undefined) return undefined
+      const nowMs = clock.now()
+      observer?.waited(nowMs - (addedAtMs.get(key) ?? nowMs))
+      addedAtMs.delete(key)
+      return key
     },
   }
 }
