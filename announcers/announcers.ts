@@ -5,7 +5,7 @@ import { emptySoftware } from './empty.ts'
 import { external } from './external.ts'
 import { kubeVipSoftware } from './kube-vip.ts'
 import { formerMetallbConfiguration, metallbSoftware } from './metallb/metallb.ts'
-import type { LoadBalancer } from './setting.ts'
+import { type LoadBalancer, nameOfChoice } from './setting.ts'
 import type { AnnouncerMarks, Software } from './software.ts'
 
 /** Every announcing software, in the order of the documentation. */
@@ -20,8 +20,7 @@ export function softwareOf({ kind }: LoadBalancer): Software | undefined {
 export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
   if (loadBalancer.kind === 'none') return external('none')
   // A managed load balancer has addresses of its own, which nobody announces.
-  const unannounced = loadBalancer.kind === 'managed' ? loadBalancer.scheme : loadBalancer.kind
-  const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(unannounced)
+  const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(nameOfChoice(loadBalancer))
   const place = { namespace: 'metallb-system', name: 'config', ...loadBalancer }
   return { ...announcer, former: formerMetallbConfiguration(marks, place) }
 }

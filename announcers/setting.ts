@@ -16,6 +16,11 @@ export type LoadBalancer =
 /** Managed load balancers of the cloud: the scheme that chose them, and where new ones are created. */
 export type ManagedLoadBalancer = { kind: 'managed'; scheme: string; location: string }
 
+/** What the setting chooses, for people. */
+export function nameOfChoice(chosen: LoadBalancer): string {
+  return chosen.kind === 'managed' ? chosen.scheme : chosen.kind
+}
+
 /** How the load balancer setting differs between dialects. */
 export type LoadBalancerDialect = {
   /** What `metallb:///<namespace>/` means when no name follows. */
