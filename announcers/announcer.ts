@@ -29,6 +29,10 @@ export type Announcements = {
   nodes: NodePeers[]
   /** Addresses that Services show before the ledger has a record of them: what a predecessor announces of them stays. */
   undecided?: Announced[]
+  /** Addresses that Services show still, while the software withdraws them. */
+  leaving?: Announced[]
+  /** Services whose status another program wrote. */
+  foreign?: { service: Key; loadBalancerClass: string | undefined }[]
 }
 
 /** What an object is written for: its Event says why the object was refused. */
@@ -55,6 +59,8 @@ export type ObjectConfiguration = {
    * with `only` we may change the object of that name and no other.
    */
   kinds: { resource: Resource<KubeObject>; only?: string }[]
+  /** The software that brings these kinds, for a person whose cluster lacks them. */
+  from: string
   /** Whether we may remove an object: we wrote it, or a predecessor left it. */
   isOurs: (object: KubeObject) => boolean
   /** All objects that must exist, in canonical order. `existing` are all objects of these kinds, foreign ones included. */
@@ -100,9 +106,9 @@ export type FormerConfiguration = {
   /** The label selector of objects that we wrote, and the kinds that it finds in any namespace. */
   selector: string
   kinds: Resource<KubeObject>[]
-  /** What we wrote in a namespace, and nothing that a predecessor left there. */
-  objectsIn(namespace: string): ObjectConfiguration
-  document: DocumentConfiguration
+  /** What wrote the objects that were found, without anything that a predecessor left. */
+  configurations(found: KubeObject[]): ObjectConfiguration[]
+  document?: DocumentConfiguration
 }
 
 /** What the deletion of a Service has to look like for software that withdraws an address by nothing else. */
@@ -120,9 +126,10 @@ export type Announcer = {
   request(address: string): AnnouncementRequest
   /**
    * Annotations (null removes one) that make the software withdraw a Service's address when spec.loadBalancerIP is
-   * removed too. `clearsStatus`: the software clears the status itself. Absent if only we show the address.
+   * removed too. `clearsStatus`: the software clears the status itself. `restoresStatus`: until it does, it may write the
+   * address back, so nobody else may clear it. Absent if only we show the address.
    */
-  withdrawal?: { annotations: Record<string, string | null>; clearsStatus: boolean }
+  withdrawal?: { annotations: Record<string, string | null>; clearsStatus: boolean; restoresStatus?: true }
   /**
    * The software withdraws an address only when the Service is deleted: no change of a Service makes it do so. It may
    * announce nothing for a Service that gets its address back.
@@ -130,5 +137,5 @@ export type Announcer = {
   withdrawsOnlyOnDeletion?: DeletionRule
   configuration?: ObjectConfiguration | DocumentConfiguration | EitherConfiguration
   /** What is emptied as soon as this software has its own configuration. */
-  former?: FormerConfiguration
+  former?: readonly FormerConfiguration[]
 }

@@ -1,15 +1,16 @@
 import type { Rule } from '../kube/rbac-rule.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { Announcer } from './announcer.ts'
+import { ciliumSoftware } from './cilium/cilium.ts'
 import { emptySoftware } from './empty.ts'
 import { external } from './external.ts'
 import { kubeVipSoftware } from './kube-vip.ts'
-import { formerMetallbConfiguration, metallbSoftware } from './metallb/metallb.ts'
+import { metallbSoftware } from './metallb/metallb.ts'
 import { type LoadBalancer, nameOfChoice } from './setting.ts'
 import type { AnnouncerMarks, Software } from './software.ts'
 
 /** Every announcing software, in the order of the documentation. */
-export const softwares: readonly Software[] = [metallbSoftware, kubeVipSoftware, emptySoftware]
+export const softwares: readonly Software[] = [metallbSoftware, ciliumSoftware, kubeVipSoftware, emptySoftware]
 
 /** The software that the load balancer setting chooses; undefined where none announces addresses of ours. */
 export function softwareOf({ kind }: LoadBalancer): Software | undefined {
@@ -21,8 +22,8 @@ export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): 
   if (loadBalancer.kind === 'none') return external('none')
   // A managed load balancer has addresses of its own, which nobody announces.
   const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(nameOfChoice(loadBalancer))
-  const place = { namespace: 'metallb-system', name: 'config', ...loadBalancer }
-  return { ...announcer, former: formerMetallbConfiguration(marks, place) }
+  const former = softwares.flatMap((software) => software.former?.(loadBalancer, marks) ?? [])
+  return { ...announcer, former }
 }
 
 /** Annotations of announcing software that a Service may carry, for the reference. */
@@ -38,4 +39,7 @@ export const silencingAnnotations: Readonly<Record<string, string>> = Object.ass
 )
 
 /** The rights by which we configure announcing software, whichever the setting chooses. */
-export const announcerRules: readonly Rule[] = softwares.flatMap(({ rules }) => rules)
+export const announcerRules: readonly Rule[] = [
+  // Several keep the password of their sessions in a Secret of one name.
+  ...new Map(softwares.flatMap(({ rules }) => rules).map((rule) => [JSON.stringify(rule), rule])).values(),
+]

@@ -1,4 +1,5 @@
 import type { Service } from '../kube/objects.ts'
+import { withoutClass } from '../settings/service-policy.ts'
 import type { Announcer } from './announcer.ts'
 import type { Software } from './software.ts'
 
@@ -34,8 +35,10 @@ export const kubeVipSoftware: Software<'kube-vip'> = {
   requestAnnotations: [kubeVipRequestAnnotation],
   requests: () => ({ annotations: [kubeVipRequestAnnotation], besideSpec: true, stopsIfAdded: 'kube-vip' }),
   silencing: {},
+  classes: [withoutClass, 'kube-vip.io/kube-vip-class'],
   matchesFamilies: false,
   readsNodePeers: true,
+  sessionsCommand: () => 'read the log of the pod of kube-vip on each node',
   rules: [],
   announcer: kubeVip,
 }

@@ -9,6 +9,8 @@ export type LoadBalancer =
   | { kind: 'metallb-crd'; namespace: string; peerMode: PeerMode }
   /** The setting chooses neither ConfigMap nor custom resources: we use the one that the cluster has. */
   | { kind: 'metallb'; namespace: string; name: string; peerMode: PeerMode }
+  /** `secretsNamespace` is where Cilium reads the Secrets of its BGP sessions. */
+  | { kind: 'cilium'; secretsNamespace: string }
   | { kind: 'kube-vip' }
   | { kind: 'empty'; ipAnnotation: string | undefined }
   | ManagedLoadBalancer

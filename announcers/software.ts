@@ -1,7 +1,7 @@
 import type { Rule } from '../kube/rbac-rule.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { RequestAnnotations } from '../settings/service-policy.ts'
-import type { Announcer } from './announcer.ts'
+import type { Announcer, FormerConfiguration } from './announcer.ts'
 import type { LoadBalancer, LoadBalancerScheme } from './setting.ts'
 
 /** How MetalLB's objects of a dialect were marked by its predecessor. */
@@ -29,11 +29,17 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   requests(loadBalancer: LoadBalancer & { kind: Kind }): RequestAnnotations
   /** Annotations by which it announces nothing for a Service, whatever the setting is. */
   silencing: Readonly<Record<string, string>>
+  /** The classes of Services that it announces, where no setting of its own changes them. */
+  classes?: readonly string[]
   /** Whether it refuses an address of other families than the Service has. */
   matchesFamilies: boolean
   /** Whether it reads BGP peers, with their passwords, from the annotations of nodes. */
   readsNodePeers: boolean
+  /** The command that shows which BGP sessions are up. */
+  sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): string
   /** The rights by which we configure it, in any namespace. */
   rules: readonly Rule[]
   announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer
+  /** What we may have configured it with under another setting than this one. */
+  former?(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration | undefined
 }

@@ -5,6 +5,7 @@ import { controlPlane } from './control-plane.ts'
 import { create, held } from './create.ts'
 import { drain } from './drain.ts'
 import { handover } from './handover.ts'
+import { inNamespaces } from './in-namespaces.ts'
 import type { Measure, Row } from './measure.ts'
 import { memory } from './memory.ts'
 import { page } from './page.ts'
@@ -27,11 +28,12 @@ const measures: Record<string, Measure> = {
   announce,
   settle,
   drain,
+  routes: () => inNamespaces('routes.ts'),
   'control-plane': () => controlPlane(),
 }
 
-/** Five minutes and a quarter of an hour long, so only measured where they are named. */
-const named = ['held', 'control-plane']
+/** Long, or with programs that have to be built, so only measured where they are named. */
+const named = ['held', 'routes', 'control-plane']
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in measures))

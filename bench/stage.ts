@@ -24,7 +24,7 @@ export type Admin = KubeClient & Watcher
 /** Runs work on a stage and stops everything, also when the work fails or is interrupted. */
 export async function onStage<T>(
   work: (stage: Stage, admin: Admin) => Promise<T>,
-  more: Pick<StageOptions, 'rootfs'> = {},
+  more: Pick<StageOptions, 'rootfs' | 'controllers'> = {},
 ): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-bench-'))
   let stage: Stage | undefined

@@ -1,3 +1,4 @@
+import { ciliumResources } from '../announcers/cilium/resources.ts'
 import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools } from '../announcers/metallb/resources.ts'
 import { ifKnown } from '../controllers/announcing/list-known.ts'
 import type { ListOptions } from '../kube/client.ts'
@@ -20,6 +21,7 @@ import { serverFacts } from '../kube/server-facts.ts'
 import { elasticIPs } from '../ledger/record/elastic-ip.ts'
 import { names } from '../settings/installed-names.ts'
 import { components } from '../telemetry/event-recorders.ts'
+import { readAnnouncer } from './announcer.ts'
 import { type Fact, readFact } from './fact.ts'
 import type { Context, Facts, Values } from './facts.ts'
 import { elasticIPDefinition } from '../manifests/elastic-ip-crd.ts'
@@ -64,6 +66,8 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
     ),
     elasticIPDefinition: readFact(() => reader.get(definitionsRead, { name: elasticIPDefinition.metadata.name })),
     metallb: readFact(() => metallbObjects(reader)),
+    announcer: readFact(() => readAnnouncer(reader, context)),
+    ciliumSessions: readFact(() => listKnown(reader, ciliumResources.clusterConfigs)),
     document: readFact(() => readDocument(reader, context)),
     announcements: readFact(() => listKnown(reader, announcementStates)),
     sessions: readFact(() => listKnown(reader, sessionStates)),

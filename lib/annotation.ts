@@ -5,7 +5,7 @@ export type AnnotationWriter = 'administrator' | 'eip-admission' | 'kubelet' | '
 export type Annotation = {
   name: string
   /** The kind of object that carries it. */
-  on: 'ConfigMap' | 'Deployment' | 'ElasticIP' | 'Node' | 'Secret' | 'Service'
+  on: 'CiliumBGPPeerConfig' | 'ConfigMap' | 'Deployment' | 'ElasticIP' | 'Node' | 'Secret' | 'Service'
   writers: readonly AnnotationWriter[]
   /** The values that it may have, in Markdown. */
   values: string

@@ -59,6 +59,8 @@ export type RequestAnnotations = {
   annotations: string[]
   /** Whether the software accepts an annotation beside a `spec.loadBalancerIP` with the same address. */
   besideSpec: boolean
+  /** The value by which we request nothing: it is nobody's own address. */
+  nothing?: string
   /** The software that withdraws the address of a Service when one of these annotations is added to it. */
   stopsIfAdded?: string
 }

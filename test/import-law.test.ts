@@ -93,7 +93,8 @@ const floors: Record<string, (string | string[])[]> = {
   clouds: ['ports', 'http', 'dialect', ['equinix-metal', 'cherry-servers'], 'dialects.ts', 'cloud-choice.ts'],
   announcers: [
     ['announcer.ts', 'setting.ts', 'software.ts', 'external.ts'],
-    ['empty.ts', 'kube-vip.ts', 'metallb'],
+    'shared',
+    ['empty.ts', 'kube-vip.ts', 'metallb', 'cilium'],
     'announcers.ts',
     'load-balancer-setting.ts',
   ],

@@ -1,8 +1,8 @@
 import type { Announced, Problem } from '../announcer.ts'
 import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
-import { parseAddress } from './address.ts'
-import { distinct, distinctProblems, compareTexts } from './order.ts'
+import { parseAddress } from '../shared/address.ts'
+import { distinct, distinctProblems, compareTexts } from '../shared/order.ts'
 
 /** An address that MetalLB can announce, and the Services that show it, each once and in order. */
 export type ShownAddress = { address: IpAddress; services: string[] }

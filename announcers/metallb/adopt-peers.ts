@@ -1,8 +1,8 @@
 import type { LabelSelector } from '../../lib/label-selector.ts'
-import { parseAddress } from './address.ts'
-import { compareTexts } from './order.ts'
+import { parseAddress } from '../shared/address.ts'
+import { compareTexts } from '../shared/order.ts'
 import { isCounting } from './ownership.ts'
-import { hostnameLabel } from './hostname-label.ts'
+import { hostnameLabel } from '../shared/sessions.ts'
 import { type Draft, isShared } from './peer-drafts.ts'
 import type { BGPPeer } from './resources.ts'
 

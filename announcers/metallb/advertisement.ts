@@ -1,5 +1,5 @@
 import type { WantedObject } from '../announcer.ts'
-import { compareTexts } from './order.ts'
+import { compareTexts } from '../shared/order.ts'
 import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
 import type { WantedPool } from './pools.ts'
 import { type BGPAdvertisement, isAdvertisement, isPool } from './resources.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { countingLabel } from './ownership.ts'
-import type { Session } from './sessions.ts'
+import type { Session } from '../shared/sessions.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 import type { ListChange } from './yaml-splices.ts'
 

@@ -1,6 +1,6 @@
 import type { Problem } from '../announcer.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
-import { prefixOf } from './address.ts'
+import { prefixOf } from '../shared/address.ts'
 import type { ShownAddress } from './addresses.ts'
 import { poolConflict } from './pools.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'

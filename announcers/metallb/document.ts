@@ -1,10 +1,11 @@
 import type { Announcements, DocumentConfiguration } from '../announcer.ts'
-import { parseAddress, prefixOf } from './address.ts'
+import { parseAddress, prefixOf } from '../shared/address.ts'
 import { announceableAddresses } from './addresses.ts'
 import { peerChange } from './document-peers.ts'
 import { isPoolOfOurs, poolChange } from './document-pools.ts'
-import { distinct, distinctProblems } from './order.ts'
-import { possibleSessions } from './sessions.ts'
+import { distinct, distinctProblems } from '../shared/order.ts'
+import { possibleSessions } from '../shared/sessions.ts'
+import { frrAlone } from './peers.ts'
 import { changeLists, listOf, readYaml } from './yaml-lists.ts'
 import type { Yaml } from './yaml-splices.ts'
 
@@ -36,7 +37,10 @@ function edit(text: string, state: Announcements, counting: string): ReturnType<
   const ofServices = shown.filter(({ services }) => services.length > 0)
   const pools = poolChange(listOf(yaml, 'address-pools'), ofServices)
   const services = distinct(ofServices.flatMap((one) => one.services))
-  const { sessions, problems: sessionProblems } = possibleSessions(services.length > 0 ? state.nodes : [], ['ipv4'])
+  const { sessions, problems: sessionProblems } = possibleSessions(services.length > 0 ? state.nodes : [], {
+    possible: ['ipv4'],
+    otherwise: frrAlone,
+  })
   const peers = peerChange(listOf(yaml, 'peers'), sessions, { counting, services })
   return {
     document: changeLists(yaml, { peers, 'address-pools': pools.change }),

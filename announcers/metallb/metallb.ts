@@ -1,7 +1,7 @@
 import type { Annotation } from '../../lib/annotation.ts'
 import { names } from '../../settings/installed-names.ts'
-import type { Announcer } from '../announcer.ts'
-import type { PeerMode } from '../setting.ts'
+import type { Announcer, FormerConfiguration } from '../announcer.ts'
+import type { LoadBalancer, PeerMode } from '../setting.ts'
 import type { AnnouncerMarks, Software } from '../software.ts'
 import { metallbDocument } from './document.ts'
 import { formerMetallb } from './former.ts'
@@ -27,6 +27,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   silencing,
   matchesFamilies: true,
   readsNodePeers: false,
+  sessionsCommand,
   // MetalLB may be in any namespace, and may be installed after us. No other program has such objects.
   rules: [
     {
@@ -42,6 +43,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
       verbs: ['get', 'create', 'patch', 'delete'],
     },
   ],
+  former: formerMetallbConfiguration,
   announcer(loadBalancer, marks) {
     const { document, objects } = configurations(marks)
     switch (loadBalancer.kind) {
@@ -55,12 +57,19 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   },
 }
 
-/** What we may have written for MetalLB under another setting; `place` is where its ConfigMap may be. */
-export function formerMetallbConfiguration(
-  marks: AnnouncerMarks,
-  place: { namespace: string; name: string },
-): NonNullable<Announcer['former']> {
+/** Speakers show their sessions in their metrics alone; that takes more than the right to read objects. */
+function sessionsCommand({ namespace }: { namespace: string }): string {
+  const metrics = `/api/v1/namespaces/${namespace}/pods/$pod:7472/proxy/metrics`
+  return (
+    `for pod in $(kubectl get pods -n ${namespace} -o name | grep speaker | cut -d/ -f2); ` +
+    `do echo $pod; kubectl get --raw ${metrics} | grep ^metallb_bgp_session_up; done`
+  )
+}
+
+/** What we may have written for MetalLB under another setting: in another namespace, or in the other form. */
+function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration {
   const { options, document } = configurations(marks)
+  const place = { namespace: 'metallb-system', name: 'config', ...loadBalancer }
   return formerMetallb({ ...options, peerMode: 'native' }, document(place))
 }
 

@@ -2,10 +2,10 @@ import type { Announcements, ObjectConfiguration, Problem, WantedObject } from '
 import { secrets } from '../../kube/resource.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
-import { nameOf, parseAddress } from './address.ts'
+import { nameOf, parseAddress } from '../shared/address.ts'
 import { announceableAddresses } from './addresses.ts'
 import { advertisementFor } from './advertisement.ts'
-import { distinctProblems } from './order.ts'
+import { distinctProblems } from '../shared/order.ts'
 import { type Marks, type ExistingObjects, isOurs } from './ownership.ts'
 import { type PeerMode, peersOf } from './peers.ts'
 import { poolsOf, undecidedPools } from './pools.ts'
@@ -26,6 +26,7 @@ export function metallbObjects(options: ObjectOptions): ObjectConfiguration {
       { resource: ipAddressPools },
       { resource: bgpPeers },
     ],
+    from: 'MetalLB 0.13.2 or later',
     isOurs: (object) => isOurs(options, object),
     objects(state, existing) {
       const { ours = [], foreign = [] } = Object.groupBy(existing, (one) => (isOurs(options, one) ? 'ours' : 'foreign'))

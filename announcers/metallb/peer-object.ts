@@ -1,5 +1,5 @@
 import { includes } from '../../lib/includes.ts'
-import { parseAddress } from './address.ts'
+import { parseAddress } from '../shared/address.ts'
 import { hasSelector } from './adopt-peers.ts'
 import { type Marks, isCounting, labelsOf } from './ownership.ts'
 import type { Draft } from './peer-drafts.ts'

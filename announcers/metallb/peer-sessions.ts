@@ -1,5 +1,5 @@
 import type { ObjectSessions } from '../announcer.ts'
-import { parseAddress } from './address.ts'
+import { parseAddress } from '../shared/address.ts'
 import { hostnamesOf } from './adopt-peers.ts'
 import type { BGPPeer } from './resources.ts'
 

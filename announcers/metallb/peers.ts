@@ -2,16 +2,18 @@ import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
 import type { Secret } from '../../kube/objects.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
 import { peersOfDrafts } from './adopt-peers.ts'
-import { distinct } from './order.ts'
+import { distinct } from '../shared/order.ts'
+import { possibleSessions, sessionsWithOnePassword } from '../shared/sessions.ts'
 import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
-import { sessionsWithOnePassword } from './password.ts'
 import { type Drafts, peerPerRouter, peerPerSession } from './peer-drafts.ts'
 import { isPeer } from './resources.ts'
 import { peerObject } from './peer-object.ts'
-import { possibleSessions } from './sessions.ts'
 
 /** How we write BGPPeers: for MetalLB's own BGP, for MetalLB with FRR in all its forms, or not at all. */
 export type PeerMode = 'native' | 'frr' | 'none'
+
+/** What MetalLB does with routers of other families. */
+export const frrAlone = 'which MetalLB supports only in FRR mode'
 
 export type Peers = { secret: WantedObject[]; wanted: WantedObject[]; problems: Problem[] }
 
@@ -21,7 +23,9 @@ type Options = Marks & { peerMode: PeerMode; families: readonly IpFamily[] }
 export function peersOf(nodes: readonly NodePeers[], options: Options, existing: ExistingObjects): Peers {
   const { peerMode, families } = options
   if (peerMode === 'none') return { secret: [], wanted: [], problems: [] }
-  const { password, ...sessions } = sessionsWithOnePassword(possibleSessions(nodes, families))
+  const { password, ...sessions } = sessionsWithOnePassword(
+    possibleSessions(nodes, { possible: families, otherwise: frrAlone }),
+  )
   const { drafts, problems }: Drafts =
     peerMode === 'native'
       ? peerPerSession(sessions)

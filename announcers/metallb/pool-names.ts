@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/objects.ts'
-import { nameOf } from './address.ts'
+import { nameOf } from '../shared/address.ts'
 import type { ShownAddress } from './addresses.ts'
-import { compareTexts } from './order.ts'
+import { compareTexts } from '../shared/order.ts'
 import { type ExistingObjects, isCounting } from './ownership.ts'
 import { isPeer, isPool } from './resources.ts'
 

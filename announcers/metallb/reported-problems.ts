@@ -1,8 +1,8 @@
 import type { Announcements, Subject, Problem } from '../announcer.ts'
 import type { KubeEvent, KubeObject } from '../../kube/objects.ts'
-import { nameOf, parseAddress } from './address.ts'
+import { nameOf, parseAddress } from '../shared/address.ts'
 import { unusedPoolName } from './names.ts'
-import { distinctProblems, compareTexts } from './order.ts'
+import { distinctProblems, compareTexts } from '../shared/order.ts'
 import { type ConfigurationState, configurationStates } from './resources.ts'
 
 /** The problems that MetalLB reports about its configuration and about Services. */

@@ -1,9 +1,15 @@
 import type { Check } from './check.ts'
 import { doubledAddresses, orphanedRecords, pendingAddresses, shownAddressesHeld } from './checks/addresses.ts'
-import { kubeVip, metallbClass, metallbDefinitions, metallbPrograms } from './checks/announcers.ts'
-import { announcedAddresses, metallbReports, silentAnnouncer, speakers } from './checks/announcing.ts'
+import { kubeVip, metallbClass, metallbDefinitions, metallbPrograms, servedClasses } from './checks/announcers.ts'
+import {
+  announcedAddresses,
+  announcerConfiguration,
+  metallbReports,
+  silentAnnouncer,
+  speakers,
+} from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
-import { bgpPeers, bgpSessions } from './checks/bgp.ts'
+import { bgpPeers, bgpSessions, oneSpeaker } from './checks/bgp.ts'
 import { addressLimits, cloudAccess, cloudPace, clusterId, location, project, recentErrors } from './checks/cloud.ts'
 import { controlPlaneHolder, controlPlaneReservation, mirrorService } from './checks/control-plane.ts'
 import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from './checks/nodes.ts'
@@ -26,19 +32,21 @@ export const catalogue: readonly Check[] = [
   [apiServerVersion, apiServerFlags, clock],
   [webhookConfigurations, reviewedClasses, webhooksReached, caBundle, servingCertificate, elasticIPFields],
   [cloudAccess, cloudPace, location, clusterId, project, addressLimits, recentErrors],
-  [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions],
+  [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions, oneSpeaker],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
   [
     metallbPrograms,
     metallbClass,
     metallbDefinitions,
     metallbReports,
+    announcerConfiguration,
     metallbDocument,
     overlappingPools,
     announcedAddresses,
     speakers,
     silentAnnouncer,
     kubeVip,
+    servedClasses,
   ],
   [runningPredecessor, leader],
   [roles],

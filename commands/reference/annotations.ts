@@ -35,8 +35,8 @@ ${prefixes}
 - \`{{n}}\` is the number of a peer, which begins with 0.
 `
 
-const announcerIntro = `Annotations of MetalLB and kube-vip. They count if the load balancer setting chooses that software. With \`empty://\`,
-the annotation that its \`ip-annotation\` names does the same. An address that a user requests in this way is an own
+const announcerIntro = `Annotations of MetalLB, Cilium and kube-vip. They count if the load balancer setting chooses that software. With
+\`empty://\`, the annotation that its \`ip-annotation\` names does the same. An address that a user requests in this way is an own
 address: eip-admission reserves nothing for it.
 `
 
@@ -45,7 +45,7 @@ export function annotationsReference(): string {
   return [
     opening,
     section('Services, in every dialect', serviceAnnotations.map(annotationRow)),
-    section('Services, by announcing software', announcerAnnotations.map(annotationRow), announcerIntro),
+    section('By announcing software', announcerAnnotations.map(annotationRow), announcerIntro),
     ...dialects.map(dialectSection),
     section(
       'Other objects, in every dialect',

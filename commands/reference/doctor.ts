@@ -46,6 +46,8 @@ const rights: Record<FactName, string> = {
   definitions: 'list customresourcedefinitions',
   elasticIPDefinition: 'get the CustomResourceDefinition of ElasticIP',
   metallb: 'list ipaddresspools, bgppeers, bgpadvertisements and configurationstates',
+  announcer: 'list the objects of the announcing software that the setting chooses, but no Secret',
+  ciliumSessions: 'list ciliumbgpclusterconfigs',
   document: "get MetalLB's ConfigMap, where MetalLB reads one",
   announcements: 'list servicebgpstatuses',
   sessions: 'list bgpsessionstates',

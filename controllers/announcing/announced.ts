@@ -1,4 +1,4 @@
-import type { Announced } from '../../announcers/announcer.ts'
+import type { Announced, Announcements } from '../../announcers/announcer.ts'
 import type { Service } from '../../kube/objects.ts'
 import { keyOf } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
@@ -52,6 +52,25 @@ export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] 
     const isDecided = record !== undefined || wanted.kind === 'own' || wanted.kind === 'nothing'
     const isForbidden = wanted.kind === 'wrong' && wanted.forbiddenAddress !== undefined
     return isDecided || isForbidden || service.metadata.deletionTimestamp ? [] : statusAddresses(service)
+  })
+}
+
+/** Every address of ours that a Service shows still, and that is being withdrawn or no longer its own. */
+export function leavingAddresses(states: Iterable<ServiceState>): Announced[] {
+  return grouped(states, (state) => {
+    const held = state.record?.status?.address
+    const isLeaving = held !== undefined && announcedAddress(state) === undefined
+    return isLeaving ? statusAddresses(state.service).filter((shown) => shown === canonicalIpAddress(held)) : []
+  })
+}
+
+/** Every Service whose status another program wrote: it shows what we neither announce nor withdraw. */
+export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Announcements['foreign']> {
+  return [...states].flatMap((state) => {
+    const { service, record } = state
+    const isShown = (service.status?.loadBalancer?.ingress ?? []).length > 0
+    if (!isShown || record || announcedAddress(state) !== undefined) return []
+    return [{ service: keyOf(service), loadBalancerClass: service.spec.loadBalancerClass }]
   })
 }
 

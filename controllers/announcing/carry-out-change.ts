@@ -8,7 +8,7 @@ import type { Change } from './plan-changes.ts'
 
 const fieldManager = 'eip-admission-announcer'
 
-type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf'> }
+type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf' | 'from'> }
 
 /** What became of a change: the problems if it was refused, and whether it began sessions. */
 export type Outcome = { refused: Problem[]; isWrite: boolean; hasBegun: boolean }
@@ -25,7 +25,9 @@ export async function carryOutChange(deps: Deps, change: Change, signal: AbortSi
     return { refused: [], isWrite: false, hasBegun: false }
   }
   const { write, stored } = change
-  const refused = await refusals(write, () => send(deps, { resource, object: write.object, stored }, signal))
+  const refused = await refusals(deps.configuration, write, () =>
+    send(deps, { resource, object: write.object, stored }, signal),
+  )
   const isNew = !stored && sessionsOf?.(write.object) !== undefined
   return { refused, isWrite: true, hasBegun: isNew && refused.length === 0 }
 }
@@ -43,17 +45,23 @@ async function send({ client }: Deps, { resource, object, stored }: Sent, signal
   else await client.patch(resource, { namespace, name, patch: { merge: missingFrom(stored, object) } }, options)
 }
 
-/** A refusal by the API server, or by a webhook, is a problem of its subjects. Any other failure is an error. */
-async function refusals({ subjects }: WantedObject, attempt: () => Promise<void>): Promise<Problem[]> {
+/** A refusal by the API server or a webhook, or an unknown kind, is a problem of its subjects. All else is an error. */
+async function refusals(
+  { from }: Pick<ObjectConfiguration, 'from'>,
+  { object: { kind }, subjects }: WantedObject,
+  attempt: () => Promise<void>,
+): Promise<Problem[]> {
   try {
     await attempt()
     return []
   } catch (error) {
     if (!(error instanceof KubeError) || !isRefusal(error)) throw error
-    return subjects.map((subject) => ({ subject, message: error.message }))
+    const isUnknown = error.reason === 'UnknownKind'
+    const message = isUnknown ? `the cluster knows no ${kind}, which ${from} brings` : error.message
+    return subjects.map((subject) => ({ subject, message }))
   }
 }
 
-function isRefusal({ status }: KubeError): boolean {
-  return status === 400 || status === 403 || status === 422
+function isRefusal({ status, reason }: KubeError): boolean {
+  return reason === 'UnknownKind' || status === 400 || status === 403 || status === 422
 }

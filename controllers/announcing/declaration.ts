@@ -1,5 +1,11 @@
 import type { DocumentConfiguration, ObjectConfiguration, Problem } from '../../announcers/announcer.ts'
-import { announcedAddresses, mentionsAddress, undecidedAddresses } from './announced.ts'
+import {
+  announcedAddresses,
+  foreignStatuses,
+  leavingAddresses,
+  mentionsAddress,
+  undecidedAddresses,
+} from './announced.ts'
 import { type Announcing, announcing, announcingKey } from './announcing.ts'
 import type { Configurator } from './configurator.ts'
 import { configureDocument } from './configure-document.ts'
@@ -32,6 +38,8 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
         return {
           addresses: announcedAddresses(states),
           undecided: undecidedAddresses(states),
+          leaving: leavingAddresses(states),
+          foreign: foreignStatuses(states),
           nodes: peerFacts.all(),
         }
       },
@@ -58,20 +66,19 @@ export function announcingController(
 }
 
 function configuratorOf({ client, announcer, log }: Deps): Configurator | undefined {
-  const { configuration, former } = announcer
+  const { configuration, former = [] } = announcer
   const make = (one: ObjectConfiguration | DocumentConfiguration) =>
     one.kind === 'objects'
       ? configureObjects({ client, configuration: one })
       : configureDocument({ client, configuration: one })
   const thenEmpty = (current: ObjectConfiguration | DocumentConfiguration | undefined) => {
-    if (!former) return current && make(current)
-    const except = current?.kind === 'objects' ? current.namespace : undefined
-    const document = formerDocument({ document: make(former.document), log })
-    const objects = formerObjects({ client, former, except })
-    return emptyFormer({
-      current: current && make(current),
-      former: current?.kind === 'document' ? [objects] : [objects, document],
+    if (former.length === 0) return current && make(current)
+    const left = former.flatMap((one) => {
+      const objects = formerObjects({ client, former: one, current: current?.kind === 'objects' ? current : undefined })
+      if (!one.document || current?.kind === 'document') return [objects]
+      return [objects, formerDocument({ document: make(one.document), log })]
     })
+    return emptyFormer({ current: current && make(current), former: left })
   }
   if (configuration?.kind !== 'either') return thenEmpty(configuration)
   const objects = thenEmpty(configuration.objects)

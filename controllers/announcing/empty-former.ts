@@ -1,4 +1,4 @@
-import type { FormerConfiguration } from '../../announcers/announcer.ts'
+import type { FormerConfiguration, ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
@@ -38,19 +38,21 @@ export function emptyFormer({ current, former }: Deps): Configurator {
   }
 }
 
-/** Objects that we wrote in any namespace but one. */
+/** Objects that we wrote, but not those of the configuration of now. */
 export function formerObjects(deps: {
   client: KubeClient
   former: FormerConfiguration
-  except: string | undefined
+  current: ObjectConfiguration | undefined
 }): Configurator {
-  const { client, former, except } = deps
+  const { client, former, current } = deps
+  const isCurrent = ({ announcing: { kind }, namespace }: ObjectConfiguration) =>
+    kind === current?.announcing.kind && namespace === current.namespace
   const here = async (signal: AbortSignal): Promise<Configurator[]> => {
     const found = former.kinds.map((kind) => listAllKnown(client, kind, { labelSelector: former.selector, signal }))
-    const namespaces = (await Promise.all(found)).flat().map(({ metadata }) => metadata.namespace ?? '')
-    return [...new Set(namespaces)]
-      .filter((namespace) => namespace !== except)
-      .map((namespace) => configureObjects({ client, configuration: former.objectsIn(namespace) }))
+    return former
+      .configurations((await Promise.all(found)).flat())
+      .filter((configuration) => !isCurrent(configuration))
+      .map((configuration) => configureObjects({ client, configuration }))
   }
   return {
     async carryOut(state, signal): Promise<ConfigureResult> {

@@ -118,13 +118,16 @@ function restoringChange(seen: Seen, service: Service): object | undefined {
 
 /**
  * Plans until no one shows the address. Software that writes the status is asked to withdraw, and has time to: what it
- * does not show it does not announce. After the timeout we go on, because software that was removed never answers.
+ * does not show it does not announce. After the timeout we go on, because software that was removed never answers. Only
+ * software that would write the address back is awaited for ever: a new setting ends that.
  */
 export function planWithdrawal({ announcer, withdrawingForMs }: Seen, service: Service): ServicePlan {
   const { withdrawal } = announcer
   if (withdrawal && !isWithdrawalAsked(service, { withdrawal })) return { step: { do: 'withdraw' } }
   const isAwaited = withdrawal?.clearsStatus ?? false
-  if (isAwaited && withdrawingForMs < withdrawalTimeoutMs) return { againInMs: withdrawalPollMs }
+  const isOverdue = withdrawingForMs >= withdrawalTimeoutMs
+  if (isAwaited && !isOverdue) return { againInMs: withdrawalPollMs }
+  if (isAwaited && withdrawal?.restoresStatus) return { step: { do: 'report-withdrawal' } }
   return { step: { do: 'clear-status', isOverdue: isAwaited } }
 }
 

@@ -20,6 +20,8 @@ export type Step =
   | { do: 'withdraw' }
   /** Removes the address from the status ourselves; `isOverdue` if the announcing software should have done so. */
   | { do: 'clear-status'; isOverdue: boolean }
+  /** Only the announcing software may clear the status, and it has not. */
+  | { do: 'report-withdrawal' }
   | { do: 'release'; record: ElasticIP }
   /** Keeps the reservation until the Service is gone, because until then its address is announced. */
   | { do: 'postpone-release'; record: ElasticIP }

@@ -8,7 +8,14 @@ import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchStatus, withoutAnnotations } from './patch-service.ts'
 import type { Step } from './service-step.ts'
-import { cancelWithdrawal, clearStatus, restoreService, withdraw, type WithdrawalDeps } from './withdrawal.ts'
+import {
+  type WithdrawalDeps,
+  cancelWithdrawal,
+  clearStatus,
+  notWithdrawn,
+  restoreService,
+  withdraw,
+} from './withdrawal.ts'
 
 export type StepDeps = PostponeDeps &
   WithdrawalDeps & {
@@ -76,6 +83,8 @@ async function carryOutOnService(
       return restoreService(deps, service, step.change)
     case 'withdraw':
       return withdraw(deps, service)
+    case 'report-withdrawal':
+      throw new Error(notWithdrawn(deps.announcer.name))
     case 'clear-status':
       return clearStatus(deps, service, step.isOverdue)
     case 'claim':

@@ -101,6 +101,15 @@ function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
       }
 }
 
+/** Why an address stays reserved that the announcing software should have withdrawn. */
+export function notWithdrawn(software: string): string {
+  return (
+    `${software} has not withdrawn the address for ${withdrawalTimeoutMs / 1000} s, so it stays reserved: it would be ` +
+    `announced when ${software} comes back. Start ${software} again. If it was removed for good, change the load balancer ` +
+    'setting of eip-admission'
+  )
+}
+
 function overdueEvent(software: string): ServiceEvent {
   const message =
     `${software} did not withdraw the address within ${withdrawalTimeoutMs / 1000} s. ` +

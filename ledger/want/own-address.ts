@@ -42,10 +42,10 @@ export function multipleAddressAnnotation(
 /** The request annotations that must not stay on a Service that gets this address, or a pending one (undefined). */
 export function outdatedRequestAnnotations(
   service: Service,
-  { annotations, besideSpec }: RequestAnnotations,
+  { besideSpec, ...requests }: RequestAnnotations,
   address: string | undefined,
 ): string[] {
-  return requestsOf(service, { annotations })
+  return requestsOf(service, requests)
     .filter(([, value]) => !(besideSpec && value === address))
     .map(([name]) => name)
 }
@@ -63,10 +63,10 @@ export function annotationsRequesting(
 
 function requestsOf(
   { metadata }: Service,
-  { annotations: names }: Pick<RequestAnnotations, 'annotations'>,
+  { annotations: names, nothing }: Pick<RequestAnnotations, 'annotations' | 'nothing'>,
 ): [string, string][] {
   return names.flatMap((name): [string, string][] => {
     const value = metadata.annotations?.[name]
-    return value ? [[name, value]] : []
+    return value && value !== nothing ? [[name, value]] : []
   })
 }

@@ -7,9 +7,9 @@ export type MetallbMode = 'native' | 'frr'
 
 export type MetallbPlan = { version: MetallbVersion; kubeconfig: string; webhooks: boolean }
 
-/** The controller's port, which is free in a separate network; speakers use the following ones. */
+/** The controller's ports; speakers use the following ones. They are none of those that the sandbox chooses from. */
 const metricsPort = 7472
-const healthPort = 17_472
+const healthPort = 8472
 /** MetalLB has no flag for this port. */
 export const webhookPort = 9443
 

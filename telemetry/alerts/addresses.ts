@@ -28,7 +28,7 @@ export const addressAlerts: AlertGroup = {
       description: `A Service of eip-admission ${where} has had an address for {{ $value | humanizeDuration }}, and its status does not show it.`,
       symptom: 'No packet for these addresses reaches the cluster. Services stay at `<pending>`.',
       action:
-        'Run `doctor`: its section Announcing says what is wrong with MetalLB or kube-vip. ' +
+        'Run `doctor`: its section Announcing says what is wrong with the announcing software. ' +
         '`kubectl eip why -n NAMESPACE SERVICE` shows its Events for one Service.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Announcing' },
     },

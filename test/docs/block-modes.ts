@@ -5,7 +5,7 @@ import type { Block, Page } from './pages.ts'
 export const reasons: Record<string, string> = {
   placeholder: 'it has a name or a secret of the reader, or a part that is left out',
   'needs-nodes': 'it needs kubelets, machines or routers',
-  'needs-metallb': 'it needs MetalLB or kube-vip, which have tests of their own',
+  'needs-announcer': 'it needs announcing software, which has tests of its own',
   'needs-program': 'it needs a program that the sandbox does not have',
   'needs-clusters': 'it needs two clusters',
   'needs-predecessor': 'it needs a cluster that a predecessor runs, as test/rig/takeover has',

@@ -1,3 +1,4 @@
+import { softwareOf } from '../../../announcers/announcers.ts'
 import { type KubeObject, keyOf } from '../../../kube/objects.ts'
 import { withoutClass } from '../../../settings/service-policy.ts'
 import { type Finding, defineCheck } from '../check.ts'
@@ -58,6 +59,28 @@ export const metallbClass = defineCheck({
         },
       ]
     })
+  },
+})
+
+export const servedClasses = defineCheck({
+  id: 'served-classes',
+  section: 'Announcing',
+  checks: 'Cilium and kube-vip announce Services of the classes that eip-admission serves.',
+  good: 'the announcing software announces the classes that eip-admission serves',
+  needs: [],
+  applies: ({ vendor: { loadBalancer } }) => softwareOf(loadBalancer)?.classes !== undefined,
+  judge(_facts, { vendor: { loadBalancer, policy } }): Finding[] {
+    const { classes = [] } = softwareOf(loadBalancer) ?? {}
+    const lacking = policy.classes.filter((one) => !classes.includes(one))
+    if (lacking.length === 0) return []
+    return [
+      {
+        level: 'error',
+        what: `${loadBalancer.kind} announces no ${lacking.map(classText).join(' and no ')}`,
+        why: 'eip-admission reserves addresses for Services that nobody announces',
+        fix: 'set --load-balancer-class of `serve` and `install` to some of: ' + classes.join(', '),
+      },
+    ]
   },
 })
 

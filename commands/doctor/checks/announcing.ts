@@ -6,7 +6,9 @@ import {
   isPeer,
   isPool,
 } from '../../../announcers/metallb/resources.ts'
-import { type ConfigMap, type KubeObject, keyOf } from '../../../kube/objects.ts'
+import type { Subject } from '../../../announcers/announcer.ts'
+import { type ConfigMap, type KubeObject, keyOf, splitKey } from '../../../kube/objects.ts'
+import { announcerObjects, announcerProblems } from '../../../inspect/announcer.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
@@ -35,6 +37,45 @@ export const metallbReports = defineCheck({
         fix: describe(state),
       })),
 })
+
+export const announcerConfiguration = defineCheck({
+  id: 'announcer-configuration',
+  section: 'Announcing',
+  checks:
+    'The cluster knows the kinds of the announcing software. Nothing is in the way of what `serve` writes for it, and it reports no problem.',
+  good: 'nothing is in the way of the announcing software',
+  needs: ['announcer', 'services', 'records', 'nodes', 'peers', 'definitions'],
+  applies: (context) => announcerObjects(context) !== undefined,
+  judge(facts, context) {
+    // MetalLB before 0.13 reads a ConfigMap instead.
+    if (usesMetallb(context) && !readsObjects(facts.definitions, context)) return []
+    const { unknown } = facts.announcer
+    if (unknown.length > 0) return [unknownKinds(unknown, context)]
+    return announcerProblems(facts, context).map(({ subject, message, mayPass }) => {
+      const what = 'node' in subject ? `node ${subject.node}` : `Service ${subject.service}`
+      return { level: mayPass ? 'warning' : 'error', what: `${what}: ${message}`, ...consequence(subject) }
+    })
+  },
+})
+
+function unknownKinds(unknown: readonly string[], context: Context): Finding {
+  return {
+    level: 'error',
+    what: `the cluster knows no ${unknown.join(' and no ')}`,
+    why: `${announcerObjects(context)?.from} brings them, so nothing announces the addresses`,
+    fix: 'install it, or change the load balancer setting of `serve`',
+  }
+}
+
+function consequence(subject: Subject): Pick<Finding, 'why' | 'fix'> {
+  if ('node' in subject)
+    return {
+      why: 'no router learns an address of this node by the session',
+      fix: `kubectl describe node ${subject.node}`,
+    }
+  const { namespace, name } = splitKey(subject.service)
+  return { why: 'nobody announces its address', fix: `kubectl describe service -n ${namespace} ${name}` }
+}
 
 export const announcedAddresses = defineCheck({
   id: 'announced-addresses',

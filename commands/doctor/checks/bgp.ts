@@ -1,3 +1,6 @@
+import { softwareOf } from '../../../announcers/announcers.ts'
+import { isPeer } from '../../../announcers/metallb/resources.ts'
+import { keyOf } from '../../../kube/objects.ts'
 import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import { heldAddress } from '../../../ledger/record/elastic-ip.ts'
 import { type Finding, defineCheck } from '../check.ts'
@@ -49,6 +52,43 @@ export const bgpSessions = defineCheck({
   },
 })
 
+export const oneSpeaker = defineCheck({
+  id: 'one-speaker',
+  section: 'Nodes',
+  checks:
+    "Only the announcing software of the setting has sessions with the cloud's routers, and not MetalLB or Cilium beside it.",
+  good: "no other software has sessions with the cloud's routers",
+  needs: ['peers', 'metallb', 'ciliumSessions'],
+  applies: ({ vendor }) => vendor.bgp.isOn,
+  judge({ peers, metallb, ciliumSessions }, { vendor: { loadBalancer } }) {
+    const routers = new Set([...peers.values()].flat().map(({ peerAddress }) => peerAddress))
+    const ofMetallb = metallb
+      .filter(isPeer)
+      .map((peer) => ({ where: `BGPPeer ${keyOf(peer)} of MetalLB`, addresses: [peer.spec.peerAddress ?? ''] }))
+    const ofCilium = ciliumSessions.map(({ metadata, spec }) => ({
+      where: `CiliumBGPClusterConfig ${metadata.name}`,
+      addresses: (spec.bgpInstances ?? []).flatMap((one) => (one.peers ?? []).map(({ peerAddress }) => peerAddress)),
+    }))
+    const software = softwareOf(loadBalancer)?.kinds ?? []
+    const others = [
+      ...(software.includes('metallb') ? [] : ofMetallb),
+      ...(software.includes('cilium') ? [] : ofCilium),
+    ]
+    return others.flatMap(({ where, addresses }): Finding[] => {
+      const shared = addresses.find((address) => routers.has(address))
+      if (shared === undefined) return []
+      return [
+        {
+          level: 'error',
+          what: `${where} has a session with router ${shared}, and the load balancer setting chooses ${loadBalancer.kind}`,
+          why: 'a router has one session with a node: the two programs end the sessions of each other',
+          fix: 'delete that object, or let the load balancer setting of `serve` choose that software',
+        },
+      ]
+    })
+  },
+})
+
 type Seen = { node: string; up: number; down: number; seenAt: string | undefined }
 
 function machinesOf(nodes: Values['nodes'], { providerIds }: Context['vendor']): { node: string; machine: string }[] {
@@ -93,14 +133,7 @@ function unseen(context: Context): Finding {
   }
 }
 
-/** Speakers of MetalLB tell their sessions to whoever reads their metrics; that takes more than the right to read objects. */
+/** What shows the sessions of the announcing software. */
 function command({ vendor: { loadBalancer } }: Context): string {
-  if (loadBalancer.kind === 'kube-vip') return 'read the log of the pod of kube-vip on each node'
-  if (!('namespace' in loadBalancer)) return 'ask the BGP program of each node'
-  const { namespace } = loadBalancer
-  const metrics = `/api/v1/namespaces/${namespace}/pods/$pod:7472/proxy/metrics`
-  return (
-    `for pod in $(kubectl get pods -n ${namespace} -o name | grep speaker | cut -d/ -f2); ` +
-    `do echo $pod; kubectl get --raw ${metrics} | grep ^metallb_bgp_session_up; done`
-  )
+  return softwareOf(loadBalancer)?.sessionsCommand?.(loadBalancer) ?? 'ask the BGP program of each node'
 }

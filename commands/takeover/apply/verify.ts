@@ -1,7 +1,7 @@
 // What still differs between a Service after the takeover and what the plan says. Nothing: it was taken over.
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
-import { parseAddress } from '../../../announcers/metallb/address.ts'
+import { parseAddress } from '../../../announcers/shared/address.ts'
 import { isWritten } from '../../../announcers/metallb/ownership.ts'
 import { isAdvertisement, isPeer, isPool } from '../../../announcers/metallb/resources.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'

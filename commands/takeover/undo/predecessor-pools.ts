@@ -1,5 +1,5 @@
-import { parseAddress, prefixOf } from '../../../announcers/metallb/address.ts'
-import { compareTexts } from '../../../announcers/metallb/order.ts'
+import { parseAddress, prefixOf } from '../../../announcers/shared/address.ts'
+import { compareTexts } from '../../../announcers/shared/order.ts'
 import { isWritten } from '../../../announcers/metallb/ownership.ts'
 import type { BGPAdvertisement, IPAddressPool } from '../../../announcers/metallb/resources.ts'
 import { type Service, keyOf } from '../../../kube/objects.ts'

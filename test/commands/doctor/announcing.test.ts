@@ -1,20 +1,23 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
-import type { AnnouncementState, Definition, Workload } from '../../../inspect/facts.ts'
+import type { AnnouncementState, Definition, Values, Workload } from '../../../inspect/facts.ts'
 import {
   kubeVip,
   metallbClass,
   metallbDefinitions,
   metallbPrograms,
+  servedClasses,
 } from '../../../commands/doctor/checks/announcers.ts'
 import {
   announcedAddresses,
+  announcerConfiguration,
   metallbReports,
   silentAnnouncer,
   speakers,
 } from '../../../commands/doctor/checks/announcing.ts'
 import { metallbDocument, overlappingPools } from '../../../commands/doctor/checks/pools.ts'
+import { addressAnnotation } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 import { judge, lines } from './context.ts'
 
@@ -262,6 +265,54 @@ test('MetalLB that announces other classes than eip-admission serves', () => {
     of(withArgs(), serving('none,x.io/y')),
     'error: DaemonSet m/d announces Services without a class, and not Services of the class x.io/y',
   )
+})
+
+test('software that announces only some classes', () => {
+  const of = (setting: string, classes: string) =>
+    lines(servedClasses, {}, { env: { METAL_LOAD_BALANCER: setting }, flags: { '--load-balancer-class': classes } })
+  assert.match(of('cilium:///', 'none,io.cilium/bgp-control-plane')[0] ?? '', /^ok/)
+  assert.equal(of('cilium:///', 'none,x.io/y'), ['error: cilium announces no Services of the class x.io/y'])
+  assert.match(of('kube-vip://', 'kube-vip.io/kube-vip-class')[0] ?? '', /^ok/)
+  assert.equal(of('kube-vip://', 'x.io/y'), ['error: kube-vip announces no Services of the class x.io/y'])
+  assert.equal(of('metallb:///', 'x.io/y'), [], 'a flag of MetalLB decides')
+})
+
+test('what is in the way of Cilium, by its objects and by its reports', () => {
+  const given = { env: { METAL_LOAD_BALANCER: 'cilium:///' } }
+  const services = [
+    makeService({
+      creationTimestamp: '2026-02-01T11:00:00Z',
+      annotations: { [addressAnnotation]: '192.0.2.1' },
+      loadBalancerIP: '192.0.2.1',
+    }),
+  ]
+  const records = [makeRecord({ phase: 'Bound', address: '192.0.2.1' })]
+  const cilium = (kind: string, name: string, more: object): KubeObject => ({
+    apiVersion: 'cilium.io/v2',
+    kind,
+    metadata: { name, labels: name.startsWith('eip-') ? { 'app.kubernetes.io/managed-by': 'eip-admission' } : {} },
+    ...more,
+  })
+  const of = (announcer: Partial<Values['announcer']>) =>
+    lines(
+      announcerConfiguration,
+      {
+        announcer: { existing: [], reports: [], unknown: [], ...announcer },
+        services,
+        records,
+        nodes: [],
+        peers: new Map(),
+        definitions: [],
+      },
+      given,
+    )
+  assert.match(of({})[0] ?? '', /^ok/)
+  assert.equal(of({ unknown: ['CiliumLoadBalancerIPPool'] }), ['error: the cluster knows no CiliumLoadBalancerIPPool'])
+  const wide = cilium('CiliumLoadBalancerIPPool', 'wide', { spec: { blocks: [{ cidr: '192.0.2.0/24' }] } })
+  assert.match(of({ existing: [wide] })[0] ?? '', /^error: Service default\/web: .* Take 192.0.2.1 out of .* wide$/)
+  const conditions = [{ type: 'cilium.io/PoolConflict', status: 'True', message: '' }]
+  const conflicting = cilium('CiliumLoadBalancerIPPool', 'eip-admission-192.0.2.1', { status: { conditions } })
+  assert.match(of({ reports: [conflicting] })[0] ?? '', /^error: Service default\/web: Cilium does not use the pool/)
 })
 
 test('the settings of kube-vip', () => {

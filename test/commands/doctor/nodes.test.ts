@@ -1,10 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Lease, Node } from '../../../kube/objects.ts'
+import type { BGPClusterConfig } from '../../../announcers/cilium/resources.ts'
+import type { KubeObject, Lease, Node } from '../../../kube/objects.ts'
 import type { Machine } from '../../../clouds/ports/machines.ts'
 import type { Peer, SeenSessions } from '../../../clouds/ports/peering.ts'
 import type { SessionState, Workload } from '../../../inspect/facts.ts'
-import { bgpPeers, bgpSessions } from '../../../commands/doctor/checks/bgp.ts'
+import { bgpPeers, bgpSessions, oneSpeaker } from '../../../commands/doctor/checks/bgp.ts'
 import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from '../../../commands/doctor/checks/nodes.ts'
 import { guardianLease, leader, runningPredecessor } from '../../../commands/doctor/checks/other-programs.ts'
 import { makeRecord } from '../../builders.ts'
@@ -16,6 +17,36 @@ const node = (providerID?: string, more: Partial<Node['spec']> = {}): Node => ({
   kind: 'Node',
   metadata: { name: 'a' },
   spec: { ...(providerID !== undefined && { providerID }), ...more },
+})
+
+test('software beside that of the setting that speaks with the same routers', () => {
+  const router = { peerAddress: '169.254.255.1' } as Peer
+  const peers = new Map([['machine', [router]]])
+  const bgpPeer = (peerAddress: string): KubeObject & { spec: object } => ({
+    apiVersion: 'metallb.io/v1beta2',
+    kind: 'BGPPeer',
+    metadata: { namespace: 'm', name: 'p' },
+    spec: { peerAddress },
+  })
+  const session = (peerAddress: string): BGPClusterConfig => ({
+    apiVersion: 'cilium.io/v2',
+    kind: 'CiliumBGPClusterConfig',
+    metadata: { name: 'fabric' },
+    spec: {
+      nodeSelector: {},
+      bgpInstances: [
+        { name: 'x', localASN: 1, peers: [{ name: 'r', peerAddress, peerASN: 2, peerConfigRef: { name: 'x' } }] },
+      ],
+    },
+  })
+  const of = (setting: string, metallb: KubeObject[], ciliumSessions: BGPClusterConfig[]) =>
+    lines(oneSpeaker, { peers, metallb, ciliumSessions }, { env: { METAL_LOAD_BALANCER: setting } })[0] ?? ''
+  const [shared, other] = ['169.254.255.1', '192.0.2.1']
+  assert.match(of('cilium:///', [bgpPeer(shared)], []), /^error: BGPPeer m\/p of MetalLB has a session with router 169/)
+  assert.match(of('metallb:///', [], [session(shared)]), /^error: CiliumBGPClusterConfig fabric has a session/)
+  assert.match(of('kube-vip://', [bgpPeer(shared)], []), /^error/)
+  assert.match(of('cilium:///', [bgpPeer(other)], [session(shared)]), /^ok/)
+  assert.match(of('metallb:///', [bgpPeer(shared)], [session(other)]), /^ok/)
 })
 
 test('a providerID of this cloud, of another, none, and one that names no machine', () => {

@@ -13,7 +13,7 @@ test('docs/reference/annotations.md is up to date', () => {
 
 /** Names with a prefix of ours, of a dialect, or of announcing software; MetalLB's own objects have them as well. */
 const annotationName =
-  /'((?:eip-admission\.dev|metal\.equinix\.com|packet\.com|cherryservers\.com|metallb\.io|metallb\.universe\.tf|kube-vip\.io)\/[A-Za-z][\w.{}-]*)'/g
+  /'((?:eip-admission\.dev|metal\.equinix\.com|packet\.com|cherryservers\.com|metallb\.io|metallb\.universe\.tf|lbipam\.cilium\.io|io\.cilium|kube-vip\.io)\/[A-Za-z][\w.{}-]*)'/g
 
 /** Names that are no annotation, label or finalizer of ours. */
 const others = new Set([
@@ -25,6 +25,10 @@ const others = new Set([
   'metallb.io/v1beta1',
   'metallb.io/v1beta2',
   'metallb.io/node-name',
+  // Load balancer classes.
+  'io.cilium/bgp-control-plane',
+  'io.cilium/l2-announcer',
+  'kube-vip.io/kube-vip-class',
   // Who writes it on a Service tells kube-vip, not us.
   'kube-vip.io/ignore',
 ])

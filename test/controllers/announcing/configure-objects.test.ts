@@ -34,6 +34,7 @@ function poolsIn(namespace: string, resource: Resource<KubeObject> = configMaps)
     kind: 'objects',
     namespace,
     kinds: [{ resource: secrets, only: 'password' }, { resource }],
+    from: 'a program of the test',
     isOurs: ({ metadata }) => metadata.labels?.['example.com/announcer'] === 'test',
     objects: ({ addresses }) => ({ wanted: addresses.map(({ address }) => pool(namespace, address)), problems: [] }),
     reports: [],

@@ -7,7 +7,11 @@ const namespace = 'kube-system'
 const name = 'external'
 const address = '203.0.113.77'
 const noPool = 'disabled-metallb-do-not-use-any-address-pool'
-const annotations = { 'metallb.universe.tf/address-pool': noPool, 'metallb.io/address-pool': noPool }
+const annotations = {
+  'metallb.universe.tf/address-pool': noPool,
+  'metallb.io/address-pool': noPool,
+  'lbipam.cilium.io/ips': '0.0.0.0',
+}
 const ports = [{ name: 'https', protocol: 'TCP', port: 6443, targetPort: 6443 }]
 
 /** Where API servers listen, as one slice. */

@@ -2,9 +2,12 @@ import type { NodePeers, Peer, Problem } from '../announcer.ts'
 import type { IpAddress, IpFamily } from '../../lib/ip-address.ts'
 import { isLabelValue } from '../../lib/names.ts'
 import { parseAddress } from './address.ts'
-import { distinctProblems, compareTexts } from './order.ts'
+import { compareTexts, distinctProblems, mostCommon } from './order.ts'
 
-/** A BGP session that MetalLB can be configured with. */
+/** The label by which announcing software finds the node of a session. */
+export const hostnameLabel = 'kubernetes.io/hostname'
+
+/** A BGP session that announcing software can be configured with. */
 export type Session = {
   node: string
   hostname: string
@@ -16,13 +19,16 @@ export type Session = {
   password: string | undefined
 }
 
+/** The families of routers that the software can speak with, and what to say of the others. */
+export type Families = { possible: readonly IpFamily[]; otherwise: string }
+
 export type Sessions = { sessions: Session[]; problems: Problem[] }
 
 /**
- * Every session of a state that MetalLB can be configured with, in order, and the problems of the others. No two sessions
- * share node and router, no two nodes share a hostname, and no node has two hostnames.
+ * Every session of a state that announcing software can be configured with, in order, and the problems of the others. No
+ * two sessions share node and router, no two nodes share a hostname, and no node has two hostnames.
  */
-export function possibleSessions(nodes: readonly NodePeers[], families: readonly IpFamily[]): Sessions {
+export function possibleSessions(nodes: readonly NodePeers[], families: Families): Sessions {
   const possible: Session[] = []
   const problems: Problem[] = []
   for (const { node, hostname, peers } of nodes) {
@@ -68,18 +74,15 @@ function unavailableReason(session: Session, { node, hostname, taken }: FirstWit
   return undefined
 }
 
-function readSession(
-  at: { node: string; hostname: string },
-  peer: Peer,
-  families: readonly IpFamily[],
-): Session | string {
+function readSession(at: { node: string; hostname: string }, peer: Peer, families: Families): Session | string {
   const { localAsn, peerAsn, isMultihop } = peer
   const router = parseAddress(peer.peerAddress)
   const source = parseAddress(peer.sourceAddress)
   const password = peer.password?.reveal() || undefined
   if (at.hostname === '' || !isLabelValue(at.hostname)) return 'the node has no label kubernetes.io/hostname'
   if (!router) return `the router's address ${JSON.stringify(peer.peerAddress)} is not an IP address`
-  if (!families.includes(router.family)) return `router ${router.text} is IPv6, which MetalLB supports only in FRR mode`
+  if (!families.possible.includes(router.family))
+    return `router ${router.text} is ${router.family === 'ipv6' ? 'IPv6' : 'IPv4'}, ${families.otherwise}`
   if (source?.family !== router.family)
     return `the node's own address ${JSON.stringify(peer.sourceAddress)} is not of the family of router ${router.text}`
   if (!isAsn(localAsn) || !isAsn(peerAsn))
@@ -95,4 +98,17 @@ function isAsn(asn: number): boolean {
 /** One text for equal sessions and for no others; never shown, as it contains the password. */
 function rank({ hostname, node, router, source, localAsn, peerAsn, isMultihop, password }: Session): string {
   return JSON.stringify([hostname, node, router.text, localAsn, peerAsn, source.text, isMultihop, password])
+}
+
+/** The sessions that can use one password, as one Secret holds one: the password of most sessions. */
+export function sessionsWithOnePassword({ sessions, problems }: Sessions): Sessions & { password: string | undefined } {
+  const password = mostCommon(sessions.flatMap((session) => session.password ?? []))
+  const isAlike = (own: string | undefined) => own === undefined || own === password
+  const others = sessions.filter((session) => !isAlike(session.password))
+  const reason = 'its password differs from that of most nodes, and only one can be configured'
+  return {
+    password,
+    sessions: sessions.filter((session) => isAlike(session.password)),
+    problems: [...problems, ...others.map(({ node }) => sessionProblem(node, reason))],
+  }
 }

@@ -6,7 +6,7 @@ export function parseAddress(text: string): IpAddress | undefined {
   return address && isIpv4Mapped(address) ? undefined : address
 }
 
-/** The prefix that holds this address and no other: MetalLB accepts no bare address. */
+/** The prefix that holds this address and no other: announcing software accepts no bare address. */
 export function prefixOf({ text, family }: IpAddress): string {
   return family === 'ipv4' ? `${text}/32` : `${text}/128`
 }

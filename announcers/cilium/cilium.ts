@@ -1,0 +1,141 @@
+import type { Annotation } from '../../lib/annotation.ts'
+import { isDnsLabel } from '../../lib/names.ts'
+import { withoutClass } from '../../settings/service-policy.ts'
+import type { Announcer, FormerConfiguration } from '../announcer.ts'
+import type { LoadBalancerScheme } from '../setting.ts'
+import type { Software } from '../software.ts'
+import { ciliumObjects } from './objects.ts'
+import { type CiliumOptions, ownSelector, secretName, secretsAnnotation } from './ownership.ts'
+import { ciliumResources } from './resources.ts'
+import { ciliumClasses } from './waking.ts'
+
+/** By these a Service requests addresses; the second one is the name until 1.15, and counts without the first. */
+const [request, oldRequest] = ['lbipam.cilium.io/ips', 'io.cilium/lb-ipam-ips']
+
+/** Services with one key may share an address, in other namespaces where both name them in the second annotation. */
+const [sharingKey, sharingNamespaces] = ['lbipam.cilium.io/sharing-key', 'lbipam.cilium.io/sharing-cross-namespace']
+
+/** No pool has it. A Service without any request would keep its address. */
+const nobodysAddress = '0.0.0.0'
+
+const scheme: LoadBalancerScheme = {
+  written: 'cilium:///[bgp-secrets-namespace]',
+  meaning:
+    'Cilium 1.18 or later, with LB IPAM and the BGP control plane. eip-admission writes its pools, sessions and ' +
+    'advertisement. The namespace is that of `bgpControlPlane.secretsNamespace.name`, `kube-system` by default.',
+  parameters: [],
+  depth: 1,
+  read: ({ path: [secretsNamespace = 'kube-system'] }) =>
+    isDnsLabel(secretsNamespace)
+      ? { value: { kind: 'cilium', secretsNamespace } }
+      : { right: 'the name of a namespace after the slashes' },
+}
+
+/** Cilium. Its LB IPAM writes the status of a Service, and its agents announce what is there. */
+export const ciliumSoftware: Software<'cilium'> = {
+  schemes: { cilium: scheme },
+  kinds: ['cilium'],
+  annotations: annotations(),
+  requestAnnotations: [request, oldRequest],
+  requests: () => ({ annotations: [request, oldRequest], besideSpec: true, nothing: nobodysAddress }),
+  silencing: { [request]: nobodysAddress },
+  classes: [withoutClass, ...ciliumClasses],
+  matchesFamilies: true,
+  readsNodePeers: false,
+  sessionsCommand: () => 'kubectl get ciliumbgpnodeconfigs -o yaml   # status.bgpInstances[].peers[].peeringState',
+  rules: [
+    {
+      apiGroups: ['cilium.io'],
+      resources: [
+        'ciliumloadbalancerippools',
+        'ciliumbgpclusterconfigs',
+        'ciliumbgpnodeconfigoverrides',
+        'ciliumbgppeerconfigs',
+        'ciliumbgpadvertisements',
+      ],
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+    },
+    { apiGroups: ['cilium.io'], resources: ['ciliumbgpnodeconfigs'], verbs: ['list'] },
+    {
+      apiGroups: [''],
+      resources: ['secrets'],
+      resourceNames: [secretName],
+      verbs: ['get', 'create', 'patch', 'delete'],
+    },
+  ],
+  announcer: ({ secretsNamespace }) => cilium({ secretsNamespace }),
+  former: ({ kind }) => (kind === 'cilium' ? undefined : formerCilium),
+}
+
+/** Cilium, configured by custom resources. */
+function cilium(options: CiliumOptions): Announcer {
+  return {
+    name: 'cilium',
+    // spec.loadBalancerIP is a request already. Who shares an address is decided at admission; a pool serves no other
+    // Service.
+    request: (address) => ({ annotations: { [sharingKey]: address, [sharingNamespaces]: '*' } }),
+    withdrawal: {
+      annotations: { [request]: nobodysAddress, [oldRequest]: null },
+      clearsStatus: true,
+      restoresStatus: true,
+    },
+    configuration: ciliumObjects(options),
+  }
+}
+
+/** What we wrote while the setting chose Cilium. Our peer configurations know where the Secret of that time is. */
+const formerCilium: FormerConfiguration = {
+  selector: ownSelector,
+  kinds: [
+    ciliumResources.peerConfigs,
+    ciliumResources.advertisements,
+    ciliumResources.overrides,
+    ciliumResources.clusterConfigs,
+    ciliumResources.pools,
+  ],
+  configurations(found) {
+    if (found.length === 0) return []
+    const known = found.flatMap(({ metadata }) => metadata.annotations?.[secretsAnnotation] ?? [])
+    return [...new Set([...known, 'kube-system'])].map((secretsNamespace) => ciliumObjects({ secretsNamespace }))
+  },
+}
+
+function annotations(): readonly Annotation[] {
+  return [
+    {
+      name: request,
+      on: 'Service',
+      writers: ['user', 'eip-admission'],
+      values: 'IP addresses, with commas between them',
+      sentence: `Requests an own address from Cilium. eip-admission writes \`${nobodysAddress}\`, which no pool has, so that Cilium withdraws the address.`,
+    },
+    {
+      name: oldRequest,
+      on: 'Service',
+      writers: ['user'],
+      values: 'IP addresses, with commas between them',
+      sentence: 'The name of the same annotation up to Cilium 1.15.',
+    },
+    {
+      name: sharingKey,
+      on: 'Service',
+      writers: ['user', 'eip-admission'],
+      values: 'any text',
+      sentence: 'Services with the same text may share an address at Cilium. eip-admission writes the address.',
+    },
+    {
+      name: sharingNamespaces,
+      on: 'Service',
+      writers: ['user', 'eip-admission'],
+      values: '`*`, or names of namespaces',
+      sentence: 'Names the namespaces with whose Services the Service may share its address at Cilium.',
+    },
+    {
+      name: secretsAnnotation,
+      on: 'CiliumBGPPeerConfig',
+      writers: ['eip-admission'],
+      values: 'the name of a namespace',
+      sentence: `Where the Secret \`${secretName}\` is, so that it is removed when the setting chooses other software.`,
+    },
+  ]
+}

@@ -1,0 +1,166 @@
+import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
+import type { KubeObject, Secret } from '../../kube/objects.ts'
+import { includes } from '../../lib/includes.ts'
+import { nameOf } from '../shared/address.ts'
+import { compareTexts, distinct } from '../shared/order.ts'
+import {
+  type Session,
+  hostnameLabel,
+  possibleSessions,
+  sessionProblem,
+  sessionsWithOnePassword,
+} from '../shared/sessions.ts'
+import { advertiseLabel } from './advertisement.ts'
+import { type CiliumOptions, isOurs, ownLabels, ownName, secretName, secretsAnnotation } from './ownership.ts'
+import {
+  type BGPClusterConfig,
+  type BGPNodeConfigOverride,
+  type BGPPeerConfig,
+  apiVersion,
+  isOverride,
+} from './resources.ts'
+
+/** `common` are the objects that all sessions need, `wanted` those of each node. */
+export type Peers = { common: WantedObject[]; wanted: WantedObject[]; problems: Problem[] }
+
+/**
+ * The sessions of every node with the routers of its cloud. A node has a ClusterConfig of its own, because its AS number
+ * and routers may differ. Names never change, because Cilium ends and begins the session of a peer that is renamed.
+ */
+export function peersOf(nodes: readonly NodePeers[], options: CiliumOptions, existing: readonly KubeObject[]): Peers {
+  const { sessions, problems, password } = sessionsWithOnePassword(possibleSessions(nodes, families))
+  const byNode = [...Map.groupBy(sessions, ({ node }) => node)].toSorted(([one], [other]) => compareTexts(one, other))
+  const planned = byNode.map(([node, own]) => planNode(node, own))
+  const hindered = planned.filter(({ override }) => hindering(override, existing))
+  const possible = planned.filter((one) => !hindered.includes(one))
+  const used = possible.flatMap((one) => one.sessions)
+  const configs = [...Map.groupBy(used, peerConfigName)].toSorted(([one], [other]) => compareTexts(one, other))
+  const secret = password === undefined ? [] : secretOf(password, used, options)
+  return {
+    common: [...secret, ...configs.flatMap(([name, own]) => peerConfigOf(name, own, options))],
+    wanted: possible.flatMap(({ node, override, clusterConfig }) => {
+      const subjects = [{ node }]
+      // A foreign override that says what we need stays as it is.
+      const isThere = existing.some((one) => isOverride(one) && one.metadata.name === node && !isOurs(one))
+      return [...(isThere ? [] : [{ object: override, subjects }]), { object: clusterConfig, subjects }]
+    }),
+    problems: [...problems, ...hindered.map(({ node, override }) => overrideProblem(node, override))],
+  }
+}
+
+/** We announce IPv4 addresses alone, and a session over IPv6 would carry none. */
+const families = {
+  possible: ['ipv4'] as const,
+  otherwise: 'and eip-admission has Cilium announce IPv4 addresses alone',
+}
+
+type NodePlan = {
+  node: string
+  sessions: Session[]
+  override: BGPNodeConfigOverride
+  clusterConfig: BGPClusterConfig
+}
+
+function planNode(node: string, sessions: Session[]): NodePlan {
+  const [hostname = ''] = sessions.map((session) => session.hostname)
+  const instances = [...Map.groupBy(sessions, ({ localAsn }) => localAsn)].map(([localASN, own]) => ({
+    name: `${ownName}-as${localASN}`,
+    localASN,
+    own,
+  }))
+  return {
+    node,
+    sessions,
+    override: {
+      apiVersion,
+      kind: 'CiliumBGPNodeConfigOverride',
+      metadata: { name: node, labels: ownLabels },
+      spec: {
+        bgpInstances: instances.map(({ name, own }) => ({
+          name,
+          peers: own.map(({ router, source }) => ({ name: nameOf(router), localAddress: source.text })),
+        })),
+      },
+    },
+    clusterConfig: {
+      apiVersion,
+      kind: 'CiliumBGPClusterConfig',
+      metadata: { name: `${ownName}-${node}`, labels: ownLabels },
+      spec: {
+        nodeSelector: { matchLabels: { [hostnameLabel]: hostname } },
+        bgpInstances: instances.map(({ name, localASN, own }) => ({ name, localASN, peers: own.map(clusterPeer) })),
+      },
+    },
+  }
+}
+
+function clusterPeer(session: Session) {
+  const { router, peerAsn } = session
+  return {
+    name: nameOf(router),
+    peerAddress: router.text,
+    peerASN: peerAsn,
+    peerConfigRef: { name: peerConfigName(session) },
+  }
+}
+
+function peerConfigName({ isMultihop, password }: Session): string {
+  return [ownName, ...(isMultihop ? ['multihop'] : []), ...(password === undefined ? ['open'] : [])].join('-')
+}
+
+/** How far a session may lead; the default of Cilium means a router on the same link. */
+const [direct, anyDistance] = [1, 255]
+
+function peerConfigOf(name: string, sessions: Session[], { secretsNamespace }: CiliumOptions): WantedObject[] {
+  const [first] = sessions
+  if (!first) return []
+  const object: BGPPeerConfig = {
+    apiVersion,
+    kind: 'CiliumBGPPeerConfig',
+    metadata: { name, labels: ownLabels, annotations: { [secretsAnnotation]: secretsNamespace } },
+    spec: {
+      ...(first.password === undefined ? {} : { authSecretRef: secretName }),
+      ebgpMultihop: first.isMultihop ? anyDistance : direct,
+      timers: { connectRetryTimeSeconds: 5, holdTimeSeconds: 30, keepAliveTimeSeconds: 10 },
+      families: [{ afi: 'ipv4', safi: 'unicast', advertisements: { matchLabels: advertiseLabel } }],
+    },
+  }
+  return [{ object, subjects: subjectsOf(sessions) }]
+}
+
+function secretOf(password: string, sessions: Session[], { secretsNamespace }: CiliumOptions): WantedObject[] {
+  const protectedOnes = sessions.filter((session) => session.password !== undefined)
+  if (protectedOnes.length === 0) return []
+  const object: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: secretName, namespace: secretsNamespace, labels: ownLabels },
+    type: 'Opaque',
+    data: { password: Buffer.from(password).toString('base64') },
+  }
+  return [{ object, subjects: subjectsOf(protectedOnes) }]
+}
+
+function subjectsOf(sessions: Session[]) {
+  return distinct(sessions.map(({ node }) => node)).map((node) => ({ node }))
+}
+
+/** The foreign override of a node that lacks what its sessions need. There is one override for each node, by its name. */
+function hindering(override: BGPNodeConfigOverride, existing: readonly KubeObject[]): KubeObject | undefined {
+  const foreign = existing
+    .filter(isOverride)
+    .find((one) => one.metadata.name === override.metadata.name && !isOurs(one))
+  if (!foreign) return undefined
+  const sayings = sourcesIn(foreign)
+  return sourcesIn(override).every((source) => sayings.some((one) => includes(one, source))) ? undefined : foreign
+}
+
+function sourcesIn({ spec }: BGPNodeConfigOverride) {
+  const { bgpInstances = [] } = spec
+  return bgpInstances.flatMap(({ name, peers = [] }) => peers.map((peer) => ({ ...peer, instance: name })))
+}
+
+function overrideProblem(node: string, { spec }: BGPNodeConfigOverride): Problem {
+  const reason = `CiliumBGPNodeConfigOverride ${node} exists and eip-admission does not manage it. Cilium reads one for each node: add to its spec.bgpInstances ${JSON.stringify(spec.bgpInstances)}`
+  return sessionProblem(node, reason)
+}

@@ -1,0 +1,97 @@
+import type { Announced, Announcements, Problem, WantedObject } from '../announcer.ts'
+import type { KubeObject } from '../../kube/objects.ts'
+import type { IpAddress } from '../../lib/ip-address.ts'
+import { isInRanges } from '../../lib/ip-range.ts'
+import { quote } from '../../lib/quote.ts'
+import { nameOf, parseAddress, prefixOf } from '../shared/address.ts'
+import { compareTexts, distinct } from '../shared/order.ts'
+import { isOurs, ownLabels, ownName } from './ownership.ts'
+import { type LoadBalancerIPPool, apiVersion, isPool } from './resources.ts'
+import { servicesSelector } from './services-selector.ts'
+
+/** An address, and the Services that show it, each once and in order. */
+export type ShownAddress = { address: IpAddress; services: string[] }
+
+/** The name of the pool of an address; undefined for a text that is none. */
+export function poolName(text: string): string | undefined {
+  const address = parseAddress(text)
+  return address && `${ownName}-${nameOf(address)}`
+}
+
+/** Every address that Services show and the cloud's routers can learn, and why the others cannot be announced. */
+export function shownAddresses(announced: readonly Announced[]): { shown: ShownAddress[]; problems: Problem[] } {
+  const shown = new Map<string, ShownAddress>()
+  const problems: Problem[] = []
+  for (const { address: text, services } of announced) {
+    const address = parseAddress(text)
+    if (address?.family === 'ipv4') {
+      const known = shown.get(address.text)?.services ?? []
+      if (services.length > 0) shown.set(address.text, { address, services: distinct([...known, ...services]) })
+      continue
+    }
+    const message = `${quote(text)} is not an IPv4 address, and eip-admission has Cilium announce no other`
+    problems.push(...services.map((service) => ({ subject: { service }, message })))
+  }
+  const ordered = [...shown].toSorted(([one], [other]) => compareTexts(one, other))
+  return { shown: ordered.map(([, one]) => one), problems }
+}
+
+type Pools = { wanted: WantedObject[]; problems: Problem[] }
+
+/**
+ * One pool for each address. Cilium puts the younger of two pools with one address out of use as a whole. So an address
+ * that lies in a foreign pool gets none, unless ours exists: that one is the older.
+ */
+export function poolsOf(shown: readonly ShownAddress[], existing: readonly KubeObject[]): Pools {
+  const pools = existing.filter(isPool)
+  const ours = new Set(pools.filter(isOurs).map(({ metadata }) => metadata.name))
+  const wanted: WantedObject[] = []
+  const problems: Problem[] = []
+  for (const { address, services } of shown) {
+    const name = poolName(address.text) ?? ''
+    const subjects = services.map((service) => ({ service }))
+    const foreign = pools.find((one) => !isOurs(one) && holds(one, address))
+    if (foreign) problems.push(...subjects.map((subject) => ({ subject, message: overlap(address, foreign) })))
+    if (foreign && !ours.has(name)) continue
+    const spec = { blocks: [{ cidr: prefixOf(address) }], serviceSelector: servicesSelector(services) }
+    const object: LoadBalancerIPPool = {
+      apiVersion,
+      kind: 'CiliumLoadBalancerIPPool',
+      metadata: { name, labels: ownLabels },
+      spec,
+    }
+    wanted.push({ object, subjects })
+  }
+  return { wanted, problems }
+}
+
+/**
+ * Our pools of addresses that Services show still, and that we do not announce. A pool that goes takes its address from
+ * them. The last one puts LB IPAM to sleep, so that a status stays that it has not cleared.
+ */
+export function keptPools(
+  { undecided = [], leaving = [] }: Pick<Announcements, 'undecided' | 'leaving'>,
+  wanted: readonly WantedObject[],
+  existing: readonly KubeObject[],
+): WantedObject[] {
+  const written = new Set(wanted.map(({ object }) => object.metadata.name))
+  const kept = new Map(
+    [...undecided, ...leaving].map(({ address, services }) => [
+      poolName(address),
+      services.map((service) => ({ service })),
+    ]),
+  )
+  return existing
+    .filter((one) => isPool(one) && isOurs(one) && !written.has(one.metadata.name) && kept.has(one.metadata.name))
+    .map((object) => ({ object, subjects: kept.get(object.metadata.name) ?? [] }))
+}
+
+/** Whether an address lies in a block of a pool. */
+export function holds({ spec }: LoadBalancerIPPool, address: IpAddress): boolean {
+  const ranges = (spec?.blocks ?? []).map(({ cidr, start, stop }) => cidr ?? `${start}-${stop ?? start}`)
+  return isInRanges(address, ranges)
+}
+
+function overlap({ text }: IpAddress, { metadata: { name } }: KubeObject): string {
+  return `address ${text} lies in CiliumLoadBalancerIPPool ${name}, which eip-admission does not manage. Of two pools with one address Cilium puts the younger out of use as a whole. Take ${text} out of the blocks of ${name}`
+}

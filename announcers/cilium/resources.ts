@@ -1,0 +1,78 @@
+import type { Condition, KubeObject } from '../../kube/objects.ts'
+import { type Resource, defineResource } from '../../kube/resource.ts'
+import type { LabelSelector } from '../../lib/label-selector.ts'
+
+/** Every Cilium that we support has it: 1.18 brought it. */
+export const apiVersion = 'cilium.io/v2'
+
+type Conditions = { conditions?: Condition[] }
+
+/** The fields of Cilium's custom resources that we write, or that can conflict with what we write. */
+export type LoadBalancerIPPool = KubeObject & {
+  kind: 'CiliumLoadBalancerIPPool'
+  spec?: { blocks?: { cidr?: string; start?: string; stop?: string }[]; serviceSelector?: LabelSelector }
+  status?: Conditions
+}
+
+export type BGPPeerConfig = KubeObject & {
+  kind: 'CiliumBGPPeerConfig'
+  spec: {
+    authSecretRef?: string
+    ebgpMultihop: number
+    timers: { connectRetryTimeSeconds: number; holdTimeSeconds: number; keepAliveTimeSeconds: number }
+    families: { afi: string; safi: string; advertisements: LabelSelector }[]
+  }
+  status?: Conditions
+}
+
+export type BGPAdvertisement = KubeObject & {
+  kind: 'CiliumBGPAdvertisement'
+  spec: { advertisements: { advertisementType: string; service: { addresses: string[] }; selector: LabelSelector }[] }
+}
+
+export type BGPNodeConfigOverride = KubeObject & {
+  kind: 'CiliumBGPNodeConfigOverride'
+  spec: { bgpInstances?: { name: string; peers?: { name: string; localAddress?: string }[] }[] }
+}
+
+export type BGPClusterConfig = KubeObject & {
+  kind: 'CiliumBGPClusterConfig'
+  spec: { nodeSelector: LabelSelector; bgpInstances: { name: string; localASN: number; peers: ClusterPeer[] }[] }
+  status?: Conditions
+}
+
+export type ClusterPeer = {
+  name: string
+  peerAddress: string
+  peerASN: number
+  peerConfigRef: { name: string }
+}
+
+/** What Cilium's operator makes for each node, and where the agent of the node reports. */
+export type BGPNodeConfig = KubeObject & {
+  kind: 'CiliumBGPNodeConfig'
+  status?: Conditions & {
+    bgpInstances?: { name: string; peers?: { peerAddress: string; peeringState?: string }[] }[]
+  }
+}
+
+const define = <T extends KubeObject>(kind: T['kind'], plural: string): Resource<T> =>
+  defineResource<T>({ apiVersion, kind, plural, namespaced: false })
+
+/** Cilium's kinds. All belong to the cluster, and to no namespace. */
+export const ciliumResources = {
+  pools: define<LoadBalancerIPPool>('CiliumLoadBalancerIPPool', 'ciliumloadbalancerippools'),
+  peerConfigs: define<BGPPeerConfig>('CiliumBGPPeerConfig', 'ciliumbgppeerconfigs'),
+  advertisements: define<BGPAdvertisement>('CiliumBGPAdvertisement', 'ciliumbgpadvertisements'),
+  overrides: define<BGPNodeConfigOverride>('CiliumBGPNodeConfigOverride', 'ciliumbgpnodeconfigoverrides'),
+  clusterConfigs: define<BGPClusterConfig>('CiliumBGPClusterConfig', 'ciliumbgpclusterconfigs'),
+  nodeConfigs: define<BGPNodeConfig>('CiliumBGPNodeConfig', 'ciliumbgpnodeconfigs'),
+}
+
+export const isPool = (object: KubeObject): object is LoadBalancerIPPool => object.kind === 'CiliumLoadBalancerIPPool'
+export const isPeerConfig = (object: KubeObject): object is BGPPeerConfig => object.kind === 'CiliumBGPPeerConfig'
+export const isOverride = (object: KubeObject): object is BGPNodeConfigOverride =>
+  object.kind === 'CiliumBGPNodeConfigOverride'
+export const isClusterConfig = (object: KubeObject): object is BGPClusterConfig =>
+  object.kind === 'CiliumBGPClusterConfig'
+export const isNodeConfig = (object: KubeObject): object is BGPNodeConfig => object.kind === 'CiliumBGPNodeConfig'

@@ -1,0 +1,73 @@
+import type { ObjectConfiguration, Problem } from '../announcers/announcer.ts'
+import { announcerOf } from '../announcers/announcers.ts'
+import { hostnameLabel } from '../announcers/shared/sessions.ts'
+import { announcedAddresses, foreignStatuses, leavingAddresses } from '../controllers/announcing/announced.ts'
+import { readProviderId } from '../controllers/nodes/provider-id.ts'
+import { KubeError } from '../kube/errors.ts'
+import { listAll } from '../kube/list-all.ts'
+import { type KubeObject, keyOf } from '../kube/objects.ts'
+import { type Resource, secrets } from '../kube/resource.ts'
+import { claimKey } from '../ledger/record/elastic-ip.ts'
+import type { Context, Values } from './facts.ts'
+import type { ClusterReader } from './reader.ts'
+import { wantOf } from './wanted.ts'
+
+/** The objects that the announcing software reads; undefined where the setting chooses software without any. */
+export function announcerObjects({ vendor }: Context): ObjectConfiguration | undefined {
+  const { configuration } = announcerOf(vendor.loadBalancer, vendor.announcerMarks)
+  if (configuration?.kind === 'either') return configuration.objects
+  return configuration?.kind === 'objects' ? configuration : undefined
+}
+
+/** What the announcing software reads and reports, with the kinds that the cluster does not know. Secrets stay unread. */
+export async function readAnnouncer(
+  reader: Pick<ClusterReader, 'list'>,
+  context: Context,
+): Promise<Values['announcer']> {
+  const configuration = announcerObjects(context)
+  if (!configuration) return { existing: [], reports: [], unknown: [] }
+  const kinds = configuration.kinds.map(({ resource }) => resource).filter(({ kind }) => kind !== secrets.kind)
+  const unknown: string[] = []
+  const read = async (resource: Resource<KubeObject>): Promise<KubeObject[]> => {
+    try {
+      const { apiVersion, kind } = resource
+      return (await listAll(reader, resource)).map((item) => ({ ...item, apiVersion, kind }))
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.reason !== 'UnknownKind') throw error
+      unknown.push(resource.kind)
+      return []
+    }
+  }
+  const [existing, reports] = await Promise.all([
+    Promise.all(kinds.map(read)),
+    Promise.all(configuration.reports.map(read)),
+  ])
+  return { existing: existing.flat(), reports: reports.flat(), unknown: [...new Set(unknown)] }
+}
+
+type Known = Pick<Values, 'announcer' | 'services' | 'records' | 'nodes' | 'peers'>
+
+/** What is in the way of the announcing software, by its own reports and by what `serve` would write for it now. */
+export function announcerProblems({ announcer, ...known }: Known, context: Context): Problem[] {
+  const configuration = announcerObjects(context)
+  if (!configuration) return []
+  const { services, records, nodes, peers } = known
+  const recordOf = new Map(records.map((record) => [claimKey(record), record]))
+  const states = services.map((service) => ({
+    service,
+    wanted: wantOf(service, context),
+    record: recordOf.get(keyOf(service)),
+  }))
+  const state = {
+    addresses: announcedAddresses(states),
+    leaving: leavingAddresses(states),
+    foreign: foreignStatuses(states),
+    nodes: nodes.map(({ metadata: { name, labels = {} }, spec }) => {
+      const read = readProviderId(spec.providerID, context.vendor.providerIds)
+      const found = read.kind === 'machine' ? peers.get(read.id) : undefined
+      return { node: name, hostname: labels[hostnameLabel] ?? '', peers: found ?? [] }
+    }),
+  }
+  const planned = configuration.objects(state, announcer.existing).problems
+  return [...planned, ...configuration.reportedProblems(announcer.reports, state)]
+}
