@@ -7,7 +7,7 @@ import { emptySoftware } from './empty.ts'
 import { external } from './external.ts'
 import { kubeVipSoftware } from './kube-vip.ts'
 import { metallbSoftware } from './metallb/metallb.ts'
-import type { LoadBalancer } from './setting.ts'
+import { type LoadBalancer, nameOfChoice } from './setting.ts'
 import type { AnnouncerMarks, Software } from './software.ts'
 
 /** Every announcing software, in the order of the documentation. */
@@ -28,7 +28,7 @@ export function softwareOf({ kind }: LoadBalancer): Software | undefined {
 export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): Announcer {
   if (loadBalancer.kind === 'none') return external('none')
   // A managed load balancer has addresses of its own, which nobody announces.
-  const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(loadBalancer.kind)
+  const announcer = softwareOf(loadBalancer)?.announcer(loadBalancer, marks) ?? external(nameOfChoice(loadBalancer))
   const former = softwares.flatMap((software) => software.former?.(loadBalancer, marks) ?? [])
   return { ...announcer, former }
 }

@@ -17,8 +17,13 @@ export type LoadBalancer =
   | { kind: 'empty'; ipAnnotation: string | undefined }
   | ManagedLoadBalancer
 
-/** Managed load balancers of the cloud, in the metro in which new ones are created. */
-export type ManagedLoadBalancer = { kind: 'emlb'; metro: string }
+/** Managed load balancers of the cloud: the scheme that chose them, and where new ones are created. */
+export type ManagedLoadBalancer = { kind: 'managed'; scheme: string; location: string }
+
+/** What the setting chooses, for people. */
+export function nameOfChoice(chosen: LoadBalancer): string {
+  return chosen.kind === 'managed' ? chosen.scheme : chosen.kind
+}
 
 /** How the load balancer setting differs between dialects. */
 export type LoadBalancerDialect = {

@@ -5,7 +5,7 @@ import { isConflict } from '../kube/errors.ts'
 import type { Log } from '../kube/log.ts'
 import type { Authorities } from './authorities.ts'
 import { type AuthoritySecret, authoritySecret, type SecretName } from './authority-secret.ts'
-import { mergeBundles } from './bundle.ts'
+import { fingerprints, mergeBundles } from './bundle.ts'
 import type { CertSource, KeyPair } from './cert-source.ts'
 import {
   authoritiesIn,
@@ -16,10 +16,10 @@ import {
   type Target,
   verifiedHosts,
 } from './inject.ts'
-import { type Lifetimes, type Pace, paceOf, defaultLifetimes } from './lifetimes.ts'
-import { type TrustTracker, trustTracker } from './trust-tracker.ts'
-import { unusableReason } from './renewal.ts'
-import { servingLeaf, type ServingLeaf } from './serving-leaf.ts'
+import { defaultLifetimes, type Lifetimes, type Pace, paceOf } from './lifetimes.ts'
+import { renewalReason, unusableReason } from './renewal.ts'
+import { X509Certificate } from 'node:crypto'
+import { issueLeaf, type Keys, newKeys } from './authority.ts'
 
 const commonName = 'eip-admission CA'
 const subject = `CN=${commonName}`
@@ -179,5 +179,63 @@ class SelfSigned implements CertSource {
   /** The date, not a monotonic time: that one stands still while a machine is suspended. */
   #now(): number {
     return this.#clock.date().getTime()
+  }
+}
+
+/** Tracks how long each certificate has been published in every caBundle. */
+type TrustTracker = {
+  /** Records the caBundles (PEM) of all webhooks as they are now. */
+  observe(bundles: string[], now: number): void
+  /** Whether a certificate has been in every caBundle for the whole overlap, or no webhook exists. */
+  isTrusted(cert: string, now: number): boolean
+}
+
+/**
+ * The API server learns of a new caBundle through its own watch, so a written caBundle is not trusted at once. We count the
+ * overlap from our own reads: a replica that becomes leader during a rotation waits the whole overlap again, which is safe.
+ */
+function trustTracker(overlapMs: number): TrustTracker {
+  let sinceMs = new Map<string, number>()
+  let hasWebhooks = true
+  return {
+    observe(bundles, now) {
+      hasWebhooks = bundles.length > 0
+      const inAll = bundles
+        .map(fingerprints)
+        .reduce((common, next) => common.intersection(next), fingerprints(bundles[0] ?? ''))
+      sinceMs = new Map([...inAll].map((fingerprint) => [fingerprint, sinceMs.get(fingerprint) ?? now]))
+    },
+    isTrusted(cert, now) {
+      if (!hasWebhooks) return true
+      return [...fingerprints(cert)].every((fingerprint) => now - (sinceMs.get(fingerprint) ?? now) >= overlapMs)
+    },
+  }
+}
+
+/** The serving certificate of this replica. Its key is generated here and never leaves memory. */
+type ServingLeaf = {
+  current(): KeyPair | undefined
+  notAfterMs(): number | undefined
+  /** Issues a new certificate if the authority, the hosts or the age require it. Returns whether it did. */
+  renewIfNeeded(wanted: { authority: KeyPair; hosts: string[]; now: number }): Promise<boolean>
+}
+
+/** A serving certificate. The first call of `renewIfNeeded` issues it. */
+function servingLeaf({ log, lifetimeMs }: { log: Log; lifetimeMs: number }): ServingLeaf {
+  let leaf: KeyPair | undefined
+  // We start now: it takes as long as all requests of a start to the API server, and does not block the event loop.
+  let keys: Promise<Keys> | undefined = newKeys()
+  return {
+    current: () => leaf,
+    notAfterMs: () => leaf && new X509Certificate(leaf.cert).validToDate.getTime(),
+    async renewIfNeeded({ authority, hosts, now }) {
+      const reason = leaf ? renewalReason(leaf, now, { hosts, authority: authority.cert }) : 'there is none yet'
+      if (reason === undefined) return false
+      leaf = await issueLeaf({ authority, hosts, now, lifetimeMs, keys })
+      keys = undefined
+      const { serialNumber, validTo } = new X509Certificate(leaf.cert)
+      log.info({ reason, hosts, serial: serialNumber, notAfter: validTo }, 'serving certificate issued')
+      return true
+    },
   }
 }

@@ -19,7 +19,7 @@ import { balancerFinalizer, serviceFinalizer } from '../ledger/record/names.ts'
 import { names } from '../settings/installed-names.ts'
 import { credentialsOf } from '../ledger/cluster.ts'
 import type { CleanupSettings } from './settings/commands.ts'
-import { balancerAnnotations } from '../clouds/equinix-metal/settings.ts'
+import { shownBalancer } from '../clouds/cloud-choice.ts'
 import { metallbKinds, whatIsLeft } from './cleanup-left.ts'
 import { type StoppableDeps, endWhenStopped } from './command-deps.ts'
 
@@ -153,10 +153,9 @@ async function removeFinalizers<T extends Service | ElasticIP>(
   await client.patch(resource, { ...at, patch: { merge } })
 }
 
-/** Only Equinix Metal has managed load balancers. */
 function balancersLeft(held: Service[]): string {
   const balancers = held.flatMap(({ metadata }) => {
-    const id = metadata.annotations?.[balancerAnnotations.id]
+    const { id } = shownBalancer(metadata.annotations ?? {})
     return id === undefined ? [] : [`  ${id}  Service ${keyOf({ metadata })}\n`]
   })
   if (balancers.length === 0) return ''

@@ -2,8 +2,7 @@ import { type Backoff, backoffMs } from '../lib/backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Log } from './log.ts'
 import type { Key } from './objects.ts'
-import type { QueueObserver } from './observed-keys.ts'
-import { scheduledKeys } from './scheduled-keys.ts'
+import { type PendingKeys, pendingKeys } from './pending-keys.ts'
 
 export type QueueOptions = Partial<Backoff> & {
   /** The maximum number of keys that are processed at the same time. */
@@ -79,6 +78,127 @@ export function queue(options: QueueOptions): Queue {
       keys.start()
       await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
       keys.stop()
+    },
+  }
+}
+
+/** Pending keys, some of them for later. */
+type ScheduledKeys = Omit<PendingKeys, 'takeBack'> & {
+  /** Adds the key after the delay. If a key has several delays, the shortest counts. */
+  addAfter: (key: Key, ms: number) => void
+  /** Delays every add of the key by this time, also one that came while the key was processed. */
+  hold: (key: Key, ms: number) => void
+  /** Delays count from now on. */
+  start(): void
+  /** Drops all delays and holds. */
+  stop(): void
+}
+
+/** An empty set of scheduled keys. */
+function scheduledKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): ScheduledKeys {
+  const pending = observedKeys(clock, observer)
+  const heldUntilMs = new Map<Key, number>()
+  const add = (key: Key) => {
+    const leftMs = (heldUntilMs.get(key) ?? 0) - clock.now()
+    if (leftMs > 0) return delayed.addAfter(key, leftMs)
+    heldUntilMs.delete(key)
+    pending.add(key)
+  }
+  const delayed = delays(clock, add)
+  return {
+    add,
+    addAfter: delayed.addAfter,
+    hold(key, ms) {
+      heldUntilMs.set(key, clock.now() + ms)
+      if (pending.takeBack(key)) delayed.addAfter(key, ms)
+    },
+    next: (signal) => pending.next(signal),
+    done: (key) => pending.done(key),
+    get length() {
+      return pending.length
+    },
+    start: () => delayed.start(),
+    stop() {
+      delayed.stop()
+      heldUntilMs.clear()
+    },
+  }
+}
+
+/** Keys with a time at which they are added. If a key has several, the earliest counts. */
+type Delays = {
+  addAfter: (key: Key, ms: number) => void
+  start(): void
+  /** Drops all delays. */
+  stop(): void
+}
+
+/**
+ * Calls `add` for each key at its time. Delays count only between `start` and `stop`, so that no timer keeps a process
+ * alive that has to end.
+ */
+function delays(clock: Clock, add: (key: Key) => void): Delays {
+  const delayed = new Map<Key, { dueMs: number; cancel: AbortController }>()
+  let isRunning = false
+
+  const wait = async (key: Key, ms: number) => {
+    const cancel = new AbortController()
+    delayed.get(key)?.cancel.abort()
+    delayed.set(key, { dueMs: clock.now() + ms, cancel })
+    await clock.sleep(ms, cancel.signal)
+    if (cancel.signal.aborted) return
+    delayed.delete(key)
+    add(key)
+  }
+
+  return {
+    addAfter(key, ms) {
+      if (!isRunning) return
+      const current = delayed.get(key)
+      if (ms <= 0) add(key)
+      else if (current === undefined || clock.now() + ms < current.dueMs) void wait(key, ms)
+    },
+    start() {
+      isRunning = true
+    },
+    stop() {
+      isRunning = false
+      for (const { cancel } of delayed.values()) cancel.abort()
+      delayed.clear()
+    },
+  }
+}
+
+/** Counts what happens in a queue. */
+export type QueueObserver = {
+  added(): void
+  /** A key is due again after a failure. */
+  retried(): void
+  /** A key waited that long for a worker. */
+  waited(ms: number): void
+}
+
+/** An empty set of pending keys that reports what is added, and how long it waits. */
+function observedKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): PendingKeys {
+  const pending = pendingKeys()
+  const addedAtMs = new Map<Key, number>()
+  return {
+    ...pending,
+    get length() {
+      return pending.length
+    },
+    add(key) {
+      observer?.added()
+      if (!addedAtMs.has(key)) addedAtMs.set(key, clock.now())
+      pending.add(key)
+    },
+    async next(signal) {
+      const key = await pending.next(signal)
+      if (key === undefined) return undefined
+      const nowMs = clock.now()
+      observer?.waited(nowMs - (addedAtMs.get(key) ?? nowMs))
+      addedAtMs.delete(key)
+      return key
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Service } from '../kube/objects.ts'
 import { balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
-import { balancerAnnotations } from '../clouds/equinix-metal/settings.ts'
+import { shownBalancer } from '../clouds/cloud-choice.ts'
 
 /** What a Service shows of its managed balancer. */
 export type ShownBalancer = {
@@ -14,8 +14,7 @@ export type ShownBalancer = {
 export function balancerOf({ metadata: { annotations = {}, finalizers = [] } }: Service): ShownBalancer | undefined {
   if (!finalizers.includes(balancerFinalizer)) return undefined
   return {
-    id: annotations[balancerAnnotations.id],
-    location: annotations[balancerAnnotations.location],
+    ...shownBalancer(annotations),
     isRequested: annotations[balancerRequestAnnotation] !== undefined,
   }
 }

@@ -1,4 +1,5 @@
-import type { Lease, Service } from '../kube/objects.ts'
+import { controlPlaneServices } from '../clouds/cloud-choice.ts'
+import { type Lease, type Service, splitKey } from '../kube/objects.ts'
 import { leases, services } from '../kube/resource.ts'
 import { countedAddresses } from '../ledger/claim/limits.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
@@ -31,13 +32,15 @@ const guardianAt = { ...leaseAt, name: names.controlPlaneLease }
 export async function status(cluster: Cluster, io: Io): Promise<void> {
   const { client, now } = cluster
   const ofDeployments = await readDeployments(client)
-  const ofSystem = (name: string) => client.get(services, { namespace: 'kube-system', name })
   const [records, environments, lease, guardianLease, mirrors, webhooks] = await Promise.all([
     listRecords(cluster),
     readEnvironments(client, ofDeployments),
     readable('get Leases in kube-system', client.get(leases, leaseAt)),
     readable('get Leases in kube-system', client.get(leases, guardianAt)),
-    readable('get Services in kube-system', Promise.all(names.mirrorServices.map(ofSystem))),
+    readable(
+      'get Services in kube-system',
+      Promise.all(controlPlaneServices.map((key) => client.get(services, splitKey(key)))),
+    ),
     probeOnce({ client, namespace: namespaceOf(ofDeployments) }, new AbortController().signal),
   ])
   const found = 'missing' in mirrors ? mirrors : { value: mirrors.value.filter((service) => service !== undefined) }

@@ -1,7 +1,8 @@
-import { names } from '../settings/installed-names.ts'
+import { controlPlaneServices } from '../clouds/cloud-choice.ts'
+import { splitKey } from '../kube/objects.ts'
 import type { Rule } from '../kube/rbac-rule.ts'
 
-const resourceNames = names.mirrorServices
+const resourceNames = controlPlaneServices.map((key) => splitKey(key).name)
 
 /** The API servers publish their address in one slice; a few more are no reason to fail. */
 const sliceNames = resourceNames.flatMap((service) => [1, 2, 3].map((n) => `${service}-${n}`))

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import { makeCloudProvider } from '../clouds/providers.ts'
 import type { CloudTools } from '../clouds/dialect/provider-parts.ts'
 import type { EventRecorders } from '../telemetry/event-recorders.ts'
 import { loggedCloud } from './logged-cloud.ts'
@@ -9,7 +8,7 @@ import { ownObject } from '../telemetry/own-object.ts'
 import { ReplaceableSecret } from './reload/replaceable-secret.ts'
 import { withValues } from './reload/setting-changes.ts'
 import { type SettingsReload, settingsReload } from './reload/settings-reload.ts'
-import { type CloudSettings, dialects } from '../clouds/dialects.ts'
+import type { CloudSettings } from '../clouds/dialect/define-dialect.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 
@@ -40,10 +39,14 @@ export async function connectCloud(
     },
   }
   const apiKey = new ReplaceableSecret(settings.cloud.settings.apiKey)
-  const provider = await makeCloudProvider(withValues(settings.cloud, { apiKey }), tools)
+  const provider = await makeProvider(withValues(settings.cloud, { apiKey }), tools)
   const reload = makeReload(settings, { apiKey, policy: provider.policy, tools, events, log })
   if (reload) readReload(metrics, reload)
   return { vendor: verbosity >= 3 ? { ...provider, cloud: loggedCloud(provider.cloud, log) } : provider, reload }
+}
+
+async function makeProvider({ dialect, settings }: CloudSettings, tools: CloudTools): Promise<CloudProvider> {
+  return dialect.makeProvider(settings, tools)
 }
 
 type ReloadParts = {
@@ -56,13 +59,12 @@ type ReloadParts = {
 
 function makeReload(settings: ServeSettings, { tools, events, ...parts }: ReloadParts) {
   const { cloud, cloudFile: file } = settings
-  const table = dialects.find(({ name }) => name === cloud.dialect)?.table
-  if (!file || !table) return undefined
+  if (!file) return undefined
   return settingsReload({
     file,
-    table,
+    table: cloud.dialect.table,
     started: cloud,
-    candidate: (found: CloudSettings) => makeCloudProvider(found, tools),
+    candidate: (found: CloudSettings) => makeProvider(found, tools),
     events: events.of('settings-reload'),
     about: ownObject(settings.process),
     ...parts,

@@ -1,4 +1,4 @@
-import { limitUnbound } from '../ledger/claim/unbound-limit.ts'
+import { limitUnbound } from '../ledger/claim/limits.ts'
 import { type ElasticIP, claimKey, heldAddress, isUnbound } from '../ledger/record/elastic-ip.ts'
 import { probe } from '../webhooks/probe.ts'
 import { serviceMutating } from '../webhooks/service-mutating.ts'

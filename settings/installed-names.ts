@@ -32,12 +32,6 @@ export const names = {
   takeoverLease: 'eip-admission-takeover',
   /** The lease of the guardian that may move the control-plane address. */
   controlPlaneLease: 'eip-admission-control-plane',
-  /** Services in kube-system that show the control-plane address, one for each dialect. */
-  mirrorServices: [
-    'cloud-provider-equinix-metal-kubernetes-external',
-    'packet-ccm-kubernetes-external',
-    'cloud-provider-cherry-kubernetes-external',
-  ] as string[],
 } as const
 
 /** The user name of the process at the API server. */

@@ -3,10 +3,10 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastif
 import type { Log } from '../kube/log.ts'
 import { forRequest, shortRequestId } from '../lib/request-id.ts'
 import { withTimeLimit } from '../lib/time-limit.ts'
-import { deadlineMs } from './deadline.ts'
 import type { Decision } from './decision.ts'
 import { type AdmissionRequest, type AdmissionReview, findExcess, reviewSchema } from './review.ts'
 import type { Webhook } from './webhook.ts'
+import { parseDuration } from '../lib/duration.ts'
 
 export type AdmissionOptions = {
   webhooks: Webhook[]
@@ -99,4 +99,16 @@ function verdictOf(decision: Decision, request: AdmissionRequest): object {
       return { allowed: false, status: { code, reason, message: denialText(decision.reason, request) } }
     }
   }
+}
+
+const defaultMs = 10_000
+const longestMs = 30_000
+
+/**
+ * The time for one review. The API server sends its `timeout` in the URL as a Go duration. We
+ * take a tenth less, so that our answer arrives before the API server stops waiting.
+ */
+export function deadlineMs(timeout: string | undefined): number {
+  const givenMs = parseDuration(timeout ?? '') ?? 0
+  return Math.max(1, Math.round(Math.min(givenMs > 0 ? givenMs : defaultMs, longestMs) * 0.9))
 }

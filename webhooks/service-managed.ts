@@ -1,12 +1,12 @@
 import jsonPatch from 'fast-json-patch'
 import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
-import { addressAnnotation, balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
+import { balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import { type Decision, deny, patch } from './decision.ts'
 import type { AdmissionRequest } from './review.ts'
-import { type ServiceChange, servicePatch } from './service-patch.ts'
-import { newProblems, problemText, shownAddress } from './service-rules.ts'
+import { type ServiceChange, servicePatch, withoutAddress } from './service-patch.ts'
+import { hasBalancer, newProblems, problemText } from './service-rules.ts'
 import type { Policy } from '../settings/service-policy.ts'
 
 type Deps = { policy: Policy; locations: () => Location[] | undefined }
@@ -24,7 +24,7 @@ export function decideManaged(
   const before = old ? want(old, policy, locations()) : undefined
   const problems = newProblems(wanted, before)
   if (problems.length > 0) return deny('invalid', problemText(service, problems))
-  const { annotations, ...lost }: ServiceChange = wanted.kind === 'nothing' ? withoutAddress(service, old) : {}
+  const { annotations, ...lost }: ServiceChange = wanted.kind === 'nothing' ? withoutAddress(service, old, policy) : {}
   const always = kept(old)
   const operations = servicePatch(service, {
     ...always,
@@ -43,7 +43,7 @@ export function keepBalancer(
   decision: Decision,
   { service, old }: { service: Service; old: Service | null },
 ): Decision {
-  if (decision.verdict === 'deny' || !hasBalancer(old)) return decision
+  if (decision.verdict === 'deny') return decision
   const operations = decision.verdict === 'patch' ? decision.patch : []
   const { newDocument: decided } = jsonPatch.applyPatch(service, operations, false, false)
   const both = [...operations, ...servicePatch(decided, kept(old))]
@@ -57,20 +57,6 @@ function kept(old: Service | null): ServiceChange {
   return {
     ...(isBalanced && { finalizer: balancerFinalizer }),
     annotations: { [balancerRequestAnnotation]: isBalanced ? annotations[balancerRequestAnnotation] : undefined },
-  }
-}
-
-function hasBalancer(service: Service | null): boolean {
-  return service?.metadata.finalizers?.includes(balancerFinalizer) ?? false
-}
-
-/** An address of the ledger that an earlier setting gave goes with the type, as it does without managed balancers. */
-function withoutAddress(service: Service, old: Service | null): ServiceChange {
-  const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
-  if (shown === undefined) return {}
-  return {
-    annotations: { [addressAnnotation]: undefined },
-    ...(service.spec.loadBalancerIP === shown ? { loadBalancerIP: undefined } : {}),
   }
 }
 

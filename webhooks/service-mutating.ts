@@ -1,24 +1,21 @@
 import type { Location } from '../clouds/ports/cloud.ts'
-import type { Service } from '../kube/objects.ts'
-import { keyOf } from '../kube/objects.ts'
+import { keyOf, type Service } from '../kube/objects.ts'
 import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim-spec.ts'
-import { quotaUse } from '../ledger/claim/quota.ts'
-import type { UnboundClaim } from '../ledger/claim/unbound-limit.ts'
+import { quotaUse, type UnboundClaim } from '../ledger/claim/limits.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import { type ClusterFamilies, hasOpenFamilies, withStoredFamilies } from '../ledger/want/families.ts'
 import { type Want, want } from '../ledger/want/want.ts'
 import { shortRequestId } from '../lib/request-id.ts'
-import { type Decision, allow, deny, patch } from './decision.ts'
+import { allow, type Decision, deny, patch } from './decision.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
-import { generateName } from './generate-name.ts'
 import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
-import { addressPatch, removals, removeAddress, withoutOutdatedRequests } from './service-address.ts'
-import { servicePatch } from './service-patch.ts'
-import { type IsSelf, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
+import { addressPatch, removals, withoutAddress, servicePatch, withoutOutdatedRequests } from './service-patch.ts'
+import { type IsSelf, hasBalancer, newProblems, problemText, serviceOf, shownAddress } from './service-rules.ts'
 import { showAsOurs, touchesAddress, withoutLostAddress } from './service-update.ts'
 import type { Webhook } from './webhook.ts'
 import type { Policy } from '../settings/service-policy.ts'
+import { randomInt } from 'node:crypto'
 
 export type ServiceMutatingDeps = {
   policy: Policy
@@ -51,7 +48,7 @@ export function serviceMutating(deps: ServiceMutatingDeps): Webhook<Service> {
       if (!service) return allow()
       if (deps.policy.managed) return decideManaged(deps, { request, service })
       const decision = await decideAddress(deps, { request, service }, signal)
-      return keepBalancer(decision, { service, old: request.oldObject })
+      return hasBalancer(request.oldObject) ? keepBalancer(decision, { service, old: request.oldObject }) : decision
     },
   }
 }
@@ -72,7 +69,7 @@ async function decideAddress(
     case 'managed':
       return allow()
     case 'nothing':
-      return removeAddress(service, old, policy)
+      return patch(servicePatch(service, withoutAddress(service, old, policy)))
     case 'own':
       return keepOwnAddress(deps, { service, old, own: wanted.address }, signal)
     case 'reserve':
@@ -189,4 +186,15 @@ function denyNewProblems(
 ): Decision {
   const problems = newProblems(wanted, old ? want(old, policy, locations()) : undefined)
   return problems.length > 0 ? deny('invalid', problemText(service, problems)) : allow()
+}
+
+// The API server's rule for generateName: 5 of these characters after the prefix, which is cut so that the name has 63.
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
+const suffixLength = 5
+const maxLength = 63
+
+/** The name of a Service with generateName. We choose it at admission, because the record of the Service is named by it. */
+function generateName(prefix: string): string {
+  const suffix = Array.from({ length: suffixLength }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return prefix.slice(0, maxLength - suffixLength) + suffix
 }

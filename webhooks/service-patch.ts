@@ -1,6 +1,10 @@
 import jsonPatch from 'fast-json-patch'
 import type { Service } from '../kube/objects.ts'
 import type { Operation } from './decision.ts'
+import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
+import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
+import type { Policy } from '../settings/service-policy.ts'
+import { shownAddress } from './service-rules.ts'
 
 /** What a Service shall have. An absent field stays as it is; `undefined` removes it. */
 export type ServiceChange = {
@@ -34,4 +38,53 @@ function changedService(service: Service, change: ServiceChange): object {
     },
     spec: { ...spec, loadBalancerIP },
   }
+}
+
+/** The patch that stores a Service with its address, or without one while the address is pending. */
+export function addressPatch(
+  service: Service,
+  { address, name = service.metadata.name }: { address: string | undefined; name?: string },
+  { requestAnnotations }: Policy,
+): Operation[] {
+  const outdated = outdatedRequestAnnotations(service, requestAnnotations, address)
+  return servicePatch(service, {
+    ...(name ? { name } : {}),
+    finalizer: serviceFinalizer,
+    annotations: { ...removals(outdated), ...(address === undefined ? {} : { [addressAnnotation]: address }) },
+    // While ours is pending, no other address may stay: software that reads the field would announce it.
+    loadBalancerIP: address,
+  })
+}
+
+/**
+ * The change that takes our address from a Service that no longer wants one. The API server keeps spec.loadBalancerIP when
+ * the type changes: if the Service became a LoadBalancer again, the address would look like the user's own.
+ */
+export function withoutAddress(service: Service, old: Service | null, { requestAnnotations }: Policy): ServiceChange {
+  const shown = service.metadata.annotations?.[addressAnnotation] ?? shownAddress(old)
+  if (shown === undefined) return {}
+  const requests = annotationsRequesting(service, requestAnnotations, shown)
+  const isInSpec = service.spec.loadBalancerIP === shown
+  return {
+    annotations: removals([addressAnnotation, ...requests]),
+    ...(isInSpec ? { loadBalancerIP: undefined } : {}),
+  }
+}
+
+/** The Service without the request annotations for an own address that the update removed from the spec. */
+export function withoutOutdatedRequests(
+  service: Service,
+  old: Service | null,
+  { requestAnnotations }: Policy,
+): Service {
+  const removed = old?.spec.loadBalancerIP
+  if (!removed || service.spec.loadBalancerIP) return service
+  const outdated = removals(annotationsRequesting(service, requestAnnotations, removed))
+  const annotations = { ...service.metadata.annotations, ...outdated } as Record<string, string>
+  return { ...service, metadata: { ...service.metadata, annotations } }
+}
+
+/** Annotations to remove. */
+export function removals(annotations: string[]): Record<string, undefined> {
+  return Object.fromEntries(annotations.map((name) => [name, undefined]))
 }

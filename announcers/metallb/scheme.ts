@@ -46,7 +46,7 @@ function implied(
   mode: string | undefined,
   dialect: LoadBalancerDialect,
 ): 'crd' | 'configmap' | 'undecided' {
-  // Later versions of Cherry's program ignore the name. Only custom resources have a mode, so a name beside it may be a leftover.
+  // Later versions of a predecessor ignore the name. Only custom resources have a mode, so a name beside it may be a leftover.
   if (path.length === 2) return mode === undefined ? 'configmap' : 'undecided'
   return path.length === 1 ? dialect.namespaceAlone : 'undecided'
 }

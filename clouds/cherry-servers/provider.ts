@@ -1,6 +1,6 @@
 import { cherryServers } from './client.ts'
 import { makeBgp } from '../dialect/bgp.ts'
-import type { SettingsOf } from '../dialect/define-dialect.ts'
+import { type SettingsOf, withProvider } from '../dialect/define-dialect.ts'
 import { serviceAnnotationNames } from '../dialect/annotations.ts'
 import { cherryServers as dialect, managedAnnotation } from './settings.ts'
 import { type CloudTools, cloudPorts, cloudTimeouts, controlPlaneOf } from '../dialect/provider-parts.ts'
@@ -14,7 +14,7 @@ type Settings = SettingsOf<typeof dialect>
 const { marks, announcerMarks, controlPlaneService } = dialect.names
 
 /** Cherry Servers in the dialect of its cloud controller managers. */
-export function cherryServersProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
+function makeProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
   const { apiKey, projectId, baseUrl, region, annotationFipRegion, loadBalancer } = settings
   return {
     ...cloudPorts(cherryServers({ apiKey, projectId, baseUrl, userAgent, proxy, observe, ...cloudTimeouts(settings) })),
@@ -42,6 +42,9 @@ export function cherryServersProvider(settings: Settings, { userAgent, proxy, ob
     }),
   }
 }
+
+/** Everything of Cherry Servers that other rooms may know. */
+export const cherryServersDialect = withProvider(dialect, makeProvider)
 
 function dialectBgp(settings: Settings): CloudProvider['bgp'] {
   return makeBgp(settings.loadBalancer, {

@@ -124,7 +124,17 @@ export const cherryServers = defineDialect({
   name: 'cherry-servers',
   title: 'Cherry Servers',
   providers: ['cherryservers', 'cherry-servers'],
-  secret: 'kube-system/cherry-cloud-config',
+  envPrefix: 'CHERRY_',
+  predecessors: [
+    {
+      id: 'cherry-servers',
+      title: "Cherry Servers' cloud provider",
+      image: 'cloud-provider-cherry',
+      versions: [1],
+      workload: { namespace: 'kube-system', name: 'cloud-provider-cherry' },
+      secret: { namespace: 'kube-system', name: 'cherry-cloud-config', key: 'cloud-sa.json' },
+    },
+  ],
   names: {
     marks: { usage: 'cloud-provider-cherry-auto', separator: '/' },
     // The predecessor copied these two names from Equinix Metal's program, and its clusters have objects with them.
@@ -138,4 +148,8 @@ export const cherryServers = defineDialect({
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
   annotations: [ipAnnotation, managedAnnotation],
   annotationPrefix: 'cherryservers.com/',
+  loadBalancerNote:
+    'In the dialect `cherry-servers`, `metallb:///<namespace>/` configures MetalLB by custom resources, because ' +
+    "Cherry's own program had no other way to choose them. There, `empty://` writes the address into the annotation " +
+    `\`${ipAnnotation.name}\`; \`ip-annotation\` names another one.`,
 })

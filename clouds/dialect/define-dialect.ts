@@ -1,40 +1,97 @@
+import type { LoadBalancer, LoadBalancerScheme } from '../../announcers/setting.ts'
 import type { Annotation } from '../../lib/annotation.ts'
-import { common } from '../../settings/common.ts'
+import type { Secret } from '../../lib/secret.ts'
+import { type ClusterSettings, common } from '../../settings/common.ts'
 import { readSettings } from '../../settings/resolve.ts'
-import type { Sources } from '../../settings/resolve.ts'
-import type { SettingsTable } from '../../settings/setting.ts'
+import type { Resolution, Sources } from '../../settings/resolve.ts'
+import type { Setting, SettingsTable, ValuesOf } from '../../settings/setting.ts'
+import type { BalancerAnnotations } from '../ports/balancers.ts'
 import type { CloudProvider } from '../ports/cloud-provider.ts'
+import type { CloudTools } from './provider-parts.ts'
 
-type DialectNames = Pick<CloudProvider, 'marks' | 'announcerMarks'> & { controlPlaneService: string }
-
-/** Makes a dialect of its settings. They are added to the common settings and may replace some of them. */
-export function defineDialect<const Name extends string, const Rows extends SettingsTable>(dialect: {
-  name: Name
+/** A program that a dialect replaces, as its own manifests and charts install it. */
+export type DialectPredecessor = {
+  id: string
+  /** Its name for people. */
   title: string
-  /** The values of --cloud-provider that select it. */
+  /** The end of its image's name, under whatever registry. */
+  image: string
+  /** The major versions that we know. A tag without a number, such as `main`, says none. */
+  versions: readonly number[]
+  /** Its workload in its manifests. A chart gives it the name of the release. */
+  workload: { namespace: string; name: string }
+  /** The Secret of its manifests with its settings, and the key in it. A chart gives the Secret another name. */
+  secret: { namespace: string; name: string; key: string }
+}
+
+/** The settings of a dialect. Commands ask for the three that each has; the others are known in its folder alone. */
+type DialectRows = SettingsTable & {
+  apiKey: Setting<Secret>
+  projectId: Setting<string>
+  loadBalancer: Setting<LoadBalancer>
+}
+
+/** What a vendor says of a cloud in one dialect, besides its client. */
+type DialectFacts = {
+  name: string
+  title: string
+  /** The values of --cloud-provider that select it; manifests of its predecessor have the first. */
   providers: readonly string[]
-  /** The Secret whose key cloud-sa.json is the configuration file. */
-  secret: string
+  /** How the names of its variables in the environment begin. */
+  envPrefix: string
+  /** The programs that had its settings before. One image may fit several: the first counts. */
+  predecessors: readonly DialectPredecessor[]
   /** The names by which the dialect and its predecessors recognize what they wrote. */
-  names: DialectNames
-  rows: Rows
+  names: Pick<CloudProvider, 'marks' | 'announcerMarks'> & { controlPlaneService: string }
+  rows: DialectRows
   /** Annotations whose names no setting can change. */
   annotations: readonly Annotation[]
   /** An annotation of a Service with this prefix that we do not know is a mistake of the user. */
   annotationPrefix?: string
-}) {
-  const table: Omit<typeof common, keyof Rows> & Rows = { ...common, ...dialect.rows }
-  return {
-    ...dialect,
-    table,
-    /** Reads the settings of this dialect and adds its name. */
-    read: (sources: Sources) => {
-      const { values, ...rest } = readSettings(table, sources)
-      return { ...rest, values: values && { dialect: dialect.name, settings: values } }
-    },
-  }
+  /** What the reference says of the load balancer setting in this dialect alone, in Markdown. */
+  loadBalancerNote?: string
+  /** The cloud's managed load balancers: the values of that setting, and how a Service shows its balancer. */
+  managed?: { schemes: Readonly<Record<string, LoadBalancerScheme>>; annotations: BalancerAnnotations }
+}
+
+/** A cloud in one dialect: everything about it that settings, commands and manifests ask for. */
+export type Dialect = DialectFacts & {
+  /** The rows and the common settings that they do not replace. */
+  table: SettingsTable
+  /** Reads the settings of this dialect. */
+  read(sources: Sources): Resolution<CloudSettings>
+  /** Makes the client and its policy. It calls the cloud only where a location is missing. */
+  makeProvider(settings: CloudValues, tools: CloudTools): CloudProvider | Promise<CloudProvider>
+}
+
+/** The values of the settings that every dialect has. */
+export type CloudValues = ClusterSettings & { apiKey: Secret; projectId: string; loadBalancer: LoadBalancer }
+
+/** A dialect and its typed settings. */
+export type CloudSettings = { dialect: Dialect; settings: CloudValues }
+
+/** Makes the settings of a dialect: its rows are added to the common settings and may replace some of them. */
+export function defineDialect<const Rows extends DialectRows>(facts: DialectFacts & { rows: Rows }) {
+  const table: Omit<typeof common, keyof Rows> & Rows = { ...common, ...facts.rows }
+  return { ...facts, table }
 }
 
 /** The typed settings of a dialect. */
-export type SettingsOf<Defined extends { read: (sources: Sources) => { values?: unknown } }> =
-  NonNullable<ReturnType<Defined['read']>['values']> extends { settings: infer Settings } ? Settings : never
+export type SettingsOf<Defined extends { table: SettingsTable }> = ValuesOf<Defined['table']>
+
+/** The one value of a dialect: its facts with the provider that its settings make. */
+export function withProvider<Defined extends DialectFacts & { table: DialectRows }>(
+  defined: Defined,
+  makeProvider: (settings: SettingsOf<Defined>, tools: CloudTools) => CloudProvider | Promise<CloudProvider>,
+): Dialect {
+  const dialect: Dialect = {
+    ...defined,
+    read(sources) {
+      const { values, ...rest } = readSettings(defined.table, sources)
+      // The table has the common settings and a token, which TypeScript cannot see in a type that is not known yet.
+      return { ...rest, values: values && { dialect, settings: values as unknown as CloudValues } }
+    },
+    makeProvider: (settings, tools) => makeProvider(settings as unknown as SettingsOf<Defined>, tools),
+  }
+  return dialect
+}

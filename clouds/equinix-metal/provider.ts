@@ -3,7 +3,7 @@ import { balancerMetros } from './balancers/locations.ts'
 import { equinixMetal } from './client.ts'
 import type { ManagedPolicy } from '../../settings/service-policy.ts'
 import { makeBgp } from '../dialect/bgp.ts'
-import type { SettingsOf } from '../dialect/define-dialect.ts'
+import { type SettingsOf, withProvider } from '../dialect/define-dialect.ts'
 import type { LoadBalancer } from '../../announcers/setting.ts'
 import { outdatedNodeAnnotations, serviceAnnotationNames } from '../dialect/annotations.ts'
 import { balancerAnnotations, equinixMetal as dialect } from './settings.ts'
@@ -19,7 +19,7 @@ const { marks, announcerMarks, controlPlaneService } = dialect.names
 type Settings = SettingsOf<typeof dialect>
 
 /** Equinix Metal in the dialect of its cloud controller manager, version 3. */
-export function equinixMetalProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
+function makeProvider(settings: Settings, { userAgent, proxy, observe }: CloudTools): CloudProvider {
   const { apiKey, projectId, baseUrl, loadBalancer } = settings
   return {
     ...cloudPorts(equinixMetal({ apiKey, projectId, baseUrl, userAgent, proxy, observe, ...cloudTimeouts(settings) })),
@@ -49,24 +49,27 @@ export function equinixMetalProvider(settings: Settings, { userAgent, proxy, obs
   }
 }
 
+/** Everything of Equinix Metal that other rooms may know. */
+export const equinixMetalDialect = withProvider(dialect, makeProvider)
+
 /** As for the predecessor, the id counts where managed load balancers serve the Services. */
 function controlPlaneBalancer({ loadBalancer, loadBalancerId: id, apiServerPort: port }: Settings) {
-  if (id === undefined || loadBalancer.kind !== 'emlb') return undefined
+  if (id === undefined || loadBalancer.kind !== 'managed') return undefined
   return { id, ...(port !== 0 && { port }) }
 }
 
 function ignoredBalancer({ loadBalancer, loadBalancerId: id, eipTag }: Settings): string[] {
   if (id === undefined) return []
-  if (loadBalancer.kind !== 'emlb')
+  if (loadBalancer.kind !== 'managed')
     return ['METAL_LOAD_BALANCER_ID has no effect without METAL_LOAD_BALANCER=emlb:///<metro>']
   return eipTag === undefined ? [] : ['METAL_EIP_TAG has no effect beside METAL_LOAD_BALANCER_ID']
 }
 
 /** Managed load balancers alone serve Services, in the metro of the setting. */
 function managedPolicy(loadBalancer: LoadBalancer): ManagedPolicy | undefined {
-  if (loadBalancer.kind !== 'emlb') return undefined
+  if (loadBalancer.kind !== 'managed') return undefined
   const annotations = balancerAnnotations
-  return { location: loadBalancer.metro, setting: 'METAL_LOAD_BALANCER', locations: balancerMetros, annotations }
+  return { location: loadBalancer.location, setting: 'METAL_LOAD_BALANCER', locations: balancerMetros, annotations }
 }
 
 /** There with every load balancer setting: what an earlier one created is deleted. */

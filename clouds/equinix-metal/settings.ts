@@ -169,12 +169,32 @@ const balancerAnnotationRows: readonly Annotation[] = [
   },
 ]
 
+const predecessor = {
+  versions: [3],
+  workload: { namespace: 'kube-system', name: 'cloud-provider-equinix-metal' },
+  secret: { namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' },
+}
+
 /** The settings of Equinix Metal's cloud controller manager, version 3. */
 export const equinixMetal = defineDialect({
   name: 'equinix-metal',
   title: 'Equinix Metal',
   providers: ['equinixmetal', 'equinix-metal'],
-  secret: 'kube-system/metal-cloud-config',
+  envPrefix: 'METAL_',
+  predecessors: [
+    {
+      ...predecessor,
+      id: 'equinix-metal-sidero',
+      title: "Sidero Labs' fork of Equinix Metal's cloud provider",
+      image: 'siderolabs/cloud-provider-equinix-metal',
+    },
+    {
+      ...predecessor,
+      id: 'equinix-metal',
+      title: "Equinix Metal's cloud provider (CPEM)",
+      image: 'cloud-provider-equinix-metal',
+    },
+  ],
   names: {
     // The predecessor named load balancers by these marks, too.
     marks: { usage: 'cloud-provider-equinix-metal-auto', separator: '/' },
@@ -188,4 +208,6 @@ export const equinixMetal = defineDialect({
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
   annotations: [...oldNodeAnnotations, ...balancerAnnotationRows],
   annotationPrefix: 'metal.equinix.com/',
+  loadBalancerNote: 'Only the dialect `equinix-metal` knows `emlb`.',
+  managed: { schemes: managedSchemes, annotations: balancerAnnotations },
 })

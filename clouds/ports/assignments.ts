@@ -24,8 +24,8 @@ export const moveTimeoutMs = 2_000
 /** Which machine an address is assigned to, at clouds that route an address to one machine. */
 export type Assignments = {
   /**
-   * Every reservation of the project with this tag, whatever its other tags are, that has an address. Equinix Metal's tags
-   * are texts, those of Cherry Servers are written `key=value`.
+   * Every reservation of the project with this tag, whatever its other tags are, that has an address. A tag is written as
+   * the cloud has it: as a text, or as `key=value`.
    */
   assignedAddresses(tag: string, signal: AbortSignal): Promise<AssignedAddress[]>
   /** The same for one reservation, read live; undefined is a proof that it is gone. */

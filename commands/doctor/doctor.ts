@@ -1,4 +1,3 @@
-import { makeCloudProvider } from '../../clouds/providers.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
 import { type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import { proxyOf } from '../../clouds/http/proxy.ts'
@@ -19,7 +18,7 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
   const { env, version, print } = deps
   const userAgent = `eip-admission/${version} doctor`
   const pace = { calls: 0, limited: 0 }
-  const vendor = await makeCloudProvider(settings.cloud, {
+  const vendor = await settings.cloud.dialect.makeProvider(settings.cloud.settings, {
     userAgent,
     proxy: proxyOf(env),
     log: silent,

@@ -12,7 +12,7 @@ import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { probeAnnotations, probeLabels } from '../../webhooks/annotations.ts'
 import { takeoverAnnotations, takeoverLabels } from '../takeover/annotations.ts'
 import { dialects } from '../../clouds/dialects.ts'
-import type { Dialect } from '../../clouds/dialects.ts'
+import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
 import { code, markdownTable } from '../../lib/markdown.ts'
 import type { Setting } from '../../settings/setting.ts'
 

@@ -1,15 +1,15 @@
 import { takeoverApplySettings, takeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { cleanupSettings, doctorSettings, installSettings, takeoverPlanSettings } from '../settings/commands.ts'
 import { common } from '../../settings/common.ts'
-import { dialects, cloudChoice } from '../../clouds/dialects.ts'
-import type { Dialect } from '../../clouds/dialects.ts'
+import { cloudChoice, managedSchemes } from '../../clouds/cloud-choice.ts'
+import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
+import { dialects } from '../../clouds/dialects.ts'
 import { fixedFlags, ignoredFlags } from '../settings/ignored-flags.ts'
 import { loadBalancerValues } from '../../announcers/load-balancer-setting.ts'
 import { processSections } from '../../settings/process.ts'
 import { code, markdownTable } from '../../lib/markdown.ts'
 import { absenceOf } from '../../settings/setting.ts'
 import type { Section, Setting, SettingsTable } from '../../settings/setting.ts'
-import { managedSchemes } from '../../clouds/equinix-metal/balancers/scheme.ts'
 
 const opening = `# Settings
 
@@ -65,10 +65,16 @@ function section({ heading, table }: Section, depth: number): string {
   return `${'#'.repeat(depth)} ${heading}\n\n${settingsTable(table)}\n`
 }
 
-function dialectPart({ title, name, providers, secret, rows }: Dialect): string {
+function dialectPart({ title, name, providers, predecessors, rows }: Dialect): string {
   const flags = providers.map((provider) => `\`--cloud-provider=${provider}\``).join(' or ')
-  const intro = `Settings of the dialect \`${name}\`, which ${flags} chooses. The predecessor keeps the configuration file in the Secret \`${secret}\`.`
+  const intro = `Settings of the dialect \`${name}\`, which ${flags} chooses.${secretSentence(predecessors)}`
   return `## ${title}\n\n${intro}\n\n${settingsTable(rows)}\n`
+}
+
+function secretSentence([predecessor]: Dialect['predecessors']): string {
+  if (!predecessor) return ''
+  const { namespace, name } = predecessor.secret
+  return ` The predecessor keeps the configuration file in the Secret \`${namespace}/${name}\`.`
 }
 
 function loadBalancerPart(): string {
@@ -77,17 +83,11 @@ function loadBalancerPart(): string {
     meaning,
   ])
   const table = markdownTable(['value', 'announcing software'], rows)
-  return `## Values of the load balancer setting\n\n${table}\n\n${ofDialects}\n`
+  const notes = dialects.flatMap(({ loadBalancerNote }) => loadBalancerNote ?? [])
+  return `## Values of the load balancer setting\n\n${table}\n\n${[ofNodes, ...notes].join('\n\n')}\n`
 }
 
-const ofDialects = `In the dialect \`cherry-servers\`, \`metallb:///<namespace>/\` configures MetalLB by custom resources, because Cherry's own
-program had no other way to choose them. There, \`empty://\` writes the address into the annotation
-\`cherryservers.com/loadBalancerIPs\`; \`ip-annotation\` names another one. Only the dialect \`equinix-metal\` knows \`emlb\`.
-
-kube-vip reads the annotations \`<prefix>/node-asn\`, \`peer-asn\`, \`peer-ip\` and \`src-ip\` of its node. In the dialect
-\`packet\` the first three have other names by default: set them to these. eip-admission never writes \`src-ip\` there: with
-\`kube-vip://\`, set it on each node yourself.
-`
+const ofNodes = 'kube-vip reads the annotations `<prefix>/node-asn`, `peer-asn`, `peer-ip` and `src-ip` of its node.'
 
 function commonPart(): string {
   const intro =

@@ -6,10 +6,13 @@ import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import { kubeconfig, ownNamespace } from '../../settings/process.ts'
 import { type Sources, resolveSettings } from '../../settings/resolve.ts'
 import type { SettingsTable, ValuesOf } from '../../settings/setting.ts'
-import { managedSchemes } from '../../clouds/equinix-metal/balancers/scheme.ts'
-import { cloudChoice } from '../../clouds/dialects.ts'
+import { cloudChoice, managedSchemes } from '../../clouds/cloud-choice.ts'
+import { dialects } from '../../clouds/dialects.ts'
 
 const cluster = { ...kubeconfig, unset: 'the kubeconfig that kubectl uses' } as const
+
+/** The variables of the load balancer setting: each dialect has one. */
+const [loadBalancerVariable, ...otherVariables] = dialects.flatMap(({ rows }) => rows.loadBalancer.env ?? [])
 
 /** The settings of `install`. */
 export const installSettings = {
@@ -38,8 +41,8 @@ export const installSettings = {
   loadBalancer: {
     title: 'load balancer',
     flag: '--loadbalancer',
-    env: 'METAL_LOAD_BALANCER',
-    otherEnv: ['PACKET_LOAD_BALANCER', 'CHERRY_LOAD_BALANCER'],
+    ...(loadBalancerVariable !== undefined && { env: loadBalancerVariable }),
+    otherEnv: otherVariables,
     field: 'loadbalancer',
     format: loadBalancer({ namespaceAlone: 'undecided', managed: managedSchemes }),
     unset: 'a ConfigMap `config` in any namespace',

@@ -1,6 +1,5 @@
 import { bindSource } from '../../ledger/claim/bind.ts'
-import type { Claims } from '../../ledger/claim/claim.ts'
-import type { ClaimDeps } from '../../ledger/claim/obtain-address.ts'
+import type { Claims, ClaimDeps } from '../../ledger/claim/claim.ts'
 import { clearSource, transferWarm } from '../../ledger/available/transfer.ts'
 import { provision } from '../../ledger/available/provision.ts'
 import { releaseSource } from '../../ledger/release/release.ts'

@@ -17,22 +17,32 @@
 //   wants no address                | it has our annotations                           | hide-address
 //   has our finalizer               |                                                  | remove-finalizers
 //   otherwise                       |                                                  | -
+//
+// What software means for an address that withdraws it only when the Service is deleted (announcer.ts). The first row that
+// applies decides about a step that releases the address.
+//
+//   the Service                            | the record                      | plan
+//   ---------------------------------------+---------------------------------+---------------------------
+//   does not exist, or never had it stored |                                 | release
+//   wants the address                      |                                 | release, which ends as kept
+//   any other                              | its deletion was requested      | release
+//   any other                              | is Releasing                    | -, until the Service is gone
+//   any other                              |                                 | postpone-release
 import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, upstreamFinalizer } from '../../ledger/record/names.ts'
-import type { Want } from '../../ledger/want/want.ts'
-import { isReleasePostponed } from './postponed-release.ts'
+import { isWanted, type Want } from '../../ledger/want/want.ts'
 import {
-  type Seen,
   graceLeftMs,
   hasBalancer,
   hasFinalizer,
   isWithdrawalAsked,
   isWithdrawing,
   releaseOrRetain,
+  type Seen,
   statedReclaimPolicy,
 } from './service-state.ts'
-import { type ServicePlan, type Step, settled } from './service-step.ts'
+import { type ServicePlan, settled, type Step } from './service-step.ts'
 
 /** How soon we check again whether the announcing software has withdrawn the address, and how long it has time to. */
 const withdrawalPollMs = 500
@@ -162,4 +172,29 @@ function hasFinalizerForUs(service: Service, wanted: Want): boolean {
   const isNoLoadBalancer = wanted.kind === 'nothing' && service.spec.type !== 'LoadBalancer' && !hasBalancer(service)
   const isServed = isNoLoadBalancer || ['reserve', 'named', 'own'].includes(wanted.kind)
   return hasFinalizer(service) || (isServed && (service.metadata.finalizers?.includes(upstreamFinalizer) ?? false))
+}
+
+/** The plan in which no address is released that the announcing software goes on to announce. */
+export function postponeUntilDeletion(plan: ServicePlan, seen: Omit<Seen, 'announcement'>): ServicePlan {
+  const { step } = plan
+  if (step?.do !== 'release' || !isReleasePostponed(seen, step.record)) return plan
+  return phaseOf(step.record) === 'Releasing' ? settled : { step: { do: 'postpone-release', record: step.record } }
+}
+
+/** Whether the software goes on to announce the address of a record, although its Service no longer wants it. */
+export function isReleasePostponed(
+  { announcer, service, wanted }: Pick<Seen, 'announcer' | 'service' | 'wanted'>,
+  record: ElasticIP,
+): boolean {
+  const { address, deletionRequestedAt } = record.status ?? {}
+  if (!announcer.withdrawsOnlyOnDeletion || !service || !wanted) return false
+  if (address === undefined || deletionRequestedAt !== undefined || !mayBeAnnounced(service, record)) return false
+  return service.metadata.deletionTimestamp !== undefined || !isWanted(record, wanted)
+}
+
+/** Whether this very Service was stored with the address: software announces what is stored, bound by us or not. */
+function mayBeAnnounced(service: Service, { spec: { claimRef } }: ElasticIP): boolean {
+  const { uid, deletionTimestamp } = service.metadata
+  if (claimRef?.uid !== undefined) return claimRef.uid === uid
+  return hasFinalizer(service) || deletionTimestamp !== undefined
 }

@@ -2,7 +2,7 @@
 //
 //   the record is   | the Service     | it wants                      | plan
 //   ----------------+-----------------+-------------------------------+-----------------------------------------
-//   Releasing       |                 |                               | release, or postponed-release.ts
+//   Releasing       |                 |                               | release; removal-plan.ts, if postponed
 //   any             | does not exist  |                               | removal-plan.ts, without a Service
 //   any             | is deleted      |                               | removal-plan.ts
 //   any             | exists          | to be ignored                 | -
@@ -27,8 +27,14 @@ import { heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { statusAddresses } from '../../ledger/want/address-users.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
-import { postponeUntilDeletion, isReleasePostponed } from './postponed-release.ts'
-import { planNoAddress, planRemoval, planWithdrawal, planWithoutService } from './removal-plan.ts'
+import {
+  postponeUntilDeletion,
+  isReleasePostponed,
+  planNoAddress,
+  planRemoval,
+  planWithdrawal,
+  planWithoutService,
+} from './removal-plan.ts'
 import { type Seen, hasFinalizer } from './service-state.ts'
 import { type ServicePlan, type Step, settled } from './service-step.ts'
 

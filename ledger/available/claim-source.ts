@@ -1,10 +1,10 @@
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import type { Key } from '../../kube/objects.ts'
-import { AddressInUse, type UsedAddress, findUsers } from '../record/address-use.ts'
-import { type ElasticIP, claimKey, phaseOf, recordName } from '../record/elastic-ip.ts'
+import { AddressInUse, findUsers, type UsedAddress } from '../record/address-use.ts'
+import { claimKey, type ElasticIP, phaseOf, recordName } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { claimRefOf, isAvailableFor, isClaimedBy, isKeptForService, unavailableReason } from '../record/source.ts'
-import type { WarmCandidates } from './warm-candidates.ts'
+import { randomInt } from 'node:crypto'
 
 export type SourceDeps = Pick<LedgerDeps, 'records' | 'possibleUsers'> & { warmCandidates: WarmCandidates }
 
@@ -16,7 +16,7 @@ export type SourceClaim = { record: ElasticIP; source?: ElasticIP } | { record: 
  * left. First the record names its source, then the source names its record, each by compare-and-swap. So one record at
  * most gets the address, and a crash in between leaves a trace on both sides.
  *
- * Takes no signal: this is part of a claim that writes what it got, whatever its caller's deadline (see obtain-address.ts).
+ * Takes no signal: this is part of a claim that writes what it got, whatever its caller's deadline (see claim.ts).
  */
 export function claimSource(
   deps: SourceDeps,
@@ -141,4 +141,28 @@ export async function makeAvailable(
   // The Service that an operator named stays the only one that may claim the address.
   const kept = claimRef?.setByOperator ? { claimRef: { namespace: claimRef.namespace, name: claimRef.name } } : {}
   await deps.records.writeSpec(current, { ...spec, ...kept }, { signal })
+}
+
+/** The warm addresses that this process may try to claim, as its cache of the records shows them. */
+export type WarmCandidates = {
+  /** One that seems to be available; this process picks the same one again only after its record has changed. */
+  pick(location: string): ElasticIP | undefined
+  /** Makes one available to `pick` again that was not tried after all. */
+  unpick(source: ElasticIP): void
+}
+
+/** Picks among the available warm addresses at random, so that two replicas seldom try the same one. */
+export function warmCandidates(listAvailable: () => ElasticIP[]): WarmCandidates {
+  const picked = new Map<string, string | undefined>()
+  return {
+    pick(location) {
+      const candidates = listAvailable().filter(
+        ({ metadata, spec }) => spec.location === location && picked.get(metadata.name) !== metadata.resourceVersion,
+      )
+      const source = candidates[randomInt(Math.max(1, candidates.length))]
+      if (source) picked.set(source.metadata.name, source.metadata.resourceVersion)
+      return source
+    },
+    unpick: ({ metadata }) => void picked.delete(metadata.name),
+  }
 }

@@ -1,7 +1,6 @@
 import { type ElasticIP, claimKey } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { transferMarks } from '../record/marks.ts'
-import { hasReservationOf, isClaimedBy } from '../record/source.ts'
 
 /**
  * Transfers a warm address to its Service for good: first the marks at the cloud change, then the warm record goes. Until
@@ -17,24 +16,6 @@ export async function transferWarm(
   await deps.records.remove(source, { signal })
   await clearSource(deps, record, signal)
   deps.log.info({ record: record.metadata.name, address, from: source.metadata.name }, 'address transferred')
-}
-
-/**
- * Removes the warm record of a reservation before the reservation is deleted, or another Service could claim the warm
- * record afterwards. Returns the record as stored then: the only one with the reservation.
- */
-export async function detachFromSource(
-  deps: Pick<LedgerDeps, 'records'>,
-  record: ElasticIP,
-  signal: AbortSignal,
-): Promise<ElasticIP> {
-  const { source: sourceRef } = record.spec
-  if (sourceRef?.type !== 'WarmPool') return record
-  const source = await deps.records.get(sourceRef.name, { signal })
-  if (source && isClaimedBy(source, record) && hasReservationOf(record, source)) {
-    await deps.records.remove(source, { signal })
-  }
-  return clearSource(deps, record, signal)
 }
 
 /** Removes the name of its source from a record: the source is gone, or it has nothing to do with the record. */

@@ -1,29 +1,56 @@
+// The way of a claim, from top to bottom: `tryClaim` has the steps to the record, `obtainAddress` those to the address.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import { currentRequestId } from '../../lib/request-id.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import { type UnderWay, underWay } from '../../lib/under-way.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
-import { findObstacle } from '../available/claim-source.ts'
-import { type ElasticIP, heldAddress } from '../record/elastic-ip.ts'
+import { claimSource, findObstacle, inUseBy, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
+import { claimKey, type ElasticIP, heldAddress } from '../record/elastic-ip.ts'
 import { newRecord } from '../record/records.ts'
 import { isClaimedBy, isSource } from '../record/source.ts'
-import { type Claim, type ClaimResult, busy, recordSpecOf } from './claim-spec.ts'
-import { type ClaimDeps, type Task, obtainAddress } from './obtain-address.ts'
-import { previewClaim } from './preview.ts'
+import { busy, type Claim, type ClaimResult, type ClaimSpec, recordSpecOf } from './claim-spec.ts'
 import { answerFromRecord, takeOverRecord } from './stored-record.ts'
+import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
+import { adoptUnmarked, findReservation, marksOf } from '../record/find-reservation.ts'
+import type { LedgerDeps } from '../record/ledger-deps.ts'
+import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
+import { takeFromCluster, unusableReason } from '../record/unusable-reservation.ts'
+import type { LimitCheck } from './limits.ts'
 
 export type Claims = UnderWay & {
   /**
-   * The address of a Service: the one that its record holds, an available one, or a new one. Of all
-   * replicas one can create the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
+   * The address of a Service: the one that its record holds, an available one, or a new one. Of all replicas one can
+   * create the record. Throws KubeError when the API server does not answer; then nothing was bought without a record. At
    * the abort a claim that waits is busy, and any other throws the signal's reason; what is under way goes on.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>
   /** What a claim of a Service without a record would come to. Writes nothing. */
   preview: (claim: Claim, signal: AbortSignal) => ReturnType<typeof previewClaim>
 }
+
+export type ClaimDeps = LedgerDeps &
+  PreviewDeps & {
+    /** Whether every reservation with our marks has a record, so that no record means no reservation. */
+    isAdopted: (signal: AbortSignal) => Promise<boolean>
+    /** Why no claim may reach the cloud now: another cluster uses our id. */
+    haltReason: (signal: AbortSignal) => Promise<string | undefined>
+    /** Starts the time that one claim may spend at the cloud; other processes wait longer before they take over. */
+    timeLimit: () => TimeLimit
+  }
+
+type PreviewDeps = SourceDeps & { overLimit: LimitCheck }
+
+type Task = {
+  record: ElasticIP
+  /** No reservation for the record can exist yet: none to look for before we reserve, none to keep when we are refused. */
+  isFresh: boolean
+  /** The available address that the record names, as it was when it was chosen. */
+  source?: ElasticIP | undefined
+}
+
+/** With the claims of this process that may be at the cloud, by the name of their record. */
+type ProcessDeps = ClaimDeps & { running: Map<string, Promise<ClaimResult>> }
 
 const pollMs = 100
 
@@ -57,10 +84,7 @@ async function busyAtConflict(attempt: Promise<ClaimResult>): Promise<ClaimResul
   }
 }
 
-/** With the claims of this process that may be at the cloud, by the name of their record. */
-type ProcessDeps = ClaimDeps & { running: Map<string, Promise<ClaimResult>> }
-
-/** The way of a claim, steps 1 to 7: get the record, which allows this process to act for the Service. */
+/** Steps 1 to 7: get the record, which allows this process to act for the Service. */
 async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): Promise<ClaimResult> {
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
   //    two reasons. What was adopted later says nothing about the time until now. And this process may be frozen after
@@ -89,6 +113,46 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 7. Take over an unanswered record; a process that tries at the same time meets a conflict. An earlier request may
   //    have bought something, so the record is not fresh.
   return start(deps, { record: await takeOverRecord(deps, stored, claim), isFresh: false }, timeLimit)
+}
+
+/**
+ * Steps 8 to 13: get an address for a record that this process may act on, and store the result.
+ * No caller's deadline interrupts this, only the time limit does: what was bought must reach the record.
+ */
+export async function obtainAddress(deps: ClaimDeps, task: Task, timeLimit: TimeLimit): Promise<ClaimResult> {
+  let { record } = task
+  try {
+    // 8. Use what an earlier request or a predecessor reserved. A record that names a source tries the source first.
+    const search = async () => (task.isFresh ? undefined : findExisting(deps, record, timeLimit.signal))
+    const existing = record.spec.source ? undefined : await search()
+    if (typeof existing === 'string') return await refuse(deps, task, existing)
+    if (existing) return await useReservation(deps, record, existing)
+    // 9. Claim an available address: the named one, else a warm one, if any is left.
+    const claimed: SourceClaim = isSource(record) ? { record } : await claimSource(deps, record, task.source)
+    if ('reason' in claimed) return await refuse(deps, task, claimed.reason)
+    record = claimed.record
+    // 10. Check the limits. Not earlier, for a warm address is counted already and its Service adds none. And every time,
+    //     for the process that created the record may have died before it checked them.
+    const reason = await deps.overLimit(record, new AbortController().signal)
+    if (reason !== undefined) return await refuseOverLimit(deps, { ...task, record, source: claimed.source }, reason)
+    if (claimed.source) return await holdSource(deps, record, claimed.source)
+    // 11. The source was gone after all: make up for the search that step 8 left out.
+    const missed = task.record.spec.source ? await search() : undefined
+    if (typeof missed === 'string') return await refuse(deps, task, missed)
+    if (missed) return await useReservation(deps, record, missed)
+    // 12. When the time is over other processes may have taken over, and only they may send a request.
+    if (timeLimit.isOver()) return { kind: 'pending', reason: 'the cloud was too slow; the controller tries again' }
+    // 13. Reserve: one call, never repeated blindly.
+    const request = { location: record.spec.location ?? '', marks: marksOf(deps, record) }
+    return await storeReservation(deps, record, await deps.cloud.reserve(request, timeLimit.signal))
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error
+    // The record of a warm address stays, and its status says what is wrong.
+    if (isFinal(error)) return refuse(deps, { record, isFresh: task.isFresh && !isSource(record) }, error.message)
+    return error.outcome === 'unknown'
+      ? recoverLost(deps, { record, error }, timeLimit.signal)
+      : postpone(deps, record, error)
+  }
 }
 
 /** While another cluster uses our id a Service has the address that its record holds, and gets no other. */
@@ -139,4 +203,90 @@ function start(deps: ProcessDeps, task: Task, timeLimit: TimeLimit): Promise<Cla
   const result = obtainAddress(deps, task, timeLimit).finally(() => deps.running.delete(name))
   deps.running.set(name, result)
   return result
+}
+
+/**
+ * What an earlier request or a predecessor reserved for a record; or why the record cannot have the reservation that a
+ * person wrote into it.
+ */
+async function findExisting(
+  deps: LedgerDeps,
+  record: ElasticIP,
+  signal: AbortSignal,
+): Promise<Reservation | string | undefined> {
+  const found = (await findReservation(deps, record, signal)) ?? (await adoptUnmarked(deps, record, signal))
+  const isNamed = found !== undefined && record.spec.reservationID === found.id
+  if (!isNamed || record.status?.reservationID !== undefined) return found
+  const reason = unusableReason(deps, record, found)
+  if (reason !== undefined) return reason
+  const used = { address: found.address, reservationID: found.id }
+  const names = [record.metadata.name]
+  const error = await inUseBy(deps, { used, key: claimKey(record), names }, signal)
+  if (error) return error.message
+  await takeFromCluster(deps, found, signal)
+  return found
+}
+
+/** Looks once whether a reserve whose answer was lost was carried out; if this is not seen, later claims look again. */
+async function recoverLost(
+  deps: ClaimDeps,
+  { record, error }: { record: ElasticIP; error: CloudError },
+  signal: AbortSignal,
+): Promise<ClaimResult> {
+  try {
+    const found = await findReservation(deps, record, signal)
+    if (found) return await useReservation(deps, record, found)
+  } catch (unread) {
+    if (!(unread instanceof CloudError)) throw unread
+  }
+  return postpone(deps, record, error)
+}
+
+/** The cloud certainly did nothing, and would refuse the same request again. */
+function isFinal(error: CloudError): boolean {
+  return error.outcome === 'nothing' && ['auth', 'quota', 'invalid'].includes(error.fault)
+}
+
+/** The address where it is known beforehand, or why there will be none. */
+type ClaimPreview = { address?: string | undefined; reason?: string | undefined }
+
+/** What a claim of a Service without a record would come to. Writes nothing. */
+async function previewClaim(
+  deps: PreviewDeps,
+  claim: ClaimSpec & { key: string },
+  signal: AbortSignal,
+): Promise<ClaimPreview> {
+  const { key, elasticIP, location } = claim
+  const overLimit = (source: ElasticIP | undefined) =>
+    deps.overLimit(newRecord(key, recordSpecOf(claim, source), { identity: '' }), signal)
+  if (elasticIP === undefined) {
+    const source = deps.warmCandidates.pick(location)
+    if (source) deps.warmCandidates.unpick(source)
+    return { reason: await overLimit(source) }
+  }
+  const source = await deps.records.get(elasticIP, { signal })
+  const reason = (await findObstacle(deps, source, { name: elasticIP, key, signal })) ?? (await overLimit(source))
+  return reason === undefined ? { address: source?.status?.address } : { reason }
+}
+
+/** Work that has to end before the process does, although those who wait for it may leave. */
+type UnderWay = {
+  track: <T>(work: Promise<T>) => Promise<T>
+  /** Resolves when nothing is under way any more. */
+  idle: () => Promise<void>
+}
+
+/** Nothing is under way yet. */
+function underWay(): UnderWay {
+  const all = new Set<Promise<unknown>>()
+  return {
+    track: (work) => {
+      const tracked = work.finally(() => all.delete(tracked))
+      all.add(tracked)
+      return tracked
+    },
+    idle: async () => {
+      while (all.size > 0) await Promise.allSettled(all)
+    },
+  }
 }

@@ -1,4 +1,7 @@
+// What limits claims: the addresses that there may be, the Services that are not stored yet, and the quotas of namespaces.
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
+import { type Key, type ResourceQuota, type Service, splitKey } from '../../kube/objects.ts'
+import { busy, type Claim, type ClaimResult } from './claim-spec.ts'
 
 /** How many addresses there may be; undefined is no limit. */
 export type Limits = { cluster: number | undefined; namespace: number | undefined }
@@ -74,4 +77,97 @@ function holderName(record: ElasticIP): string {
   const name = claimRef ? `${claimRef.namespace}/${claimRef.name}` : `ElasticIP ${record.metadata.name}`
   const phase = phaseOf(record)
   return phase === 'Bound' ? name : `${name} (${phase})`
+}
+
+type ClaimAddress = (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
+
+/** The claim of a Service that is not stored yet, with what it uses of its namespace's quotas once it is. */
+export type UnboundClaim = Claim & { quotaUse: QuotaUse }
+
+type ClaimUnbound = (claim: UnboundClaim, signal: AbortSignal) => Promise<ClaimResult>
+
+export type UnboundLimitOptions = {
+  claim: ClaimAddress
+  /** The Services for which addresses are requested or reserved, and that no controller has seen stored. */
+  unbound: () => Key[]
+  max: number
+  /** The ResourceQuotas of a namespace, read live. */
+  quotas: (namespace: string, signal: AbortSignal) => Promise<readonly ResourceQuota[]>
+}
+
+/** The part of the maximum that one namespace may use, so that no tenant takes admission from all others. */
+const namespaceShare = 1 / 4
+
+/**
+ * Limits claims for Services that may never be stored. Else a client could buy addresses without end: one that only
+ * sends reviews, or one whose Services a quota refuses after us. Beyond a limit the claim is pending, and the
+ * controller completes it: it sees only stored Services.
+ */
+export function limitUnbound({ claim, unbound, max, quotas }: UnboundLimitOptions): ClaimUnbound {
+  /** In the order in which they began. */
+  const running = new Set<Key>()
+  return async ({ quotaUse, ...wanted }, signal) => {
+    const { key } = wanted
+    const earlier = new Set([...unbound(), ...running].filter((other) => other !== key))
+    const { namespace } = splitKey(key)
+    const waiting = [...earlier].filter((other) => splitKey(other).namespace === namespace).length
+    const reason = unboundReason({ all: earlier.size, waiting, max, namespace })
+    if (reason !== undefined) return { kind: 'pending', reason }
+    running.add(key)
+    try {
+      const isCounted = Object.keys(quotaUse).length > 0
+      const refusal = isCounted ? quotaReason(await quotas(namespace, signal), quotaUse, waiting) : undefined
+      // The time of the review is over, and a claim that begins now could not be answered.
+      if (signal.aborted) return busy
+      return refusal === undefined ? await claim(wanted, signal) : { kind: 'pending', reason: refusal }
+    } finally {
+      running.delete(key)
+    }
+  }
+}
+
+function unboundReason(of: { all: number; waiting: number; max: number; namespace: string }): string | undefined {
+  const { all, waiting, max, namespace } = of
+  const share = Math.max(1, Math.floor(max * namespaceShare))
+  if (all >= max) return `${max} addresses are waiting for their Services (--max-unbound)`
+  if (waiting < share) return undefined
+  return `${share} addresses in namespace ${namespace} are waiting for their Services (a quarter of --max-unbound)`
+}
+
+/** How much of each resource of a ResourceQuota a request uses, by the API server's rules. */
+export type QuotaUse = Readonly<Record<string, number>>
+
+/** What the API server counts when a LoadBalancer Service is created, or when another type becomes one. */
+export function quotaUse({ spec }: Service, old: Service | null): QuotaUse {
+  if (old?.spec.type === 'LoadBalancer') return {}
+  const ports = spec.ports ?? []
+  // Without automatic node ports only those count that the user wrote.
+  const nodePorts = spec.allocateLoadBalancerNodePorts === false ? ports.filter(({ nodePort }) => nodePort) : ports
+  const withNodePorts = old?.spec.type === 'NodePort' ? 0 : nodePorts.length
+  const ofType = { 'services.loadbalancers': 1, 'services.nodeports': withNodePorts }
+  return old ? ofType : { ...ofType, services: 1, 'count/services': 1 }
+}
+
+/**
+ * Why a ResourceQuota will refuse a Service a moment after us: to reserve its address would be to buy for nobody.
+ * `waiting` are Services of the namespace that were admitted, and that no quota counts yet. Undefined if none will, or if
+ * a quota cannot be judged: the API server decides then.
+ */
+export function quotaReason(quotas: readonly ResourceQuota[], use: QuotaUse, waiting: number): string | undefined {
+  for (const { metadata, status } of quotas) {
+    for (const [resource, amount] of Object.entries(use)) {
+      const [hard = '', used = ''] = [status?.hard?.[resource], status?.used?.[resource]]
+      // Comparisons with NaN are false.
+      if (amount === 0 || !(amountOf(used) + amount * (waiting + 1) > amountOf(hard))) continue
+      const others = waiting > 0 ? `, and ${waiting} more Services wait for their addresses` : ''
+      return `ResourceQuota ${metadata.name} limits ${resource} to ${hard}, of which ${used} are used${others}`
+    }
+  }
+  return undefined
+}
+
+/** The number that a quantity of Kubernetes means, as far as people write such for Services; else NaN. */
+function amountOf(quantity: string): number {
+  const [, digits = '', suffix = ''] = /^(\d+)(k?)$/.exec(quantity) ?? []
+  return digits === '' ? NaN : Number(digits) * (suffix === 'k' ? 1000 : 1)
 }

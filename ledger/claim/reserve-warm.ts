@@ -1,7 +1,7 @@
 import { isAlreadyExists } from '../../kube/errors.ts'
 import { type ElasticIP, recordFinalizer } from '../record/elastic-ip.ts'
 import { warmLabel } from '../record/names.ts'
-import { type ClaimDeps, obtainAddress } from './obtain-address.ts'
+import { type ClaimDeps, obtainAddress } from './claim.ts'
 import { type ClaimResult, busy } from './claim-spec.ts'
 
 /**

@@ -1,7 +1,6 @@
 import type { Cloud, MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import type { IpAddress } from '../../lib/ip-address.ts'
 import type { Log } from '../../kube/log.ts'
-import type { ClusterState } from './cluster-check.ts'
 import type { ReadPossibleUsers } from './address-use.ts'
 import type { ElasticIP } from './elastic-ip.ts'
 import type { Records } from './records.ts'
@@ -27,3 +26,10 @@ export type LedgerDeps = {
   now: () => Date
   log: Log
 }
+
+/**
+ * Whether this cluster is the only one with its id, as far as the leader knows. `unchecked`: no sweep of this leader has
+ * read the cloud yet. `waiting`: another cluster may show itself soon. `foreign`: another cluster uses the id; nothing may be released.
+ */
+export type ClusterState =
+  { kind: 'unchecked' } | { kind: 'waiting' } | { kind: 'ours' } | { kind: 'foreign'; reason: string }

@@ -1,5 +1,9 @@
-import { type ElasticIP, reservationIdOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, recordFinalizer, releaseRecordName, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
+import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { isAlreadyExists } from '../../kube/errors.ts'
+import { AddressInUse, findUsers } from '../record/address-use.ts'
+import type { StatusChange } from '../record/records.ts'
 
 /**
  * How far the cloud has come. `deleted`: it no longer has the reservation, and the record is removed. `deleting`: it
@@ -32,11 +36,103 @@ export async function deleteReservation(
 }
 
 /** Whether the cloud no longer has a reservation: neither by its id nor in the list of the project. */
-export async function isCertainlyGone(
+async function isCertainlyGone(
   { cloud }: Pick<LedgerDeps, 'cloud'>,
   id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (await cloud.reservation(id, signal)) return false
   return (await cloud.reservations({}, signal)).every((one) => one.id !== id)
+}
+
+const inUse = 'the address of a reservation that is to be deleted is in use, it stays'
+
+/*
+ * A reservation that is being deleted and that no Service holds has a release record, named after the reservation. A
+ * process that adopts a reservation writes the Service's record, then looks for a release record. A process that deletes
+ * a reservation without a record writes the release record, then looks for Services' records. So at least one of the
+ * two sees the other. No Service gets a reservation that is being deleted, however long the cloud still lists it.
+ */
+
+/** Deletes an orphan, unless by now a record or a Service needs it. */
+export async function releaseOrphan(
+  deps: LedgerDeps,
+  { reservation, isOrphan }: { reservation: Reservation; isOrphan: (records: ElasticIP[]) => boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, address } = reservation
+  const record = await create(deps, { id }, signal)
+  if (!record) return
+  const others = (await deps.records.list({ signal })).filter(({ metadata }) => metadata.name !== releaseRecordName(id))
+  if (!isOrphan(others)) return deps.records.remove(record, { signal })
+  const users = findUsers({ address, reservationID: id }, await deps.possibleUsers(signal), {
+    records: [record.metadata.name],
+  })
+  if (users.length > 0) {
+    deps.log.warn({ reservation: id, reason: new AddressInUse({ address, reservationID: id }, users).message }, inUse)
+    return deps.records.remove(record, { signal })
+  }
+  deps.log.warn({ reservation: id, address }, 'orphaned address, it is released')
+  const status = releasing({ id, address, at: deps.now().toISOString(), message: 'no Service wants it' })
+  await deleteReservation(deps, await deps.records.writeStatus(record, status, { signal }), signal)
+}
+
+/**
+ * Replaces the record of a Service by a release record, where the cloud takes its time to delete the reservation. The
+ * Service need not wait for that, and a new Service of the same name begins with a new record.
+ */
+export async function moveToReleaseRecord(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
+  const id = reservationIdOf(record)
+  const { address, deletionRequestedAt } = record.status ?? {}
+  if (id === undefined || deletionRequestedAt === undefined) return
+  const { location } = record.spec
+  const moved =
+    (await create(deps, { id, location }, signal)) ?? (await deps.records.get(releaseRecordName(id), { signal }))
+  const status = releasing({ id, address, at: deletionRequestedAt, message: 'the cloud is deleting it' })
+  if (moved && !moved.status?.deletionRequestedAt) await deps.records.writeStatus(moved, status, { signal })
+  await deps.records.remove(record, { signal })
+  const facts = { record: record.metadata.name, address, reservation: id }
+  deps.log.info(facts, 'address released, the cloud is still deleting it')
+}
+
+/** Completes a deletion that was begun; `isListed` where the cloud still has the reservation in its list. */
+export async function resumeRelease(
+  deps: LedgerDeps,
+  { record, isListed }: { record: ElasticIP; isListed: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const id = reservationIdOf(record) ?? ''
+  // Without `deletionRequestedAt` no deletion was sent and the decision is old: the sweep decides anew.
+  const isOver = !record.status?.deletionRequestedAt || (!isListed && (await isCertainlyGone(deps, id, signal)))
+  if (isOver) return deps.records.remove(record, { signal })
+  // The call may have been lost. While somebody shows the address it is not sent again.
+  const used = { address: record.status?.address, reservationID: id }
+  const users = findUsers(used, await deps.possibleUsers(signal), { records: [record.metadata.name] })
+  if (users.length > 0) deps.log.warn({ reservation: id, reason: new AddressInUse(used, users).message }, inUse)
+  else await deleteReservation(deps, record, signal)
+}
+
+function releasing(of: { id: string; address: string | undefined; at: string; message: string }): StatusChange {
+  const { id: reservationID, address, at: deletionRequestedAt, message } = of
+  return { phase: 'Releasing', reservationID, address, deletionRequestedAt, message }
+}
+
+/** Creates a release record; undefined when there is one already. */
+async function create(
+  deps: LedgerDeps,
+  { id, location }: { id: string; location?: string | undefined },
+  signal: AbortSignal,
+): Promise<ElasticIP | undefined> {
+  const record: ElasticIP = {
+    apiVersion: 'eip-admission.dev/v1alpha1',
+    kind: 'ElasticIP',
+    metadata: { name: releaseRecordName(id), finalizers: [recordFinalizer] },
+    spec: { reclaimPolicy: 'Delete', reservationID: id, ...(location === undefined ? {} : { location }) },
+  }
+  try {
+    return await deps.records.create(record, { signal })
+  } catch (error) {
+    if (isAlreadyExists(error)) return undefined
+    throw error
+  }
 }

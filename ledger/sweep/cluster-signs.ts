@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
-import type { ClusterState } from '../record/cluster-check.ts'
+import type { ClusterState } from '../record/ledger-deps.ts'
 import { confirmAnnotation } from '../record/names.ts'
 import { type ReleaseWaitDeps, releaseWait } from './release-wait.ts'
 import { makeSign, planSign, type SignEntries, type SignPlan, signsOf, textOf } from './sign-plan.ts'

@@ -1,18 +1,20 @@
-import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { type Service, keyOf } from '../../kube/objects.ts'
-import { type ElasticIP, claimKey, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
+import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
+import { keyOf, type Service } from '../../kube/objects.ts'
+import { claimKey, type ElasticIP, isReleaseRecord, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { commonMarks, canBeOurs } from '../record/marks.ts'
-import { releaseOrphan, resumeRelease } from '../release/release-records.ts'
-import { recordsMissingFrom, writeOff } from '../release/write-off.ts'
+import { canBeOurs, commonMarks, ownerMark, serviceMarks } from '../record/marks.ts'
+import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt } from './adopt.ts'
 import type { AdoptionMark } from './adoption-mark.ts'
 import type { ClusterSigns } from './cluster-signs.ts'
 import { type Contradiction, contradictions } from './contradictions.ts'
 import { type Failures, failures } from './failures.ts'
-import { formerServices } from './former-services.ts'
 import { hasOneOfOurs } from './project-plan.ts'
-import { type LiveService, type Surplus, type SweepPlan, planSweep } from './sweep-plan.ts'
+import { type LiveService, planSweep, type Surplus, type SweepPlan } from './sweep-plan.ts'
+import { resetRecord } from '../record/reset-record.ts'
+import { isSource, isWarm } from '../record/source.ts'
+import { detachFromSource } from '../release/release.ts'
+import type { Want } from '../want/want.ts'
 
 export type SweepDeps = LedgerDeps & {
   mark: AdoptionMark
@@ -212,4 +214,50 @@ async function writeOffMissing(
 /** Whether what a list misses may be gone: one reservation is deleted by hand, all of several are not. Pure. */
 function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
   return of.missing < 2 || hasOneOfOurs(of.listed, of)
+}
+
+/** The records whose reservation is not in a list: it is gone, or the list is incomplete. */
+function recordsMissingFrom(reservations: Reservation[], records: ElasticIP[]): ElasticIP[] {
+  const listed = new Set(reservations.map(({ id }) => id))
+  return records.filter((record) => {
+    const id = reservationIdOf(record)
+    const hasAddress = ['Reserved', 'Bound', 'Released', 'Available'].includes(phaseOf(record))
+    return hasAddress && hasOurMarks(record) && id !== undefined && !listed.has(id)
+  })
+}
+
+/** Whether the reservation carries our marks, as far as the record shows: a provisioned one need not. */
+function hasOurMarks(record: ElasticIP): boolean {
+  return isSource(record) ? isWarm(record) : record.spec.source?.type !== 'Provisioned'
+}
+
+/**
+ * Writes off a reservation that two lists missed, if the cloud does not find it by its id either. A Service that held its
+ * address gets another one; the record of a warm or retained address is removed, for no Service uses it.
+ */
+async function writeOff(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
+  const id = reservationIdOf(record)
+  if (id === undefined || (await deps.cloud.reservation(id, signal))) return
+  const { address } = record.status ?? {}
+  deps.log.error({ record: record.metadata.name, address, reservation: id }, 'the cloud no longer has this address')
+  if (isWarm(record)) return phaseOf(record) === 'Available' ? deps.records.remove(record, { signal }) : undefined
+  const detached = await detachFromSource(deps, record, signal)
+  if (phaseOf(record) === 'Released') return deps.records.remove(detached, { signal })
+  await resetRecord(deps, detached, signal)
+}
+
+/**
+ * The Services that want no address any more, but still name the address that a reservation's marks reserve for them.
+ * Once the reservation is gone, that address would look like the user's own if the Service became a LoadBalancer again.
+ */
+function formerServices(
+  { address, marks }: Reservation,
+  { services, scheme }: { services: { service: Service; wanted: Want }[]; scheme: MarkScheme },
+): Service[] {
+  const owner = ownerMark(marks)
+  if (address === undefined || owner === undefined) return []
+  return services
+    .filter(({ service, wanted }) => wanted.kind === 'nothing' && service.spec.loadBalancerIP === address)
+    .map(({ service }) => service)
+    .filter((service) => ownerMark(serviceMarks(scheme, keyOf(service))) === owner)
 }

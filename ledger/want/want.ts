@@ -1,17 +1,22 @@
 import type { Location } from '../../clouds/ports/cloud.ts'
-import type { Service } from '../../kube/objects.ts'
-import { keyOf } from '../../kube/objects.ts'
+import { keyOf, type Service } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/quote.ts'
-import { unknownAnnotations } from './unknown-annotations.ts'
-import { type ElasticIP, type ReclaimPolicy, provisionedSourceOf } from '../record/elastic-ip.ts'
+import { type ElasticIP, provisionedSourceOf, type ReclaimPolicy } from '../record/elastic-ip.ts'
 import { familyProblem } from './families.ts'
 import { locate } from './location.ts'
 import { managedProblems, managedWarnings } from './managed.ts'
-import { elasticIPAnnotation, reclaimAnnotation } from '../record/names.ts'
-import { valueProblems } from './annotation-values.ts'
-import { type OwnAddress, multipleAddressAnnotation, ownAddress, ownAddresses } from './own-address.ts'
-import { type ManagedPolicy, type Policy, hasClass } from '../../settings/service-policy.ts'
+import { elasticIPAnnotation, ownPrefix, protectAnnotation, reclaimAnnotation } from '../record/names.ts'
+import { multipleAddressAnnotation, type OwnAddress, ownAddress, ownAddresses } from './own-address.ts'
+import {
+  type AnnotationNames,
+  hasClass,
+  type ManagedPolicy,
+  type Policy,
+  type ValuePolicy,
+} from '../../settings/service-policy.ts'
+import { closestWord } from '../../lib/closest-word.ts'
+import { isWrittenByUs, serviceAnnotations } from '../record/annotations.ts'
 
 /**
  * What a Service requests of us.
@@ -194,4 +199,42 @@ function named({ metadata }: Service, { elasticIP, own, problems, policy }: Name
     elasticIP,
     warnings: ignored.map((what) => `${what} is ignored, ElasticIP ${elasticIP} decides`),
   }
+}
+
+/** One problem for each unknown annotation under our prefixes: to ignore it would hide a typo. */
+function unknownAnnotations(annotations: Record<string, string>, names: AnnotationNames): string[] {
+  const known = [...names.known, ...serviceAnnotations.map(({ name }) => name)]
+  const prefixes = [...names.prefixes, ownPrefix]
+  // We never propose an annotation that only we write.
+  const proposed = known.filter((name) => !isWrittenByUs(name))
+  return Object.keys(annotations)
+    .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)) && !known.includes(name))
+    .map((name) => {
+      const near = closestWord(name, proposed, () => 6)
+      const hint = near !== undefined ? `did you mean ${near}?` : `known are ${proposed.join(', ')}`
+      return `annotation ${name} (value ${quote(annotations[name] ?? '')}) is not known, ${hint}`
+    })
+}
+
+/** Returns what is wrong with the values of annotations that allow only a few. */
+function valueProblems(annotations: Record<string, string>, policy: ValuePolicy): string[] {
+  const problems: string[] = []
+  const managed = policy.managedAnnotation === undefined ? undefined : annotations[policy.managedAnnotation]
+  if (managed !== undefined && managed !== 'true') {
+    problems.push(`annotation ${policy.managedAnnotation}: ${quote(managed)} is neither "true" nor "false"`)
+  }
+  const reclaim = annotations[reclaimAnnotation] ?? policy.reclaimPolicy
+  if (reclaim !== 'Delete' && reclaim !== 'Retain') {
+    problems.push(`annotation ${reclaimAnnotation}: ${quote(reclaim)} is neither "Delete" nor "Retain"`)
+  }
+  if (reclaim === 'Retain' && reclaim !== policy.reclaimPolicy && !policy.allowRetain) {
+    problems.push(
+      `annotation ${reclaimAnnotation}: "Retain" is not allowed in this cluster (--allow-retain); remove it`,
+    )
+  }
+  const protect = annotations[protectAnnotation] ?? 'false'
+  if (!['true', 'false'].includes(protect)) {
+    problems.push(`annotation ${protectAnnotation}: ${quote(protect)} is neither "true" nor "false"`)
+  }
+  return problems
 }

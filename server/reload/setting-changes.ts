@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Secret } from '../../lib/secret.ts'
-import type { CloudSettings } from '../../clouds/dialects.ts'
+import type { CloudSettings } from '../../clouds/dialect/define-dialect.ts'
 import type { SettingsTable } from '../../settings/setting.ts'
 
 /** The settings whose values differ, by their names in the table. */
@@ -13,7 +13,7 @@ export type SettingChanges = {
 
 /** The settings of a table that have other values in `found`. */
 export function changesBetween(table: SettingsTable, running: CloudSettings, found: CloudSettings): SettingChanges {
-  const valueOf = (name: string, { settings }: CloudSettings) => (settings as Record<string, unknown>)[name]
+  const valueOf = (name: string, { settings }: CloudSettings) => (({ ...settings }) as Record<string, unknown>)[name]
   const changed = Object.keys(table).filter((name) => !isSame(valueOf(name, running), valueOf(name, found)))
   return {
     reloaded: changed.filter((name) => table[name]?.isReloaded),
@@ -29,8 +29,7 @@ export function withValuesOf(running: CloudSettings, found: CloudSettings, names
 
 /** Settings with some of their values exchanged. */
 export function withValues(cloud: CloudSettings, values: Readonly<Record<string, unknown>>): CloudSettings {
-  // The values are of the same dialect, which TypeScript cannot see in a union.
-  return { ...cloud, settings: { ...cloud.settings, ...values } } as CloudSettings
+  return { ...cloud, settings: { ...cloud.settings, ...values } }
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -45,8 +45,8 @@ const right: { text: string; equinixMetal?: LoadBalancer; cherryServers?: LoadBa
   { text: 'kube-vip:///', both: { kind: 'kube-vip' } },
   { text: 'empty://', both: { kind: 'empty', ipAnnotation: undefined } },
   { text: 'empty://?ip-annotation=example.com/ip', both: { kind: 'empty', ipAnnotation: 'example.com/ip' } },
-  { text: 'emlb:///da', equinixMetal: { kind: 'emlb', metro: 'da' } },
-  { text: 'emlb:///SV', equinixMetal: { kind: 'emlb', metro: 'sv' } },
+  { text: 'emlb:///da', equinixMetal: { kind: 'managed', scheme: 'emlb', location: 'da' } },
+  { text: 'emlb:///SV', equinixMetal: { kind: 'managed', scheme: 'emlb', location: 'sv' } },
 ]
 for (const { text, both, ...expected } of right) {
   const { equinixMetal: inEquinixMetal = both, cherryServers: inCherryServers = both } = expected

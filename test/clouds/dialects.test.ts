@@ -144,7 +144,7 @@ const announcers: [dialect: string, given: string, as: object][] = [
     'metallb:///?crdConfiguration=false',
     { kind: 'metallb-configmap', namespace: 'metallb-system', name: 'config' },
   ],
-  ['equinix-metal', 'emlb:///da', { kind: 'emlb', metro: 'da' }],
+  ['equinix-metal', 'emlb:///da', { kind: 'managed', scheme: 'emlb', location: 'da' }],
   ['packet', 'kube-vip://', { kind: 'kube-vip' }],
   ['cherry-servers', 'metallb:///lb?bgp-peer-mode=none', { kind: 'metallb-crd', namespace: 'lb', peerMode: 'none' }],
   ['packet', 'metallb:///lb/peers', { kind: 'metallb-configmap', namespace: 'lb', name: 'peers' }],
@@ -165,16 +165,17 @@ const announcers: [dialect: string, given: string, as: object][] = [
 ]
 for (const [name, given, as] of announcers) {
   test(`${given} in ${name}, by flag, environment and file`, () => {
-    const { rows } = dialects.find((dialect) => dialect.name === name) ?? equinixMetal
+    const rows = dialects.find((dialect) => dialect.name === name)?.rows ?? equinixMetal.rows
+    const { env = '' } = rows.loadBalancer
     assert.equal(valueOf(rows, 'loadBalancer', { ...none, flags: { '--loadbalancer': given } }), as)
-    assert.equal(valueOf(rows, 'loadBalancer', { ...none, env: { [rows.loadBalancer.env]: given } }), as)
+    assert.equal(valueOf(rows, 'loadBalancer', { ...none, env: { [env]: given } }), as)
     assert.equal(valueOf(rows, 'loadBalancer', { ...none, file: fileOf({ loadbalancer: given }) }), as)
   })
 }
 
 test('the configuration file is where predecessors kept it', () => {
   assert.equal(
-    dialects.map(({ secret }) => secret),
+    dialects.map(({ predecessors: [first] }) => first && `${first.secret.namespace}/${first.secret.name}`),
     ['kube-system/metal-cloud-config', 'kube-system/packet-cloud-config', 'kube-system/cherry-cloud-config'],
   )
 })

@@ -5,7 +5,6 @@ import { wantedAnnotations } from '../../controllers/peering/node-annotations.ts
 import { formatProviderId, readProviderId } from '../../controllers/nodes/provider-id.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { want } from '../../ledger/want/want.ts'
-import { makeCloudProvider } from '../../clouds/providers.ts'
 import type { CloudProvider } from '../../clouds/ports/cloud-provider.ts'
 import { serveSettings } from '../../commands/settings/serve.ts'
 import { makeService } from '../builders.ts'
@@ -23,7 +22,7 @@ async function providerOf(provider: string, env: Record<string, string> = {}): P
     env: { ...accounts[provider], ...env },
   })
   const { signal } = new AbortController()
-  return makeCloudProvider(cloud, {
+  return cloud.dialect.makeProvider(cloud.settings, {
     userAgent: 'test',
     proxy: {},
     observe: () => {},

@@ -129,7 +129,7 @@ test("the oldest predecessor's arguments start serve as they are", async () => {
   )
   assert.equal([code, err], [0, ''])
   assert.equal(
-    [serve?.cloud.dialect, serve?.process.leaderElect, serve?.process.kubeconfig],
+    [serve?.cloud.dialect.name, serve?.process.leaderElect, serve?.process.kubeconfig],
     ['packet', false, '/etc/kubeconfig'],
   )
 })

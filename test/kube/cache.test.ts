@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { makeCache } from '../../kube/cache.ts'
+import { makeCache } from '../../kube/reflector.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 
 function object(name: string, resourceVersion: string): KubeObject {

@@ -21,8 +21,7 @@ import { ledgerMap } from '../../ledger/sweep/ledger-map.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import { sights } from '../../lib/sights.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import { type Claims, claims } from '../../ledger/claim/claim.ts'
-import type { ClaimDeps } from '../../ledger/claim/obtain-address.ts'
+import { type Claims, claims, type ClaimDeps } from '../../ledger/claim/claim.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { bind, setReclaimPolicy } from '../../ledger/claim/bind.ts'
 import { type ElasticIP, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
@@ -32,7 +31,7 @@ import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { records } from '../../ledger/record/records.ts'
 import { type ReleaseDeps, type ReleaseResult, postponeRelease, release, retain } from '../../ledger/release/release.ts'
-import { warmCandidates } from '../../ledger/available/warm-candidates.ts'
+import { warmCandidates } from '../../ledger/available/claim-source.ts'
 import { isAvailable, isWarm } from '../../ledger/record/source.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
 import { type Want, isWanted, want } from '../../ledger/want/want.ts'
@@ -40,6 +39,7 @@ import { addWarm } from '../../ledger/claim/reserve-warm.ts'
 import { planWarm, unusedFor } from '../../ledger/available/warm-plan.ts'
 import { makePolicy } from '../builders.ts'
 import { type ApiServer, apiServer } from '../fakes/api-server.ts'
+import type { Policy } from '../../settings/service-policy.ts'
 import { type Hooks, interposed } from '../fakes/interposed.ts'
 import { silentLog } from '../fakes/log.ts'
 import { type ScriptedCloud, scriptedCloud } from '../fakes/scripted-cloud.ts'
@@ -120,8 +120,7 @@ const requestAnnotations = [
   'metallb.universe.tf/loadBalancerIPs',
   'kube-vip.io/loadbalancerIPs',
 ]
-const policy = makePolicy({ metro: 'da' })
-const wanted = (service: Service): Want => want(service, policy, undefined)
+const usualPolicy = makePolicy({ metro: 'da' })
 
 export function makeHarness(marked: HarnessMarks = { scheme, sweepsUntagged: false }): Harness {
   let elapsedMs = 0
@@ -162,8 +161,8 @@ function ledgerMapWith(data: Record<string, string>): KubeObject {
 
 const configMapsOf = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
 
-/** How reservations are marked, and whether those without a cluster are swept. */
-export type HarnessMarks = { scheme: MarkScheme; sweepsUntagged: boolean }
+/** How reservations are marked, whether those without a cluster are swept, and what the operator set for Services. */
+export type HarnessMarks = { scheme: MarkScheme; sweepsUntagged: boolean; policy?: Policy }
 
 type Context = HarnessMarks & {
   api: ApiServer
@@ -175,7 +174,8 @@ type Context = HarnessMarks & {
 }
 
 function makeProcess(context: Context, identity: string, options: ProcessOptions): Process {
-  const { api, now, elapsedMs, scheme, sweepsUntagged } = context
+  const { api, now, elapsedMs, scheme, sweepsUntagged, policy = usualPolicy } = context
+  const wanted = (service: Service): Want => want(service, policy, undefined)
   const { announcer = empty(), findAnnouncement = () => undefined } = options
   const account = options.account ?? { project, cloud: context.cloud }
   const client = interposed(api.client, options.kube ?? {})

@@ -2,7 +2,7 @@
 import { parse, stringify } from 'yaml'
 import type { KubeClient } from '../../kube/client.ts'
 import { configMaps } from '../../kube/resource.ts'
-import { dialectNamed } from '../../clouds/dialects.ts'
+import { predecessors } from '../../inspect/predecessors.ts'
 import { dialect } from './dialect.ts'
 import type { Shape } from './takeover-shapes.ts'
 
@@ -19,7 +19,7 @@ export function documentOf({ announcer }: Shape, { addresses, machines }: Cluste
   if (announcer !== 'metallb') return stringify({ peers: [], 'address-pools': [byHand] })
 
   const { bgp } = dialect
-  const { counting } = dialectNamed(dialect.name).names.announcerMarks
+  const counting = predecessors.find((one) => one.dialect === dialect.name)?.metallb.counting
   const counts = [...addresses.keys()].map((name) => ({
     'match-labels': { [`${counting}/service-name`]: name, [`${counting}/service-namespace`]: 'default' },
   }))

@@ -21,5 +21,5 @@ export const managedSchemes: Record<string, LoadBalancerScheme> = {
 function readEmlb({ path: [given] }: Parts): Reading<LoadBalancer> {
   const metro = balancerMetros.find(({ code }) => code === given?.toLowerCase())?.code
   if (metro === undefined) return { right: `the metro of the load balancers after the slashes: ${metroCodes}` }
-  return { value: { kind: 'emlb', metro } }
+  return { value: { kind: 'managed', scheme: 'emlb', location: metro } }
 }

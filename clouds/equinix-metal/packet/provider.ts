@@ -1,7 +1,7 @@
 import { equinixMetal } from '../client.ts'
 import { facilityOfHost } from '../metadata.ts'
 import { makeBgp } from '../../dialect/bgp.ts'
-import type { SettingsOf } from '../../dialect/define-dialect.ts'
+import { type SettingsOf, withProvider } from '../../dialect/define-dialect.ts'
 import { serviceAnnotationNames } from '../../dialect/annotations.ts'
 import { packet } from './settings.ts'
 import { SettingsError } from '../../../settings/problems.ts'
@@ -20,7 +20,7 @@ const { marks, announcerMarks, controlPlaneService } = packet.names
 const otherPeerAsn = 65_530
 
 /** Equinix Metal in the dialect of Packet's cloud controller manager, version 1: its locations are facilities. */
-export async function packetProvider(settings: Settings, tools: CloudTools): Promise<CloudProvider> {
+async function makeProvider(settings: Settings, tools: CloudTools): Promise<CloudProvider> {
   const { apiKey, projectId, baseUrl, peerAsn } = settings
   const { userAgent, proxy, observe, reserves } = tools
   const tuning = { userAgent, proxy, observe, ...cloudTimeouts(settings) }
@@ -49,6 +49,9 @@ export async function packetProvider(settings: Settings, tools: CloudTools): Pro
     }),
   }
 }
+
+/** Everything of the dialect that other rooms may know. */
+export const packetDialect = withProvider(packet, makeProvider)
 
 /** The facility of the settings, or else the facility of this host. */
 async function findFacility({ facility, metadataUrl }: Settings, tools: CloudTools): Promise<string> {

@@ -152,7 +152,17 @@ export const packet = defineDialect({
   name: 'packet',
   title: 'Packet',
   providers: ['packet'],
-  secret: 'kube-system/packet-cloud-config',
+  envPrefix: 'PACKET_',
+  predecessors: [
+    {
+      id: 'packet',
+      title: "Packet's cloud controller manager",
+      image: 'packet-ccm',
+      versions: [1],
+      workload: { namespace: 'kube-system', name: 'packet-cloud-controller-manager' },
+      secret: { namespace: 'kube-system', name: 'packet-cloud-config', key: 'cloud-sa.json' },
+    },
+  ],
   names: {
     // Its README says `namespace.name`, which we wrote too at first; the program itself hashes `namespace/name`.
     marks: { usage: 'packet-ccm-auto', separator: '/', otherSeparator: '.', adoptsUnmarked: true },
@@ -165,4 +175,7 @@ export const packet = defineDialect({
   },
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
   annotations: [],
+  loadBalancerNote:
+    'In the dialect `packet` the annotations of the ASNs and of the peer have other names by default: set them to those that ' +
+    'kube-vip reads. eip-admission never writes `src-ip` there: with `kube-vip://`, set it on each node yourself.',
 })

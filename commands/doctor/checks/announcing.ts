@@ -178,7 +178,7 @@ export const silentAnnouncer = defineCheck({
   checks: 'The announcing software shows in the status of a Service the address that the Service holds.',
   good: 'the announcing software shows every held address',
   needs: ['services', 'records'],
-  applies: ({ vendor }) => !['none', 'emlb'].includes(vendor.loadBalancer.kind),
+  applies: ({ vendor }) => !['none', 'managed'].includes(vendor.loadBalancer.kind),
   judge: ({ services, records }, context) =>
     heldByServices(services, records, context).flatMap(({ service, text }): Finding[] => {
       if (!['reserve', 'named'].includes(wantOf(service, context).kind)) return []

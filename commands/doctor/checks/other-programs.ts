@@ -1,15 +1,14 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease-holder.ts'
-import { predecessorOf } from '../../../inspect/predecessors.ts'
+import { predecessorOf, replacedPrograms } from '../../../inspect/predecessors.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Values, Workload } from '../../../inspect/facts.ts'
 
 export const runningPredecessor = defineCheck({
   id: 'predecessor',
   section: 'Other programs',
-  checks:
-    'No program that eip-admission replaces runs: cloud-provider-equinix-metal, cloud-provider-cherry or packet-ccm.',
+  checks: `No program that eip-admission replaces runs: ${replacedPrograms}.`,
   good: 'no program that eip-admission replaces runs',
   needs: ['workloads'],
   judge: ({ workloads }) => workloads.flatMap(predecessorFinding),

@@ -1,3 +1,4 @@
+import { dialects } from '../../../clouds/dialects.ts'
 import { closestWord } from '../../../lib/closest-word.ts'
 import { serveSections } from '../../settings/serve.ts'
 import type { Setting } from '../../../settings/setting.ts'
@@ -27,7 +28,7 @@ function withoutEffect(what: string): Finding {
 }
 
 function idlePool({ settings, vendor: { loadBalancer } }: Context): Finding[] {
-  const isUseless = loadBalancer.kind === 'none' || loadBalancer.kind === 'emlb'
+  const isUseless = loadBalancer.kind === 'none' || loadBalancer.kind === 'managed'
   if (!isUseless || settings.cluster.warmPool === 0) return []
   return [
     withoutEffect(
@@ -38,7 +39,7 @@ function idlePool({ settings, vendor: { loadBalancer } }: Context): Finding[] {
 
 /** A pod has variables with this prefix for the Services of its namespace. */
 const ofServices = 'EIP_ADMISSION'
-const prefixes = ['EIP_', 'METAL_', 'PACKET_', 'CHERRY_']
+const prefixes = ['EIP_', ...dialects.map(({ envPrefix }) => envPrefix)]
 
 function unknownVariables({ env }: Context): Finding[] {
   const rows: Setting<unknown>[] = serveSections.flatMap(({ table }) => Object.values(table))

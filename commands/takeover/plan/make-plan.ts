@@ -1,3 +1,4 @@
+import { nameOfChoice } from '../../../announcers/setting.ts'
 import { compareReservations } from '../../doctor/checks/reservations.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { checked } from './checked.ts'
@@ -106,7 +107,7 @@ function planNetwork(
   services: TakeoverPlan['services'],
 ): Findings & Pick<TakeoverPlan, 'nodes' | 'announcer'> {
   const seen = valuesOf(facts, ['nodes', 'machines', 'peers', 'metallb', 'bgpSecret', 'document', 'definitions'])
-  const announcer = { name: context.vendor.loadBalancer.kind, objects: [], interruptedSessions: 0 }
+  const announcer = { name: nameOfChoice(context.vendor.loadBalancer), objects: [], interruptedSessions: 0 }
   if (!seen) return { nodes: [], announcer, blockers: [], warnings: [] }
   const { nodes, peers, warnings } = planNodes(seen, context)
   const objects = planObjects({ ...seen, vendor: context.vendor, services, peers })

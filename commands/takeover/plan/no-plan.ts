@@ -1,3 +1,4 @@
+import { replacedPrograms } from '../../../inspect/predecessors.ts'
 import { names } from '../../../settings/installed-names.ts'
 import type { Problem } from '../../../settings/problems.ts'
 import { predecessorNamed } from '../found.ts'
@@ -44,7 +45,7 @@ export function withoutPredecessor(progress: Progress | undefined, namespace: st
 const absent: Finding = {
   reason: 'no-predecessor',
   where: 'Deployments and DaemonSets of all namespaces',
-  what: 'none runs cloud-provider-equinix-metal, packet-ccm or cloud-provider-cherry',
+  what: `none runs ${replacedPrograms}`,
   remedy:
     'if it runs outside of the cluster, say which with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
 }

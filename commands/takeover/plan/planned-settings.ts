@@ -40,7 +40,7 @@ export function settingsWarnings({ settings, vendor }: Context): Finding[] {
   const texts = [...settings.warnings, ...vendor.unsupported]
   return [
     ...texts.map((what) => ({ reason: 'setting', where: 'settings', what, remedy: 'docs/reference/settings.md' })),
-    ...(location || vendor.loadBalancer.kind === 'none' || vendor.loadBalancer.kind === 'emlb'
+    ...(location || vendor.loadBalancer.kind === 'none' || vendor.loadBalancer.kind === 'managed'
       ? []
       : [
           {

@@ -1,5 +1,4 @@
 import type { Credentials } from '../../../kube/credentials.ts'
-import { makeCloudProvider } from '../../../clouds/providers.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { proxyOf } from '../../../clouds/http/proxy.ts'
@@ -78,7 +77,7 @@ async function countedProvider(
   { userAgent, env, signal }: PlanSource,
 ): Promise<{ vendor: CloudProvider; pace: { calls: number; limited: number } }> {
   const pace = { calls: 0, limited: 0 }
-  const vendor = await makeCloudProvider(settings.cloud, {
+  const vendor = await settings.cloud.dialect.makeProvider(settings.cloud.settings, {
     userAgent,
     proxy: proxyOf(env),
     log: silent,

@@ -1,5 +1,7 @@
 import { dialectFacts } from '../../settings/chart-facts.ts'
-import { type Dialect, dialects, cloudChoice } from '../../../clouds/dialects.ts'
+import { cloudChoice } from '../../../clouds/cloud-choice.ts'
+import type { Dialect } from '../../../clouds/dialect/define-dialect.ts'
+import { dialects } from '../../../clouds/dialects.ts'
 import { type SettingsFile, parseSettingsFile } from '../../../settings/file.ts'
 import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
@@ -38,7 +40,6 @@ const ownFlags: Record<string, string | undefined> = {
 }
 
 const proxies = /^(https?|no)_proxy$/i
-const vendorPrefix = /^(METAL|PACKET|CHERRY)_/
 
 /** The settings of a predecessor for `serve`, by the tables of settings. Pure. */
 export function translate(predecessor: Predecessor, given: GivenSettings): Translation {
@@ -128,7 +129,7 @@ function translateVariable(
   if (proxies.test(name) && !isSecret) result.extraEnv.push({ name, value })
   if (name === 'KUBECONFIG' || name === 'POD_NAMESPACE') return
   if (!row) {
-    if (vendorPrefix.test(name)) result.warnings.push(unknownVariable(name))
+    if (dialects.some(({ envPrefix }) => name.startsWith(envPrefix))) result.warnings.push(unknownVariable(name))
     return
   }
   if (value === '') return

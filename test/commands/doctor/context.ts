@@ -1,4 +1,3 @@
-import { equinixMetalProvider } from '../../../clouds/equinix-metal/provider.ts'
 import type { Check, Result } from '../../../commands/doctor/check.ts'
 import type { Context, FactName, Facts, Values } from '../../../inspect/facts.ts'
 import { serveSettings } from '../../../commands/settings/serve.ts'
@@ -11,8 +10,7 @@ type Given = { flags?: Record<string, string>; env?: Record<string, string> }
 export function makeContext({ flags = {}, env = {} }: Given = {}): Context {
   const all = { METAL_API_KEY: 'key', METAL_PROJECT_ID: 'p', METAL_METRO_NAME: 'da', ...env }
   const settings = serveSettings({ flags: { '--cloud-provider': 'equinixmetal', ...flags }, env: all })
-  if (settings.cloud.dialect !== 'equinix-metal') throw new Error('another dialect')
-  const vendor = equinixMetalProvider(settings.cloud.settings, {
+  const vendor = settings.cloud.dialect.makeProvider(settings.cloud.settings, {
     userAgent: 'test',
     proxy: {},
     observe() {},
@@ -20,6 +18,7 @@ export function makeContext({ flags = {}, env = {} }: Given = {}): Context {
     signal: new AbortController().signal,
     reserves: false,
   })
+  if (vendor instanceof Promise) throw new Error('this dialect reads its location at start')
   return { now, env: Object.keys(all), settings, vendor }
 }
 

@@ -129,7 +129,7 @@ const accounts = {
 }
 for (const [name, dialect] of providers) {
   test(`--cloud-provider=${name} is the dialect ${dialect}`, () => {
-    assert.is(serveWith({ '--cloud-provider': name }, accounts).cloud.dialect, dialect)
+    assert.is(serveWith({ '--cloud-provider': name }, accounts).cloud.dialect.name, dialect)
   })
 }
 

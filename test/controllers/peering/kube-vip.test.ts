@@ -6,7 +6,6 @@ import { runs } from '../../property-runs.ts'
 import type { Peer, AnnotationScheme } from '../../../clouds/ports/peering.ts'
 import { ownNames, wantedAnnotations } from '../../../controllers/peering/node-annotations.ts'
 import { peeringPlan } from '../../../controllers/peering/node-peering-plan.ts'
-import { makeCloudProvider } from '../../../clouds/providers.ts'
 import { serveSettings } from '../../../commands/settings/serve.ts'
 import { readNode, type Speaking } from '../../announcers/kube-vip-node.ts'
 import { releases, rulesOf } from '../../announcers/kube-vip-releases.ts'
@@ -24,7 +23,7 @@ const accounts = {
 async function schemeOf(provider: keyof typeof accounts, env: Record<string, string>): Promise<AnnotationScheme> {
   const { cloud } = serveSettings({ flags: { '--cloud-provider': provider }, env: { ...accounts[provider], ...env } })
   const { signal } = new AbortController()
-  const { bgp } = await makeCloudProvider(cloud, {
+  const { bgp } = await cloud.dialect.makeProvider(cloud.settings, {
     userAgent: 'test',
     proxy: {},
     observe: () => {},

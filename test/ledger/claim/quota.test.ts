@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ResourceQuota, Service } from '../../../kube/objects.ts'
-import { quotaReason, quotaUse } from '../../../ledger/claim/quota.ts'
+import { quotaReason, quotaUse } from '../../../ledger/claim/limits.ts'
 import { makeService } from '../../builders.ts'
 
 const ports = [{ port: 80 }, { port: 443, nodePort: 30_443 }]

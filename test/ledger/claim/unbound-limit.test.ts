@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ResourceQuota } from '../../../kube/objects.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
-import { type UnboundLimitOptions, limitUnbound } from '../../../ledger/claim/unbound-limit.ts'
+import { type UnboundLimitOptions, limitUnbound } from '../../../ledger/claim/limits.ts'
 import { makeRecord } from '../../builders.ts'
 
 const claimOf = (key: string) => ({ key, location: 'da', reclaim: 'Delete', wait: true, quotaUse: {} }) as const

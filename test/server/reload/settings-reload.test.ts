@@ -73,7 +73,7 @@ async function play(scene: (scene: Scene) => Promise<void>): Promise<void> {
           },
           locations: async () => locations,
         },
-        policy: { locationSources: sourcesOf('metro' in settings ? settings.metro : undefined) },
+        policy: { locationSources: sourcesOf((settings as { metro?: string }).metro) },
       }
     },
     about: pod,

@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { empty } from '../../../announcers/empty.ts'
-import type { Service } from '../../../kube/objects.ts'
-import { keptService } from '../../../ledger/users/kept-service.ts'
+import { empty } from '../../announcers/empty.ts'
+import type { Service } from '../../kube/objects.ts'
+import { keptService } from '../../ledger/caches.ts'
 
 const policy = {
   annotations: { known: ['cloud.example/location'], prefixes: ['cloud.example/', 'eip-admission.dev/'] },

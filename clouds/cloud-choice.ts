@@ -1,0 +1,55 @@
+import type { LoadBalancerScheme } from '../announcers/setting.ts'
+import { text } from '../settings/formats.ts'
+import type { Format, SettingsTable } from '../settings/setting.ts'
+import { oneOf } from '../settings/words.ts'
+import type { Dialect } from './dialect/define-dialect.ts'
+import { dialects } from './dialects.ts'
+
+/** All values of --cloud-provider, for messages. */
+const cloudProviders = oneOf(dialects.flatMap(({ providers }) => providers))
+
+/** A dialect, by the names that it has in its predecessors' manifests. */
+const cloudProvider: Format<Dialect> = {
+  placeholder: 'name',
+  read: (given) => {
+    const dialect = dialects.find(({ providers }) => providers.some((name) => name === given.toLowerCase()))
+    return dialect ? { value: dialect } : { right: cloudProviders }
+  },
+}
+
+/** The dialect and its configuration file: we must know both before we can read the other settings. */
+export const cloudChoice = {
+  dialect: {
+    title: 'cloud provider',
+    flag: '--cloud-provider',
+    format: cloudProvider,
+    required: true,
+    sentence: `Cloud, and dialect of its settings, tags and annotations: ${cloudProviders}.`,
+  },
+  cloudConfig: {
+    title: 'cloud configuration file',
+    flag: '--cloud-config',
+    aliases: ['--provider-config'],
+    format: text('file'),
+    unset: 'none',
+    sentence: 'JSON file with settings of the cloud, usually mounted from a Secret.',
+  },
+} as const satisfies SettingsTable
+
+/** The load balancer setting's schemes for managed load balancers, of all clouds that have some. */
+export const managedSchemes: Readonly<Record<string, LoadBalancerScheme>> = Object.assign(
+  {},
+  ...dialects.map(({ managed }) => managed?.schemes),
+)
+
+/** What the annotations of a Service show of its managed balancer, whichever cloud that is of. */
+export function shownBalancer(
+  annotations: Readonly<Record<string, string>>,
+): Record<'id' | 'location', string | undefined> {
+  const known = dialects.flatMap(({ managed }) => managed?.annotations ?? [])
+  const names = known.find(({ id, location }) => id in annotations || location in annotations)
+  return { id: names && annotations[names.id], location: names && annotations[names.location] }
+}
+
+/** The Services that show the control-plane address, one for each dialect, as `namespace/name`. */
+export const controlPlaneServices: readonly string[] = dialects.map(({ names }) => names.controlPlaneService)
