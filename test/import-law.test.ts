@@ -25,7 +25,7 @@ const law: Record<string, string[]> = {
   ledger: ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry'],
   webhooks: ['kube', 'certs', 'settings', 'clouds/ports', 'telemetry', 'ledger'],
   controllers: ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry', 'ledger'],
-  manifests: ['kube', 'settings', 'announcers/announcers.ts', 'telemetry'],
+  manifests: ['kube', 'settings', 'announcers/object-rights.ts', 'telemetry'],
   inspect: [
     'kube',
     'settings',
@@ -92,7 +92,7 @@ const floors: Record<string, (string | string[])[]> = {
     'shared',
     ['empty.ts', 'kube-vip.ts', 'metallb', 'cilium'],
     'announcers.ts',
-    'load-balancer-setting.ts',
+    ['load-balancer-setting.ts', 'object-rights.ts'],
   ],
   telemetry: [
     ['events', 'metrics'],

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ValueTree, isMap } from '../../manifests/choices.ts'
+import { announcerRights } from '../../announcers/object-rights.ts'
 import { defaultValues } from '../../manifests/generate/chart-values.ts'
 import { installedParts } from '../../manifests/generate/files.ts'
 import { inClusterParts } from '../../manifests/in-cluster.ts'
@@ -53,7 +54,7 @@ test('the chart has every object of eip-admission install, and each is the same'
   const rights = {
     leaseNamespace: 'kube-system',
     leaseName: 'cloud-controller-manager',
-    metallbConfigMap: { name: 'config', namespace: undefined },
+    announcing: announcerRights({ loadBalancer: undefined, metallbConfigMap: undefined }),
   }
   const installed = byName(installObjects({ namespace: 'eip-admission', pathSecret, webhooks, ...rights }))
   const charted = byName(await renderChart({ ...cherry, webhooks: { pathSecret } }))
