@@ -46,3 +46,10 @@ export type LoadBalancerScheme = {
   depth: number
   read: (parts: Parts, dialect: LoadBalancerDialect) => Reading<LoadBalancer>
 }
+
+/** Where the announcing software reads the Secret of its BGP sessions, as far as the setting says. */
+export function secretNamespaceOf(loadBalancer: LoadBalancer | undefined): string | undefined {
+  if (!loadBalancer) return undefined
+  if ('secretsNamespace' in loadBalancer) return loadBalancer.secretsNamespace
+  return 'namespace' in loadBalancer ? loadBalancer.namespace : undefined
+}

@@ -5,6 +5,7 @@ import { connect } from '../kube/connect.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
 import { type KubeObject, keyOf } from '../kube/objects.ts'
 import { namespaces } from '../kube/resource.ts'
+import { type ObjectRights, announcerRights, givenWhere } from '../announcers/object-rights.ts'
 import { installObjects } from '../manifests/install.ts'
 import { names } from '../settings/installed-names.ts'
 import { customResourceDefinitions, resourceOf } from '../manifests/resources.ts'
@@ -13,7 +14,6 @@ import { manifestObjects } from './manifest-objects.ts'
 import { newPathSecret, readPathSecret } from '../webhooks/paths/path-secret.ts'
 import type { InstallSettings } from './settings/commands.ts'
 import { type CommandDeps, type StoppableDeps, endWhenStopped } from './command-deps.ts'
-import { metallbConfigMapOf } from '../announcers/metallb/scheme.ts'
 
 const fieldManager = 'eip-admission-install'
 
@@ -28,7 +28,7 @@ export async function applyInstallation(settings: InstallSettings, { version, pr
   const connected = () => connect(kubeconfig({ file: settings.kubeconfig }), { userAgent: `eip-admission/${version}` })
   if (settings.dryRun) {
     const rights = await manifestObjects(settings, { connected, print: () => {} })
-    const documents = [...objectsOf(settings, newPathSecret(), metallbConfigMapOf(settings)), ...rights].map((object) =>
+    const documents = [...objectsOf(settings, newPathSecret(), announcerRights(settings)), ...rights].map((object) =>
       stringify(object),
     )
     return print(documents.join('---\n'))
@@ -36,8 +36,8 @@ export async function applyInstallation(settings: InstallSettings, { version, pr
   const rights = await manifestObjects(settings, { connected, print })
   const client = connected()
   const pathSecret = (await readPathSecret(client, settings.namespace)) ?? newPathSecret()
-  const metallbConfigMap = await existingPlace(client, settings, print)
-  for (const object of [...objectsOf(settings, pathSecret, metallbConfigMap), ...rights]) {
+  const announcing = await announcerRightsNow(client, settings, print)
+  for (const object of [...objectsOf(settings, pathSecret, announcing), ...rights]) {
     await client.apply(resourceOf(object), object, { fieldManager })
     if (object.kind === customResourceDefinitions.kind) await waitUntilEstablished(client, object)
     print(`applied ${object.kind} ${keyOf(object)}\n`)
@@ -45,24 +45,22 @@ export async function applyInstallation(settings: InstallSettings, { version, pr
   print(nextStep(settings))
 }
 
-/** A Role needs its namespace. Until MetalLB has brought it, the process may write a ConfigMap of that name in each one. */
-async function existingPlace(client: KubeClient, settings: InstallSettings, print: CommandDeps['print']) {
-  const { name, namespace } = metallbConfigMapOf(settings)
-  if (namespace === undefined || (await client.get(namespaces, { name: namespace }))) return { name, namespace }
-  print(
-    `namespace ${namespace} does not exist yet, so the right to ConfigMap ${name} is given in all namespaces; ` +
-      'run install again when MetalLB is there\n',
-  )
-  return { name, namespace: undefined }
+/** A Role needs its namespace. Until the announcing software has brought it, the rights to its objects are in each one. */
+function announcerRightsNow(client: KubeClient, settings: InstallSettings, print: CommandDeps['print']) {
+  return givenWhere(announcerRights(settings), async ({ namespace, what }) => {
+    const isThere = (await client.get(namespaces, { name: namespace })) !== undefined
+    if (!isThere)
+      print(
+        `namespace ${namespace} does not exist yet, so the right to ${what} is given in all namespaces; ` +
+          'run install again when it is there\n',
+      )
+    return isThere
+  })
 }
 
-function objectsOf(
-  settings: InstallSettings,
-  pathSecret: string,
-  metallbConfigMap: ReturnType<typeof metallbConfigMapOf>,
-): KubeObject[] {
+function objectsOf(settings: InstallSettings, pathSecret: string, announcing: ObjectRights[]): KubeObject[] {
   const { namespace, leaseNamespace, leaseName, webhookUrl: url, loadBalancerClasses: classes } = settings
-  const rights = { namespace, leaseNamespace, leaseName, metallbConfigMap }
+  const rights = { namespace, leaseNamespace, leaseName, announcing }
   return installObjects({ ...rights, url, classes, pathSecret, webhooks: webhookIdentities })
 }
 

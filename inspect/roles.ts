@@ -1,6 +1,6 @@
+import { type ObjectRights, announcerRights, givenWhere } from '../announcers/object-rights.ts'
 import { rbac } from '../manifests/rbac.ts'
 import { resourceOf } from '../manifests/resources.ts'
-import { metallbConfigMapOf } from '../announcers/metallb/scheme.ts'
 import type { Context, RoleObject, Values } from './facts.ts'
 import type { ClusterReader } from './reader.ts'
 
@@ -8,8 +8,17 @@ const kinds = ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']
 
 /** The roles and bindings that `install` applies with these settings, and those of the same names in the cluster. */
 export async function installedRoles(reader: ClusterReader, context: Context): Promise<Values['roles']> {
+  const { loadBalancer } = context.vendor
+  // The chart, and an installation before the announcing software, give these rights in each namespace.
+  const announcing = await givenWhere(
+    announcerRights({ loadBalancer, metallbConfigMap: undefined }),
+    async ({ role: name, namespace }) => {
+      const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name, namespace } }
+      return (await reader.get(resourceOf(role), role.metadata)) !== undefined
+    },
+  )
   return Promise.all(
-    wantedRoles(context).map(async (wanted) => {
+    wantedRoles(context, announcing).map(async (wanted) => {
       const { name, namespace } = wanted.metadata
       const found = await reader.get(resourceOf(wanted), { name, ...(namespace !== undefined && { namespace }) })
       return { wanted, found }
@@ -17,10 +26,9 @@ export async function installedRoles(reader: ClusterReader, context: Context): P
   )
 }
 
-function wantedRoles({ settings, vendor }: Context): RoleObject[] {
+function wantedRoles({ settings, vendor }: Context, announcing: ObjectRights[]): RoleObject[] {
   const { namespace, leaseNamespace, leaseName } = settings.process
-  const metallbConfigMap = metallbConfigMapOf({ loadBalancer: vendor.loadBalancer, metallbConfigMap: undefined })
-  const objects = rbac({ namespace, leaseNamespace, leaseName, metallbConfigMap }) as RoleObject[]
+  const objects = rbac({ namespace, leaseNamespace, leaseName, announcing }) as RoleObject[]
   return objects.filter(({ kind, metadata: { name } }) => {
     if (!kinds.includes(kind) || ofPeople.includes(name)) return false
     return vendor.controlPlane !== undefined || !name.startsWith('eip-admission-control-plane')

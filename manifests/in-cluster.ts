@@ -1,3 +1,4 @@
+import { announcerRights } from '../announcers/object-rights.ts'
 import { injection, ownIssuers, servingCertificate } from './certificates.ts'
 import type { Choices, Condition } from './choices.ts'
 import { cleanupJob } from './cleanup-job.ts'
@@ -57,7 +58,7 @@ function rights({ release: { namespace }, text }: Choices) {
     namespace,
     leaseNamespace: text('settings.leader-elect-resource-namespace'),
     leaseName: text('settings.leader-elect-resource-name'),
-    metallbConfigMap: { name: text('metallb.configMap'), namespace: undefined },
+    announcing: announcerRights({ loadBalancer: undefined, metallbConfigMap: text('metallb.configMap') }),
   }
 }
 

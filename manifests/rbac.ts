@@ -1,6 +1,6 @@
 import type { KubeObject } from '../kube/objects.ts'
 import { apiServerRules, mirrorRules } from './mirror-rules.ts'
-import { announcerRules } from '../announcers/announcers.ts'
+import { type ObjectRights, unlimitedRules } from '../announcers/object-rights.ts'
 import { names } from '../settings/installed-names.ts'
 import type { Rule } from '../kube/rbac-rule.ts'
 
@@ -8,8 +8,7 @@ export type RbacOptions = {
   namespace: string
   leaseNamespace: string
   leaseName: string
-  /** The ConfigMap that MetalLB before 0.13 reads; without a namespace, in each one, because its own does not exist yet. */
-  metallbConfigMap: { name: string; namespace: string | undefined }
+  announcing: readonly ObjectRights[]
 }
 
 const api = 'rbac.authorization.k8s.io/v1'
@@ -17,23 +16,21 @@ const group = 'rbac.authorization.k8s.io'
 
 /** The minimum of rights: for the whole cluster, for our namespace, and for the lease. */
 export function rbac(options: RbacOptions): object[] {
-  const { namespace, leaseNamespace, leaseName, metallbConfigMap } = options
+  const { namespace, leaseNamespace, leaseName, announcing } = options
   const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace })
   const all = account(names.serviceAccount)
   const guardians = [all, account(names.guardian)]
-  const { name: configMap, namespace: metallb } = metallbConfigMap
-  const metallbRules: Rule[] = [
-    { apiGroups: [''], resources: ['configmaps'], resourceNames: [configMap], verbs: ['get', 'update'] },
-  ]
+  // A Role needs its namespace: until that is known, the right is in each one.
+  const { yes: placed = [], no: anywhere = [] } = Object.groupBy(announcing, (one) => (one.namespace ? 'yes' : 'no'))
   type At = string | undefined
   const bind = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: [all], rules })
   const bindGuardians = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: guardians, rules })
   return [
     ...guardians.map((one) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: one.name, namespace } })),
-    ...bind('eip-admission', undefined, [...clusterRules, ...(metallb === undefined ? metallbRules : [])]),
+    ...bind('eip-admission', undefined, [...clusterRules, ...anywhere.flatMap(({ rules }) => rules)]),
     ...bind('eip-admission', namespace, ownNamespaceRules),
     ...bind('eip-admission-leader', leaseNamespace, leaseRules(leaseName)),
-    ...(metallb === undefined ? [] : bind('eip-admission-metallb', metallb, metallbRules)),
+    ...placed.flatMap(({ role, namespace: at, rules }) => bind(role, at, rules)),
     ...bindGuardians(names.guardian, undefined, guardianRules),
     ...bindGuardians(names.guardian, 'default', apiServerRules),
     ...bindGuardians(names.guardian, 'kube-system', mirrorRules),
@@ -85,7 +82,7 @@ const clusterRules: Rule[] = [
   },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips/status'], verbs: ['update'] },
   // Whichever the setting chooses: it may change without an install.
-  ...announcerRules,
+  ...unlimitedRules,
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],

@@ -6,6 +6,7 @@ import { isNetwork } from '../lib/ip-range.ts'
 import { isDnsLabel, isDnsName, isQualifiedName } from '../lib/names.ts'
 import type { Format, Reading } from './setting.ts'
 import { withoutClass } from './service-policy.ts'
+import { wholeNumbers } from './whole-numbers.ts'
 import { oneOf } from './words.ts'
 
 /** Any text. */
@@ -61,7 +62,7 @@ export const boolean: Format<boolean> = {
 export function number(from: number, to: number): Format<number> {
   return {
     placeholder: 'number',
-    pattern: '^[0-9]+$',
+    pattern: `^${wholeNumbers(from, to)}$`,
     range: { from, to },
     read: (given) => {
       const value = /^\d+$/.test(given) ? Number(given) : NaN
@@ -75,7 +76,7 @@ export function limit(to: number): Format<number | undefined> {
   const { read, range = { from: 0, to } } = number(0, to)
   return {
     placeholder: 'number|none',
-    pattern: `^([0-9]+|${anyCase('none')})$`,
+    pattern: `^(${wholeNumbers(0, to)}|${anyCase('none')})$`,
     range,
     read: (given) => {
       if (given.toLowerCase() === 'none') return { value: undefined }

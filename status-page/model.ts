@@ -31,7 +31,7 @@ export function makeModel(facts: Facts, nowMs: number): Section[] {
     ...(addresses ? [addressesSection(addresses, nowMs)] : []),
     ...(nodes ? [nodesSection(nodes)] : []),
     ...(controlPlane ? [controlPlaneSection(controlPlane)] : []),
-    cloudSection(facts.cloud),
+    cloudSection(facts.cloud, nowMs),
     ...(controllers ? [controllersSection(controllers)] : []),
     eventsSection(facts.events),
     processSection(facts.process, nowMs),
@@ -67,10 +67,12 @@ function attention({ problems, addresses, nodes, cloud }: Facts, nowMs: number):
     })),
     ...(late.length > maxNamed ? [{ tone: 'bad' as const, text: `${late.length - maxNamed} more wait too` }] : []),
     ...unannouncedNotes(addresses, nowMs),
-    ...cloud.calls.filter(isFailing).map(({ call, fault = '' }) => ({
-      tone: 'warn' as const,
-      text: `the last ${call} at the cloud failed: ${fault}`,
-    })),
+    ...cloud.calls
+      .filter((call) => isFailing(call, nowMs))
+      .map(({ call, fault = '' }) => ({
+        tone: 'warn' as const,
+        text: `the last ${call} at the cloud failed: ${fault}`,
+      })),
     ...(notReady.length > 0
       ? [
           {

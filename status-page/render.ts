@@ -87,12 +87,14 @@ function renderBlock(block: Block, nowMs: number): Html {
 function renderTable({ columns, rows, empty, rest }: Extract<Block, { kind: 'table' }>, nowMs: number): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
   const labels = columns.map((column) => (typeof column === 'string' ? html` data-label="${column}"` : undefined))
-  const cells = (row: Cell[]) => row.map((cell, n) => html`<td${labels[n]}>${renderCell(cell, nowMs)}</td>`)
+  const cells = (row: Cell[]) =>
+    row.map((cell, n) => html`<td${labels[n]}>${renderCell(isLong(cell) ? withoutDetail(cell) : cell, nowMs)}</td>`)
   const body = rows.map(
     (row) =>
       html`<tr>
-        ${cells(row)}
-      </tr>`,
+          ${cells(row)}
+        </tr>
+        ${row.filter(isLong).map(({ detail }) => messageRow(columns.length, detail))}`,
   )
   const head = columns.map((column) => html`<th scope="col">${typeof column === 'string' ? column : column.title}</th>`)
   return html`<table>
@@ -106,6 +108,17 @@ function renderTable({ columns, rows, empty, rest }: Extract<Block, { kind: 'tab
       </tbody>
     </table>
     ${rest === undefined ? undefined : html`<p class="rest">${rest}</p>`}`
+}
+
+/** A longer message in a cell would take the width from all other columns. */
+const isLong = ({ detail = '' }: Cell) => detail.length > 60
+
+const withoutDetail = (cell: Cell): Cell => ({ ...cell, detail: undefined })
+
+function messageRow(columns: number, message: string | undefined): Html {
+  return html`<tr class="more">
+    <td colspan="${columns}"><small>${message}</small></td>
+  </tr> `
 }
 
 function renderCell({ text = '', tone, atMs, detail, code }: Cell, nowMs: number): Html {

@@ -60,6 +60,8 @@ th { text-align: left; color: var(--soft); font-size: .8rem; font-weight: 500; }
 th, td { padding: .35rem .8rem .35rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }
 th:last-child, td:last-child { padding-right: 0; }
 tbody tr:last-child td { border-bottom: 0; }
+tr:has(+ .more) td { padding-bottom: 0; border-bottom: 0; }
+.more td { padding-top: 0; }
 tbody tr:hover { background: color-mix(in srgb, var(--busy) 5%, transparent); }
 td time { color: var(--soft); }
 th, td time, td code, td .tone { white-space: nowrap; }
@@ -76,6 +78,7 @@ th, td time, td code, td .tone { white-space: nowrap; }
   tbody { display: block; }
   tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: .05rem .9rem; padding: .45rem 0; border-bottom: 1px solid var(--line); }
   tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
+  tr:has(+ .more) { padding-bottom: 0; border-bottom: 0; }
   td { padding: 0; border: 0; }
   td code, td .tone { white-space: normal; }
   td[data-label]::before { content: attr(data-label) ' '; color: var(--soft); font-size: .85rem; }

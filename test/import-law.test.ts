@@ -28,7 +28,7 @@ const law: Record<string, string[]> = {
   ledger: ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry'],
   webhooks: ['kube', 'certs', 'settings', 'clouds/ports', 'telemetry', 'ledger'],
   controllers: ['kube', 'settings', ...anyAnnouncer, 'clouds/ports', 'telemetry', 'ledger'],
-  manifests: ['kube', 'settings', 'announcers/announcers.ts', 'clouds/cloud-choice.ts', 'telemetry'],
+  manifests: ['kube', 'settings', 'announcers/object-rights.ts', 'clouds/cloud-choice.ts', 'telemetry'],
   inspect: [
     'kube',
     'settings',
@@ -96,7 +96,7 @@ const floors: Record<string, (string | string[])[]> = {
     'shared',
     ['empty.ts', 'kube-vip.ts', 'metallb', 'cilium', 'calico'],
     'announcers.ts',
-    'load-balancer-setting.ts',
+    ['load-balancer-setting.ts', 'object-rights.ts'],
   ],
   telemetry: [
     ['events', 'metrics'],

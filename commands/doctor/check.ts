@@ -18,9 +18,9 @@ export type Section = (typeof sections)[number]
 
 /**
  * Something that is wrong: what and where, why that matters, and the command that mends it. With `ok` nothing is wrong, and
- * the command shows what `doctor` cannot read.
+ * the command shows what `doctor` cannot read. `unknown`: nothing could be seen.
  */
-export type Finding = { level: 'ok' | 'warning' | 'error'; what: string; why: string; fix: string }
+export type Finding = { level: Result['level']; what: string; why: string; fix: string }
 
 /** A line of the report. `unknown`: a fact could not be read, so nothing was checked. */
 export type Result = {

@@ -18,14 +18,15 @@ export function dialectFacts(): DialectFact[] {
 
 function factOf({ flag, format, sentence }: Setting<unknown>): SettingFact[] {
   if (flag === undefined || ofTheChart.includes(flag)) return []
-  const { pattern, range } = format
+  const { range, unset } = format
+  const pattern = format.pattern && (unset === undefined ? format.pattern : `(${format.pattern})|(^${unset}$)`)
   return [
     {
       name: flag.slice(2),
       sentence,
       type: typeOf(format),
       ...(pattern && { pattern }),
-      ...(range && { range: format.unset === '0' ? { ...range, from: 0 } : range }),
+      ...(range && { range: unset === '0' ? { ...range, from: 0 } : range }),
     },
   ]
 }

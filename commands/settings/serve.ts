@@ -98,14 +98,26 @@ function cloudFile(path: string, resolve: (file: SettingsFile) => Resolution<Clo
   }
 }
 
-/** The webhooks and the metrics need a port each. */
+/** The webhooks, the metrics and the status page need a port each. */
 function portProblems(own: ProcessSettings | undefined): Problem[] {
-  if (!own || own.only !== undefined || own.securePort !== own.webhookSecurePort) return []
-  const { title, flag: source } = processSettings.securePort
-  return [
-    { setting: title, source, wrong: `is ${own.securePort}, on which the webhooks listen`, right: 'set another port' },
+  if (!own) return []
+  const hasWebhooks = own.only === undefined || own.only === 'webhooks'
+  const listeners: Listener[] = [
+    ...(hasWebhooks
+      ? [{ row: processSettings.webhookSecurePort, port: own.webhookSecurePort, what: 'the webhooks' }]
+      : []),
+    { row: processSettings.securePort, port: own.securePort, what: 'health and metrics' },
+    { row: processSettings.statusPageAddress, port: own.statusPageAddress?.port, what: 'the status page' },
   ]
+  return listeners.flatMap(({ row, port }, n) => {
+    const other = listeners.slice(0, n).find((before) => port !== undefined && before.port === port)
+    if (!other) return []
+    const wrong = `has port ${port}, which ${other.what} also have`
+    return [{ setting: row.title, source: row.flag, wrong, right: 'set another port' }]
+  })
 }
+
+type Listener = { row: { title: string; flag: string }; port: number | undefined; what: string }
 
 function fixedFlagProblems(flags: Sources['flags']): Problem[] {
   return Object.entries(fixedFlags).flatMap(([flag, { value, right }]) => {

@@ -2,7 +2,8 @@ import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
 import { queue } from '../../kube/queue.ts'
-import { type Report, type Result, reconcileKey, failureNews } from './reconcile-key.ts'
+import { failureNews } from './failure-news.ts'
+import { type Report, type Result, reconcileKey } from './reconcile-key.ts'
 import type { Reconciler } from './reconciler.ts'
 import { repeatedSteps } from './repeated-steps.ts'
 import type { Watch } from './watch.ts'
@@ -67,7 +68,7 @@ export function defineController(
       waited: (ms) => observer.waited(name, ms),
     },
   })
-  const memory = { repeats: repeatedSteps(clock), isNews: failureNews(clock) }
+  const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
   for (const subscribe of watches)
     subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
   return {

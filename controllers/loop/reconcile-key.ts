@@ -1,10 +1,10 @@
 import { isConflict } from '../../kube/errors.ts'
-import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { Process, Queue } from '../../kube/queue.ts'
 import { forRequest } from '../../lib/request-id.ts'
 import { errorText } from './error-text.ts'
+import type { FailureNews } from './failure-news.ts'
 import { type Outcome, type Reconciler, Terminal, Unsettled } from './reconciler.ts'
 import type { RepeatedSteps } from './repeated-steps.ts'
 
@@ -18,36 +18,19 @@ export type ReconcileOptions = {
   reconciler: Reconciler
   queue: Pick<Queue, 'add' | 'addAfter' | 'failed' | 'forget' | 'hold'>
   repeats: RepeatedSteps
-  /** Whether a failure is worth a line of the log. */
-  isNews: FailureNews
+  /** Which failures are worth a line of the log. */
+  news: FailureNews
   log: Log
   observe: (result: Result, ms: number) => void
   resyncMs?: number | undefined
   report?: Report | undefined
 }
 
-/** Whether a key failed for another reason than before, or for the same one a minute ago; success forgets it. */
-export type FailureNews = { failed(key: Key, message: string): boolean; succeeded(key: Key): void }
-
-/** How long the same failure of a key is not logged again: in an outage every event of an object fails once more. */
-const quietMs = 60_000
-
-/** No failure yet. */
-export function failureNews({ now }: Pick<Clock, 'now'>): FailureNews {
-  const logged = new Map<Key, { message: string; atMs: number }>()
-  return {
-    failed(key, message) {
-      const last = logged.get(key)
-      if (last?.message === message && now() - last.atMs < quietMs) return false
-      logged.set(key, { message, atMs: now() })
-      return true
-    },
-    succeeded: (key) => void logged.delete(key),
-  }
-}
-
 /** The longest wait of an object that another program rewrites, also for changes outside the dispute. */
 const maxHoldMs = 30_000
+
+/** A cloud that asks for a longer wait does not know that users change their objects. */
+const maxAskedMs = 10 * 60_000
 
 /** Reconciles a key and decides when it is due again. No other place decides that. */
 export function reconcileKey(options: ReconcileOptions): Process {
@@ -69,7 +52,7 @@ async function tryToReconcile(options: ReconcileOptions, key: Key, signal: Abort
   }
 }
 
-function succeed({ queue, resyncMs, repeats, isNews }: ReconcileOptions, key: Key, outcome: Outcome): void {
+function succeed({ queue, resyncMs, repeats, news }: ReconcileOptions, key: Key, outcome: Outcome): void {
   const { againInMs = resyncMs, steps = [] } = outcome
   // In a dispute too: a withdrawal has to be looked at again, although nobody writes any more.
   if (againInMs !== undefined) queue.addAfter(key, againInMs)
@@ -78,10 +61,10 @@ function succeed({ queue, resyncMs, repeats, isNews }: ReconcileOptions, key: Ke
   // Between two repetitions it may look settled for a moment.
   if (repeats.isContested(key)) return
   queue.forget(key)
-  isNews.succeeded(key)
+  news.succeeded(key)
 }
 
-function fail({ reconciler, queue, report, isNews, log }: ReconcileOptions, key: Key, error: unknown): Result {
+function fail({ reconciler, queue, report, news, log }: ReconcileOptions, key: Key, error: unknown): Result {
   if (isOnlyConflict(error)) {
     queue.failed(key)
     return 'conflict'
@@ -95,13 +78,18 @@ function fail({ reconciler, queue, report, isNews, log }: ReconcileOptions, key:
   }
   const retryAfterMs = retryAfter(error)
   const againInMs = Math.round(retryAfterMs ?? queue.failed(key))
-  if (retryAfterMs !== undefined) queue.addAfter(key, retryAfterMs)
+  if (retryAfterMs !== undefined) {
+    // Until then each event of the object would fail once more.
+    queue.hold(key, Math.min(retryAfterMs, maxAskedMs))
+    queue.addAfter(key, retryAfterMs)
+  }
   const isUnsettled = error instanceof Unsettled
   // Each write of the other program is an event that would add the key at once.
   if (isUnsettled) queue.hold(key, Math.min(againInMs, maxHoldMs))
   const text = isUnsettled ? 'does not settle' : 'reconcile failed'
-  const isLogged = isUnsettled || isNews.failed(key, message)
-  log[isLogged ? 'warn' : 'debug']({ controller: reconciler.name, key, againInMs, error: message }, text)
+  const told = isUnsettled ? { failures: 1, keys: 1 } : news.failed(key, message)
+  const fields = { controller: reconciler.name, key, ...(told && told.keys > 1 && told), againInMs, error: message }
+  log[told ? 'warn' : 'debug'](fields, text)
   return isUnsettled ? 'unsettled' : 'error'
 }
 

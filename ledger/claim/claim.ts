@@ -89,9 +89,8 @@ async function tryClaim(deps: ProcessDeps, claim: Claim, signal: AbortSignal): P
   // 1. Read the adoption mark and start the clock. Both come before the record names us as the sender of a request, for
   //    two reasons. What was adopted later says nothing about the time until now. And this process may be frozen after
   //    the record is written. When it runs again, other processes have taken over: its time must be over by then.
-  const halted = await deps.haltReason(signal)
+  const [halted, isFresh] = await Promise.all([deps.haltReason(signal), !claim.isShown && deps.isAdopted(signal)])
   if (halted !== undefined) return answerWhileHalted(deps, { claim, reason: halted }, signal)
-  const isFresh = !claim.isShown && (await deps.isAdopted(signal))
   const timeLimit = deps.timeLimit()
   // 2. Choose the available address to begin with, so that the new record names it from the start.
   const { source, obstacle } = await chooseSource(deps, { ...claim, isFresh }, signal)

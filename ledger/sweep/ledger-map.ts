@@ -36,9 +36,19 @@ export function ledgerMap({ client, namespace, name, monotonicMs }: LedgerMapOpt
     const readMs = monotonicMs()
     return remember(await client.get(configMaps, { namespace, name }, { signal }), readMs)
   }
+  /** What one claim asks twice at the same time is read once. A read ends with its own signal, so others do not share it. */
+  let reading: { signal: AbortSignal; map: Promise<ConfigMap | undefined> } | undefined
+  const readOnce = (signal: AbortSignal) => {
+    if (reading?.signal === signal) return reading.map
+    const map = read(signal).finally(() => {
+      if (reading?.map === map) reading = undefined
+    })
+    reading = { signal, map }
+    return map
+  }
   return {
     read,
-    recent: async (signal) => (known && monotonicMs() < known.untilMs ? known.map : read(signal)),
+    recent: async (signal) => (known && monotonicMs() < known.untilMs ? known.map : readOnce(signal)),
     async change(stored, entries, signal) {
       const changed = withEntries(stored ?? { ...emptyMap, metadata: { namespace, name } }, entries)
       if (stored && isSame(stored, changed)) return stored

@@ -7,6 +7,7 @@ import type { ValueRow } from './value-row.ts'
 
 const list = { type: 'array' }
 const map = { type: 'object' }
+const port = { type: 'integer', minimum: 1, maximum: 65_535 }
 const alertNames = alertGroups.flatMap(({ alerts }) => alerts.map(({ name }) => name))
 const duration = { type: 'string', pattern: '^([0-9]+(h|m|s|ms))+$' }
 
@@ -124,13 +125,13 @@ const others: ValueRow[] = [
     path: 'controlPlane.securePort',
     default: 10_268,
     sentence: 'Port for health and metrics of the DaemonSet, which runs where `settings.eip-tag` is set.',
-    schema: { type: 'integer' },
+    schema: port,
   },
   {
     path: 'controlPlane.apiServerPort',
     default: 6443,
     sentence: 'Port of the API server on each control-plane node.',
-    schema: { type: 'integer' },
+    schema: port,
   },
   {
     path: 'controlPlane.resources',
@@ -149,7 +150,7 @@ const others: ValueRow[] = [
     path: 'statusPage.port',
     default: 10_261,
     sentence: 'Its port.',
-    schema: { type: 'integer', minimum: 1, maximum: 65_535 },
+    schema: port,
   },
   {
     path: 'statusPage.tokenSecretName',

@@ -36,8 +36,7 @@ export async function restartGuardians(machines: Machine[]): Promise<void> {
 async function installRoles({ machines: [machine], kubectlAt }: ControlPlanes): Promise<void> {
   if (!machine) return
   const kubectl = kubectlAt(machine)
-  const metallbConfigMap = { name: 'config', namespace: undefined }
-  const roles = rbac({ namespace, leaseNamespace: 'kube-system', leaseName: 'unused', metallbConfigMap })
+  const roles = rbac({ namespace, leaseNamespace: 'kube-system', leaseName: 'unused', announcing: [] })
   const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
   const { code, stderr } = await kubectl(['create', '-f', '-'], {
     apiVersion: 'v1',

@@ -9,7 +9,7 @@ export type CloudFacts = {
 }
 
 /** The calls to the cloud since the start, by their names. */
-export function cloudSection({ name, calls, lastSuccessAtMs, locations }: CloudFacts): Section {
+export function cloudSection({ name, calls, lastSuccessAtMs, locations }: CloudFacts, nowMs: number): Section {
   const total = calls.reduce((sum, { count }) => sum + count, 0)
   const failed = calls.reduce((sum, one) => sum + one.failed, 0)
   return {
@@ -34,7 +34,7 @@ export function cloudSection({ name, calls, lastSuccessAtMs, locations }: CloudF
           .map((one) => [
             { text: one.call },
             { text: String(one.count) },
-            { text: String(one.failed), ...(isFailing(one) && { tone: 'bad' as const }) },
+            { text: String(one.failed), ...(isFailing(one, nowMs) && { tone: 'bad' as const }) },
             { text: 'never', atMs: one.succeededAtMs },
             one.fault === undefined
               ? { text: '' }
@@ -49,7 +49,10 @@ export function cloudSection({ name, calls, lastSuccessAtMs, locations }: CloudF
   }
 }
 
-/** Whether the last exchange of a call failed. */
-export function isFailing({ failedAtMs, succeededAtMs = 0 }: CallTotal): boolean {
-  return failedAtMs !== undefined && failedAtMs > succeededAtMs
+/** Retries of what is still needed come sooner: a call that nobody repeats has lost its cause. */
+const repeatedWithinMs = 15 * 60_000
+
+/** Whether the last exchange of a call failed, not long ago. */
+export function isFailing({ failedAtMs, succeededAtMs = 0 }: CallTotal, nowMs: number): boolean {
+  return failedAtMs !== undefined && failedAtMs > succeededAtMs && nowMs - failedAtMs < repeatedWithinMs
 }

@@ -34,7 +34,7 @@ export const cloudAlerts: AlertGroup = {
       description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the cloud fail or meet its rate limit.`,
       symptom: 'New Services get their address late, and deleted ones stay in `Terminating` for longer.',
       action:
-        "Look at the vendor's status page. Run `doctor`: `rate-limit` says whether other programs use up the calls.",
+        "Look at the vendor's status page. Where `result` of the calls is `rate-limit`, other programs use up the calls: give each a token of its own.",
       guide: noAddress,
     },
     {

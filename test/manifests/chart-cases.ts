@@ -9,6 +9,11 @@ export const cases: Record<string, ValueTree> = {
   'Equinix Metal': { cloudProvider: 'equinixmetal', settings: { metro: 'da', loadbalancer: 'kube-vip://' } },
   Packet: { cloudProvider: 'packet', settings: { facility: 'da11' } },
   'a control-plane address': { cloudProvider: 'equinix-metal', settings: { 'eip-tag': 'api' } },
+  'one port in two networks, and of what is not installed': {
+    ...cherry,
+    settings: { 'fip-tag': 'api', 'secure-port': 10_268 },
+    statusPage: { port: 10_268 },
+  },
   "a control-plane address in Cherry's words": { ...cherry, settings: { 'fip-tag': 'api' } },
   'settings of every type, large numbers among them': {
     cloudProvider: 'equinixmetal',

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ValueTree, isMap } from '../../manifests/choices.ts'
+import { announcerRights } from '../../announcers/object-rights.ts'
 import { defaultValues } from '../../manifests/generate/chart-values.ts'
 import { installedParts } from '../../manifests/generate/files.ts'
 import { inClusterParts } from '../../manifests/in-cluster.ts'
@@ -53,7 +54,7 @@ test('the chart has every object of eip-admission install, and each is the same'
   const rights = {
     leaseNamespace: 'kube-system',
     leaseName: 'cloud-controller-manager',
-    metallbConfigMap: { name: 'config', namespace: undefined },
+    announcing: announcerRights({ loadBalancer: undefined, metallbConfigMap: undefined }),
   }
   const installed = byName(installObjects({ namespace: 'eip-admission', pathSecret, webhooks, ...rights }))
   const charted = byName(await renderChart({ ...cherry, webhooks: { pathSecret } }))
@@ -172,6 +173,27 @@ const refused: [string, ValueTree, RegExp][] = [
   ['a value that the chart does not have', { ...cherry, replica: 3 }, /replica/],
   ['an alert that does not exist', { ...cherry, prometheusRule: { disabled: { NoSuch: true } } }, /NoSuch/],
   ['a setting that the chart sets itself', { ...cherry, settings: { namespace: 'x' } }, /namespace/],
+  ['a port above the last one', { ...cherry, settings: { 'secure-port': '70000' } }, /secure-port/],
+  [
+    'one port for webhooks and metrics',
+    { ...cherry, settings: { 'secure-port': '10260' } },
+    /settings\.secure-port and settings\.webhook-secure-port are both 10260; set another port for one of them/,
+  ],
+  [
+    'one port for the status page and metrics',
+    { ...cherry, statusPage: { enabled: true, port: 10_258 } },
+    /statusPage\.port and settings\.secure-port are both 10258/,
+  ],
+  [
+    'one port of a host for the Deployment and the DaemonSet',
+    { ...cherry, hostNetwork: true, settings: { 'fip-tag': 'api', 'secure-port': 10_268 } },
+    /controlPlane\.securePort and settings\.secure-port are both 10268/,
+  ],
+  [
+    "the API server's port for the DaemonSet",
+    { ...cherry, settings: { 'fip-tag': 'api' }, controlPlane: { securePort: 6443 } },
+    /controlPlane\.securePort and controlPlane\.apiServerPort are both 6443/,
+  ],
   ['a failure policy that does not exist', { ...cherry, webhooks: { failurePolicy: 'Warn' } }, /failurePolicy/],
 ]
 

@@ -24,6 +24,9 @@ const cases: [name: string, value: unknown, isRight: boolean][] = [
   ['max-addresses', 100, true],
   ['max-addresses', '100', true],
   ['max-addresses', -1, false],
+  ['max-addresses', '-5', false],
+  ['max-addresses', '1000001', false],
+  ['max-addresses', '1000000', true],
   ['sweep-interval', 5, false],
   ['sweep-interval', '5', false],
   ['sweep-interval', '5m', true],
@@ -36,7 +39,15 @@ const cases: [name: string, value: unknown, isRight: boolean][] = [
   ['allow-retain', 'True', true],
   ['allow-retain', 'yes', false],
   ['webhook-secure-port', 70_000, false],
+  ['webhook-secure-port', '70000', false],
+  ['webhook-secure-port', '0', false],
+  ['webhook-secure-port', '65535', true],
+  ['concurrent-node-syncs', '101', false],
+  ['concurrent-node-syncs', '007', true],
+  ['control-plane-probe-failures', '0', false],
   ['local-asn', 0, true],
+  ['local-asn', '0', true],
+  ['local-asn', '4294967296', false],
 ]
 for (const [name, value, isRight] of cases)
   test(`settings.${name}=${JSON.stringify(value)} is ${isRight ? 'accepted' : 'refused'}`, () => {

@@ -161,6 +161,13 @@ test('nodes: those that are not ready first, with machine and peers, and without
   assert.not.match(JSON.stringify(section), 'hidden')
 })
 
+test('a call that nobody has tried again for long is no problem of now', () => {
+  const call = { call: 'reserve', count: 3, failed: 1, failedAtMs: minutesAgo(16), fault: 'quota', status: 422 }
+  const given = { cloud: { name: 'sky', calls: [call], lastSuccessAtMs: undefined, locations: undefined } }
+  assert.equal(notesOf(sectionOf(given, 'summary')), ['good All is well, as far as this replica knows.'])
+  assert.equal(rowsOf(sectionOf(given, 'cloud'))[0]?.[2], '1')
+})
+
 test('a call that failed last is named until it succeeds again', () => {
   const call = { call: 'reserve', count: 3, failed: 1, failedAtMs: minutesAgo(5), fault: 'quota', status: 422 }
   const cloud = (succeededAtMs: number) => ({ ...facts().cloud, calls: [{ ...call, succeededAtMs }] })

@@ -32,6 +32,19 @@ test('a cell has the title of its column only where its value does not say what 
   assert.match(text, /<td><span>reserve<\/span><\/td>\s*<td data-label="count"><span>2<\/span><\/td>/)
 })
 
+test('a long message stands below its row, over all columns, and leaves them their width', () => {
+  const [short, long] = ['no quota', 'the cloud says so much about it that a column of this would squeeze all others']
+  const rows = [short, long].map((detail) => [{ text: 'Requested', detail }, { text: 'da' }])
+  const block = { kind: 'table' as const, columns: clear('phase', 'location'), rows, empty: '' }
+  const text = renderSection({ id: 'x', title: 'X', blocks: [block] }, nowMs)
+  assert.match(text, /<td><span>Requested<\/span><small>no quota<\/small><\/td>/)
+  assert.match(
+    text,
+    new RegExp(`</td><td><span>da</span></td>\\s*</tr>\\s*<tr class="more">\\s*<td colspan="2"><small>${long}`),
+  )
+  assert.is(text.match(/<tr class="more">/g)?.length, 1)
+})
+
 const hostile = '</td></table><script>alert(1)</script><img src=x onerror=alert(1)>"\''
 
 /** A page in which every text that others decide is hostile. */

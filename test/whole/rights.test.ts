@@ -32,9 +32,11 @@ test('install gives the right to a lease of another name', async () => {
   assert.not(await may({ namespace: 'kube-system' }, 'update', 'leases/cloud-controller-manager'))
 })
 
-test('the right to the ConfigMap of MetalLB is one in its namespace', async () => {
+test('the rights to the ConfigMap of MetalLB and to the Secret of its peers are rights in its namespace', async () => {
   const update = (namespace: string, name: string) => may({ namespace }, 'update', `configmaps/${name}`)
+  const readPassword = (namespace: string) => may({ namespace }, 'get', 'secrets/eip-admission-bgp')
   assert.ok(await update('default', 'config'), 'before anybody says where MetalLB is')
+  assert.ok(await readPassword('default'), 'the same of its Secret')
   const again = (...flags: string[]) =>
     runProduct([
       'install',
@@ -48,6 +50,8 @@ test('the right to the ConfigMap of MetalLB is one in its namespace', async () =
   await again('--loadbalancer=metallb:///lb/peers')
   await eventually('it is given there', async () => (await update('lb', 'peers')) || undefined)
   await eventually('and nowhere else', async () => !(await update('default', 'peers')) || undefined)
+  assert.ok(await readPassword('lb'))
+  assert.not(await readPassword('default'))
   for (const [at, name] of [
     ['default', 'config'],
     ['lb', 'config'],

@@ -1,5 +1,5 @@
 import { formatProviderId, readProviderId } from '../../../controllers/nodes/provider-id.ts'
-import { isUninitialized } from '../../../controllers/nodes/taints.ts'
+import { isReady, isUninitialized } from '../../../controllers/nodes/taints.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { type Finding, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
@@ -91,20 +91,33 @@ export const nodeMachines = defineCheck({
   needs: ['nodes', 'machines'],
   judge({ nodes, machines }, { vendor }) {
     const known = new Set(machines.map(({ id }) => id))
-    const placed = nodes.flatMap(({ metadata: { name }, spec }) => {
-      const read = readProviderId(spec.providerID, vendor.providerIds)
-      return read.kind === 'machine' ? [{ name, id: read.id }] : []
+    const placed = nodes.flatMap((node) => {
+      const read = readProviderId(node.spec.providerID, vendor.providerIds)
+      return read.kind === 'machine' ? [{ node, id: read.id }] : []
     })
     const missing = placed.filter(({ id }) => !known.has(id))
     if (missing.length > 1 && missing.length === placed.length) return [otherProject(missing.length, vendor)]
-    return missing.map(({ name, id }): Finding => ({
-      level: 'warning',
-      what: `node ${name}: machine ${id} is not in the project`,
-      why: 'the machine is gone, or the token is of another project; the node is deleted once that is certain',
-      fix: `kubectl delete node ${name}   # only if its machine is really gone`,
-    }))
+    return missing.map((one) => missingMachine(one, vendor))
   },
 })
+
+/** Only `serve` deletes such a node, when it is certain: here the machine may as well be in another project. */
+function missingMachine({ node, id }: { node: Node; id: string }, { cloud, project }: Context['vendor']): Finding {
+  const { name } = node.metadata
+  const found = { level: 'warning', what: `node ${name}: machine ${id} is not in the project` } as const
+  const needed = `the machines of this cluster have to be in project ${project}`
+  if (isReady(node))
+    return {
+      ...found,
+      why: 'the node is ready, so its machine is not gone: the providerID is that of a machine in another project',
+      fix: `look for machine ${id} in your other projects at ${cloud.name}; ${needed}`,
+    }
+  return {
+    ...found,
+    why: 'the machine is gone, and `serve` deletes the node once that is certain; or it is in another project',
+    fix: `kubectl describe node ${name}   # the Events say what \`serve\` does; ${needed}`,
+  }
+}
 
 /** Machines do not all go at once: then the project is the wrong one, and no node is to be deleted. */
 function otherProject(count: number, { project, projectSetting }: Context['vendor']): Finding {

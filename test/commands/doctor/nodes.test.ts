@@ -83,6 +83,24 @@ test('a node that waits, and one whose machine is gone', () => {
   assert.is(of([]), `warning: node a: machine ${id} is not in the project`)
 })
 
+test('a node whose machine is not in the project is never to be deleted by hand', () => {
+  const providerID = `equinixmetal://${id}`
+  const ready: Node = { ...node(providerID), status: { conditions: [{ type: 'Ready', status: 'True' }] } }
+  for (const [one, why, fix] of [
+    [
+      ready,
+      /the node is ready, so its machine is not gone/,
+      /look for machine .* in your other projects .* project p$/,
+    ],
+    [node(providerID), /`serve` deletes the node once that is certain/, /^kubectl describe node a /],
+  ] as const) {
+    const [finding] = judge(nodeMachines, { nodes: [one], machines: [] })
+    assert.match(finding?.why ?? '', why)
+    assert.match(finding?.fix ?? '', fix)
+    assert.not.match(finding?.fix ?? '', 'delete node')
+  }
+})
+
 test('two nodes with the machine of one, and nodes of another project', () => {
   const named = (name: string, providerID: string): Node => ({ ...node(providerID), metadata: { name } })
   const other = '3b241101-e2bb-4255-8caf-4136c566a963'

@@ -35,13 +35,16 @@ test('what the cloud refuses, and how often', () => {
   )
   assert.match(
     level({ what: 'the machines', problem: '429', fault: 'rate-limit' }),
-    /^warning: Equinix Metal refuses the machines because of its rate limit/,
+    /^unknown: Equinix Metal refused to give doctor the machines, because of its rate limit/,
   )
   assert.match(
     level({ what: 'the machines', problem: '500', fault: 'unavailable' }),
     /^error: Equinix Metal does not give/,
   )
-  assert.match(lines(cloudPace, { cloudPace: { calls: 9, limited: 2 } })[0] ?? '', /^warning: .* refused 2 of 9 calls/)
+  assert.match(
+    lines(cloudPace, { cloudPace: { calls: 9, limited: 2 } })[0] ?? '',
+    /^ok: .* refused 2 of 9 calls of doctor/,
+  )
 })
 
 test('limits that are reached or near, and the quota of the cloud', () => {

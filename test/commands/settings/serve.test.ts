@@ -251,11 +251,19 @@ test('no flag has two meanings, no two settings share an environment variable or
   }
 })
 
-test('one port for two listeners is refused', () => {
-  assert.throws(
-    () => serveWith({ '--secure-port': '9443', '--webhook-secure-port': '9443' }),
-    /health and metrics port.*is 9443, on which the webhooks listen/s,
-  )
-})
+const page = '--status-page-address'
+const clashes: [flags: Record<string, string>, problem: RegExp | undefined][] = [
+  [{ '--secure-port': '9443', '--webhook-secure-port': '9443' }, /health and metrics port.* port 9443.*the webhooks/],
+  [{ '--secure-port': '9443', '--webhook-secure-port': '9443', '--only': 'webhooks' }, /port 9443.*the webhooks/],
+  [{ '--secure-port': '9443', '--webhook-secure-port': '9443', '--only': 'controllers' }, undefined],
+  [{ '--secure-port': '9443', [page]: '127.0.0.1:9443' }, /status page address.* port 9443.*health and metrics/],
+  [{ '--webhook-secure-port': '9443', [page]: '127.0.0.1:9443' }, /status page address.* port 9443.*the webhooks/],
+  [{ [page]: '127.0.0.1:9443' }, undefined],
+]
+for (const [flags, problem] of clashes)
+  test(`${JSON.stringify(flags)} is ${problem ? 'refused' : 'accepted'}`, () => {
+    if (problem) assert.throws(() => serveWith(flags), problem)
+    else serveWith(flags)
+  })
 
 test.run()

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ControllerDeclaration, defineController } from '../../../controllers/loop/controller.ts'
 import { type Outcome, Terminal, Unsettled } from '../../../controllers/loop/reconciler.ts'
-import { failureNews } from '../../../controllers/loop/reconcile-key.ts'
+import { failureNews } from '../../../controllers/loop/failure-news.ts'
 import { watch } from '../../../controllers/loop/watch.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import type { Clock } from '../../../kube/clock.ts'
@@ -21,7 +21,7 @@ function makeController(
   const results: string[] = []
   const counts = { added: 0, retried: 0, waited: 0 }
   const reported: Reported[] = []
-  const warnings: { text: string; error?: string; againInMs?: number }[] = []
+  const warnings: { text: string; error?: string; againInMs?: number; keys?: number; failures?: number }[] = []
   let arrived = Promise.withResolvers<void>()
   const log = {
     debug() {},
@@ -150,9 +150,42 @@ test('the same failure of a key is logged once a minute, and again after a succe
   const news = failureNews({ now: () => nowMs })
   const at = (ms: number) => {
     nowMs = ms
-    return news.failed('a', 'down')
+    return news.failed('a', 'down')?.failures
   }
-  assert.equal([at(0), at(30_000), at(59_999), at(60_000), at(61_000)], [true, false, false, true, false])
+  assert.equal([at(0), at(30_000), at(59_999), at(60_000), at(61_000)], [1, undefined, undefined, 3, undefined])
+})
+
+test('keys that fail alike are one line a minute with their count, also where the message names each', async () => {
+  const clock = fakeClock()
+  const keys = Array.from({ length: 50 }, (_, n) => `default/web-${n}`)
+  const id = (key: string) => `3b241101-e2bb-4255-8caf-${key.length.toString(16).padStart(12, 'a')}`
+  const { controller, warnings, reconciled } = makeController(
+    (key) => {
+      throw new Error(`Service ${key}: GET /ips/${id(key)} took ${reconciled.length} ms: the cloud is down`)
+    },
+    { keys: () => keys, retry: { firstMs: 10_000, maxMs: 10_000 } },
+    clock,
+  )
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  for (let seconds = 0; seconds < 4 * 60; seconds += 1) await clock.pass(1_000)
+  stop.abort()
+  await running
+  assert.ok(reconciled.length > 500)
+  const [first, second, ...others] = warnings
+  assert.equal([first?.keys, first?.failures], [undefined, undefined])
+  assert.is(second?.keys, 50)
+  assert.ok((second?.failures ?? 0) > 100)
+  assert.ok(others.length === 1 || others.length === 2, `${others.length} more lines`)
+})
+
+test('a failure of another kind is a line at once, and so is the first one after all keys succeeded', () => {
+  const news = failureNews({ now: () => 0 })
+  const lines = (...failed: [key: string, message: string][]) =>
+    failed.map(([key, message]) => news.failed(key, message) !== undefined)
+  assert.equal(lines(['n/a', 'down'], ['n/b', 'down'], ['n/b', 'full'], ['n/a', 'down']), [true, false, true, false])
+  news.succeeded('n/a')
+  assert.equal(lines(['n/a', 'full'], ['n/b', 'down']), [false, true])
 })
 
 const advice =
@@ -258,6 +291,30 @@ test('an error that says when to retry is retried then', async () => {
     await run(2)
     assert.is(warnings[0]?.againInMs, 3)
   }
+})
+
+test('an error that says when to retry holds its key until then, whatever changes', async () => {
+  const clock = fakeClock()
+  const listeners: (() => void)[] = []
+  const { controller, reconciled } = makeController(
+    (_key, count) => {
+      if (count === 1) throw Object.assign(new Error('too many requests'), { retryAfterMs: 12_000 })
+      return {}
+    },
+    { watches: [watch({ onChange: (listener) => void listeners.push(listener) }, () => ['a'])] },
+    clock,
+  )
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  for (let ms = 0; ms < 11_900; ms += 100) {
+    for (const change of listeners) change()
+    await clock.pass(100)
+  }
+  assert.is(reconciled.length, 1)
+  await clock.pass(200)
+  assert.is(reconciled.length, 2)
+  stop.abort()
+  await running
 })
 
 test('a terminal problem is reported once and not retried', async () => {

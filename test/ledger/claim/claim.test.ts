@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { KubeClient } from '../../../kube/client.ts'
+import { type ClaimDeps, claims } from '../../../ledger/claim/claim.ts'
+import { ledgerMap } from '../../../ledger/sweep/ledger-map.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
 import { makeReservation } from '../../builders.ts'
@@ -21,6 +24,31 @@ test('after the adoption mark a new record needs one reserve and no list', async
   assert.is(harness.record()?.status?.phase, 'Reserved')
   assert.is(harness.record()?.status?.reservationID, 'res-1')
   assert.is(harness.record()?.status?.requestInFlight, undefined)
+})
+
+test('a claim reads the halt and the adoption mark at the same time, and their ConfigMap once', async () => {
+  const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+  const started = (own: number) => {
+    both[own]?.resolve()
+    return Promise.all(both.map(({ promise }) => promise))
+  }
+  const process = claims({
+    haltReason: () => started(0).then(() => 'another cluster uses the id'),
+    isAdopted: () => started(1).then(() => true),
+    records: { get: () => Promise.resolve(undefined) },
+  } as unknown as ClaimDeps)
+  const wanted = { key: 'default/web', location: 'da', reclaim: 'Delete', wait: false } as const
+  assert.equal(await process.claim(wanted, AbortSignal.timeout(5_000)), {
+    kind: 'pending',
+    reason: 'another cluster uses the id',
+  })
+
+  let reads = 0
+  const client = { get: () => Promise.resolve(void (reads += 1)) } as unknown as KubeClient
+  const map = ledgerMap({ client, namespace: 'eip', name: 'ledger', monotonicMs: () => 0 })
+  const { signal } = new AbortController()
+  await Promise.all([map.recent(signal), map.recent(signal)])
+  assert.is(reads, 1)
 })
 
 test('before the adoption mark a claim lists reservations before it reserves', async () => {
