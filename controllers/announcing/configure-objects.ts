@@ -1,5 +1,6 @@
 import type { ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { isForbidden } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { carryOutChange } from './carry-out-change.ts'
@@ -75,7 +76,20 @@ async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[
   const found = kinds.map(async ({ resource, only }) =>
     only === undefined
       ? listAllKnown(client, resource, { namespace, signal })
-      : [await ifKnown(undefined, () => client.get(resource, { namespace, name: only }, { signal }))],
+      : [await ifReadable(() => client.get(resource, { namespace, name: only }, { signal }))],
   )
   return (await Promise.all(found)).flat().filter((object) => object !== undefined)
+}
+
+/**
+ * A single object; undefined if its kind is unknown, or if it is in a namespace where we have no right to it, as that of
+ * former software may be. A write that needs it is refused then, which is reported.
+ */
+async function ifReadable(get: () => Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
+  try {
+    return await ifKnown(undefined, get)
+  } catch (error) {
+    if (isForbidden(error)) return undefined
+    throw error
+  }
 }

@@ -3,6 +3,11 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements, ObjectConfiguration, WantedObject } from '../../../announcers/announcer.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
+import { connect } from '../../../kube/connect.ts'
+import { kubeconfig } from '../../../kube/kubeconfig.ts'
+import { serviceAccountUser } from '../../../settings/installed-names.ts'
+import { bindRole } from '../../../manifests/rbac.ts'
+import { resourceOf } from '../../../manifests/resources.ts'
 import type { ConfigMap, KubeObject } from '../../../kube/objects.ts'
 import { type Resource, configMaps, defineResource, secrets } from '../../../kube/resource.ts'
 import { adoptPeers } from './adopt-peers.ts'
@@ -83,6 +88,21 @@ test('objects on a real API server: only differences are written, only ours are 
     assert.equal([again.isChanged, again.isRefused], [false, true])
     assert.equal((await turn()).writes, ['remove pool-1', 'remove pool-3'])
     assert.ok(await client.get(configMaps, { namespace: at, name: 'theirs' }))
+  }))
+
+test('without the right to a single object all others are configured', () =>
+  onControlPlane(async ({ client, controlPlane, namespace }) => {
+    const at = await namespace()
+    const user = serviceAccountUser('eip-admission')
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'create', 'patch', 'delete'] }]
+    const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: user }]
+    for (const object of bindRole({ name: 'limited', at, subjects: subjects as never, rules }))
+      await client.create(resourceOf(object), object)
+    const limited = connect(kubeconfig({ file: controlPlane.kubeconfigFor(user) }), { userAgent: 'test' })
+    const configurator = configureObjects({ client: limited, configuration: poolsIn(at) })
+    const { problems, isChanged } = await configurator.carryOut(announcements('1'), signal)
+    assert.equal([problems, isChanged], [[], true])
+    assert.ok(await client.get(configMaps, { namespace: at, name: 'pool-1' }))
   }))
 
 test('looks for a thousand addresses cost a get each, and a list for all of them together', () =>
