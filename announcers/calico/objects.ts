@@ -45,7 +45,8 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   const found = [...problems, ...widerEntries(shown, existing)]
   if (shown.length === 0) return { wanted: list, problems: distinctProblems(found) }
   const taking = otherWriter(existing)
-  if (taking) return { wanted: kept(existing), problems: distinctProblems([...found, ...refusals(shown, taking)]) }
+  if (taking)
+    return { wanted: kept(shown, existing), problems: distinctProblems([...found, ...refusals(shown, taking)]) }
   const own = peersOf(state.nodes, options, existing)
   const wanted = [...own.secret, filterOf(shown), ...own.wanted, ...list]
   return { wanted, problems: distinctProblems([...found, ...own.problems]) }
@@ -84,8 +85,10 @@ function refusals(shown: readonly ShownAddress[], pool: string): Problem[] {
   return shown.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
 }
 
-/** What we wrote, as it is: an address that has a way keeps it. */
-function kept(existing: readonly KubeObject[]): WantedObject[] {
-  const ours = existing.filter((one) => isCreated(one) || isConfiguration(one))
-  return ours.map((object) => ({ object, subjects: [] }))
+/** What we wrote, as it is: an address that has a way keeps it. One that is no longer shown leaves the list. */
+function kept(shown: readonly ShownAddress[], existing: readonly KubeObject[]): WantedObject[] {
+  const list = existing.find(isConfiguration)
+  const listed = shown.filter(({ address }) => list && hasEntry(list, prefixOf(address)))
+  const ours = existing.filter((one) => isCreated(one) && !isConfiguration(one))
+  return [...ours.map((object) => ({ object, subjects: [] })), ...configurationOf(listed, existing)]
 }

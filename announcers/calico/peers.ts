@@ -34,7 +34,14 @@ export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, exi
   const possible = judged.filter(({ reason }) => reason === undefined)
   const using = possible.map(({ session }) => session).filter((session) => session.password !== undefined)
   return {
-    secret: password === undefined || using.length === 0 ? [] : [secretOf(password, using, options)],
+    secret:
+      password !== undefined && using.length > 0
+        ? [secretOf(password, using, options)]
+        : // Without it the sessions that are kept would go on without a password, which the routers refuse.
+          keptSecret(
+            judged.some(({ reason, stored }) => reason !== undefined && stored?.spec.password),
+            existing,
+          ),
     wanted: judged.flatMap(({ session, name, stored, reason }): WantedObject[] => {
       const subjects = [{ node: session.node }]
       if (reason === undefined)
@@ -111,6 +118,11 @@ function sourceProblem(session: Session, nodeAddress: string | undefined): Probl
     `router ${router.text} expects the BGP session from ${source.text}, and Calico uses ${nodeAddress} for this node. ` +
     `Add a route on the node, such as: ip route replace ${router.text} via GATEWAY src ${source.text}`
   return [{ subject: { node }, message }]
+}
+
+function keptSecret(isUsed: boolean, existing: readonly KubeObject[]): WantedObject[] {
+  const stored = existing.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === secretName)
+  return isUsed && stored ? [{ object: stored, subjects: [] }] : []
 }
 
 function secretOf(password: string, sessions: readonly Session[], { namespace }: CalicoOptions): WantedObject {

@@ -82,8 +82,8 @@ async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[
 }
 
 /**
- * A single object; undefined if its kind is unknown, or if it is in a namespace where we have no right to it, as that of
- * former software may be. A write that needs it is refused then, which is reported.
+ * A single object; undefined if its kind is unknown, or if we have no right to it. That of former software may be in such a
+ * namespace. A write that needs it is refused then, which is reported.
  */
 async function ifReadable(get: () => Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
   try {

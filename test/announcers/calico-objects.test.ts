@@ -174,6 +174,20 @@ for (const { name, existing, changes, text } of hindrances) {
   })
 }
 
+test('while a session is kept its password is', () => {
+  const password = { secretKeyRef: { name: 'eip-admission-bgp', key: 'password' } }
+  const specOf = (peerIP: string) => ({ node: 'node-a', peerIP, localASNumber: 65000, password })
+  const routers = ['169.254.255.1', '169.254.255.2']
+  const stored = routers.map((router) => made('BGPPeer', `eip-admission-node-a-${router}`, specOf(router)))
+  const secret = { ...made('Secret', 'eip-admission-bgp', {}), apiVersion: 'v1' }
+  const foreign = routers.map((peerIP, n) => made('BGPPeer', `tor-${n}`, { peerIP }))
+  const { names } = plan({}, [...stored, secret, ...foreign])
+  assert.equal(
+    names.filter((name) => !/Filter|Configuration/.test(name)),
+    ['Secret eip-admission-bgp', ...stored.map(({ metadata }) => `BGPPeer ${metadata.name}`)],
+  )
+})
+
 test("peers of a person for another node or another router are in nobody's way", () => {
   const others = [
     made('BGPPeer', 'other', { node: 'node-b', peerIP: '169.254.255.1' }),
@@ -187,6 +201,9 @@ test('nothing changes while Calico itself writes the status of Services, and wha
   const peer = made('BGPPeer', 'eip-admission-old', { node: 'node-z', peerIP: '169.254.255.1' })
   const { names, texts } = plan({}, [pool, peer])
   assert.equal(names, ['BGPPeer eip-admission-old'])
+  const before = ours(listOf(`${address}/32`, '203.0.113.9/32'), `${address}/32`, '203.0.113.9/32')
+  const list = plan({}, [pool, before]).find('BGPConfiguration')
+  assert.equal(list?.spec, listOf(`${address}/32`), 'what nobody shows leaves the list, and nothing new enters it')
   assert.match(texts[0] ?? '', /IPPool lb is for load balancers.*RequestedServicesOnly$/)
   const asked = { controllers: { loadBalancer: { assignIPs: 'RequestedServicesOnly' } } }
   assert.equal(plan({}, [pool, made('KubeControllersConfiguration', 'default', asked)]).texts, [])
