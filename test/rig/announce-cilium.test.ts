@@ -269,6 +269,15 @@ test('with policy Local an address follows its endpoints, and 200 Services at on
     await agent?.start()
     await leadsTo(scene, name, address)
 
+    // A person writes another password into the Secret. The next reconcile repairs it, and the sessions begin again.
+    const wrong = JSON.stringify({ stringData: { password: 'another' } })
+    await scene.run('patch', 'secret', 'eip-admission-bgp', '-n', 'kube-system', '-p', wrong)
+    await eventually('no session is left', async (observe) => {
+      return observe(await scene.rig.routers.sessions()).length === 0 || undefined
+    })
+    await scene.run('annotate', 'service', name, 'a=b')
+    await leadsTo(scene, name, address)
+
     const names = Array.from({ length: 200 }, (_, n) => `web-${n}`)
     await mapAll(
       names,

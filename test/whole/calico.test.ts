@@ -80,6 +80,27 @@ test('an address leaves the list before its reservation is deleted', async () =>
   await eventually('it is released', () => stage.reserved().length === 0 || undefined)
 })
 
+test('an Event says what of a person is in the way, and nothing new is announced', async () => {
+  const says = (text: string) =>
+    eventually(`an Event says: ${text}`, async (observe) => {
+      const messages = await stage.run('get', 'events', '-A', '-o', 'jsonpath={.items[*].message}')
+      return observe(messages).includes(text) || undefined
+    })
+  const pool = { cidr: '192.0.2.0/24', allowedUses: ['LoadBalancer'] }
+  await stage.send(['create'], { apiVersion, kind: 'IPPool', metadata: { name: 'lb' }, spec: pool })
+  const { spec } = await stage.create(loadBalancer('later'))
+  await says('IPPool lb is for load balancers')
+  assert.not((await entries()).includes(`${spec.loadBalancerIP}/32`))
+  const peer = { peerIP: '169.254.255.1', asNumber: 65530 }
+  await stage.send(['create'], { apiVersion, kind: 'BGPPeer', metadata: { name: 'tor' }, spec: peer })
+  await stage.run('delete', 'ippool', 'lb')
+  await stage.run('annotate', 'service', 'later', 'a=b')
+  await says('BGPPeer tor, which eip-admission does not manage')
+  await hasEntries('it is listed', (cidrs) => cidrs.includes(`${spec.loadBalancerIP}/32`))
+  await stage.run('delete', 'bgppeer', 'tor')
+  await stage.run('delete', 'service', 'later')
+})
+
 test('with another setting nothing of ours is left, and all of the person is', async () => {
   await stage.create(loadBalancer('web'))
   await hasEntries('it is listed', (cidrs) => cidrs.length === 14)
