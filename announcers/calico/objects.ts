@@ -4,6 +4,7 @@ import { secrets } from '../../kube/resource.ts'
 import { parseAddress, prefixOf } from '../shared/address.ts'
 import { distinctProblems } from '../shared/order.ts'
 import { type ShownAddress, shownAddresses } from '../shared/shown-addresses.ts'
+import { omitTakenNames } from '../shared/taken-names.ts'
 import { configurationName, configurationOf, hasEntry, isOnlyOurs, widerEntries } from './configuration.ts'
 import { type CalicoOptions, isCreated, ownLabels, ownName, secretName } from './ownership.ts'
 import { peersOf } from './peers.ts'
@@ -48,8 +49,13 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   if (taking)
     return { wanted: kept(shown, existing), problems: distinctProblems([...found, ...refusals(shown, taking)]) }
   const own = peersOf(state.nodes, options, existing)
+  // The list is a person's, and shared with him.
+  const foreign = existing.filter((one) => !isCreated(one) && !isConfiguration(one))
   const wanted = [...own.secret, filterOf(shown), ...own.wanted, ...list]
-  return { wanted, problems: distinctProblems([...found, ...own.problems]) }
+  const possible = omitTakenNames(wanted, foreign, [...found, ...own.problems])
+  // A peer with the filter of somebody else would announce what that one accepts.
+  const isFiltered = possible.wanted.some(({ object }) => object.kind === filters.kind)
+  return isFiltered ? possible : { ...possible, wanted: kept(shown, existing) }
 }
 
 /** Routes of other nodes come first: a node that learned one in the mesh would announce it as if it served the address. */

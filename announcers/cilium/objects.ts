@@ -1,4 +1,4 @@
-import type { Announcements, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
+import type { Announcements, ObjectConfiguration } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
 import { parseAddress } from '../shared/address.ts'
@@ -7,6 +7,7 @@ import { advertisementOf } from './advertisement.ts'
 import { type CiliumOptions, isOurs, secretName } from './ownership.ts'
 import { peersOf } from './peers.ts'
 import { shownAddresses } from '../shared/shown-addresses.ts'
+import { omitTakenNames } from '../shared/taken-names.ts'
 import { holds, keptPools, poolName, poolsOf } from './pools.ts'
 import { reportedProblems } from './reported-problems.ts'
 import { ciliumResources, isPool } from './resources.ts'
@@ -52,17 +53,6 @@ function configure(options: CiliumOptions, state: Announcements, existing: reado
   if (waking.length > 0) return { wanted: [], problems: distinctProblems([...found, ...waking]) }
   const peers = peersOf(state.nodes, options, existing)
   const wanted = [...peers.common, ...advertisementOf(shown), ...peers.wanted, ...all]
-  return omitTakenNames(wanted, existing, [...found, ...peers.problems])
-}
-
-/** The objects whose name no foreign object has, and a problem for each of the others. */
-function omitTakenNames(wanted: WantedObject[], existing: readonly KubeObject[], problems: Problem[]) {
   const foreign = existing.filter((one) => !isOurs(one))
-  const isTaken = ({ object }: WantedObject) =>
-    foreign.some(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name)
-  const refused = wanted.filter(isTaken).flatMap(({ object, subjects }) => {
-    const message = `${object.kind} ${object.metadata.name} exists and eip-admission does not manage it, so it is not changed; delete or rename it`
-    return subjects.map((subject) => ({ subject, message }))
-  })
-  return { wanted: wanted.filter((one) => !isTaken(one)), problems: distinctProblems([...problems, ...refused]) }
+  return omitTakenNames(wanted, foreign, [...found, ...peers.problems])
 }

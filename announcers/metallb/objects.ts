@@ -1,11 +1,11 @@
-import type { Announcements, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
+import type { Announcements, ObjectConfiguration, WantedObject } from '../announcer.ts'
 import { secrets } from '../../kube/resource.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
 import { isInRanges } from '../../lib/ip-range.ts'
 import { nameOf, parseAddress } from '../shared/address.ts'
 import { announceableAddresses } from './addresses.ts'
 import { advertisementFor } from './advertisement.ts'
-import { distinctProblems } from '../shared/order.ts'
+import { omitTakenNames } from '../shared/taken-names.ts'
 import { type Marks, type ExistingObjects, isOurs } from './ownership.ts'
 import { type PeerMode, peersOf } from './peers.ts'
 import { poolsOf, undecidedPools } from './pools.ts'
@@ -66,20 +66,9 @@ function configure(
   const peers = peersOf(state.nodes, { ...options, families }, existing)
   const advertisement = advertisementFor(all, options, existing)
   const toWrite: WantedObject[] = all.map(({ object, subjects }) => ({ object, subjects }))
-  return omitTakenNames([...peers.secret, ...advertisement, ...toWrite, ...peers.wanted], existing, [
+  return omitTakenNames([...peers.secret, ...advertisement, ...toWrite, ...peers.wanted], existing.foreign, [
     ...problems,
     ...pools.problems,
     ...peers.problems,
   ])
-}
-
-/** The objects whose name no foreign object has, and a problem for each of the others. */
-function omitTakenNames(wanted: WantedObject[], { foreign }: ExistingObjects, problems: Problem[]) {
-  const isTaken = ({ object }: WantedObject) =>
-    foreign.some(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name)
-  const refused = wanted.filter(isTaken).flatMap(({ object, subjects }) => {
-    const message = `${object.kind} ${object.metadata.namespace}/${object.metadata.name} exists and eip-admission does not manage it, so it is not changed; delete or rename it`
-    return subjects.map((subject) => ({ subject, message }))
-  })
-  return { wanted: wanted.filter((one) => !isTaken(one)), problems: distinctProblems([...problems, ...refused]) }
 }

@@ -20,8 +20,10 @@ export async function carryOutChange(deps: Deps, change: Change, signal: AbortSi
   const { resource, isShared } = kinds.find((one) => one.resource.kind === kind) ?? {}
   if (!resource) throw new Error(`eip-admission does not know where objects of kind ${kind} are; please report it`)
   if ('remove' in change) {
-    const { namespace, name, uid } = change.remove.metadata
-    await deps.client.remove(resource, { namespace, name, uid }, { signal })
+    const { namespace, name, uid, resourceVersion } = change.remove.metadata
+    // Not with what a person has written into it since we read it.
+    const at = { namespace, name, uid, ...(isShared && { resourceVersion }) }
+    await deps.client.remove(resource, at, { signal })
     return { refused: [], isWrite: false, hasBegun: false }
   }
   const { write, stored } = change

@@ -1,6 +1,6 @@
 import type { FormerConfiguration, ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError, isForbidden } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import { configureObjects } from './configure-objects.ts'
 import { ifKnown, listAllKnown } from './list-known.ts'
@@ -38,7 +38,7 @@ export function emptyFormer({ current, former }: Deps): Configurator {
   }
 }
 
-/** Objects that we wrote, but not those of the configuration of now. */
+/** Objects that we wrote, but not those of the configuration of now. What we have no right to read, we did not write. */
 export function formerObjects(deps: {
   client: KubeClient
   former: FormerConfiguration
@@ -48,9 +48,11 @@ export function formerObjects(deps: {
   const isCurrent = ({ announcing: { kind }, namespace }: ObjectConfiguration) =>
     kind === current?.announcing.kind && namespace === current.namespace
   const here = async (signal: AbortSignal): Promise<Configurator[]> => {
-    const found = former.kinds.map((kind) => listAllKnown(client, kind, { labelSelector: former.selector, signal }))
+    const found = former.kinds.map((kind) =>
+      ifAllowed([], () => listAllKnown(client, kind, { labelSelector: former.selector, signal })),
+    )
     const shared = (former.shared ?? []).map(({ resource, name }) =>
-      ifKnown(undefined, () => client.get(resource, { name }, { signal })),
+      ifAllowed(undefined, () => ifKnown(undefined, () => client.get(resource, { name }, { signal }))),
     )
     const all = [...(await Promise.all(found)).flat(), ...(await Promise.all(shared))]
     return former
@@ -68,6 +70,16 @@ export function formerObjects(deps: {
       for (const one of await here(signal)) if (await one.announces(address, signal)) return true
       return false
     },
+  }
+}
+
+/** What a read gives, or something else if we have no right to it. */
+async function ifAllowed<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isForbidden(error)) return otherwise
+    throw error
   }
 }
 

@@ -174,6 +174,13 @@ for (const { name, existing, changes, text } of hindrances) {
   })
 }
 
+test('a foreign object that has the name of ours is not changed', () => {
+  const taken = { ...made('BGPFilter', 'eip-admission', {}), metadata: { name: 'eip-admission' } }
+  const { names, texts } = plan({}, [taken])
+  assert.equal(names, [], 'and no peer uses it')
+  assert.match(texts.join(), 'BGPFilter eip-admission exists and eip-admission does not manage it')
+})
+
 test('while a session is kept its password is', () => {
   const password = { secretKeyRef: { name: 'eip-admission-bgp', key: 'password' } }
   const specOf = (peerIP: string) => ({ node: 'node-a', peerIP, localASNumber: 65000, password })

@@ -2,6 +2,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements, ObjectConfiguration, WantedObject } from '../../../announcers/announcer.ts'
+import { carryOutChange } from '../../../controllers/announcing/carry-out-change.ts'
+import { isConflict } from '../../../kube/errors.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import { connect } from '../../../kube/connect.ts'
 import { kubeconfig } from '../../../kube/kubeconfig.ts'
@@ -103,6 +105,22 @@ test('without the right to a single object all others are configured', () =>
     const { problems, isChanged } = await configurator.carryOut(announcements('1'), signal)
     assert.equal([problems, isChanged], [[], true])
     assert.ok(await client.get(configMaps, { namespace: at, name: 'pool-1' }))
+  }))
+
+test('an object that people share is not removed with what they wrote since it was read', () =>
+  onControlPlane(async ({ client, namespace }) => {
+    const at = await namespace()
+    const object = { ...pool(at, 'shared').object, data: {} } as ConfigMap
+    const read = await client.create(configMaps, object)
+    await client.patch(configMaps, { ...read.metadata, patch: { merge: { data: { more: 'theirs' } } } })
+    const remove = { ...read, apiVersion: 'v1', kind: 'ConfigMap' }
+    const removing = (isShared: boolean) => {
+      const kinds = [{ resource: configMaps, ...(isShared && { isShared: true as const }) }]
+      return carryOutChange({ client, configuration: { ...poolsIn(at), kinds } }, { remove }, signal)
+    }
+    const error = await removing(true).catch((reason: unknown) => reason)
+    assert.ok(isConflict(error), String(error))
+    await removing(false)
   }))
 
 test('looks for a thousand addresses cost a get each, and a list for all of them together', () =>

@@ -2,10 +2,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../../announcers/announcer.ts'
 import type { ConfigureResult, Configurator } from '../../../controllers/announcing/configurator.ts'
-import { emptyFormer, formerDocument } from '../../../controllers/announcing/empty-former.ts'
+import { announcerOf } from '../../../announcers/announcers.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import { emptyFormer, formerDocument, formerObjects } from '../../../controllers/announcing/empty-former.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import { silentLog } from '../../fakes/log.ts'
 
+const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: 'adv', counting: 'example.com' }
 const signal = new AbortController().signal
 const address = '203.0.113.40'
 const shown: Announcements = { addresses: [{ address, services: ['default/web'] }], nodes: [] }
@@ -74,6 +77,25 @@ test('a document that we have no right to, or that nobody can read, was not ours
     assert.is((await failing(error).carryOut(shown, signal)).isChanged, false)
     assert.is(await failing(error).announces(address, signal), false)
   }
+  const unknown = await failing(new KubeError('no answer', { status: 0, reason: 'Timeout' }))
+    .announces(address, signal)
+    .catch((error: unknown) => error)
+  assert.match(String(unknown), 'no answer')
+})
+
+test('objects that we have no right to read were not ours; any other failure is one', async () => {
+  const failing = (reason: Error) => {
+    const fails = async () => {
+      throw reason
+    }
+    const client = { list: fails, get: fails } as unknown as KubeClient
+    const [former] = announcerOf({ kind: 'kube-vip' }, marks).former ?? []
+    if (!former) throw new Error('there is a former configuration')
+    return formerObjects({ client, former, current: undefined })
+  }
+  const forbidden = failing(new KubeError('no', { status: 403, reason: 'Forbidden' }))
+  assert.is((await forbidden.carryOut(shown, signal)).isChanged, false)
+  assert.is(await forbidden.announces(address, signal), false)
   const unknown = await failing(new KubeError('no answer', { status: 0, reason: 'Timeout' }))
     .announces(address, signal)
     .catch((error: unknown) => error)

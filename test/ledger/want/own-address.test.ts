@@ -65,6 +65,13 @@ test('with MetalLB every request annotation is outdated, with others only one fo
   assert.equal(annotationsRequesting(asks(kubeVip, theirs), kubeVip, ours), [])
 })
 
+test("a request by which we have the software give nothing is nobody's own address", () => {
+  const cilium = { annotations: ['lbipam.cilium.io/ips'], besideSpec: true, nothing: '0.0.0.0' }
+  const of = (value: string) =>
+    ownAddress(makeService({ annotations: { 'lbipam.cilium.io/ips': value } }), cilium)?.address
+  assert.equal([of('0.0.0.0'), of('192.0.2.1')], [undefined, '192.0.2.1'])
+})
+
 test('a Service that requests several addresses is recognized unless it shows one of ours', () => {
   const several = { [newer]: `${theirs},2001:db8::1` }
   assert.is(multipleAddressAnnotation(makeService({ annotations: several }), metallb), newer)
