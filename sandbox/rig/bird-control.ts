@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Child } from '../child.ts'
 
 /**
  * Sends a command to BIRD's control socket, and returns the lines of the answer without their codes. A line is
@@ -21,6 +23,17 @@ export async function queryBird(socketFile: string, command: string): Promise<st
   const last = answer.at(-1) ?? 'no answer'
   if (!/^\d{4} /.test(last) || Number(last.slice(0, 4)) >= 8000) throw new Error(`BIRD: ${command}: ${last}`)
   return answer.map((line) => line.replace(/^(\d{4}[- ]| )/, ''))
+}
+
+/** Waits until a BIRD answers that was just started: for a moment its socket is there and refuses. */
+export async function untilBirdAnswers(child: Pick<Child, 'isRunning'>, socketFile: string): Promise<void> {
+  const deadlineMs = Date.now() + 90_000
+  for (;;) {
+    const answer = await queryBird(socketFile, 'show status').catch((error: Error) => error)
+    if (!(answer instanceof Error)) return
+    if (!child.isRunning() || Date.now() > deadlineMs) throw new Error('BIRD does not answer', { cause: answer })
+    await sleep(25)
+  }
 }
 
 /** Returns the complete answers in the text received so far. */

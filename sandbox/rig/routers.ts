@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Child, startChild } from '../child.ts'
+import { startChild } from '../child.ts'
 import { type Bird, findBird } from './bird.ts'
 import { birdConfig } from './bird-config.ts'
-import { queryBird } from './bird-control.ts'
+import { queryBird, untilBirdAnswers } from './bird-control.ts'
 import { type Change, type Route, parseChanges, parseNeighbours, parseRoutes } from './parse-bird-output.ts'
 import { routersNetwork } from './network.ts'
 import type { Provider } from './providers.ts'
@@ -46,7 +45,7 @@ async function startRouter(router: string, bird: Bird, options: RouterOptions): 
     logFile: join(dir, 'logs', `bird-${router}.log`),
     env: { ...process.env, ...bird.env, TZ: 'UTC' },
   })
-  await waitUntilAnswering(child, socket)
+  await untilBirdAnswers(child, socket)
   return {
     routes: async () =>
       parseRoutes(await queryBird(socket, 'show route where source = RTS_BGP')).map((route) => ({ router, ...route })),
@@ -54,15 +53,5 @@ async function startRouter(router: string, bird: Bird, options: RouterOptions): 
       parseNeighbours(await queryBird(socket, 'show protocols all')).map((machine) => ({ router, machine })),
     changes: () => parseChanges(readFileSync(log, 'utf8')).map((change) => ({ router, ...change })),
     stop: async () => void (await child.stop('SIGTERM', 2000)),
-  }
-}
-
-async function waitUntilAnswering(child: Child, socket: string): Promise<void> {
-  const deadlineMs = Date.now() + 90_000
-  for (;;) {
-    const answer = await queryBird(socket, 'show status').catch((error: Error) => error)
-    if (!(answer instanceof Error)) return
-    if (!child.isRunning() || Date.now() > deadlineMs) throw new Error('BIRD does not answer', { cause: answer })
-    await sleep(25)
   }
 }

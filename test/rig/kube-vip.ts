@@ -11,7 +11,7 @@ import { startChild } from '../../sandbox/child.ts'
 import type { ControlPlane } from '../../sandbox/control-plane/start.ts'
 import { type Administrator, makeAdministrator } from '../../sandbox/rig/administrator.ts'
 import { findBird } from '../../sandbox/rig/bird.ts'
-import { queryBird } from '../../sandbox/rig/bird-control.ts'
+import { queryBird, untilBirdAnswers } from '../../sandbox/rig/bird-control.ts'
 import { readNode, type Speaking } from '../announcers/kube-vip-node.ts'
 import { startedKubeVip } from '../announcers/kube-vip-process.ts'
 import { silentLog } from '../fakes/log.ts'
@@ -58,6 +58,7 @@ export async function startStandIn({ node, prefix }: Reading, controlPlane: Cont
     logFile,
     env: { ...process.env, ...bird.env },
   })
+  await untilBirdAnswers(child, socket)
   const stopping = new AbortController()
   const following = follow(controlPlane, stopping.signal, async (addresses) => {
     write(addresses)
