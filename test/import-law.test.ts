@@ -90,11 +90,18 @@ const law: Record<string, string[]> = {
  * file of the room, or a list of them; every file of the room is on one floor. A room without folders has one floor.
  */
 const floors: Record<string, (string | string[])[]> = {
-  clouds: ['ports', 'http', 'dialect', ['equinix-metal', 'cherry-servers'], 'dialects.ts', 'cloud-choice.ts'],
+  clouds: [
+    'ports',
+    'http',
+    'dialect',
+    ['equinix-metal', 'cherry-servers', 'hetzner'],
+    'dialects.ts',
+    'cloud-choice.ts',
+  ],
   announcers: [
     ['announcer.ts', 'setting.ts', 'software.ts', 'external.ts'],
     'shared',
-    ['empty.ts', 'kube-vip.ts', 'metallb', 'cilium', 'calico'],
+    ['assign.ts', 'empty.ts', 'kube-vip.ts', 'metallb', 'cilium', 'calico'],
     'announcers.ts',
     ['load-balancer-setting.ts', 'object-rights.ts'],
   ],
@@ -146,7 +153,9 @@ const floors: Record<string, (string | string[])[]> = {
     'facts',
     'dependencies.ts',
     'queue-metrics.ts',
+    'moves',
     ['announcing', 'nodes'],
+    'assigning',
     'services',
     ['available', 'balancers', 'manifest', 'peering', 'sweep'],
     'control-plane',

@@ -1,5 +1,6 @@
 import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
 import { CloudError } from '../ports/cloud.ts'
+import type { VendorCall } from '../http/request.ts'
 import { writeOfMove } from '../http/move-write.ts'
 import { findAddress } from './find-address.ts'
 import type { Address } from './parse-address.ts'
@@ -9,8 +10,9 @@ import type { Project } from './project.ts'
 export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
-      const [key, value] = partsOf(tag)
-      const tagged = (await project.addresses.fresh(signal)).filter(({ tags }) => tags[key] === value)
+      const [key, value] = partsOf(tag ?? '')
+      const all = await project.addresses.fresh(signal)
+      const tagged = tag === undefined ? all : all.filter(({ tags }) => tags[key] === value)
       return tagged.filter(({ reservation }) => reservation.address !== undefined).map(shown)
     },
     async assignedAddress(id, signal) {
@@ -18,6 +20,11 @@ export function assignmentsOf(project: Project): Assignments {
       return found && shown(found)
     },
     move: (target, options) => move(project, target, options),
+    async unassign(id, options) {
+      const found = await findAddress(project, { id, lane: 'move' }, options.signal)
+      // The id of no server. Without the field nothing changes.
+      if (found?.server !== undefined) await target(project, { id, machine: '0' }, options)
+    },
   }
 }
 
@@ -56,14 +63,22 @@ async function move(
   const hints = {
     invalid: `check that address ${address} was not deleted, and that server ${machine} is in its project and region`,
   }
-  const body = { targeted_to: machine }
   try {
-    await writeOfMove(project.http, { name: 'move', method: 'PUT', path: ['ips', id], body, hints }, options)
+    await target(project, { id, machine, hints }, options)
   } catch (error) {
     // A 403 after a successful read means a read-only key, or an address that was deleted in between.
     const isForbidden = error instanceof CloudError && error.fault === 'auth'
     throw isForbidden && !(await findAddress(project, { id, lane: 'move' }, options.signal)) ? goneError(id) : error
   }
+}
+
+async function target(
+  { http }: Project,
+  { id, machine, hints = {} }: { id: string; machine: string; hints?: VendorCall['hints'] },
+  options: MoveOptions,
+): Promise<void> {
+  const body = { targeted_to: machine }
+  await writeOfMove(http, { name: 'move', method: 'PUT', path: ['ips', id], body, hints }, options)
 }
 
 function goneError(id: string): CloudError {

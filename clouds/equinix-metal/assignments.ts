@@ -22,14 +22,18 @@ export function assignmentsOf(project: Project): Assignments {
       return found && shown(found)
     },
     move: (target, options) => move(project, target, options),
+    async unassign(id, options) {
+      const { assignments = [] } = (await find(project, id, options.signal)) ?? {}
+      for (const assignment of assignments) await unassign(project, assignment, options)
+    },
   }
 }
 
-async function findTagged(project: Project, tag: string, signal: AbortSignal): Promise<AssignedAddress[]> {
+async function findTagged(project: Project, tag: string | undefined, signal: AbortSignal): Promise<AssignedAddress[]> {
   const list = addressesOf(project)
   const whole = { ...list, name: 'assignments', query: { ...list.query, include } }
   const tagged = (await wholeList(project.http, whole, signal)).filter(
-    (item) => isReservation(item) && itemsOf(item.tags)?.includes(tag),
+    (item) => isReservation(item) && (tag === undefined || itemsOf(item.tags)?.includes(tag)),
   )
   return tagged.filter((item) => parseReservation(item)?.address !== undefined).map((item) => shown(parse(item)))
 }

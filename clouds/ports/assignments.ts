@@ -24,16 +24,18 @@ export const moveTimeoutMs = 2_000
 /** Which machine an address is assigned to, at clouds that route an address to one machine. */
 export type Assignments = {
   /**
-   * Every reservation of the project with this tag, whatever its other tags are, that has an address. A tag is written as
-   * the cloud has it: as a text, or as `key=value`.
+   * Every reservation of the project with this tag, whatever its other tags are, that has an address; without a tag, every
+   * one. A tag is written as the cloud has it: as a text, or as `key=value`.
    */
-  assignedAddresses(tag: string, signal: AbortSignal): Promise<AssignedAddress[]>
+  assignedAddresses(tag: string | undefined, signal: AbortSignal): Promise<AssignedAddress[]>
   /** The same for one reservation, read live; undefined is a proof that it is gone. */
   assignedAddress(id: string, signal: AbortSignal): Promise<AssignedAddress | undefined>
   /**
-   * Assigns the address to this machine and to no other. It may take several writes, and a next call continues where one
-   * stopped. It never assigns an address that another machine still has. The outcome of its errors is that of the whole move:
+   * Assigns the address to this machine and to no other, and returns when the cloud has done so. `from` are the machines
+   * that have it, if the caller has just read that. It may take several writes, and a next call continues where one stopped. It never assigns an address that another machine still has. The outcome of its errors is that of the whole move:
    * `unknown` as soon as one write was carried out or may have been.
    */
-  move(target: { id: string; machine: string }, options: MoveOptions): Promise<void>
+  move(target: { id: string; machine: string; from?: readonly string[] }, options: MoveOptions): Promise<void>
+  /** Takes the address from the machines that it is assigned to. Success if it is on none, or gone. */
+  unassign(id: string, options: MoveOptions): Promise<void>
 }

@@ -7,7 +7,8 @@
 //   some are good, and all of them will go     | those
 //   none is good, and some answered last       | those
 //   none answers                               | as they are: an empty pool serves nobody
-import { type GuardedNode, type MoveRules, toleratedFailures } from './move-plan.ts'
+import { type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
+import type { GuardedNode } from './control-plane-nodes.ts'
 
 /** A control-plane node as a balancer sees it. */
 export type BalancedNode = GuardedNode & {

@@ -12,7 +12,8 @@ import { leasedBalancers } from './balancer-address.ts'
 import { type SeenPort, controlPlaneChanges, controlPlaneNames, originAddresses, readPort } from './balancer-ports.ts'
 import type { Guardian } from './guardian.ts'
 import type { KnownAddress } from './known-address.ts'
-import type { GuardedNode, MoveRules } from './move-plan.ts'
+import type { GuardedNode } from './control-plane-nodes.ts'
+import type { MoveRules } from '../moves/move-plan.ts'
 import type { WakeUp } from './wake-up.ts'
 
 export type BalancerGuardianOptions = {

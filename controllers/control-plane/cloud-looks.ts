@@ -2,7 +2,7 @@ import type { Clock } from '../../kube/clock.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { errorText } from '../loop/error-text.ts'
 import type { KnownAddress } from './known-address.ts'
-import { retryAfterOf } from './retry-after.ts'
+import { retryAfterOf } from '../moves/retry-after.ts'
 
 export type CloudLooks = {
   /** Reads the cloud if it is time. Returns why the last read failed, if it did. */

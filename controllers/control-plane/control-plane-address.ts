@@ -1,7 +1,8 @@
-import type { AssignedAddress, Assignments, MoveOptions } from '../../clouds/ports/assignments.ts'
+import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
+import type { MovableAddress } from '../moves/mover.ts'
 
 /** What leads users to the control plane: an address of the cloud, and the machines that it leads to. */
-export type ControlPlaneAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'>
+export type ControlPlaneAddress = MovableAddress
 
 /** One of them, and whether our setting still names it. */
 export type ReadAddress = ControlPlaneAddress & { isNamed: boolean }
@@ -21,7 +22,7 @@ export type AddressReader = {
 /** The part of the cloud that decides which machine users reach. */
 export type AddressPort = AddressReader & {
   /** Makes it lead to this machine and to no other. A next call continues where one stopped. */
-  assign(target: { id: string; machine: string }, options: MoveOptions): Promise<void>
+  assign: Assignments['move']
 }
 
 /** An address with this tag, at a cloud that assigns an address to one machine. */

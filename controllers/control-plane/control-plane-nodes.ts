@@ -1,22 +1,27 @@
 import { isIPv6 } from 'node:net'
 import type { EndpointSlice, Node } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
+import type { ProbeHistory } from '../moves/probe-history.ts'
 import { readProviderId } from '../nodes/provider-id.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
-/** Why the holder should not keep the control-plane address, the weakest reason first. */
-export const leavingReasons = ['', 'excluded by its label', 'cordoned', 'being deleted'] as const
+/** How messages speak of control-plane nodes. */
+export const controlPlaneWords: MoveWords = {
+  node: 'control-plane node',
+  failed: ({ name, probes: { failures, reason = 'no answer' } }) =>
+    `${failures} probes of the API server on ${name} failed, the last one: ${reason}`,
+  leaving: ['', 'excluded by its label', 'cordoned', 'being deleted'],
+}
 
 /** A node with an API server. */
-export type ControlPlaneNode = {
-  name: string
-  /** The id of its machine; undefined before the node has one of our cloud. */
-  machine: string | undefined
+export type ControlPlaneNode = Omit<MovableNode, 'probes'> & {
   /** Where its own API server listens; undefined if the node shows no address. */
   endpoint: { address: string; port: number } | undefined
-  /** A place in `leavingReasons`: 0 if the node stays. */
-  leaving: number
 }
+
+/** A node with an API server, and what its probes showed. */
+export type GuardedNode = ControlPlaneNode & { probes: ProbeHistory }
 
 /** Everything that decides about the nodes and endpoints. */
 export type ControlPlaneState = {

@@ -4,9 +4,10 @@ import type { Log } from '../../kube/log.ts'
 import { type CloudLooks, cloudLooks } from './cloud-looks.ts'
 import type { ControlPlaneAddress } from './control-plane-address.ts'
 import type { KnownAddress } from './known-address.ts'
-import { type Decision, type GuardedNode, type MoveRules, planMove, toleratedFailures } from './move-plan.ts'
-import type { Mover, TriedMove } from './mover.ts'
-import { noProbes, type ProbeHistory } from './probe-history.ts'
+import { type Decision, type MoveRules, planMove, toleratedFailures } from '../moves/move-plan.ts'
+import { type GuardedNode, controlPlaneWords } from './control-plane-nodes.ts'
+import type { Mover, TriedMove } from '../moves/mover.ts'
+import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { type ReportedProblem, reportedProblem } from './reported-problem.ts'
 import type { WakeUp } from './wake-up.ts'
 import { yieldPause } from './yield-pause.ts'
@@ -153,6 +154,7 @@ function decider({
       strangerForMs: strangerSinceMs === undefined ? 0 : clock.now() - strangerSinceMs,
       address: address(),
       rules,
+      words: controlPlaneWords,
       own: ownNode,
       refused: mover.refused(),
       pause: (reason) => mover.pause(reason),

@@ -2,7 +2,7 @@ import type { Clock } from '../../kube/clock.ts'
 import type { Occurrence } from '../../kube/events.ts'
 import type { Log } from '../../kube/log.ts'
 import { formatDuration } from '../../lib/duration.ts'
-import type { TriedMove } from './mover.ts'
+import type { TriedMove } from '../moves/mover.ts'
 
 /** What an Event is about: a node, or the mirror Service. */
 export type Subject = { node: string } | 'mirror-service'

@@ -3,7 +3,7 @@ import { type BalancerGuardianOptions, balancerGuardian } from '../../controller
 import type { AddressPort } from '../../controllers/control-plane/control-plane-address.ts'
 import { type Guardian, guardian } from '../../controllers/control-plane/guardian.ts'
 import { reportMove } from '../../controllers/control-plane/move-report.ts'
-import { type TriedMove, mover } from '../../controllers/control-plane/mover.ts'
+import { type TriedMove, mover } from '../../controllers/moves/mover.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import type { Parts } from './parts.ts'
 import { subjectEvents } from './subjects.ts'
@@ -17,7 +17,14 @@ export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
   const onAttempt = ({ reason }: { reason: string }, error: string | undefined) => metrics.move(reason, error)
   return guardian({
     known,
-    mover: mover({ port, cooldownMs: controlPlaneCooldownMs, clock, log, onAttempt }),
+    mover: mover({
+      what: 'the control-plane address',
+      assign: port.assign,
+      cooldownMs: controlPlaneCooldownMs,
+      clock,
+      log,
+      onAttempt,
+    }),
     nodes: targets.nodes,
     address: targets.address,
     ownNode: settings.process.nodeName,

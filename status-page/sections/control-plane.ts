@@ -1,6 +1,5 @@
-import type { GuardedNode } from '../../controllers/control-plane/move-plan.ts'
-import { leavingReasons } from '../../controllers/control-plane/control-plane-nodes.ts'
-import type { ProbeHistory } from '../../controllers/control-plane/probe-history.ts'
+import { type GuardedNode, controlPlaneWords } from '../../controllers/control-plane/control-plane-nodes.ts'
+import type { ProbeHistory } from '../../controllers/moves/probe-history.ts'
 import { type Cell, type Section, clear, cut } from '../section.ts'
 
 /** What a guardian knows. Times of probes are on its own clock. */
@@ -58,7 +57,9 @@ export function controlPlaneSection(facts: ControlPlaneFacts): Section {
 
 function rowOf(node: GuardedNode, holder: GuardedNode | undefined, dateOf: (ms: number) => number): Cell[] {
   const { name, endpoint, leaving, probes } = node
-  const facts = [node.name === holder?.name ? 'has the address' : '', leavingReasons[leaving]].filter(Boolean)
+  const facts = [node.name === holder?.name ? 'has the address' : '', controlPlaneWords.leaving[leaving]].filter(
+    Boolean,
+  )
   return [
     { text: name, detail: facts.join(', ') || undefined },
     endpoint ? { text: `${endpoint.address} port ${endpoint.port}`, code: true } : { text: 'no address', tone: 'warn' },

@@ -4,7 +4,7 @@ import { neverAborted } from '../scripted-server.ts'
 import { reserve } from './reserve.ts'
 import { type AssignmentStage, type On, refusalOf } from './stage.ts'
 
-const tag = 'control-plane=prod'
+const tagOf = ({ tagPrefix = '' }: AssignmentStage) => `${tagPrefix}control-plane=prod`
 
 /** An address with the tag, and machines of these names. */
 export async function room(stage: AssignmentStage, names = ['one', 'two', 'three'] as const) {
@@ -34,6 +34,7 @@ function finding(on: On<AssignmentStage>): void {
   on('an address is found by its tag, with the machine that has it', async (stage) => {
     const { id, address, one } = await room(stage)
     const { assignments } = stage.cloud
+    const tag = tagOf(stage)
     const [{ tags, ...unassigned } = { tags: [''] }] = await assignments.assignedAddresses(tag, neverAborted)
     assert.equal(unassigned, { id, address, machines: [] })
     assert.ok(tags.includes(tag), `its tags ${tags.join(', ')}`)
@@ -47,7 +48,7 @@ function finding(on: On<AssignmentStage>): void {
     await reserve(stage, { 'control-plane': 'prod2' })
     await reserve(stage, { 'my-control-plane': 'prod' })
     await reserve(stage, { 'control-plane': '' })
-    assert.equal(await stage.cloud.assignments.assignedAddresses(tag, neverAborted), [])
+    assert.equal(await stage.cloud.assignments.assignedAddresses(tagOf(stage), neverAborted), [])
   })
 
   on('every address with the tag is found, among many others', async (stage) => {
@@ -56,7 +57,7 @@ function finding(on: On<AssignmentStage>): void {
     await Promise.all(others.map((service) => reserve(stage, { service })))
     const both: Reservation[] = []
     for (const service of ['first', 'second']) both.push(await reserve(stage, { service, 'control-plane': 'prod' }))
-    const found = await stage.cloud.assignments.assignedAddresses(tag, neverAborted)
+    const found = await stage.cloud.assignments.assignedAddresses(tagOf(stage), neverAborted)
     assert.equal(found.map(({ id }) => id).toSorted(), both.map(({ id }) => id).toSorted())
   })
 
@@ -64,7 +65,7 @@ function finding(on: On<AssignmentStage>): void {
     const { id, one } = await room(stage)
     stage.control.reservations.vanish(id)
     assert.is(await stage.cloud.assignments.assignedAddress(id, neverAborted), undefined)
-    assert.equal(await stage.cloud.assignments.assignedAddresses(tag, neverAborted), [])
+    assert.equal(await stage.cloud.assignments.assignedAddresses(tagOf(stage), neverAborted), [])
     const error = await refusalOf(stage, move(stage, { id, machine: one }))
     assert.equal([error.fault, error.outcome], ['invalid', 'nothing'])
     assert.match(error.message, `address ${id} cannot be moved: its reservation is gone`)
@@ -74,14 +75,28 @@ function finding(on: On<AssignmentStage>): void {
   on('no address is gone while the cloud fails, or to a key that it does not know', async (stage) => {
     const { id } = await room(stage)
     await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddress(id, neverAborted))
-    await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddresses(tag, neverAborted))
+    await refusalOf(stage, stage.withUnknownKey.assignments.assignedAddresses(tagOf(stage), neverAborted))
     stage.control.faults.add({ on: 'GET', answer: 500 })
     await refusalOf(stage, stage.cloud.assignments.assignedAddress(id, neverAborted))
-    await refusalOf(stage, stage.cloud.assignments.assignedAddresses(tag, neverAborted))
+    await refusalOf(stage, stage.cloud.assignments.assignedAddresses(tagOf(stage), neverAborted))
   })
 }
 
 function moving(on: On<AssignmentStage>): void {
+  on('an address is taken from its machine, and again without harm', async (stage) => {
+    const { id, one } = await room(stage)
+    const unassign = (of: string) =>
+      stage.cloud.assignments.unassign(of, { signal: neverAborted, mayWrite: () => true })
+    await move(stage, { id, machine: one })
+    await unassign(id)
+    assert.equal(await machinesOf(stage, id), [])
+    stage.control.calls.clear()
+    await unassign(id)
+    assert.is(writes(stage), 0)
+    await stage.cloud.release(id, neverAborted)
+    await unassign(id)
+  })
+
   on('an address that no machine has is assigned in one write', async (stage) => {
     const { id, one } = await room(stage)
     await move(stage, { id, machine: one })

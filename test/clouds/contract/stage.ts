@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Assignments } from '../../../clouds/ports/assignments.ts'
 import type { CloudError } from '../../../clouds/ports/cloud.ts'
 import type { Vendor } from '../../../clouds/ports/vendor.ts'
 import type { AccountControl } from '../../../sandbox/clouds/control.ts'
@@ -15,6 +16,8 @@ export type Stage<V extends Vendor = Vendor> = AsyncDisposable & {
   /** Every key in use here: no message may hold one. */
   keys: string[]
   location: string
+  /** Whether the cloud refuses a key of another project; one that does not shows another project without a word. */
+  refusesForeignKey?: false
   control: AccountControl
   routes: Record<Route, string>
   machines: MachineRoom
@@ -41,6 +44,8 @@ export type MachineRoom = {
   /** It is between on and off for long. */
   reinstall(id: string): void
   remove(id: string): void
+  /** Whether a machine is read with its private network, and with addresses that are lent to it; both by default. */
+  shows?: { privateNetwork: false; lent: false }
   /** Lends a reserved address to it. */
   lend(id: string, address: string): Promise<void>
 }
@@ -63,12 +68,14 @@ export type PasswordStage = PeeringStage & {
 }
 
 /** A vendor that assigns an address to one machine. */
-export type AssignmentStage = Stage<Required<Vendor>> & {
+export type AssignmentStage = Stage<Vendor & { assignments: Assignments }> & {
   /** The calls that move an address from a machine to another, in order. */
   moveRoutes: string[]
   writesOfMove: number
-  /** A machine in another place than the addresses. */
-  addElsewhere(name: string): string
+  /** What a mark's name begins with where the cloud shows it as a tag. */
+  tagPrefix?: string
+  /** A machine in another place than the addresses; absent where an address goes to every place. */
+  addElsewhere?: (name: string) => string
 }
 
 /** Adds a rule to the suite: the test gets a stage of its own. */

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BalancedNode, balancedNodes } from '../../../controllers/control-plane/balanced-nodes.ts'
-import { noProbes } from '../../../controllers/control-plane/probe-history.ts'
+import { noProbes } from '../../../controllers/moves/probe-history.ts'
 
 const rules = { failures: 3, successes: 10 }
 

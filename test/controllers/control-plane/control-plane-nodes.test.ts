@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { controlPlaneNodes, leavingReasons } from '../../../controllers/control-plane/control-plane-nodes.ts'
+import { controlPlaneNodes, controlPlaneWords } from '../../../controllers/control-plane/control-plane-nodes.ts'
 import type { EndpointSlice, Node, NodeAddress } from '../../../kube/objects.ts'
 
 const ids = { scheme: 'test', older: [], id: /^m\d$/ }
@@ -69,7 +69,7 @@ const leavings: [node: Parameters<typeof makeNode>[0], reason: string][] = [
 ]
 for (const [node, reason] of leavings)
   test(`a node is ${reason || 'well'}`, () => {
-    assert.is(leavingReasons[only(makeNode(node))?.leaving ?? -1], reason)
+    assert.is(controlPlaneWords.leaving[only(makeNode(node))?.leaving ?? -1], reason)
   })
 
 test('nodes are sorted by name, and a foreign providerID is no machine', () => {

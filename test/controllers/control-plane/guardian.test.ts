@@ -301,7 +301,7 @@ inWorld('a tag that a person removed ends the guard', async (world) => {
 inWorld('a node that is no longer there loses the address', async (world) => {
   world.setPresent(['b', 'c'])
   assert.ok((await world.msUntilHeldBy('b')) <= 15_000)
-  assert.equal(world.moves, ['no-control-plane -> b'])
+  assert.equal(world.moves, ['stranger -> b'])
 })
 
 inWorld('without any node nothing happens', async (world) => {

@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type MoveReportOptions, reportMove } from '../../../controllers/control-plane/move-report.ts'
-import type { MoveReason } from '../../../controllers/control-plane/move-plan.ts'
-import { noProbes } from '../../../controllers/control-plane/probe-history.ts'
+import type { MoveReason } from '../../../controllers/moves/move-plan.ts'
+import { noProbes } from '../../../controllers/moves/probe-history.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
 

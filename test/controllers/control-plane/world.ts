@@ -3,9 +3,9 @@ import { CloudError } from '../../../clouds/ports/cloud.ts'
 import type { ControlPlaneAddress, AddressPort } from '../../../controllers/control-plane/control-plane-address.ts'
 import { guardian } from '../../../controllers/control-plane/guardian.ts'
 import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
-import type { GuardedNode } from '../../../controllers/control-plane/move-plan.ts'
-import { type TriedMove, mover } from '../../../controllers/control-plane/mover.ts'
-import { probers } from '../../../controllers/control-plane/probers.ts'
+import type { GuardedNode } from '../../../controllers/control-plane/control-plane-nodes.ts'
+import { type TriedMove, mover } from '../../../controllers/moves/mover.ts'
+import { probers } from '../../../controllers/moves/probers.ts'
 import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
 import type { Probe } from '../../../kube/probe.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
@@ -75,7 +75,14 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   let turns = 0
   const guard = guardian({
     known,
-    mover: mover({ port: cloud.port, cooldownMs: options.cooldownMs ?? 30_000, clock, log, onAttempt: () => {} }),
+    mover: mover({
+      what: 'the address',
+      assign: cloud.port.assign,
+      cooldownMs: options.cooldownMs ?? 30_000,
+      clock,
+      log,
+      onAttempt: () => {},
+    }),
     nodes,
     address: () => undefined,
     ownNode: options.ownNode,

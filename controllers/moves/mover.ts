@@ -1,25 +1,28 @@
+import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import { errorText } from '../loop/error-text.ts'
-import type { ControlPlaneAddress, AddressPort } from './control-plane-address.ts'
 import { moveAttempts } from './move-attempts.ts'
 import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
 import { refusals } from './refusals.ts'
 import { retryAfterOf } from './retry-after.ts'
 
+/** An address that leads to one machine, as the cloud shows it. */
+export type MovableAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'>
+
 export type Move = Extract<Decision, { do: 'move' }>
 
 /** A move that was tried and whose result the cloud has not shown yet. */
-export type TriedMove = Move & { from: ControlPlaneAddress; beganAtMs: number }
+export type TriedMove = Move & { from: MovableAddress; beganAtMs: number }
 
 export type Mover = {
   /**
    * Tries a move. Whatever the answer was, only the next look at the cloud tells whether it happened, and later tries
-   * wait.
+   * wait. Returns whether the cloud said that it has carried out the move.
    */
-  attempt(move: Move, assigned: ControlPlaneAddress, mayWrite: () => boolean): Promise<void>
+  attempt(move: Move, assigned: MovableAddress, mayWrite: () => boolean): Promise<boolean>
   /** The last attempt, until `settle`. */
   tried(): TriedMove | undefined
   /** The cloud shows that the move happened. */
@@ -33,7 +36,10 @@ export type Mover = {
 }
 
 export type MoverOptions = {
-  port: AddressPort
+  /** What is moved, for the log. */
+  what: string
+  /** Makes an address lead to this machine and to no other. A next call continues where one stopped. */
+  assign: Assignments['move']
   cooldownMs: number
   clock: Clock
   log: Log
@@ -45,14 +51,14 @@ const attemptTimeoutMs = 30_000
 
 /** Carries out moves, one at a time. */
 export function mover(options: MoverOptions): Mover {
-  const { port, clock, log, onAttempt } = options
+  const { what, clock, log, onAttempt } = options
   const refused = refusals(clock)
   const attempts = moveAttempts(options)
   let tried: TriedMove | undefined
 
   const fail = ({ to }: Move, error: unknown) => {
     const text = errorText(error)
-    log.warn({ to: to.name, error: text }, 'the move of the control-plane address failed; looking again')
+    log.warn({ to: to.name, error: text }, `the move of ${what} failed; looking again`)
     // Another machine need not wait for what was said of this one.
     if (error instanceof CloudError && error.fault === 'invalid') refused.add(to.machine, text)
     else attempts.failed(text, retryAfterOf(error))
@@ -62,15 +68,17 @@ export function mover(options: MoverOptions): Mover {
     async attempt(move, assigned, mayWrite) {
       const { to, reason, why } = move
       tried = { ...move, from: assigned, beganAtMs: tried?.beganAtMs ?? clock.now() }
-      log.info({ address: assigned.address, to: to.name, reason, why }, 'moving the control-plane address')
+      log.info({ address: assigned.address, to: to.name, reason, why }, `moving ${what}`)
       try {
-        await assign(port, { id: assigned.id, machine: to.machine }, mayWrite)
+        await assignInTime(options, { id: assigned.id, machine: to.machine, from: assigned.machines }, mayWrite)
         attempts.succeeded()
         refused.remove(to.machine)
         onAttempt(move, undefined)
+        return true
       } catch (error) {
         fail(move, error)
         onAttempt(move, errorText(error))
+        return false
       }
     },
     tried: () => tried,
@@ -85,7 +93,11 @@ export function mover(options: MoverOptions): Mover {
 }
 
 /** A process that has to stop still completes what it began: half a move is an outage. */
-function assign(port: AddressPort, target: { id: string; machine: string }, mayWrite: () => boolean): Promise<void> {
+function assignInTime(
+  { assign }: Pick<MoverOptions, 'assign'>,
+  target: Parameters<Assignments['move']>[0],
+  mayWrite: () => boolean,
+): Promise<void> {
   const timeoutError = () => new Error(`the move did not end within ${attemptTimeoutMs} ms`)
-  return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => port.assign(target, { signal, mayWrite }))
+  return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => assign(target, { signal, mayWrite }))
 }

@@ -1,9 +1,10 @@
-// Which machine the control-plane address belongs to. The first row that applies decides. The words of the table:
+// Which machine an address belongs to that leads to one machine: the control-plane address to control-plane nodes, that of
+// a Service to any. The first row that applies decides. The words of the table:
 // - Good: a candidate with enough good answers in a row. While the holder fails, every two failures beyond "too often"
 //   make one answer less enough, down to two.
 // - Too often: the setting's number of failures in a row. Only a holder that failed after enough good answers in a row
 //   has met with something. One that answered by turns before it failed needs twice as many.
-// - Reason to leave, the weightiest last: excluded by its label, cordoned, being deleted.
+// - Reason to leave: a number, the weightiest is the highest; the words say what it means.
 //
 //   the address is assigned to  | and                                                    | decision
 //   ----------------------------+--------------------------------------------------------+------------------------------
@@ -12,44 +13,63 @@
 //   no machine                  | no node answers                                        | wait, say so
 //   several machines            | one of them answers, or another node is good           | move: several
 //   several machines            |                                                        | wait, say so
-//   a machine without such node | a node is good, and it has been so for some time       | move: no control plane
+//   a machine without such node | a node is good, and it has been so for some time       | move: stranger
 //   a machine without such node |                                                        | wait
-//   a control-plane node        | it failed too often, and a candidate is good           | move: failed
-//   a control-plane node        | it failed too often, only refused candidates are good  | move there: failed
-//   a control-plane node        | it failed too often, and no candidate is good          | wait, say so
-//   a control-plane node        | it failed, but not yet too often                       | wait
-//   a control-plane node        | the address answered, then failed too often, candidate | move: unreachable
-//   a control-plane node        | it has more reason to leave than a good candidate      | move: leaving
-//   a control-plane node        |                                                        | stay
+//   such a node                 | it failed too often, and a candidate is good           | move: failed
+//   such a node                 | it failed too often, only refused candidates are good  | move there: failed
+//   such a node                 | it failed too often, and no candidate is good          | wait, say so
+//   such a node                 | it failed, but not yet too often                       | wait
+//   such a node                 | the address answered, then failed too often, candidate | move: unreachable
+//   such a node                 | it has more reason to leave than a good candidate      | move: leaving
+//   such a node                 |                                                        | stay
 //
 // Each move waits for the pause after earlier moves and tries. Nothing moves back by itself: a holder that is good stays.
 // Where the address works, a machine that the cloud refused lately is no candidate. Elsewhere it is the last one: the
 // refusal may have been for a moment.
-import { type ControlPlaneNode, leavingReasons } from './control-plane-nodes.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
-/** A control-plane node and what its probes showed. */
-export type GuardedNode = ControlPlaneNode & { probes: ProbeHistory }
+/** A node that the address may lead to. */
+export type MovableNode = {
+  name: string
+  /** The id of its machine; undefined before the node has one of our cloud. */
+  machine: string | undefined
+  /** Why it should not keep the address, as a place in `leaving` of the words: 0 if it stays. */
+  leaving: number
+  /** What its probes showed. */
+  probes: ProbeHistory
+}
 
-export type MoveReason = 'unassigned' | 'several' | 'no-control-plane' | 'failed' | 'unreachable' | 'leaving'
+/** How messages speak of the nodes. */
+export type MoveWords = {
+  /** What all of them are. */
+  node: string
+  /** That one failed. */
+  failed: (node: MovableNode) => string
+  /** Why one should not keep the address, the weakest reason first. */
+  leaving: readonly string[]
+}
+
+export type MoveReason = 'unassigned' | 'several' | 'stranger' | 'failed' | 'unreachable' | 'leaving'
 
 export type Decision =
   | { do: 'stay' }
   /** `problem` is what an operator should know; without it the next probes decide. */
   | { do: 'wait'; problem?: string }
-  | { do: 'move'; to: GuardedNode & { machine: string }; reason: MoveReason; why: string }
+  | { do: 'move'; to: Candidate; reason: MoveReason; why: string }
 
 export type MoveFacts = {
-  nodes: readonly GuardedNode[]
+  /** Of equal ones the first is preferred. */
+  nodes: readonly MovableNode[]
   /** The machines that the cloud has assigned the address to. */
   assigned: readonly string[]
   /** The machine that was the last holder. */
   former: string | undefined
-  /** How long the address has been assigned to a machine that is no control-plane node. */
+  /** How long the address has been assigned to a machine that is none of the nodes. */
   strangerForMs: number
   /** Probes of the address itself since the holder has it; undefined if they would prove nothing. */
   address: ProbeHistory | undefined
   rules: MoveRules
+  words: MoveWords
   /** The node of the guardian that decides. With the address there, it would have to let another one lead. */
   own?: string | undefined
   /** The machines that the cloud refused lately. */
@@ -76,7 +96,7 @@ export const strangerGraceMs = 10_000
 
 const leastSuccesses = 2
 
-type Candidate = GuardedNode & { machine: string }
+type Candidate = MovableNode & { machine: string }
 
 /** What to do about an address that belongs to one machine. Pure. */
 export function planMove(facts: MoveFacts): Decision {
@@ -103,21 +123,21 @@ function planSeveral(facts: MoveFacts): Decision {
 }
 
 function planStranger(facts: MoveFacts): Decision {
-  const { assigned, rules, strangerForMs } = facts
-  const problem = `it is assigned to machine ${assigned[0]}, which is no control-plane node of this cluster`
+  const { assigned, rules, strangerForMs, words } = facts
+  const problem = `it is assigned to machine ${assigned[0]}, which is no ${words.node} of this cluster`
   if (strangerForMs < strangerGraceMs) return { do: 'wait' }
   const to = candidates(facts, rules.successes)[0]
   if (!to) return { do: 'wait', problem: `${problem}; ${nobody(facts, 'no')}` }
-  const why = `machine ${assigned[0]} is no control-plane node`
-  return paused({ do: 'move', to, reason: 'no-control-plane', why }, facts)
+  const why = `machine ${assigned[0]} is no ${words.node}`
+  return paused({ do: 'move', to, reason: 'stranger', why }, facts)
 }
 
-function planHolder(holder: GuardedNode, facts: MoveFacts): Decision {
-  const { rules } = facts
-  const { failures, reason = 'no answer' } = holder.probes
+function planHolder(holder: MovableNode, facts: MoveFacts): Decision {
+  const { rules, words } = facts
+  const { failures } = holder.probes
   const tolerated = toleratedFailures(holder.probes, rules)
   if (failures >= tolerated) {
-    const why = `${failures} probes of the API server on ${holder.name} failed, the last one: ${reason}`
+    const why = words.failed(holder)
     const needed = Math.max(leastSuccesses, rules.successes - Math.floor((failures - tolerated) / 2))
     const to = others(holder, facts, needed)[0] ?? lastResort(without(holder, facts), needed)
     if (!to) return { do: 'wait', problem: `${why}; ${nobody(without(holder, facts), 'no other')}` }
@@ -127,7 +147,7 @@ function planHolder(holder: GuardedNode, facts: MoveFacts): Decision {
   return planReachable(holder, facts) ?? planLeaving(holder, facts) ?? { do: 'stay' }
 }
 
-function planReachable(holder: GuardedNode, facts: MoveFacts): Decision | undefined {
+function planReachable(holder: MovableNode, facts: MoveFacts): Decision | undefined {
   const { address, rules } = facts
   if (address === undefined || address.answeredAtMs === undefined || address.failures === 0) return undefined
   if (address.failures < toleratedFailures(address, rules)) return { do: 'wait' }
@@ -137,10 +157,10 @@ function planReachable(holder: GuardedNode, facts: MoveFacts): Decision | undefi
   return paused({ do: 'move', to, reason: 'unreachable', why }, facts)
 }
 
-function planLeaving(holder: GuardedNode, facts: MoveFacts): Decision | undefined {
+function planLeaving(holder: MovableNode, facts: MoveFacts): Decision | undefined {
   const to = others(holder, facts, facts.rules.successes).find(({ leaving }) => leaving < holder.leaving)
   if (!to) return undefined
-  const why = `node ${holder.name} is ${leavingReasons[holder.leaving]}`
+  const why = `node ${holder.name} is ${facts.words.leaving[holder.leaving]}`
   return paused({ do: 'move', to, reason: 'leaving', why }, facts)
 }
 
@@ -149,11 +169,11 @@ export function toleratedFailures({ formerSuccesses }: ProbeHistory, { failures,
   return formerSuccesses >= successes ? failures : 2 * failures
 }
 
-function without(holder: GuardedNode, facts: MoveFacts): MoveFacts {
+function without(holder: MovableNode, facts: MoveFacts): MoveFacts {
   return { ...facts, nodes: facts.nodes.filter(({ name }) => name !== holder.name) }
 }
 
-function others(holder: GuardedNode, facts: MoveFacts, successes: number): Candidate[] {
+function others(holder: MovableNode, facts: MoveFacts, successes: number): Candidate[] {
   return candidates(without(holder, facts), successes)
 }
 
@@ -186,7 +206,7 @@ function nobody(facts: MoveFacts, no: 'no' | 'no other'): string {
   })
   const unknown = answer.filter(({ machine }) => machine === undefined).map(({ name }) => name)
   const reasons = [...refusals, ...(unknown.length > 0 ? [withoutMachine(unknown)] : [])]
-  return [`${no} control-plane node ${reasons.length > 0 ? 'can take it' : 'answers well'}`, ...reasons].join('; ')
+  return [`${no} ${facts.words.node} ${reasons.length > 0 ? 'can take it' : 'answers well'}`, ...reasons].join('; ')
 }
 
 function withoutMachine(names: string[]): string {

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { movePauseMs } from '../../../controllers/control-plane/move-pause.ts'
-import type { MoveReason } from '../../../controllers/control-plane/move-plan.ts'
+import { movePauseMs } from '../../../controllers/moves/move-pause.ts'
+import type { MoveReason } from '../../../controllers/moves/move-plan.ts'
 
 const nowMs = 1_000_000
 const cooldownMs = 30_000

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { addOutcome, noProbes, type ProbeHistory } from '../../../controllers/control-plane/probe-history.ts'
+import { addOutcome, noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
 
 type Probe = [startedAtMs: number, endedAtMs: number, isWell: boolean]
 

@@ -1,12 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  type GuardedNode,
-  type MoveFacts,
-  planMove,
-  strangerGraceMs,
-} from '../../../controllers/control-plane/move-plan.ts'
-import { noProbes, type ProbeHistory } from '../../../controllers/control-plane/probe-history.ts'
+import { controlPlaneWords } from '../../../controllers/control-plane/control-plane-nodes.ts'
+import { type MovableNode, type MoveFacts, planMove, strangerGraceMs } from '../../../controllers/moves/move-plan.ts'
+import { noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
 
 const answers = (successes: number): ProbeHistory => ({ failures: 0, successes, formerSuccesses: 0, answeredAtMs: 1 })
 const failed = (failures: number, formerSuccesses = 50): ProbeHistory => ({
@@ -21,11 +17,10 @@ const [well, bad, suspect, unknown] = [answers(50), failed(3), failed(2), noProb
 const [excluded, cordoned, deleted] = [1, 2, 3]
 
 /** Node `a` runs on machine `A`; the state of each is its probes, or why it leaves. */
-function nodesOf(states: Record<string, ProbeHistory | [ProbeHistory, number]>): GuardedNode[] {
+function nodesOf(states: Record<string, ProbeHistory | [ProbeHistory, number]>): MovableNode[] {
   return Object.entries(states).map(([name, state]) => {
     const [probes, leaving] = Array.isArray(state) ? state : [state, 0]
-    const endpoint = { address: '192.0.2.1', port: 6443 }
-    return { name, machine: name.toUpperCase(), endpoint, leaving, probes }
+    return { name, machine: name.toUpperCase(), leaving, probes }
   })
 }
 
@@ -38,6 +33,7 @@ const base: MoveFacts = {
   strangerForMs: 0,
   address: undefined,
   rules: { failures: 3, successes: 10 },
+  words: controlPlaneWords,
   refused: new Map(),
   pause: () => undefined,
 }
@@ -127,7 +123,7 @@ const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: 
   ['two have it, nobody is well', { a: bad, b: bad }, { assigned: ['A', 'B'] }, 'problem'],
 
   ['a stranger has it for a moment', { a: well }, { assigned: ['X'] }, 'wait'],
-  ['a stranger has it', { a: well }, { assigned: ['X'], strangerForMs: strangerGraceMs }, 'no-control-plane -> a'],
+  ['a stranger has it', { a: well }, { assigned: ['X'], strangerForMs: strangerGraceMs }, 'stranger -> a'],
   ['a stranger has it, nobody is well', { a: bad }, { assigned: ['X'], strangerForMs: strangerGraceMs }, 'problem'],
 
   [
@@ -147,7 +143,7 @@ for (const [what, states, facts, decision] of rows)
     assert.is(decide(states, facts), decision)
   })
 
-const withoutMachine = (name: string) => (node: GuardedNode) =>
+const withoutMachine = (name: string) => (node: MovableNode) =>
   node.name === name ? { ...node, machine: undefined } : node
 
 const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
