@@ -3,19 +3,24 @@ import { anyCase } from '../settings/formats.ts'
 import type { Format, Reading } from '../settings/setting.ts'
 import { oneOf } from '../settings/words.ts'
 import { softwares } from './announcers.ts'
-import type { LoadBalancer, LoadBalancerDialect, LoadBalancerScheme, Parts } from './setting.ts'
+import type { LoadBalancer, LoadBalancerDialect, LoadBalancerScheme, Parts, Reach } from './setting.ts'
+import type { Software } from './software.ts'
 
-const schemes: Record<string, LoadBalancerScheme> = Object.assign({}, ...softwares.map((software) => software.schemes))
+function schemesOf(all: readonly Software[]): Record<string, LoadBalancerScheme> {
+  return Object.assign({}, ...all.map(({ schemes }) => schemes)) as Record<string, LoadBalancerScheme>
+}
 
 /** Every value of the load balancer setting that every cloud has, with its form and its meaning. */
 export const loadBalancerValues: readonly { written: string; meaning: string }[] = [
   { written: 'none', meaning: 'No load balancing: no addresses, no BGP, no announcing software.' },
-  ...Object.values(schemes),
+  ...Object.values(schemesOf(softwares)),
 ]
 
 /** The format of the load balancer setting in a dialect. */
 export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer> {
-  const known = Object.entries({ ...schemes, ...dialect.managed })
+  const { offers = ['bgp', 'assignment'] } = dialect
+  const offered = softwares.filter(({ needs }) => needs === undefined || offers.includes(needs))
+  const known = Object.entries({ ...schemesOf(offered), ...dialect.managed })
   const right = `one of ${['none', ...known.map(([, scheme]) => scheme.written)].join(', ')}`
   return {
     placeholder: 'url',
@@ -24,12 +29,25 @@ export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer>
       if (given.toLowerCase() === 'none') return { value: { kind: 'none' } }
       const url = URL.parse(given)
       const [, scheme] = known.find(([name]) => url?.protocol === `${name}:`) ?? []
-      if (!url || !scheme) return { right: `${right}${meant(given, known)}` }
+      if (!url || !scheme) return { right: `${right}${lacking(given, offers) ?? meant(given, known)}` }
       const parts = partsOf(url, scheme)
       const reading = 'right' in parts ? parts : scheme.read(parts.value, dialect)
       return 'right' in reading ? { right: `a URL with ${reading.right}; ${right}` } : reading
     },
   }
+}
+
+/** Why a scheme that exists cannot be chosen: the cloud lacks what its software needs. */
+function lacking(given: string, offers: readonly Reach[]): string | undefined {
+  const scheme = given.toLowerCase().split(':')[0] ?? ''
+  const { needs } = softwares.find(({ schemes }) => scheme in schemes) ?? {}
+  if (needs === undefined || offers.includes(needs)) return undefined
+  return `; ${scheme} needs ${reaches[needs]}, which this cloud does not offer`
+}
+
+const reaches: Record<Reach, string> = {
+  bgp: 'BGP sessions of nodes',
+  assignment: 'addresses that are assigned to machines',
 }
 
 /** A scheme that is written almost as the given one, for the message. */

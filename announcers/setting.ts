@@ -14,11 +14,16 @@ export type LoadBalancer =
   /** `namespace` is that of calico-node. */
   | { kind: 'calico'; namespace: string }
   | { kind: 'kube-vip' }
+  /** `isProbed`: we probe the nodes ourselves, beside what Kubernetes says of them. */
+  | { kind: 'assign'; isProbed: boolean }
   | { kind: 'empty'; ipAnnotation: string | undefined }
   | ManagedLoadBalancer
 
 /** Managed load balancers of the cloud: the scheme that chose them, and where new ones are created. */
 export type ManagedLoadBalancer = { kind: 'managed'; scheme: string; location: string }
+
+/** How the network learns where an address is: by BGP sessions of nodes, or because the cloud assigns it to one machine. */
+export type Reach = 'bgp' | 'assignment'
 
 /** What the setting chooses, for people. */
 export function nameOfChoice(chosen: LoadBalancer): string {
@@ -27,6 +32,8 @@ export function nameOfChoice(chosen: LoadBalancer): string {
 
 /** How the load balancer setting differs between dialects. */
 export type LoadBalancerDialect = {
+  /** What the cloud offers to announcing software; everything by default. */
+  offers?: readonly Reach[]
   /** What `metallb:///<namespace>/` means when no name follows. */
   namespaceAlone: 'crd' | 'undecided'
   /** The schemes of the cloud's managed load balancers. */

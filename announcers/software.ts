@@ -2,7 +2,7 @@ import type { Rule } from '../kube/rbac-rule.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { RequestAnnotations } from '../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from './announcer.ts'
-import type { LoadBalancer, LoadBalancerScheme } from './setting.ts'
+import type { LoadBalancer, LoadBalancerScheme, Reach } from './setting.ts'
 
 /** How MetalLB's objects of a dialect were marked by its predecessor. */
 export type AnnouncerMarks = {
@@ -19,6 +19,8 @@ export type AnnouncerMarks = {
 export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> = {
   /** The schemes of the load balancer setting that choose it. */
   schemes: Readonly<Record<string, LoadBalancerScheme>>
+  /** What it needs of the cloud; absent where it needs nothing. */
+  needs?: Reach
   /** What the setting is then. */
   kinds: readonly Kind[]
   /** Its annotations of Services, for the reference. */

@@ -123,7 +123,6 @@ export type Context = {
   vendor: Pick<
     CloudProvider,
     | 'project'
-    | 'projectSetting'
     | 'marks'
     | 'announcerMarks'
     | 'policy'

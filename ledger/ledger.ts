@@ -6,7 +6,7 @@ import { type AdoptionMark, adoptionMark } from './sweep/adoption-mark.ts'
 import { type ClusterSigns, type ClusterSignsDeps, clusterSigns, haltReason } from './sweep/cluster-signs.ts'
 import { ledgerMap } from './sweep/ledger-map.ts'
 import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './sweep/project-check.ts'
-import { confirmProjectCommand, isProjectConfirmed } from './sweep/project-plan.ts'
+import { confirmProjectCommand, isProjectConfirmed, projectText } from './sweep/project-plan.ts'
 import type { LossConfirmation } from './sweep/sweep.ts'
 import { requestsInFlight } from './record/requests-in-flight.ts'
 import { type IpAddress, canonicalIpAddress } from '../lib/ip-address.ts'
@@ -52,7 +52,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
   const name = names.ledgerConfigMap
   const monotonicMs = () => performance.now()
   const map = ledgerMap({ client, namespace, name, monotonicMs })
-  const mark = adoptionMark({ map, project: vendor.project, identity, leader: leaderReader(options), monotonicMs })
+  const mark = adoptionMark({ map, project: vendor.project.id, identity, leader: leaderReader(options), monotonicMs })
   const scheme = { ...vendor.marks, cluster }
   const signs = makeSigns(options, { map, scheme, monotonicMs })
   const at = { namespace, name }
@@ -118,7 +118,7 @@ function makeProjectCheck(
   const check = projectCheck({
     map,
     at,
-    project: { id: vendor.project, setting: vendor.projectSetting },
+    project: vendor.project,
     cluster,
     held: async (signal) =>
       (await listAll(client, elasticIPs, { signal })).flatMap((record) => reservationIdOf(record) ?? []),
@@ -136,18 +136,19 @@ function lossConfirmation(
   { map, at }: Pick<ProjectCheckOptions, 'map' | 'at'>,
 ): LossConfirmation {
   const { project } = vendor
+  const { id } = project
   const recorder = events.of('service-controller')
   return {
-    isGiven: async (signal) => isProjectConfirmed(await map.read(signal), project),
+    isGiven: async (signal) => isProjectConfirmed(await map.read(signal), id),
     async end(signal) {
       const stored = await map.recent(signal)
-      if (isProjectConfirmed(stored, project)) await map.change(stored, { project }, signal)
+      if (isProjectConfirmed(stored, id)) await map.change(stored, { project: id }, signal)
     },
     async warn(signal) {
       const message =
-        `project ${project} lists none of the reservations of this cluster: nothing is written off. ` +
-        `If they are really gone, run: ${confirmProjectCommand({ at, project })}`
-      log.error({ project }, message)
+        `${projectText(project)} lists none of the reservations of this cluster: nothing is written off. ` +
+        `If they are really gone, run: ${confirmProjectCommand({ at, project: id })}`
+      log.error({ project: id }, message)
       const stored = await map.recent(signal)
       if (stored) recorder.record(stored, { type: 'Warning', reason: 'OtherProject', message })
     },

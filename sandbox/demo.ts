@@ -92,7 +92,7 @@ async function deleteServices(sandbox: Sandbox): Promise<void> {
 async function addMachine(sandbox: Sandbox): Promise<void> {
   printHeading('When a machine joins the cluster, its node gets a provider ID, its addresses and its BGP routers')
   const { cloud, project, dialect } = sandbox.stage
-  const { scheme, routerAnnotation } = dialectExamples[dialect]
+  const { scheme, routerAnnotation = '' } = dialectExamples[dialect]
   cloud.control.devices.add({ project, hostname: 'worker-0' })
   await showKubectl(sandbox.stage, ['create', '-f', '-'], node('worker-0'))
   const taints = ['get', 'node', 'worker-0', '-o', 'jsonpath={.spec.taints[*].key}']

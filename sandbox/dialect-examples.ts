@@ -12,8 +12,8 @@ export type DialectExamples = {
   configMap?: { namespace: string; name: string }
   /** How the provider ID of a machine begins. */
   scheme: string
-  /** The Node annotation that holds the address of the node's first router. */
-  routerAnnotation: string
+  /** The Node annotation that holds the address of the node's first router; absent where nodes have none. */
+  routerAnnotation?: string
 }
 
 export const dialectExamples: Record<DialectName, DialectExamples> = {
@@ -44,5 +44,13 @@ export const dialectExamples: Record<DialectName, DialectExamples> = {
     },
     scheme: 'cherryservers://',
     routerAnnotation: 'cherryservers.com/bgp-peers-0-peer-ip',
+  },
+  hetzner: {
+    otherLocation: { name: 'Helsinki', code: 'hel1', annotations: { 'eip-admission.dev/location': 'hel1' } },
+    mistake: {
+      annotations: { 'eip-admission.dev/location': 'hell', 'eip-admission.dev/locaton': 'hel1' },
+      hint: 'did you mean "hel1"',
+    },
+    scheme: 'hcloud://',
   },
 }

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { startCherryServers } from './clouds/cherry-servers/server.ts'
 import type { Json } from './clouds/control.ts'
 import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
+import { startHetzner } from './clouds/hetzner/server.ts'
 import type { DialectName } from './dialect-names.ts'
 
 /** The access to an account that the product is configured with: the URL of the API, the project and its token. */
@@ -50,6 +51,14 @@ export const dialects = {
     defaultLocation: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     isOrdered: ({ type }: Json) => type === 'floating-ip',
   },
+  hetzner: {
+    cloudName: 'Hetzner Cloud',
+    provider: 'hetzner',
+    env: ({ token }: Access) => ({ HCLOUD_TOKEN: token, HCLOUD_LOAD_BALANCER: 'empty://' }),
+    open: openHetzner,
+    defaultLocation: { HCLOUD_LOCATION: 'fsn1' },
+    isOrdered: ({ type }: Json) => type === 'ipv4',
+  },
 } as const satisfies Record<DialectName, object>
 
 export type { DialectName }
@@ -88,6 +97,15 @@ async function openCherryServers({ readOnly, other }: OpenOptions = {}) {
     callLimit,
   })
   return { cloud, project: String(id), token }
+}
+
+async function openHetzner({ readOnly, other }: OpenOptions = {}) {
+  const token = newToken()
+  const others = other ? [{ id: Number(other.project), token: other.token }] : []
+  const tokens = [...tokensFor(1, token, readOnly), ...others.map(tokenOfOther)]
+  // A new project may have ten; the examples and tests need more.
+  const cloud = await startHetzner({ tokens, quota: 200, actionMs: 300 })
+  return { cloud, project: '1', token }
 }
 
 function tokenOfOther<Id>({ id, token }: { id: Id; token: string }) {

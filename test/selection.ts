@@ -1,5 +1,5 @@
 // Which test files run, in which dialects, and which of their tests.
-import { type DialectName, dialectNames } from '../sandbox/dialect-names.ts'
+import { type DialectName, bgpDialectNames, dialectNames } from '../sandbox/dialect-names.ts'
 import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.ts'
 
 /**
@@ -53,7 +53,7 @@ export function isRigged({ file }: Run): boolean {
 /** The dialects of a file in a folder `matrix`, as its row says; all of them without a row. */
 export function dialectsOf(file: string): DialectsOfFile {
   const name = file.slice(file.indexOf('matrix/') + 'matrix/'.length).replace('.test.ts', '')
-  return dialectsByFile[name] ?? { complete: dialectNames }
+  return dialectsByFile[name] ?? { complete: bgpDialectNames }
 }
 
 /** Whether a file is in a folder of this name. */

@@ -1,6 +1,7 @@
 import { CloudError } from '../ports/cloud.ts'
 import type { VendorHttp } from '../http/client.ts'
-import { type SharedRead, sharedRead } from '../../lib/shared-read.ts'
+import { sharedList } from '../http/shared-list.ts'
+import type { SharedRead } from '../../lib/shared-read.ts'
 import { type Address, parseAddress } from './parse-address.ts'
 import { parseServer, type Server } from './parse-server.ts'
 import { type List, wholeList } from './whole-list.ts'
@@ -11,9 +12,6 @@ export type Project = { http: VendorHttp; id: string; servers: SharedRead<Server
 /** What to check when the cloud refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }
 
-/** Within this time the calls for all machines of one round begin. */
-const recentMs = 2_000
-
 /** A project; nothing has been read yet. */
 export function projectAt(http: VendorHttp, id: string): Project {
   const listed = <T>(list: Pick<List, 'name' | 'query'> & { of: string }, parse: (item: unknown) => T | undefined) => {
@@ -21,13 +19,7 @@ export function projectAt(http: VendorHttp, id: string): Project {
     const whole = { name, path: ['projects', id, of], query, hints: projectHints }
     const read = async (signal: AbortSignal) =>
       (await wholeList(http, whole, signal)).flatMap((item) => parse(item) ?? [])
-    const abandonedError = (cause: unknown) =>
-      new CloudError(`reading the ${name} of project ${id} of Cherry Servers was canceled`, {
-        fault: 'unavailable',
-        outcome: 'nothing',
-        cause,
-      })
-    return sharedRead({ read, recentMs, abandonedError })
+    return sharedList({ what: `the ${name} of project ${id} of Cherry Servers`, read })
   }
   return {
     http,

@@ -19,7 +19,7 @@ export function makeBgp(loadBalancer: LoadBalancer, dialect: DialectBgp): Bgp {
   const software = softwareOf(loadBalancer)
   const { project, selector = [], names, maxPrefixes, outdated = [] } = dialect
   return {
-    isOn: software !== undefined,
+    isOn: software !== undefined && software.needs !== 'assignment',
     project,
     selector,
     maxPrefixes,

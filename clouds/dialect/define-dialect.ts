@@ -24,10 +24,9 @@ export type DialectPredecessor = {
   secret: { namespace: string; name: string; key: string }
 }
 
-/** The settings of a dialect. Commands ask for the three that each has; the others are known in its folder alone. */
+/** The settings of a dialect. Commands ask for the two that each has; the others are known in its folder alone. */
 type DialectRows = SettingsTable & {
   apiKey: Setting<Secret>
-  projectId: Setting<string>
   loadBalancer: Setting<LoadBalancer>
 }
 
@@ -65,7 +64,7 @@ export type Dialect = DialectFacts & {
 }
 
 /** The values of the settings that every dialect has. */
-export type CloudValues = ClusterSettings & { apiKey: Secret; projectId: string; loadBalancer: LoadBalancer }
+export type CloudValues = ClusterSettings & { apiKey: Secret; loadBalancer: LoadBalancer }
 
 /** A dialect and its typed settings. */
 export type CloudSettings = { dialect: Dialect; settings: CloudValues }

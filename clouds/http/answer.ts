@@ -43,18 +43,21 @@ async function boundedText(response: ReceivedResponse): Promise<string | undefin
 }
 
 /** How long the cloud asks us to wait: Retry-After in seconds or as a date, else the end of the rate limit's window. */
-export function retryAfterMs(headers: ResponseHeaders, localNow: number): number | undefined {
+export function retryAfterMs(
+  headers: ResponseHeaders,
+  { localNow, resetIsWait }: { localNow: number; resetIsWait: boolean },
+): number | undefined {
   // By the cloud's own clock if it sends a date: ours may be wrong by more than the wait.
   const now = dateMs(headers.get('date')) ?? localNow
-  const waitMs = (retryAt(headers, now) ?? now) - now
+  const reset = secondsMs(headers.get('x-ratelimit-reset') ?? headers.get('ratelimit-reset'))
+  const waitMs = (retryAt(headers, now) ?? (resetIsWait ? reset : undefined) ?? now) - now
   return waitMs > 0 ? waitMs : undefined
 }
 
 function retryAt(headers: ResponseHeaders, now: number): number | undefined {
   const after = headers.get('retry-after')
   const waitMs = secondsMs(after)
-  if (waitMs !== undefined) return now + waitMs
-  return dateMs(after) ?? secondsMs(headers.get('x-ratelimit-reset') ?? headers.get('ratelimit-reset'))
+  return waitMs === undefined ? dateMs(after) : now + waitMs
 }
 
 function secondsMs(value: string | null): number | undefined {

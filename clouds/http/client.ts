@@ -140,7 +140,7 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
 
 /** It is shown to people, so it may only be what such ids are. */
 function vendorRequestId(headers: ResponseHeaders): string | undefined {
-  const id = headers.get('x-request-id')
+  const id = headers.get('x-request-id') ?? headers.get('x-correlation-id')
   return id !== null && /^[\w.:/+=-]{1,128}$/.test(id) ? id : undefined
 }
 

@@ -16,7 +16,7 @@ export type CallFacts = {
 }
 
 /** A refusal with the vendor's own text, of the call with this name. */
-export type Refusal = { name: string; status: number; text: string | undefined }
+export type Refusal = { name: string; status: number; text: string | undefined; body: unknown }
 
 /** How to read a vendor's refusals. */
 export type ErrorFormat = {
@@ -24,11 +24,14 @@ export type ErrorFormat = {
   errorText(body: unknown): string | undefined
   /** The fault, if the status alone does not decide it. */
   fault?: ((refusal: Refusal) => Fault | undefined) | undefined
+  /** Whether the end of the rate limit's window is when the next call is allowed; it is by default. */
+  resetIsWait?: boolean | undefined
 }
 
 /** The error of a call that the cloud, or a proxy before it, refused. */
 export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFormat): CloudError {
   const { status, headers, body } = raw
+  const { resetIsWait = true } = format
   const vendorMessage =
     isVendorBody(body) && body.kind === 'json' ? vendorText(format.errorText(body.value), facts) : undefined
   const fault = faultOf(facts, raw, { text: vendorMessage, format })
@@ -39,7 +42,10 @@ export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFo
   return new CloudError(message, {
     fault,
     outcome,
-    retryAfterMs: fault === 'rate-limit' || status === 503 ? retryAfterMs(headers, Date.now()) : undefined,
+    retryAfterMs:
+      fault === 'rate-limit' || status === 503
+        ? retryAfterMs(headers, { localNow: Date.now(), resetIsWait })
+        : undefined,
   })
 }
 
@@ -97,7 +103,10 @@ function faultOf(
   if (status === 429) return 'rate-limit'
   // A proxy's 403 or 404 does not prove that we lack rights or that an object is gone.
   if (!isVendorBody(body)) return 'unavailable'
-  return format.fault?.({ name: facts.name, status, text }) ?? faultOfStatus(status)
+  return (
+    format.fault?.({ name: facts.name, status, text, body: body.kind === 'json' ? body.value : undefined }) ??
+    faultOfStatus(status)
+  )
 }
 
 function faultOfStatus(status: number): Fault {

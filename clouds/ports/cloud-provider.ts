@@ -22,9 +22,7 @@ export type CloudProvider = {
   controlPlaneBalancer?: { id: string; port?: number } | undefined
   bgp: Bgp
   /** The project that owns our reservations. Another project is another ledger. */
-  project: string
-  /** The names of the setting of the project. */
-  projectSetting: string
+  project: CloudProject
   marks: Omit<MarkScheme, 'cluster'>
   policy: Policy
   loadBalancer: LoadBalancer
@@ -33,6 +31,16 @@ export type CloudProvider = {
   managedBalancers?: ManagedBalancers
   /** One warning for each feature that the settings request and this version does not have. */
   unsupported: string[]
+}
+
+/** The project that the settings name. */
+export type CloudProject = {
+  /** Its id; where a cloud has none, a word for every project. */
+  id: string
+  /** Where an operator sets it. */
+  setting: string
+  /** The token alone decides it, and no answer of the cloud names it: only its reservations show which one it is. */
+  isOfToken?: true
 }
 
 /** The managed load balancers of a cloud, with what the dialect decides about them. */

@@ -1,10 +1,10 @@
+import type { CloudProject } from '../../clouds/ports/cloud-provider.ts'
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import type { LedgerMap } from './ledger-map.ts'
 import {
-  type ConfiguredProject,
   type OtherProject,
   type ProjectPlan,
   type ProjectSeen,
@@ -19,7 +19,7 @@ type ProjectEvent = { type: 'Normal' | 'Warning'; reason: 'OtherProject' | 'Proj
 export type ProjectCheckOptions = {
   map: LedgerMap
   at: ProjectSeen['at']
-  project: ConfiguredProject
+  project: CloudProject
   cluster: string
   /** The reservations that the records have now, past every cache. */
   held: (signal: AbortSignal) => Promise<string[]>
@@ -67,7 +67,8 @@ export function projectCheck(options: ProjectCheckOptions): ProjectCheck {
       const remembered = rememberedProject(now)
       // Without an entry, what this process has seen counts: somebody may have deleted the ConfigMap.
       if (remembered === undefined) return problem()
-      return remembered === project.id ? undefined : reasonOf(otherProject({ project, at, remembered }))
+      if (remembered === project.id) return project.isOfToken ? problem() : undefined
+      return reasonOf(otherProject({ project, at, remembered }))
     },
     async run(work, signal) {
       while (!signal.aborted) {
@@ -92,8 +93,11 @@ function comparison(options: ProjectCheckOptions & { clock: Clock }): Pick<Proje
       plan === undefined ? `whether ${project.id} is the project of the ledger was not read yet` : reasonOf(plan),
     async check(signal) {
       const stored = await map.read(signal)
-      const facts = await factsOf(options, stored, signal)
-      const next = planProject({ project, at, map: stored, cluster, ...facts })
+      // This process keeps its token: what it has shown needs no further list.
+      const isShown = plan?.kind === 'ours' || plan?.kind === 'remember'
+      const named = isShown ? { id: project.id, setting: project.setting } : project
+      const facts = await factsOf({ ...options, project: named }, stored, signal)
+      const next = planProject({ project: named, at, map: stored, cluster, ...facts })
       if (next.kind === 'remember') {
         // The id of a ledger that exists changes with its signs, and only there.
         const entries = { ...(!stored && { cluster }), project: project.id }
@@ -139,11 +143,11 @@ async function watchWhileOurs(
 
 /** What the plan needs beside the ConfigMap, which says all where it has the project. */
 async function factsOf(
-  { held: readHeld, list }: ProjectCheckOptions,
+  { held: readHeld, list, project }: ProjectCheckOptions,
   stored: ConfigMap | undefined,
   signal: AbortSignal,
 ): Promise<Pick<ProjectSeen, 'held' | 'listed'>> {
-  if (rememberedProject(stored) !== undefined) return { held: [], listed: undefined }
+  if (rememberedProject(stored) !== undefined && !project.isOfToken) return { held: [], listed: undefined }
   const held = await readHeld(signal)
   if (held.length === 0) return { held, listed: undefined }
   try {

@@ -1,16 +1,10 @@
+import type { CloudProject } from '../../clouds/ports/cloud-provider.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { confirmProjectAnnotation } from '../record/names.ts'
 
-/** The project that the settings name. */
-export type ConfiguredProject = {
-  id: string
-  /** Where an operator sets it. */
-  setting: string
-}
-
 export type ProjectSeen = {
-  project: ConfiguredProject
+  project: CloudProject
   /** Where the ledger's ConfigMap is, whether it exists or not. */
   at: { namespace: string; name: string }
   map: ConfigMap | undefined
@@ -36,23 +30,27 @@ export type OtherProject = { kind: 'other'; what: string; remedy: string }
  *
  * | the ledger remembers   | and                                              | plan     |
  * | ---------------------- | ------------------------------------------------ | -------- |
- * | this project           |                                                  | ours     |
+ * | this project           | the settings name it, or a person confirmed it   | ours     |
  * | another one, or none   | a person has confirmed this one                  | remember |
  * | another one            | otherwise                                        | other    |
- * | none                   | no record has a reservation                      | remember |
- * | none                   | the project has a reservation of ours            | remember |
- * | none                   | the project has none of ours                     | other    |
- * | none                   | the project could not be read                    | unread   |
+ * | this one, or none      | no record has a reservation                      | remember |
+ * | this one, or none      | the project has a reservation of ours            | remember |
+ * | this one, or none      | the project has none of ours                     | other    |
+ * | this one, or none      | the project could not be read                    | unread   |
+ *
+ * Where the token decides the project, every project of the cloud has one name, so only its reservations tell.
  */
 export function planProject(seen: ProjectSeen): ProjectPlan {
   const { project, at, map, held, listed, cluster } = seen
-  if (map?.data?.['project'] === project.id) return { kind: 'ours' }
+  const isConfirmed = isProjectConfirmed(map, project.id)
+  const isSure = isConfirmed || !project.isOfToken
+  if (map?.data?.['project'] === project.id && isSure) return { kind: 'ours' }
   const remembered = rememberedProject(map)
-  if (remembered === project.id || isProjectConfirmed(map, project.id)) return { kind: 'remember' }
-  if (remembered !== undefined) return otherProject({ project, at, remembered })
+  if (isConfirmed || (remembered === project.id && isSure)) return { kind: 'remember' }
+  if (remembered !== undefined && remembered !== project.id) return otherProject({ project, at, remembered })
   if (held.length === 0) return { kind: 'remember' }
   const owner = `the ledger of this cluster has ${held.length} reservations`
-  const named = `project ${project.id} (${project.setting})`
+  const named = `${projectText(project)} (${project.setting})`
   if (listed === undefined) {
     return { kind: 'unread', what: `${owner}, and whether they are in ${named} could not be read yet: ${nothing}` }
   }
@@ -75,21 +73,22 @@ export function isProjectConfirmed(map: ConfigMap | undefined, project: string):
 }
 
 /** The configured project is not the one that the ledger remembers. */
-export function otherProject(of: {
-  project: ConfiguredProject
-  at: ProjectSeen['at']
-  remembered: string
-}): OtherProject {
+export function otherProject(of: { project: CloudProject; at: ProjectSeen['at']; remembered: string }): OtherProject {
   const { project, remembered } = of
   const what =
-    `the ledger of this cluster belongs to project ${remembered}, but the settings name project ${project.id} ` +
+    `the ledger of this cluster belongs to project ${remembered}, but the settings name ${projectText(project)} ` +
     `(${project.setting}): ${nothing}`
   return { kind: 'other', what, remedy: remedyOf(of, `project ${remembered}`) }
 }
 
 function remedyOf({ project, at }: Pick<ProjectSeen, 'project' | 'at'>, former: string): string {
   const confirm = confirmProjectCommand({ at, project: project.id })
-  return `restore ${former} and its token in the settings; or, to use project ${project.id} from now on, run: ${confirm}`
+  return `restore ${former} and its token in the settings; or, to use ${projectText(project)} from now on, run: ${confirm}`
+}
+
+/** A project, for a sentence. */
+export function projectText({ id, isOfToken }: CloudProject): string {
+  return isOfToken ? 'the project of the token' : `project ${id}`
 }
 
 /** A plan as a reason; undefined if the project is the ledger's. */

@@ -1,4 +1,4 @@
-import type { DialectName } from '../dialects.ts'
+import type { BgpDialectName } from '../dialect-names.ts'
 
 /** The routers of a provider, and the BGP facts of its machines. */
 export type Provider = {
@@ -27,4 +27,4 @@ export const providers = {
   'equinix-metal': equinixMetal,
   packet: equinixMetal,
   'cherry-servers': cherryServers,
-} as const satisfies Record<DialectName, Provider>
+} as const satisfies Record<BgpDialectName, Provider>

@@ -46,7 +46,7 @@ test('its settings are read, with their mistakes', () => {
   assert.equal([cloud.dialect.name, cluster.maxAddresses, warnings], ['toy-cloud', 7, []])
   assert.throws(() => serveSettings({ flags, env: {} }), /TOY_API_KEY/)
   assert.throws(() => serveSettings({ flags: { ...flags, '--metro': 'da' }, env }), /not a setting of Toy Cloud/)
-  assert.throws(() => serveSettings({ flags: { '--cloud-provider': 'tycloud' }, env }), /cherry-servers or toycloud/)
+  assert.throws(() => serveSettings({ flags: { '--cloud-provider': 'tycloud' }, env }), /hcloud or toycloud/)
 })
 
 test('the commands, the chart, the rights and the reference know it', () => {
@@ -66,7 +66,7 @@ async function cluster() {
   harness.setProject()
   harness.setAdoptionMark()
   const process = harness.process('a', {
-    account: { project: vendor.project, cloud: toyProject },
+    account: { project: vendor.project.id, cloud: toyProject },
     announcer: announcerOf(vendor.loadBalancer, vendor.announcerMarks),
   })
   const locations = await vendor.cloud.locations(neverAborted)

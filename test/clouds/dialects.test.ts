@@ -5,12 +5,14 @@ import { dialects } from '../../clouds/dialects.ts'
 import { cherryServers } from '../../clouds/cherry-servers/settings.ts'
 import { equinixMetal } from '../../clouds/equinix-metal/settings.ts'
 import { packet } from '../../clouds/equinix-metal/packet/settings.ts'
+import { hetznerCloud } from '../../clouds/hetzner/settings.ts'
 import { readSettings } from '../../settings/resolve.ts'
 import type { Sources } from '../../settings/resolve.ts'
 import type { Setting, SettingsTable } from '../../settings/setting.ts'
 import {
   type Promised,
   cherryServersContract,
+  hetznerContract,
   equinixMetalContract,
   packetContract,
   required,
@@ -20,6 +22,7 @@ const contracts: Record<string, Record<string, Promised>> = {
   'equinix-metal': equinixMetalContract,
   packet: packetContract,
   'cherry-servers': cherryServersContract,
+  hetzner: hetznerContract,
 }
 
 const none: Sources = { flags: {}, env: {} }
@@ -175,7 +178,7 @@ for (const [name, given, as] of announcers) {
 
 test('the configuration file is where predecessors kept it', () => {
   assert.equal(
-    dialects.map(({ predecessors: [first] }) => first && `${first.secret.namespace}/${first.secret.name}`),
+    dialects.flatMap(({ predecessors: [first] }) => (first ? `${first.secret.namespace}/${first.secret.name}` : [])),
     ['kube-system/metal-cloud-config', 'kube-system/packet-cloud-config', 'kube-system/cherry-cloud-config'],
   )
 })
@@ -188,6 +191,17 @@ test("Equinix Metal's managed load balancers are refused in other dialects", () 
     )
     assert.match(problems[0]?.right ?? '', 'kube-vip://')
     assert.not.match(problems[0]?.right ?? '', 'emlb')
+  }
+})
+
+test('where the cloud has no BGP, software that needs it is refused with the reason', () => {
+  const { rows } = hetznerCloud
+  for (const given of ['metallb:///', 'kube-vip://', 'cilium:///']) {
+    const sources = { ...none, flags: { '--loadbalancer': given } }
+    const { problems } = readSettings({ loadBalancer: rows.loadBalancer }, sources)
+    const scheme = given.split(':')[0]
+    assert.match(problems[0]?.right ?? '', `; ${scheme} needs BGP sessions of nodes, which this cloud does not offer`)
+    assert.not.match(problems[0]?.right ?? '', 'calico:')
   }
 })
 

@@ -181,6 +181,7 @@ const tagSettings = {
   'equinix-metal': 'METAL_EIP_TAG',
   packet: 'PACKET_EIP_TAG',
   'cherry-servers': 'CHERRY_FIP_TAG',
+  hetzner: 'HCLOUD_FIP_LABEL',
 }
 
 for (const flags of [[], ['--only=control-plane']])

@@ -22,11 +22,14 @@ const images = {
   'equinix-metal': 'quay.io/equinix-oss/cloud-provider-equinix-metal:v3.8.1',
   packet: 'packethost/packet-ccm:v1.1.0',
   'cherry-servers': 'ghcr.io/cherryservers/cloud-provider-cherry:v1.35.2',
+  hetzner: 'it replaces no program',
 }
 const uid = await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')
 const { workload, secret, finalizers, provider } = predecessor
 const [place = ''] = Object.values(dialect.here)
-const placeField = { 'equinix-metal': 'metro', packet: 'facility', 'cherry-servers': 'region' }[dialect.name]
+const placeField = { 'equinix-metal': 'metro', packet: 'facility', 'cherry-servers': 'region', hetzner: 'location' }[
+  dialect.name
+]
 
 type Ran = { stdout: string; stderr: string; code: number }
 

@@ -190,3 +190,20 @@ export const cherryServersContract = {
     switches,
   ),
 }
+
+export const hetznerContract = {
+  apiKey: row([undefined, 'HCLOUD_TOKEN', 'token'], required, texts),
+  baseUrl: row(['--base-url', 'HCLOUD_ENDPOINT', 'endpoint'], 'https://api.hetzner.cloud/v1', urls),
+  location: row(['--location', 'HCLOUD_LOCATION', 'location'], undefined, texts),
+  loadBalancer: row(['--loadbalancer', 'HCLOUD_LOAD_BALANCER', 'loadbalancer'], none, {
+    one: 'assign:///?probe=off',
+    other: 'empty://',
+  }),
+  fipLabel: row(['--fip-label', 'HCLOUD_FIP_LABEL', 'fipLabel'], undefined, { one: 'k8s=cp', other: 'k8s' }),
+  apiServerPort: row(['--api-server-port', 'HCLOUD_API_SERVER_PORT', 'apiServerPort'], 0, numbers),
+  fipHealthCheckUseHostIp: row(
+    ['--fip-health-check-use-host-ip', 'HCLOUD_FIP_HEALTH_CHECK_USE_HOST_IP', 'fipHealthCheckUseHostIP'],
+    false,
+    switches,
+  ),
+}

@@ -1,6 +1,6 @@
 // How the machines of each dialect speak BGP, and which versions of MetalLB its users have.
 import type { Fault } from '../../sandbox/clouds/faults.ts'
-import type { DialectName } from '../../sandbox/dialects.ts'
+import type { BgpDialectName } from '../../sandbox/dialect-names.ts'
 import type { MetallbVersion } from '../../sandbox/metallb/build.ts'
 import type { MetallbMode } from '../../sandbox/rig/metallb-args.ts'
 import { type Provider, providers } from '../../sandbox/rig/providers.ts'
@@ -68,7 +68,7 @@ const metal = {
 } as const satisfies Partial<BgpFacts>
 
 /** Each dialect has the versions of MetalLB that its users have; together they have every version. */
-const facts: Record<DialectName, BgpFacts> = {
+const facts: Record<BgpDialectName, BgpFacts> = {
   'equinix-metal': {
     ...metal,
     provider: providers['equinix-metal'],
@@ -135,7 +135,7 @@ const facts: Record<DialectName, BgpFacts> = {
 }
 
 /** The BGP facts of a dialect. */
-export function bgpFacts(name: DialectName): BgpFacts {
+export function bgpFacts(name: BgpDialectName): BgpFacts {
   return facts[name]
 }
 

@@ -1,8 +1,11 @@
 // In what the dialects differ, as far as tests of the whole product need it.
 import { createHash } from 'node:crypto'
+import { marksOf } from '../../clouds/hetzner/labels.ts'
+import { fieldsOf } from '../../clouds/http/loose-json.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { AccountControl, Json } from '../../sandbox/clouds/control.ts'
 import { type Access, type DialectName, dialects } from '../../sandbox/dialects.ts'
+import { hasBgp } from '../../sandbox/dialect-names.ts'
 import { type BgpFacts, bgpFacts } from './dialect-bgp.ts'
 import { type Ordered, command, orderFrom } from './vendor-api.ts'
 
@@ -46,6 +49,8 @@ export type Dialect = {
   setGrants?: (controlUrl: string, grants: { mode: 'at-once' } | { mode: 'late'; afterMs: number }) => Promise<void>
   /** Allows the calls of this many machines, because the cloud limits each machine; absent without such a limit. */
   callFrom?: (controlUrl: string, machines: number) => Promise<void>
+  /** The call that lists the reservations, where it is not that of the older clouds. */
+  listing?: string
   /** The calls that read the locations at a start. */
   places: string[]
   /** The cloud's messages at the quota, and for an unknown key. */
@@ -153,11 +158,58 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
       tags: Object.entries(tags ?? {}).map(([name, value]) => `${name}=${value}`),
     }),
   },
+  hetzner: {
+    cloudName: 'Hetzner Cloud',
+    apiKey: 'HCLOUD_TOKEN',
+    loadBalancer: 'HCLOUD_LOAD_BALANCER',
+    here: { HCLOUD_LOCATION: 'fsn1' },
+    place: 'fsn1',
+    placeSetting: { name: 'HCLOUD_LOCATION', other: 'hel1' },
+    misspelt: {
+      place: 'fsn',
+      expected: ['"fsn" is not a known location, did you mean "fsn1"?', 'known: ', 'hel1 (Helsinki)'],
+    },
+    elsewhere: { annotation: 'eip-admission.dev/location', place: 'hel1' },
+    controlPlaneService: 'eip-admission-kubernetes-external',
+    prefix: 'eip-admission.dev/',
+    scheme: 'hcloud',
+    usage: 'usage=eip-admission',
+    separator: '/',
+    mark: 'PUT /floating_ips/{id}',
+    burst: 120,
+    listing: 'GET /floating_ips',
+    places: ['GET /locations'],
+    words: { quota: 'Floating IP limit exceeded', unauthorized: 'unable to authenticate' },
+    async order({ url, token }, tags = []) {
+      const labels = Object.fromEntries(tags.map(nameAndValue))
+      const answer = await fetch(`${url}/floating_ips`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({ type: 'ipv4', home_location: 'fsn1', labels }),
+      })
+      const { floating_ip } = (await answer.json()) as { floating_ip: { id: number; ip: string } }
+      return { id: String(floating_ip.id), address: floating_ip.ip }
+    },
+    reservation: ({ id, ip, home_location, labels }) => ({
+      id: String(id),
+      address: typeof ip === 'string' ? ip : null,
+      state: 'created',
+      place: fieldOf(home_location, 'name') ?? '',
+      tags: Object.entries(marksOf(fieldsOf(labels))).map(([name, value]) => `${name}=${value}`),
+    }),
+  },
 }
 
 /** The facts of a dialect. */
 export function dialectOf(name: DialectName): Dialect {
-  return { name, ...table[name], bgp: bgpFacts(name) }
+  return {
+    name,
+    ...table[name],
+    get bgp() {
+      if (hasBgp(name)) return bgpFacts(name)
+      throw new Error(`${name} has no BGP, so this test is not for it`)
+    },
+  }
 }
 
 /** The tag of a reservation that names its Service. */

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import type { KubeClient } from '../../kube/client.ts'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
+import { hasBgp } from '../../sandbox/dialect-names.ts'
 import type { DialectName } from '../../sandbox/dialects.ts'
 import { startControlPlane } from '../../sandbox/control-plane/start.ts'
 import type { Product, ProductOptions } from '../../sandbox/product.ts'
@@ -103,7 +104,7 @@ export async function openStage<D extends DialectName = 'equinix-metal'>(
 }
 
 function starts(stage: Stage<DialectName>): Pick<TestStage, 'start' | 'startSwept'> {
-  const { loadBalancer, places } = dialectOf(stage.dialect)
+  const { loadBalancer, places, listing = routes.list } = dialectOf(stage.dialect)
   const answered = (route: string) => stage.cloud.control.calls.all(route).filter(({ status }) => status === 200).length
   const start: TestStage['start'] = async ({ env, flags = [] } = {}) => {
     const before = places.map(answered)
@@ -117,11 +118,12 @@ function starts(stage: Stage<DialectName>): Pick<TestStage, 'start' | 'startSwep
   return {
     start,
     async startSwept(running) {
-      const before = answered(routes.list)
+      const before = answered(listing)
       const product = await start(running)
-      await eventually('the first sweep reads the cloud', () => answered(routes.list) > before || undefined)
+      await eventually('the first sweep reads the cloud', () => answered(listing) > before || undefined)
       await hasReconciled(product, 'ledger-sweep')
-      if ((running?.env?.[loadBalancer] ?? 'empty://') === 'empty://') await hasReconciled(product, 'project-peering')
+      const isPeered = (running?.env?.[loadBalancer] ?? 'empty://') === 'empty://' && hasBgp(stage.dialect)
+      if (isPeered) await hasReconciled(product, 'project-peering')
       return product
     },
   }

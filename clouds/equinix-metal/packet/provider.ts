@@ -33,8 +33,7 @@ async function makeProvider(settings: Settings, tools: CloudTools): Promise<Clou
     providerIds: { scheme: 'packet', older: ['equinixmetal'], id: machineId },
     // The predecessor went on with BGP and node annotations when it disabled load balancing: kube-vip may need them.
     bgp: dialectBgp(settings, settings.loadBalancer),
-    project: projectId,
-    projectSetting: oneOf(placesOf(packet.rows.projectId)),
+    project: { id: projectId, setting: oneOf(placesOf(packet.rows.projectId)) },
     marks,
     loadBalancer,
     announcerMarks,

@@ -161,7 +161,7 @@ export const project = defineCheck({
   needs: ['cluster', 'records', 'reservations'],
   judge({ cluster: { id, ledger: map }, records, reservations: listed }, { settings, vendor }) {
     const plan = planProject({
-      project: { id: vendor.project, setting: vendor.projectSetting },
+      project: vendor.project,
       at: { namespace: settings.process.namespace, name: names.ledgerConfigMap },
       map,
       held: records.flatMap((record) => reservationIdOf(record) ?? []),

@@ -1,3 +1,4 @@
+import { projectText } from '../../../ledger/sweep/project-plan.ts'
 import { formatProviderId, readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import { isReady, isUninitialized } from '../../../controllers/nodes/taints.ts'
 import type { Node } from '../../../kube/objects.ts'
@@ -105,7 +106,7 @@ export const nodeMachines = defineCheck({
 function missingMachine({ node, id }: { node: Node; id: string }, { cloud, project }: Context['vendor']): Finding {
   const { name } = node.metadata
   const found = { level: 'warning', what: `node ${name}: machine ${id} is not in the project` } as const
-  const needed = `the machines of this cluster have to be in project ${project}`
+  const needed = `the machines of this cluster have to be in ${projectText(project)}`
   if (isReady(node))
     return {
       ...found,
@@ -120,11 +121,11 @@ function missingMachine({ node, id }: { node: Node; id: string }, { cloud, proje
 }
 
 /** Machines do not all go at once: then the project is the wrong one, and no node is to be deleted. */
-function otherProject(count: number, { project, projectSetting }: Context['vendor']): Finding {
+function otherProject(count: number, { project }: Context['vendor']): Finding {
   return {
     level: 'error',
-    what: `none of the machines of ${count} nodes is in project ${project}`,
+    what: `none of the machines of ${count} nodes is in ${projectText(project)}`,
     why: 'the settings name another project than that of the nodes: no node gets addresses or BGP peers',
-    fix: `set ${projectSetting} to the project of the nodes, with a token for it, and restart \`serve\``,
+    fix: `set ${project.setting} to the project of the nodes, with a token for it, and restart \`serve\``,
   }
 }

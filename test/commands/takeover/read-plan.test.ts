@@ -3,7 +3,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Secret } from '../../../kube/objects.ts'
 import { configMaps, namespaces, secrets, services } from '../../../kube/resource.ts'
-import { type DialectName, dialects } from '../../../sandbox/dialects.ts'
+import type { BgpDialectName } from '../../../sandbox/dialect-names.ts'
+import { dialects } from '../../../sandbox/dialects.ts'
 import { deployments } from '../../../inspect/kinds.ts'
 import type { ProgramObject } from '../../../commands/takeover/predecessors/pod-template.ts'
 import { predecessors } from '../../../inspect/predecessors.ts'
@@ -14,7 +15,7 @@ import { makeService } from '../../builders.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { dialectOf, serviceTag } from '../../whole/dialects.ts'
 
-const images: Record<DialectName, string> = {
+const images: Record<BgpDialectName, string> = {
   'equinix-metal': 'ghcr.io/siderolabs/cloud-provider-equinix-metal:v3.8.1-1',
   packet: 'packethost/packet-ccm:v1.1.0',
   'cherry-servers': 'ghcr.io/cherryservers/cloud-provider-cherry:main',
@@ -26,7 +27,7 @@ const credentials = { server: 'https://127.0.0.1:1', headers: async () => ({}), 
 const uid = 'cluster-uid'
 
 /** A cluster that the predecessor of a dialect runs, and its cloud. */
-async function scene(name: DialectName) {
+async function scene(name: BgpDialectName) {
   const { cloud, project, token } = await dialects[name].open()
   const dialect = dialectOf(name)
   const predecessor = predecessors.find((one) => one.dialect === name && one.image.test(images[name]))

@@ -48,4 +48,30 @@ for (const [name, seen, expected] of cases) {
   })
 }
 
+const ofToken: [name: string, seen: Partial<ProjectSeen>, expected: string | RegExp][] = [
+  ['the first start', {}, 'remember'],
+  ['a start without any reservation', { map: map({ project: 'now' }) }, 'remember'],
+  [
+    'a reservation of a record',
+    { map: map({ project: 'now' }), held: ['res-1'], listed: [of('x', 'res-1')] },
+    'remember',
+  ],
+  [
+    'none of ours',
+    { map: map({ project: 'now' }), held: ['res-1'], listed: [] },
+    /the project of the token \(PROJECT\) has none/,
+  ],
+  ['none of ours, confirmed', { map: map({ project: 'now' }, 'now'), held: ['res-1'], listed: [] }, 'ours'],
+  ['a silent cloud', { map: map({ project: 'now' }), held: ['res-1'], listed: undefined }, /could not be read yet/],
+  ['another cloud', { map: map({ project: 'former' }) }, /belongs to project former/],
+]
+for (const [name, seen, expected] of ofToken) {
+  test(`where the token decides the project, ${name}: ${String(expected)}`, () => {
+    const project = { id: 'now', setting: 'PROJECT', isOfToken: true } as const
+    const plan = planProject({ project, at, map: undefined, held: [], listed: undefined, cluster: 'us', ...seen })
+    if (typeof expected === 'string') assert.is(plan.kind, expected)
+    else assert.match(reasonOf(plan) ?? plan.kind, expected)
+  })
+}
+
 test.run()

@@ -1,7 +1,7 @@
 // The product, the real MetalLB and real routers: what a Service's address means to the network, and in which order.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type DialectName, dialects } from '../../../sandbox/dialects.ts'
+import { bgpDialectNames } from '../../../sandbox/dialect-names.ts'
 import { metallbVersions } from '../../../sandbox/metallb/build.ts'
 import { isSince } from '../../../sandbox/rig/metallb-args.ts'
 import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
@@ -89,7 +89,7 @@ async function leavesInOrder(scene: Scene): Promise<void> {
 }
 
 test('every version of MetalLB is tested in some dialect', () => {
-  const met = (Object.keys(dialects) as DialectName[]).flatMap((name) => bgpFacts(name).metallb)
+  const met = bgpDialectNames.flatMap((name) => bgpFacts(name).metallb)
   assert.equal([...new Set(met.map(({ version }) => version))].toSorted(), [...metallbVersions].toSorted())
 })
 

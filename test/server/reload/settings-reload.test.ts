@@ -67,7 +67,7 @@ async function play(scene: (scene: Scene) => Promise<void>): Promise<void> {
       return {
         cloud: {
           async reservations() {
-            trials.push(`${token} in ${settings.projectId}`)
+            trials.push(`${token} in ${(settings as { projectId?: string }).projectId}`)
             cloud.answer(token)
             return []
           },

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Fields, fieldsOf, textOf } from '../http/loose-json.ts'
+import { CloudError } from '../ports/cloud.ts'
+import { vendor } from './errors.ts'
+
+/** What the cloud does after it has answered. */
+export type Actions = {
+  /** Resolves when an action has ended well; rejects if it failed, or if nobody can wait any longer. */
+  ended(action: unknown, signal: AbortSignal): Promise<void>
+}
+
+/** Reads the actions with these ids, of which there are at most 25. Those that the cloud has forgotten are missing. */
+export type ReadActions = (ids: string[], signal: AbortSignal) => Promise<Fields[]>
+
+const pollMs = 500
+/** Actions on addresses take seconds. A longer one goes on without us, and the next look tells what came of it. */
+const maxMs = 15_000
+/** As many as the vendor's own client asks for at once. */
+const maxIds = 25
+
+type Waiting = Map<string, { sinceMs: number; settle: (result: Fields | Error) => void }>
+
+/** Waits for actions. One call asks for all that run: a hundred moves at once would use up the calls that the cloud allows. */
+export function makeActions(read: ReadActions): Actions {
+  const waiting: Waiting = new Map()
+  const pollAll = async () => {
+    while (waiting.size > 0) {
+      await sleep(pollMs)
+      await pollOnce(waiting, read)
+    }
+  }
+  return {
+    async ended(action, signal) {
+      const { id, ...first } = fieldsOf(action)
+      if (first.status !== 'running') return judge({ id, ...first })
+      const { promise, resolve, reject } = Promise.withResolvers<Fields>()
+      const settle = (result: Fields | Error) => (result instanceof Error ? reject(result) : resolve(result))
+      const leave = () => settleOne(waiting, String(id), actionError(`${String(id)} was not waited for`))
+      signal.addEventListener('abort', leave, { once: true })
+      waiting.set(String(id), { sinceMs: performance.now(), settle })
+      if (waiting.size === 1) void pollAll()
+      try {
+        judge(await promise)
+      } finally {
+        signal.removeEventListener('abort', leave)
+      }
+    },
+  }
+}
+
+async function pollOnce(waiting: Waiting, read: ReadActions): Promise<void> {
+  for (const [id, { sinceMs }] of waiting)
+    if (performance.now() - sinceMs > maxMs)
+      settleOne(waiting, id, actionError(`${id} still runs after ${maxMs / 1000} s`))
+  const all = [...waiting.keys()]
+  for (let from = 0; from < all.length; from += maxIds) {
+    const ids = all.slice(from, from + maxIds)
+    const found = await read(ids, AbortSignal.timeout(maxMs)).catch((error: Error) => error)
+    if (found instanceof Error) ids.forEach((id) => settleOne(waiting, id, found))
+    else found.filter(({ status }) => status !== 'running').forEach((one) => settleOne(waiting, String(one.id), one))
+  }
+}
+
+function settleOne(waiting: Waiting, id: string, result: Fields | Error): void {
+  waiting.get(id)?.settle(result)
+  waiting.delete(id)
+}
+
+/** An action that failed has an error; that of another one means nothing. */
+function judge({ id, status, error }: Fields): void {
+  if (status === 'success') return
+  const { message, code } = fieldsOf(error)
+  const text = `${textOf(message) ?? 'no reason'} (${textOf(code) ?? 'no code'})`
+  throw actionError(`${String(id)} failed: ${text}`, /locked/.test(text) ? 'conflict' : 'unavailable')
+}
+
+/** Nobody but a look at the address tells what an action has done before it failed. */
+function actionError(text: string, fault: CloudError['fault'] = 'unavailable'): CloudError {
+  return new CloudError(`${vendor}: action ${text}`, { fault, outcome: 'unknown' })
+}

@@ -1,0 +1,77 @@
+import { fieldsOf, textOf } from '../http/loose-json.ts'
+import { writeOfMove } from '../http/move-write.ts'
+import type { AssignedAddress, Assignments, MoveOptions } from '../ports/assignments.ts'
+import { CloudError } from '../ports/cloud.ts'
+import { findFloatingIp } from './find-floating-ip.ts'
+import type { FloatingIp } from './parse-floating-ip.ts'
+import { refusal } from './errors.ts'
+import type { Project } from './project.ts'
+
+/** The servers that the addresses of a project are assigned to. */
+export function assignmentsOf(project: Project): Assignments {
+  return {
+    async assignedAddresses(tag, signal) {
+      const [key = '', ...rest] = tag?.split('=') ?? []
+      const all = await project.addresses.fresh(signal)
+      return all.filter(({ labels }) => tag === undefined || labels[key] === rest.join('=')).map(shown)
+    },
+    async assignedAddress(id, signal) {
+      const found = await findFloatingIp(project, { id, lane: 'move' }, signal)
+      return found && shown(found)
+    },
+    move: (target, options) => move(project, target, options),
+    unassign: (id, options) => unassign(project, id, options),
+  }
+}
+
+function shown({ reservation: { id, address }, labels, server }: FloatingIp): AssignedAddress {
+  const tags = Object.entries(labels).flatMap(([key, value]) =>
+    value === '' ? [key, `${key}=`] : [`${key}=${textOf(value)}`],
+  )
+  return { id, address, machines: server === undefined ? [] : [server], tags }
+}
+
+type Target = Parameters<Assignments['move']>[0]
+
+/** One call moves an address from a server to another. The next read shows it when the action has ended. */
+async function move(project: Project, { id, machine, from }: Target, options: MoveOptions): Promise<void> {
+  const machines = from ?? (await machinesOf(project, id, options.signal))
+  if (!machines) throw refusal(`address ${id} cannot be moved: its reservation is gone`, 'invalid')
+  if (machines.includes(machine)) return
+  const hints = { invalid: `check that floating IP ${id} and server ${machine} exist` }
+  const server = Number(machine)
+  await act(project, { name: 'assign', id, body: { server }, hints, isDone: (now) => now?.server === machine }, options)
+}
+
+async function machinesOf(project: Project, id: string, signal: AbortSignal): Promise<string[] | undefined> {
+  const found = await findFloatingIp(project, { id, lane: 'move' }, signal)
+  return found && shown(found).machines
+}
+
+/** An address that no server has is success, and so is one that is gone. */
+async function unassign(project: Project, id: string, options: MoveOptions): Promise<void> {
+  const found = await findFloatingIp(project, { id, lane: 'move' }, options.signal)
+  if (found?.server === undefined) return
+  await act(project, { name: 'unassign', id, body: {}, hints: {}, isDone: (now) => now?.server === undefined }, options)
+}
+
+type Act = {
+  name: 'assign' | 'unassign'
+  id: string
+  body: object
+  hints: { invalid?: string }
+  /** Whether the address is as the action would leave it. */
+  isDone: (now: FloatingIp | undefined) => boolean
+}
+
+async function act(project: Project, { name, id, body, hints, isDone }: Act, options: MoveOptions): Promise<void> {
+  const path = ['floating_ips', id, 'actions', name]
+  try {
+    const answer = await writeOfMove(project.http, { name, method: 'POST', path, body, hints }, options)
+    await project.actions.ended(fieldsOf(answer.body).action, options.signal)
+  } catch (error) {
+    // The API refuses what is so already, with codes of which the documentation is silent.
+    const isRefused = error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
+    if (!isRefused || !isDone(await findFloatingIp(project, { id, lane: 'move' }, options.signal))) throw error
+  }
+}

@@ -1,0 +1,47 @@
+import { CloudError, type Fault } from '../ports/cloud.ts'
+import type { Refusal } from '../http/faults.ts'
+import { fieldsOf, textOf } from '../http/loose-json.ts'
+
+export const vendor = 'Hetzner Cloud'
+
+/** The code of a refusal. Its text changes without notice. */
+export function errorCode(body: unknown): string | undefined {
+  return textOf(fieldsOf(fieldsOf(body).error).code)
+}
+
+/** What the API says of a refusal, with its code, which its documentation and its support know. */
+export function errorText(body: unknown): string | undefined {
+  const text = textOf(fieldsOf(fieldsOf(body).error).message)
+  const code = errorCode(body)
+  return text === undefined || code === undefined ? (text ?? code) : `${text} (${code})`
+}
+
+const faults: Record<string, Fault> = {
+  resource_limit_exceeded: 'quota',
+  rate_limit_exceeded: 'rate-limit',
+  maintenance: 'unavailable',
+  // No address, or no server of the type, is free at the moment.
+  resource_unavailable: 'unavailable',
+  unavailable: 'unavailable',
+  // Another action works on the same thing, or a person protects it.
+  conflict: 'conflict',
+  locked: 'conflict',
+  protected: 'conflict',
+  must_be_unassigned: 'conflict',
+  uniqueness_error: 'conflict',
+}
+
+/** The fault of a refusal, where its status does not say it. */
+export function faultOf({ body }: Refusal): Fault | undefined {
+  return faults[errorCode(body) ?? '']
+}
+
+/** The error of a response that lacks what the call requested. */
+export function unreadableError(call: string, what: string, outcome: CloudError['outcome'] = 'nothing'): CloudError {
+  return new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
+}
+
+/** A refusal of our own: nothing was sent. */
+export function refusal(text: string, fault: CloudError['fault']): CloudError {
+  return new CloudError(`${vendor}: ${text}`, { fault, outcome: 'nothing' })
+}

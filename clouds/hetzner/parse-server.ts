@@ -1,0 +1,46 @@
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
+import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import type { Machine, MachineAddress } from '../ports/machines.ts'
+import { idOf } from './id.ts'
+
+/** The server in a response; undefined if it has no id. Its floating IPs are ids alone, which are no addresses of its own. */
+export function parseServer(body: unknown): Machine | undefined {
+  const server = fieldsOf(body)
+  const id = idOf(server.id)
+  if (id === undefined) return undefined
+  return {
+    id,
+    name: textOf(server.name) ?? '',
+    state: stateOf(server.status),
+    type: textOf(fieldsOf(server.server_type).name),
+    region: textOf(fieldsOf(server.location).name),
+    zone: undefined,
+    addresses: [...publicAddresses(server.public_net), ...privateAddresses(server.private_net)],
+    // It takes one more call for each network, and nobody needs it where sessions have no source address.
+    privateNetwork: undefined,
+  }
+}
+
+/** A server that is being deleted, rebuilt or moved to another host is between two states. */
+function stateOf(status: unknown): Machine['state'] {
+  if (status === 'running') return 'on'
+  if (status === 'off') return 'off'
+  return status === 'unknown' || textOf(status) === undefined ? 'unknown' : 'changing'
+}
+
+/** A server without a Primary IP of a family has none there. Of its IPv6 network the host usually has the first address. */
+function publicAddresses(net: unknown): MachineAddress[] {
+  const { ipv4, ipv6 } = fieldsOf(net)
+  const network = textOf(fieldsOf(ipv6).ip)
+  const texts = [textOf(fieldsOf(ipv4).ip), network?.replace(/::\/\d+$/, '::1')]
+  return addressesOf(texts, true)
+}
+
+function privateAddresses(nets: unknown): MachineAddress[] {
+  return addressesOf(itemsOf(nets)?.map((net) => textOf(fieldsOf(net).ip)) ?? [], false)
+}
+
+function addressesOf(texts: (string | undefined)[], isPublic: boolean): MachineAddress[] {
+  const known = texts.map((text) => canonicalIpAddress(text ?? '')).filter((address) => address !== undefined)
+  return known.map((address) => ({ address, isPublic, isElastic: false }))
+}

@@ -1,0 +1,112 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { fieldsOf, textOf } from '../http/loose-json.ts'
+import {
+  type Cloud,
+  CloudError,
+  type Location,
+  type Marks,
+  type Reservation,
+  type ReservationRequest,
+} from '../ports/cloud.ts'
+import { hasMarks } from '../ports/marks.ts'
+import { findFloatingIp } from './find-floating-ip.ts'
+import { labelsOf } from './labels.ts'
+import { type FloatingIp, parseFloatingIp } from './parse-floating-ip.ts'
+import { refusal, unreadableError } from './errors.ts'
+import { idOf } from './id.ts'
+import { type Project, readList } from './project.ts'
+
+/** The floating IPv4 addresses of a project. */
+export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
+  return {
+    reservations: async (marks, signal) =>
+      (await project.addresses.fresh(signal))
+        .map(({ reservation }) => reservation)
+        .filter((reservation) => hasMarks(reservation.marks, marks)),
+    reservation: async (id, signal) => (await findFloatingIp(project, { id }, signal))?.reservation,
+    reserve: (request, signal) => reserve(project, request, signal),
+    mark: (id, marks, signal) => mark(project, { id, marks }, signal),
+    release: (id, signal) => release(project, id, signal),
+    locations: (signal) => listLocations(project, signal),
+  }
+}
+
+/**
+ * Creates an address under a name that its marks make. The name is unique in the project, so that two processes, or an
+ * attempt after a lost answer, get one address.
+ */
+async function reserve(project: Project, request: ReservationRequest, signal: AbortSignal): Promise<Reservation> {
+  const name = nameOf(request.marks)
+  try {
+    return await create(project, { ...request, name }, signal)
+  } catch (error) {
+    if (!(error instanceof CloudError) || error.fault !== 'conflict') throw error
+    const taken = await findNamed(project, name, signal)
+    if (!taken) throw error
+    if (hasMarks(taken.reservation.marks, request.marks)) return taken.reservation
+    // It was ours, and is retained or somebody else's by now.
+    return create(project, { ...request, name: `${name}-${randomBytes(4).toString('hex')}` }, signal)
+  }
+}
+
+function nameOf(marks: Marks): string {
+  const text = JSON.stringify(Object.entries(marks).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  return `eip-admission-${createHash('sha256').update(text).digest('hex').slice(0, 20)}`
+}
+
+async function create(
+  { http }: Project,
+  { name, location, marks }: ReservationRequest & { name: string },
+  signal: AbortSignal,
+): Promise<Reservation> {
+  const body = { type: 'ipv4', name, home_location: location, labels: labelsOf(marks) }
+  const hints = { invalid: `check that "${location}" is a location of Hetzner Cloud` }
+  const path = ['floating_ips']
+  const answer = await http.call({ name: 'reserve', method: 'POST', lane: 'reserve', path, body, hints }, signal)
+  const created = parseFloatingIp(fieldsOf(answer.body).floating_ip)
+  if (!created) throw unreadableError('reserve', 'an object without an id and an IPv4 address', 'unknown')
+  return created.reservation
+}
+
+async function findNamed(project: Project, name: string, signal: AbortSignal): Promise<FloatingIp | undefined> {
+  const list = { name: 'reservations', field: 'floating_ips', query: { name } }
+  return (await readList(project.http, list, signal)).flatMap((item) => parseFloatingIp(item) ?? [])[0]
+}
+
+/** Changes the labels of our marks. A PUT replaces all labels, which people edit too, so we read them first. */
+async function mark(
+  project: Project,
+  { id, marks }: { id: string; marks: Record<string, string | undefined> },
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await findFloatingIp(project, { id }, signal)
+  const wanted = Object.entries(labelsOf(marks))
+  if (!found || wanted.every(([name, value]) => found.labels[name] === value)) return
+  // A label to remove is undefined, so it is not in the JSON.
+  const body = { labels: { ...found.labels, ...Object.fromEntries(wanted) } }
+  await project.http.call({ name: 'mark', method: 'PUT', path: ['floating_ips', id], body, accept: [404] }, signal)
+}
+
+/** Deletes an address that no server has; while one has it, somebody may use it. */
+async function release(project: Project, id: string, signal: AbortSignal): Promise<void> {
+  const found = await findFloatingIp(project, { id }, signal)
+  if (!found) return
+  if (found.server !== undefined) {
+    const { address } = found.reservation
+    throw refusal(`${address} is assigned to server ${found.server}, so it is not deleted; unassign it`, 'conflict')
+  }
+  const hints = { conflict: 'unassign it, and end its protection against deletion' }
+  const path = ['floating_ips', id]
+  await project.http.call({ name: 'release', method: 'DELETE', path, accept: [404], hints }, signal)
+}
+
+/** The locations in which addresses can have their home. Servers elsewhere can have them too. */
+async function listLocations({ http }: Project, signal: AbortSignal): Promise<Location[]> {
+  const found = await readList(http, { name: 'locations', field: 'locations' }, signal)
+  return found.flatMap(({ id, name, city }) => {
+    const code = textOf(name)
+    if (code === undefined) return []
+    const aliases = [textOf(city), idOf(id)].filter((word) => word !== undefined)
+    return [{ code, name: textOf(city) ?? code, kind: 'location', aliases }]
+  })
+}

@@ -1,0 +1,41 @@
+import { ApiError } from './errors.ts'
+import { isLocked } from './render.ts'
+import type { Action, State } from './state.ts'
+
+type Started = {
+  project: number
+  command: string
+  resources: Action['resources']
+  /** What the action does; it happens when the action ends. */
+  carryOut: () => void
+}
+
+/** Starts an action that ends after a while. Throws 423 where another one runs on the same object, if the cloud is so. */
+export function startAction(state: State, { project, command, resources, carryOut }: Started): Action {
+  const busy = resources.find(({ id }) => isLocked(state, id))
+  const { lock } = state.behaviour
+  const text = `cannot perform operation because ${busy?.type} is locked`
+  if (busy && lock === 'strict') throw new ApiError(423, 'locked', { message: text })
+  const failure =
+    busy && lock === 'late' ? { code: 'unknown_error', message: `${busy.type} is locked` } : state.actionError
+  const action: Action = {
+    id: state.newId(),
+    project,
+    command,
+    status: 'running',
+    startedAtMs: state.now(),
+    finishedAtMs: undefined,
+    resources,
+    error: null,
+  }
+  state.actions.set(action.id, action)
+  const end = () => {
+    if (failure) action.error = failure
+    else carryOut()
+    action.status = failure ? 'error' : 'success'
+    action.finishedAtMs = state.now()
+  }
+  if (state.actionMs > 0) state.schedule(state.actionMs, end)
+  else end()
+  return action
+}

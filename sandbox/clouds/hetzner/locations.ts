@@ -1,0 +1,39 @@
+/** A location, as the API shows it. */
+export type Location = {
+  id: number
+  name: string
+  description: string
+  country: string
+  city: string
+  latitude: number
+  longitude: number
+  network_zone: string
+}
+
+function location(id: number, name: string, rest: [description: string, country: string, city: string, zone: string]) {
+  const [description, country, city, network_zone] = rest
+  return { id, name, description, country, city, latitude: 0, longitude: 0, network_zone }
+}
+
+/** The vendor's locations; the ids of the last three are not documented. */
+export const locations: Location[] = [
+  location(1, 'fsn1', ['Falkenstein DC Park 1', 'DE', 'Falkenstein', 'eu-central']),
+  location(2, 'nbg1', ['Nuremberg DC Park 1', 'DE', 'Nuremberg', 'eu-central']),
+  location(3, 'hel1', ['Helsinki DC Park 1', 'FI', 'Helsinki', 'eu-central']),
+  location(4, 'ash', ['Ashburn, VA', 'US', 'Ashburn, VA', 'us-east']),
+  location(5, 'hil', ['Hillsboro, OR', 'US', 'Hillsboro, OR', 'us-west']),
+  location(6, 'sin', ['Singapore', 'SG', 'Singapore', 'ap-southeast']),
+]
+
+/** Returns the location that a name or an id means. */
+export function findLocation(given: unknown): Location | undefined {
+  return locations.find(({ id, name }) => name === given || String(id) === String(given))
+}
+
+/** The types of servers that an order may name. */
+export const serverTypes = [
+  { id: 22, name: 'cpx22', description: 'CPX 22', cores: 2, memory: 4, disk: 80 },
+  { id: 33, name: 'cpx32', description: 'CPX 32', cores: 4, memory: 8, disk: 160 },
+].map((type) => ({ ...type, architecture: 'x86', cpu_type: 'shared', storage_type: 'local', deprecation: null }))
+
+export type ServerType = (typeof serverTypes)[number]

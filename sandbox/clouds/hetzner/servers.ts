@@ -1,0 +1,42 @@
+import { type Location, type ServerType, locations, serverTypes } from './locations.ts'
+import type { Labels } from './labels.ts'
+import type { Server, State } from './state.ts'
+
+export type ServerOrder = {
+  project: number
+  name: string
+  type?: ServerType
+  location?: Location | undefined
+  labels?: Labels
+  /** Whether it has a Primary IPv4 address, as most have. */
+  hasIpv4?: boolean
+}
+
+/** Adds a server that runs. */
+export function addServer(state: State, order: ServerOrder): Server {
+  const { project, name, labels = {}, hasIpv4 = true } = order
+  const [type] = serverTypes
+  const [place] = locations
+  if (!type || !place) throw new Error('the catalogue is empty')
+  const server: Server = {
+    id: state.newId(),
+    project,
+    name,
+    status: 'running',
+    type: order.type ?? type,
+    location: order.location ?? place,
+    labels,
+    ipv4: hasIpv4 ? state.newIpv4('own')?.ip : undefined,
+    ipv6: state.newIpv6(),
+    privateIp: state.newPrivateIp(),
+    createdAtMs: state.now(),
+  }
+  state.servers.set(server.id, server)
+  return server
+}
+
+/** Removes a server. Its floating IPs stay, and are assigned to nothing. */
+export function removeServer(state: State, server: Server): void {
+  state.servers.delete(server.id)
+  for (const ip of state.floatingIps.values()) if (ip.server === server) ip.server = undefined
+}

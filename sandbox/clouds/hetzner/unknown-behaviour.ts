@@ -1,0 +1,21 @@
+import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
+
+/** What the vendor's documentation leaves open; the first value is the default. */
+export const behaviourChoices = {
+  /** What a second action on the same address, or on the same server, meets: 423, an action that fails later, or nothing. */
+  lock: ['none', 'strict', 'late'],
+  /** Assigning an address to the server that has it. */
+  sameServer: ['422', '201'],
+  /** Assigning an address to a server that does not exist. */
+  unknownServer: ['404', '422'],
+  /** Whether a deletion that is protected and assigned is refused for its protection or for its assignment. */
+  deleteOrder: ['protected', 'assigned'],
+  /** How soon `public_net.floating_ips` of a server shows a change: with the address, or never. */
+  serverShowsAddresses: ['at-once', 'never'],
+} as const
+
+export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>
+
+/** Returns one answer for each open question. */
+export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour =>
+  chooseValues(behaviourChoices, given)

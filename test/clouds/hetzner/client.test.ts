@@ -1,0 +1,150 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { UnknownBehaviour } from '../../../sandbox/clouds/hetzner/unknown-behaviour.ts'
+import { assignmentContract, cloudContract } from '../contract.ts'
+import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
+import { key, startCloud, startStage } from './stage.ts'
+
+// The other answer to every question that nobody outside the vendor can answer.
+const otherwise: Partial<UnknownBehaviour> = {
+  lock: 'strict',
+  sameServer: '201',
+  unknownServer: '422',
+  deleteOrder: 'assigned',
+  serverShowsAddresses: 'never',
+}
+for (const { name, unknowns } of [
+  { name: 'Hetzner Cloud', unknowns: {} },
+  { name: 'Hetzner Cloud, if it is otherwise', unknowns: otherwise },
+]) {
+  const start = () => startStage(unknowns)
+  cloudContract(name, start)
+  assignmentContract(name, start)
+}
+
+const marks = { usage: 'eip-admission', cluster: 'one', service: 'wc5Jyo1cRfBe7Qj+OQ/MKgKyKUyB7yeNX8OoHqbYjXk=' }
+const location = 'fsn1'
+const options = { signal: neverAborted, mayWrite: () => true }
+
+test('two processes that reserve for one Service at once get one address', async () => {
+  await using cloud = await startCloud()
+  const both = ['a', 'b'].map(() => cloud.cloudWith(key).reserve({ location, marks }, neverAborted))
+  const [one, other] = await Promise.all(both)
+  assert.equal(one, other)
+  assert.is(cloud.control.reservations.all().length, 1)
+})
+
+test('a Service whose former address is retained gets another one', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const former = await client.reserve({ location, marks }, neverAborted)
+  await client.mark(former.id, { service: undefined }, neverAborted)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  assert.is.not(id, former.id)
+})
+
+test('labels of people stay, and ours are found among them', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const url = `${cloud.url}/floating_ips/${id}`
+  const read = async () =>
+    ((await (await fetch(url, { headers })).json()) as { floating_ip: { labels: object } }).floating_ip
+  const labels = { ...(await read()).labels, cluster: 'k3s', 'team/name': 'edge' }
+  await fetch(url, { method: 'PUT', headers, body: JSON.stringify({ labels }) })
+  await client.mark(id, { cluster: 'two' }, neverAborted)
+  assert.equal(Object.keys((await read()).labels).toSorted(), [
+    'cluster',
+    'eip-admission.dev/cluster',
+    'eip-admission.dev/service',
+    'eip-admission.dev/usage',
+    'team/name',
+  ])
+  assert.equal((await client.reservation(id, neverAborted))?.marks, { ...marks, cluster: 'two' })
+})
+
+test('an address that a server has, or that is protected, stays, and the person learns why', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
+  await client.assignments.move({ id, machine }, options)
+  const assigned = await cloudErrorOf(client.release(id, neverAborted))
+  assert.is(assigned.fault, 'conflict')
+  assert.match(assigned.message, `is assigned to server ${machine}, so it is not deleted; unassign it`)
+  await client.assignments.unassign(id, options)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const url = `${cloud.url}/floating_ips/${id}/actions/change_protection`
+  await fetch(url, { method: 'POST', headers, body: '{"delete":true}' })
+  const refused = await cloudErrorOf(client.release(id, neverAborted))
+  assert.match(refused.message, /deletion is protected \(protected\); unassign it, and end its protection/)
+})
+
+test('the words of a used-up limit, and of a token that may only read, reach the person', async () => {
+  await using cloud = await startCloud()
+  cloud.control.quota.set(0)
+  const quota = await cloudErrorOf(cloud.cloudWith(key).reserve({ location, marks }, neverAborted))
+  assert.is(quota.fault, 'quota')
+  assert.match(quota.message, /Floating IP limit exceeded \(resource_limit_exceeded\).*raised in the console/)
+  const readOnly = await cloudErrorOf(
+    cloud.cloudWith('hetzner-key-read-0nly').reserve({ location, marks }, neverAborted),
+  )
+  assert.match(readOnly.message, /\(token_readonly\).*right to read and write/)
+})
+
+test('a used-up bucket of calls is no reason to wait for an hour', async () => {
+  await using cloud = await startCloud()
+  cloud.control.setCallLimit({ calls: 1, refillMs: 100_000 })
+  const client = cloud.cloudWith(key, { readTimeoutMs: 300 })
+  await client.locations(neverAborted)
+  const error = await cloudErrorOf(client.reserve({ location, marks }, neverAborted))
+  assert.equal([error.fault, error.retryAfterMs], ['rate-limit', undefined])
+})
+
+test('a move returns when its action has ended, and a hundred moves ask together', async () => {
+  await using cloud = await startCloud({}, 700)
+  const client = cloud.cloudWith(key)
+  const machines = ['a', 'b', 'c', 'd'].map((hostname) => String(cloud.control.devices.add({ hostname })['id']))
+  const some = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => client.reserve({ location, marks: { service: `s${n}` } }, neverAborted)),
+  )
+  cloud.control.calls.clear()
+  await Promise.all(
+    some.map(({ id }, n) => client.assignments.move({ id, machine: machines[n % 4] ?? '', from: [] }, options)),
+  )
+  const after = await client.assignments.assignedAddresses(undefined, neverAborted)
+  assert.ok(after.every((one) => one.machines.length === 1))
+  const { calls } = cloud.control
+  assert.is(calls.count('POST'), 40)
+  assert.ok(calls.count('GET /actions') <= 10, `${calls.count('GET /actions')} calls`)
+})
+
+test('an action that fails late says so, and nothing has moved', async () => {
+  await using cloud = await startCloud({ lock: 'late' }, 300)
+  const client = cloud.cloudWith(key)
+  const { id } = await client.reserve({ location, marks }, neverAborted)
+  const other = await client.reserve({ location, marks: { service: 'other' } }, neverAborted)
+  const machine = String(cloud.control.devices.add({ hostname: 'node-1' })['id'])
+  const [, second] = await Promise.allSettled([
+    client.assignments.move({ id, machine }, options),
+    cloudErrorOf(client.assignments.move({ id: other.id, machine }, options)),
+  ])
+  assert.ok(second.status === 'fulfilled')
+  assert.equal([second.value.fault, second.value.outcome], ['conflict', 'unknown'])
+  assert.match(second.value.message, /action \d+ failed: server is locked \(unknown_error\)/)
+})
+
+test('a network of IPv6 is no reservation of ours', async () => {
+  await using cloud = await startCloud()
+  const client = cloud.cloudWith(key)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ type: 'ipv6', home_location: location })
+  const made = await fetch(`${cloud.url}/floating_ips`, { method: 'POST', headers, body })
+  const { floating_ip } = (await made.json()) as { floating_ip: { id: number } }
+  assert.equal(await client.reservations({}, neverAborted), [])
+  const error = await cloudErrorOf(client.release(String(floating_ip.id), neverAborted))
+  assert.match(error.message, 'is not a floating IPv4 address')
+})
+
+test.run()
