@@ -144,6 +144,8 @@ export type Announcer = {
    */
   withdrawsOnlyOnDeletion?: DeletionRule
   configuration?: ObjectConfiguration | DocumentConfiguration | EitherConfiguration
+  /** The cloud leads each address to one machine, and we choose it; a Service shows its address only when that is done. */
+  assignment?: { isProbed: boolean }
   /** What is emptied as soon as this software has its own configuration. */
   former?: readonly FormerConfiguration[]
 }

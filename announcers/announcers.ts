@@ -1,6 +1,7 @@
 import type { Rule } from '../kube/rbac-rule.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { Announcer } from './announcer.ts'
+import { assignSoftware } from './assign.ts'
 import { calicoSoftware } from './calico/calico.ts'
 import { ciliumSoftware } from './cilium/cilium.ts'
 import { emptySoftware } from './empty.ts'
@@ -16,6 +17,7 @@ export const softwares: readonly Software[] = [
   ciliumSoftware,
   calicoSoftware,
   kubeVipSoftware,
+  assignSoftware,
   emptySoftware,
 ]
 

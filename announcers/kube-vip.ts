@@ -21,6 +21,7 @@ export const kubeVipSoftware: Software<'kube-vip'> = {
       read: () => ({ value: { kind: 'kube-vip' } }),
     },
   },
+  needs: 'bgp',
   kinds: ['kube-vip'],
   annotations: [
     {

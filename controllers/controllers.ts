@@ -1,6 +1,7 @@
 import { machineRefresh } from './nodes/machine-refresh.ts'
 import { type ControllerDeclaration, defineController } from './loop/controller.ts'
 import { announcingController, makeAnnouncing } from './announcing/declaration.ts'
+import { serviceAssigning } from './assigning/declaration.ts'
 import { availableAddressController } from './available/declaration.ts'
 import { balancerControllers } from './balancers/declaration.ts'
 import { manifestController } from './manifest/declaration.ts'
@@ -44,9 +45,10 @@ export function makeControllers(deps: Dependencies): Controllers {
 function declarations(deps: Dependencies): ControllerDeclaration[] {
   const { caches, machines } = deps
   const announcing = makeAnnouncing(deps)
+  const assigning = serviceAssigning(deps)
   const refresh = machineRefresh({ machines, hasNodes: () => caches.nodes.list().length > 0 })
   return [
-    ...serviceControllers(deps, announcing),
+    ...serviceControllers(deps, { announcing, assigning }),
     ...balancerControllers(deps),
     ledgerSweepController(deps),
     availableAddressController(deps),
@@ -60,5 +62,6 @@ function declarations(deps: Dependencies): ControllerDeclaration[] {
     ...manifestController(deps),
     ...leftMirrorController(deps),
     ...(announcing ? [announcingController(deps, announcing)] : []),
+    ...(assigning ? [assigning.declaration] : []),
   ]
 }

@@ -81,12 +81,15 @@ export type Node = KubeObject & {
 }
 
 /** Where the pods, or the API servers, of a Service listen. */
+/** Of a missing condition "ready" counts as true, as Kubernetes says. */
+export type EndpointConditions = { ready?: boolean; serving?: boolean; terminating?: boolean }
+
 export type EndpointSlice = KubeObject & {
   apiVersion: 'discovery.k8s.io/v1'
   kind: 'EndpointSlice'
   addressType: 'IPv4' | 'IPv6' | 'FQDN'
   /** Without any, the API server sends null. */
-  endpoints?: { addresses: string[] }[] | null
+  endpoints?: { addresses: string[]; nodeName?: string; conditions?: EndpointConditions }[] | null
   ports?: { name?: string; port?: number; protocol?: string }[] | null
 }
 

@@ -26,6 +26,7 @@ const scheme: LoadBalancerScheme = {
 /** Calico. It announces what the status of a Service shows, if its list has that address; we write both. */
 export const calicoSoftware: Software<'calico'> = {
   schemes: { calico: scheme },
+  needs: 'bgp',
   kinds: ['calico'],
   annotations: annotations(),
   requestAnnotations: [],

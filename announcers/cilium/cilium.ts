@@ -34,6 +34,7 @@ const scheme: LoadBalancerScheme = {
 /** Cilium. Its LB IPAM writes the status of a Service, and its agents announce what is there. */
 export const ciliumSoftware: Software<'cilium'> = {
   schemes: { cilium: scheme },
+  needs: 'bgp',
   kinds: ['cilium'],
   annotations: annotations(),
   requestAnnotations: [request, oldRequest],

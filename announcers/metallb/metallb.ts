@@ -19,6 +19,7 @@ const silencing = Object.fromEntries(metallbPoolAnnotations.map((name) => [name,
 /** MetalLB. It writes the status of a Service itself. */
 export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-configmap'> = {
   schemes: { metallb: metallbScheme },
+  needs: 'bgp',
   kinds: ['metallb', 'metallb-crd', 'metallb-configmap'],
   annotations: metallbAnnotations(),
   requestAnnotations: metallbRequestAnnotations,

@@ -31,7 +31,7 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
     configurator &&
     announcing({
       configurator,
-      report: reporter(deps),
+      report: problemReporter(deps),
       showing,
       state() {
         const states = serviceStates(deps)
@@ -90,7 +90,13 @@ function configuratorOf({ client, announcer, log }: Deps): Configurator | undefi
 }
 
 /** Reports a problem on the object that causes it, where the owner of that object reads it. */
-function reporter({ announcer, events, caches, metrics, log }: Deps): (problem: Problem) => void {
+export function problemReporter({
+  announcer,
+  events,
+  caches,
+  metrics,
+  log,
+}: Omit<Deps, 'client' | 'want' | 'peerFacts'>): (problem: Problem) => void {
   return ({ subject, message }) => {
     metrics.add('eip_admission_announcer_problems_total', {})
     log.warn({ ...subject, announcer: announcer.name, error: message }, 'not announced')

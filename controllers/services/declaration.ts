@@ -1,3 +1,4 @@
+import type { ServiceAssigning } from '../assigning/declaration.ts'
 import type { Announcing } from '../announcing/announcing.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { forwardedKeys } from '../loop/forwarded-keys.ts'
@@ -22,12 +23,19 @@ type Deps = Pick<
   'client' | 'caches' | 'ledger' | 'want' | 'ownAddresses' | 'events' | 'metrics' | 'announcer' | 'vendor' | 'settings'
 >
 
+/** What leads addresses to nodes: announcing software, or assignments of the cloud. */
+type Reach = {
+  announcing: Pick<Announcing, 'findAnnouncement'> | undefined
+  assigning: Pick<ServiceAssigning, 'findAnnouncement' | 'announcer' | 'arrived'> | undefined
+}
+
 /** Gives Services their addresses and releases them. What waits for the cloud has workers of its own. */
-export function serviceControllers(
-  deps: Deps,
-  announcing: Pick<Announcing, 'findAnnouncement'> | undefined,
-): ControllerDeclaration[] {
-  const reconcilerDeps = makeReconcilerDeps(deps, announcing)
+export function serviceControllers(given: Deps, { announcing, assigning }: Reach): ControllerDeclaration[] {
+  const deps = { ...given, announcer: assigning?.announcer ?? given.announcer }
+  const reconcilerDeps = makeReconcilerDeps(
+    deps,
+    [announcing, assigning].filter((one) => one !== undefined),
+  )
   const queues = { claim: forwardedKeys(), release: forwardedKeys() }
   const stepQueues = { claim: queues.claim.add, release: queues.release.add }
   const kinds = ['claim', 'release'] as const
@@ -35,7 +43,7 @@ export function serviceControllers(
     {
       ...common(deps),
       reconciler: quickSteps(reconcilerDeps, stepQueues),
-      watches: changes(deps),
+      watches: [...changes(deps), ...(assigning ? [assigning.arrived] : [])],
       keys: () => [...deps.caches.services.list().map(keyOf), ...deps.caches.records.list().flatMap(keysOf)],
     },
     ...kinds.map((kind) => ({
@@ -108,10 +116,7 @@ function requests({ metadata: { name } }: ElasticIP): (service: Service) => bool
   return ({ metadata }) => metadata.annotations?.[elasticIPAnnotation] === name
 }
 
-function makeReconcilerDeps(
-  deps: Deps,
-  announcing: Pick<Announcing, 'findAnnouncement'> | undefined,
-): ServiceAddressDeps {
+function makeReconcilerDeps(deps: Deps, announcing: Pick<Announcing, 'findAnnouncement'>[]): ServiceAddressDeps {
   const { client, ledger, caches, want, settings, announcer } = deps
   const { requestAnnotations } = deps.vendor.policy
   const { deps: ledgerDeps, claims } = ledger
@@ -126,7 +131,13 @@ function makeReconcilerDeps(
     want,
     announcer,
     requestAnnotations,
-    findAnnouncement: async (address, signal) => announcing?.findAnnouncement(address, signal),
+    async findAnnouncement(address, signal) {
+      for (const one of announcing) {
+        const found = await one.findAnnouncement(address, signal)
+        if (found) return found
+      }
+      return undefined
+    },
     graceMs: settings.cluster.unboundGraceMs,
     sights: sights(() => performance.now()),
     carryOut: serviceSteps({

@@ -140,6 +140,11 @@ export const catalogue = {
     types: ['Normal'],
     meaning: 'The other cluster with this id is gone, or an operator overruled it.',
   },
+  AddressAssigned: {
+    about: 'Service',
+    types: ['Normal'],
+    meaning: 'With `assign:///`, the cloud leads the address to another node, with the reason.',
+  },
   MirrorServiceContested: {
     about: 'Service',
     types: ['Warning'],

@@ -1,0 +1,44 @@
+import type { Reading } from '../settings/setting.ts'
+import type { Announcer } from './announcer.ts'
+import type { LoadBalancer, Parts } from './setting.ts'
+import type { Software } from './software.ts'
+
+/** No software announces: the cloud leads each address to one machine, and we choose which. */
+export const assignSoftware: Software<'assign'> = {
+  schemes: {
+    assign: {
+      written: 'assign:///[?probe=off]',
+      meaning:
+        'The cloud assigns each address to the machine of one node. eip-admission chooses a node that is ready, moves the ' +
+        'address when the node fails, and writes the status of the Service. It also probes the nodes itself, unless `probe=off`.',
+      parameters: ['probe'],
+      depth: 0,
+      read: readAssign,
+    },
+  },
+  needs: 'assignment',
+  kinds: ['assign'],
+  annotations: [],
+  requestAnnotations: [],
+  requests: () => ({ annotations: [], besideSpec: true }),
+  silencing: {},
+  matchesFamilies: false,
+  readsNodePeers: false,
+  rules: [{ apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] }],
+  announcer: assign,
+}
+
+/** The cloud's assignment of an address to a machine. The Service shows the address as soon as the cloud does. */
+function assign({ isProbed }: { isProbed: boolean }): Announcer {
+  return {
+    name: 'assign',
+    // ipMode VIP is the default, by which kube-proxy delivers what arrives for the address.
+    request: (address) => ({ annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }),
+    assignment: { isProbed },
+  }
+}
+
+function readAssign({ parameters: { probe } }: Parts): Reading<LoadBalancer> {
+  if (probe !== undefined && probe !== 'on' && probe !== 'off') return { right: 'probe=on or probe=off' }
+  return { value: { kind: 'assign', isProbed: probe !== 'off' } }
+}

@@ -1,0 +1,287 @@
+// One address leads to one machine, and the cloud decides to which. The first row that applies decides.
+//
+//   the address                | and                                       | step
+//   ---------------------------+-------------------------------------------+----------------------------
+//   has no reservation of ours | a Service shows it                        | -, says why it leads nowhere
+//   is gone at the cloud       |                                           | -, the sweep tells
+//   no Service shows it        | it is to be freed, and a machine has it   | look, then unassign
+//   no Service shows it        |                                           | -
+//   a Service shows it         | as move-plan.ts decides                   | look, then move; or wait
+import type { Assignments } from '../../clouds/ports/assignments.ts'
+import type { Problem } from '../../announcers/announcer.ts'
+import type { Clock } from '../../kube/clock.ts'
+import type { Log } from '../../kube/log.ts'
+import type { Key } from '../../kube/objects.ts'
+import type { Announcement } from '../announcing/announcing.ts'
+import { forwardedKeys } from '../loop/forwarded-keys.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
+import { type Plan, runSteps } from '../loop/run-steps.ts'
+import type { Watch } from '../loop/watch.ts'
+import { type Decision, type MovableNode, planMove } from '../moves/move-plan.ts'
+import { type MovableAddress, type Move, type Mover, mover } from '../moves/mover.ts'
+import { sharedRead } from '../../lib/shared-read.ts'
+import { nodeRules } from './node-probes.ts'
+import { serviceWords } from './service-nodes.ts'
+
+export type AssigningDeps = {
+  assignments: Assignments
+  /** The Services that show an address, by the caches. */
+  showing: (address: string) => Key[]
+  /** The reservation of an address that the ledger has. */
+  reservationOf: (address: string) => string | undefined
+  /** The nodes that may have an address, the best one first. */
+  nodes: (address: string, of: { holder: string | undefined; load: (machine: string) => number }) => MovableNode[]
+  /** Receives a problem once, and again if it was gone in between. */
+  report: (problem: Problem) => void
+  /** Called when the cloud shows an address on a node: for the first time, or after a move. */
+  onArrival: (arrival: Arrival) => void
+  clock: Clock
+  log: Log
+}
+
+/** An address that leads to a node now. `move` is absent where it was there before we looked. */
+export type Arrival = { address: string; services: Key[]; move?: { from: string | undefined; to: string; why: string } }
+
+export type Assigning = Reconciler & {
+  /** As in `Announcing`: undefined as soon as no machine has the address. */
+  findAnnouncement: (address: string, signal: AbortSignal) => Promise<Announcement | undefined>
+  /** Whether the cloud has shown the address on a machine. */
+  isAssigned: (address: string) => boolean
+  /** Every address of the project and its machines, from one call. What differs from before is due. */
+  readAll: (signal: AbortSignal) => Promise<void>
+  /** Addresses that are due although nothing of the cluster has changed. */
+  watch: Watch
+}
+
+type Step = { do: 'look' } | { do: 'unassign'; id: string } | { do: 'move'; move: Move; from: MovableAddress }
+
+/** What we know of one address. */
+type Entry = {
+  mover: Mover
+  known: MovableAddress | undefined
+  readAtMs: number
+  /** Whether the service controller waits until no machine has it. */
+  isLeaving: boolean
+  former: string | undefined
+  strangerSinceMs: number | undefined
+  problem: string | undefined
+  isArrived: boolean
+}
+
+type Seen = { address: string; services: Key[]; id: string | undefined; entry: Entry; isLive: boolean }
+
+/** A step relies on a look at the cloud that is not older. */
+const liveMs = 2_000
+/** How old a look may be by which an address counts as free. */
+const freeMs = 10_000
+const cooldownMs = 60_000
+const waitMs = 1_000
+const maxSteps = 6
+
+/** Brings each address to a node that can serve it, and takes it from all before it is released. */
+export function assigning(deps: AssigningDeps): Assigning {
+  const due = forwardedKeys()
+  const memory = makeMemory(deps, due.add)
+  return {
+    name: 'assigning',
+    watch: due.watch,
+    isAssigned: (address) => (memory.entries.get(address)?.known?.machines.length ?? 0) > 0,
+    reconcile: (address, signal) =>
+      runSteps(
+        {
+          look: (aborted) => look(deps, { memory, address }, aborted),
+          // Others choose their nodes meanwhile, so each choice counts at once.
+          plan: (seen) => reported(deps, seen, planAssigning(seen, decide(deps, { ...seen, ...memory }))),
+          carryOut: async (step, { entry }, aborted) =>
+            step.do === 'look'
+              ? memory.readAll(aborted).then(() => undefined)
+              : carryOut(deps, { step, entry }, aborted),
+          maxSteps,
+        },
+        signal,
+      ),
+    findAnnouncement: async (address) => {
+      const services = deps.showing(address)
+      if (services.length > 0) return { services }
+      if (deps.reservationOf(address) === undefined) return undefined
+      const entry = memory.entryOf(address)
+      const isRecent = deps.clock.now() - entry.readAtMs <= freeMs
+      if (isRecent && (entry.known?.machines.length ?? 0) === 0) return undefined
+      entry.isLeaving = true
+      if (!isRecent) entry.readAtMs = -Infinity
+      due.add(address)
+      return { services: [] }
+    },
+    readAll: memory.readAll,
+  }
+}
+
+type Memory = {
+  entries: ReadonlyMap<string, Entry>
+  entryOf: (address: string) => Entry
+  readAll: (signal: AbortSignal) => Promise<void>
+}
+
+/** What is known of the addresses. `changed` receives those that have other machines than before. */
+function makeMemory(deps: AssigningDeps, changed: (address: string) => void): Memory {
+  const { assignments, clock, reservationOf } = deps
+  const entries = new Map<string, Entry>()
+  const entryOf = (address: string) => {
+    const entry = entries.get(address) ?? newEntry(deps)
+    entries.set(address, entry)
+    return entry
+  }
+  const read = async (signal: AbortSignal) => {
+    const atMs = clock.now()
+    for (const found of await assignments.assignedAddresses(undefined, signal)) {
+      const { address, machines } = found
+      if (reservationOf(address) !== found.id) continue
+      const entry = entryOf(address)
+      const isNew = entry.known?.machines.join() !== machines.join()
+      keep(entry, { found, atMs })
+      if (isNew) changed(address)
+    }
+    for (const address of entries.keys()) if (reservationOf(address) === undefined) entries.delete(address)
+  }
+  const abandonedError = (cause: unknown) => new Error('nobody waits for the list of addresses', { cause })
+  // One list serves all that are about to move.
+  const list = sharedRead({ read, recentMs: 0, abandonedError })
+  return { entries, entryOf, readAll: (signal) => list.fresh(signal) }
+}
+
+async function look(
+  deps: AssigningDeps,
+  { memory, address }: { memory: Memory; address: string },
+  signal: AbortSignal,
+): Promise<Seen> {
+  const { assignments, clock, showing, reservationOf } = deps
+  const [entry, services, id] = [memory.entryOf(address), showing(address), reservationOf(address)]
+  if (services.length > 0) entry.isLeaving = false
+  if (id !== undefined && (entry.known?.id !== id || entry.readAtMs === -Infinity)) {
+    const atMs = clock.now()
+    keep(entry, { found: await assignments.assignedAddress(id, signal), atMs })
+  }
+  if (services.length > 0) arrive(deps, entry, { address, services })
+  return { address, services, id, entry, isLive: clock.now() - entry.readAtMs <= liveMs }
+}
+
+function newEntry({ assignments, clock, log }: AssigningDeps): Entry {
+  return {
+    mover: mover({
+      what: 'an address',
+      assign: (target, options) => assignments.move(target, options),
+      cooldownMs,
+      clock,
+      log,
+      onAttempt: () => {},
+    }),
+    known: undefined,
+    readAtMs: -Infinity,
+    isLeaving: false,
+    former: undefined,
+    strangerSinceMs: undefined,
+    problem: undefined,
+    isArrived: false,
+  }
+}
+
+function keep(entry: Entry, { found, atMs }: { found: MovableAddress | undefined; atMs: number }): void {
+  entry.known = found
+  entry.readAtMs = atMs
+  if (found?.machines.length === 1) [entry.former] = found.machines
+}
+
+/** Tells that an address leads to a machine, when that is new. */
+function arrive(
+  { onArrival, nodes }: AssigningDeps,
+  entry: Entry,
+  { address, services }: { address: string; services: Key[] },
+): void {
+  const [machine, ...others] = entry.known?.machines ?? []
+  if (machine === undefined || others.length > 0) return
+  const tried = entry.mover.tried()
+  if (tried?.to.machine === machine) {
+    entry.mover.settle()
+    const [before] = tried.from.machines
+    const from =
+      nodes(address, { holder: before, load: () => 0 }).find((node) => node.machine === before)?.name ?? before
+    onArrival({ address, services, move: { from, to: tried.to.name, why: tried.why } })
+  } else if (!entry.isArrived) onArrival({ address, services })
+  entry.isArrived = true
+}
+
+function decide(
+  { nodes, clock }: AssigningDeps,
+  { address, entry, entries }: { address: string; entry: Entry; entries: ReadonlyMap<string, Entry> },
+): Decision {
+  const assigned = entry.known?.machines ?? []
+  const [holder] = assigned
+  const all = nodes(address, { holder, load: loads(entries) })
+  const isStranger = assigned.length === 1 && !all.some(({ machine }) => machine === holder)
+  entry.strangerSinceMs = isStranger ? (entry.strangerSinceMs ?? clock.now()) : undefined
+  return planMove({
+    nodes: all,
+    assigned,
+    former: entry.former,
+    strangerForMs: entry.strangerSinceMs === undefined ? 0 : clock.now() - entry.strangerSinceMs,
+    address: undefined,
+    rules: nodeRules,
+    words: serviceWords,
+    refused: entry.mover.refused(),
+    pause: (reason) => entry.mover.pause(reason),
+  })
+}
+
+/** How many addresses each machine has, or is about to get. */
+function loads(entries: ReadonlyMap<string, Entry>): (machine: string) => number {
+  const counts = new Map<string, number>()
+  for (const { known, mover: moving } of entries.values()) {
+    const machines = new Set([...(known?.machines ?? []), moving.tried()?.to.machine])
+    for (const machine of machines) if (machine !== undefined) counts.set(machine, (counts.get(machine) ?? 0) + 1)
+  }
+  return (machine) => counts.get(machine) ?? 0
+}
+
+/** The next step for one address. Pure. */
+function planAssigning(
+  { services, id, entry, isLive }: Seen,
+  decision: Decision,
+): Plan<Step> & { problem?: string | undefined } {
+  const { known, isLeaving } = entry
+  if (id === undefined) return services.length > 0 ? { problem: withoutReservation } : {}
+  if (!known) return {}
+  const whenLive = (step: Step): Plan<Step> => ({ step: isLive ? step : { do: 'look' } })
+  if (services.length === 0) return isLeaving && known.machines.length > 0 ? whenLive({ do: 'unassign', id }) : {}
+  if (decision.do === 'move') return whenLive({ do: 'move', move: decision, from: known })
+  return decision.do === 'wait' ? { againInMs: waitMs, problem: decision.problem } : {}
+}
+
+const withoutReservation =
+  'the address is no reservation that eip-admission has, so it cannot be assigned to a machine: ' +
+  'name it in an ElasticIP (spec.reservationID), or remove it from the Service'
+
+async function carryOut(
+  { assignments, clock }: AssigningDeps,
+  { step, entry }: { step: Exclude<Step, { do: 'look' }>; entry: Entry },
+  signal: AbortSignal,
+): Promise<undefined> {
+  const mayWrite = () => !signal.aborted
+  // After anything but a clear answer, only the next look tells what came of it.
+  entry.readAtMs = -Infinity
+  if (step.do === 'unassign') await assignments.unassign(step.id, { signal, mayWrite })
+  else if (await entry.mover.attempt(step.move, step.from, mayWrite))
+    keep(entry, { found: { ...step.from, machines: [step.move.to.machine] }, atMs: clock.now() })
+}
+
+/** Reports the problem of a plan if it is new. */
+function reported(
+  { report }: AssigningDeps,
+  { address, services, entry }: Seen,
+  { problem, ...plan }: ReturnType<typeof planAssigning>,
+): Plan<Step> {
+  if (problem !== undefined && problem !== entry.problem)
+    for (const service of services) report({ subject: { service }, message: `address ${address}: ${problem}` })
+  // While it moves nothing is better than it was.
+  if (!plan.step) entry.problem = problem
+  return plan
+}

@@ -1,0 +1,196 @@
+import type { Announcer } from '../../announcers/announcer.ts'
+import type { Assignments } from '../../clouds/ports/assignments.ts'
+import { systemClock } from '../../kube/clock.ts'
+import type { EndpointSlice, Key, Node } from '../../kube/objects.ts'
+import { type Reflector, reflector } from '../../kube/reflector.ts'
+import { endpointSlices } from '../../kube/resource.ts'
+import { reservationIdOf } from '../../ledger/record/elastic-ip.ts'
+import { announcedAddress, announcedAddresses, mentionsAddress } from '../announcing/announced.ts'
+import { problemReporter } from '../announcing/declaration.ts'
+import { serviceStates } from '../announcing/service-states.ts'
+import type { Dependencies } from '../dependencies.ts'
+import type { ControllerDeclaration } from '../loop/controller.ts'
+import { errorText } from '../loop/error-text.ts'
+import { type ForwardedKeys, forwardedKeys } from '../loop/forwarded-keys.ts'
+import { type Watch, watch } from '../loop/watch.ts'
+import { type Arrival, type Assigning, assigning } from './assigning.ts'
+import { type NodeProbes, nodeProbes } from './node-probes.ts'
+import { type ServedBy, serviceNodes, servingNodes } from './service-nodes.ts'
+
+type Deps = Pick<
+  Dependencies,
+  'announcer' | 'vendor' | 'client' | 'caches' | 'want' | 'events' | 'metrics' | 'log' | 'settings'
+>
+
+/** What leads the addresses of Services to machines, where the cloud assigns them. */
+export type ServiceAssigning = {
+  declaration: ControllerDeclaration
+  findAnnouncement: Assigning['findAnnouncement']
+  /** The announcer for Services: one shows its address only when the cloud leads it to a machine. */
+  announcer: Announcer
+  /** The Services whose address has arrived. */
+  arrived: Watch
+}
+
+/** Declares the controller; undefined where announcing software leads the addresses to nodes. */
+export function serviceAssigning(deps: Deps): ServiceAssigning | undefined {
+  const { announcer, vendor, caches } = deps
+  if (!announcer.assignment) return undefined
+  const { assignments } = vendor
+  if (!assignments)
+    throw new Error(`${vendor.cloud.name} assigns no address to a machine; choose another load balancer`)
+  const slices = reflector({ client: deps.client, resource: endpointSlices, log: deps.log, strip: withoutUnused })
+  const all = () => announcedAddresses(serviceStates(deps)).map(({ address }) => address)
+  const [due, arrived] = [forwardedKeys(), forwardedKeys()]
+  const probes = nodeProbes({
+    nodes: () => caches.nodes.list(),
+    clock: systemClock,
+    onChange: () => all().forEach(due.add),
+  })
+  const reconciler = makeReconciler(deps, { assignments, slices, probes, arrived })
+  caches.nodes.onChange(probes.retarget)
+  return {
+    findAnnouncement: reconciler.findAnnouncement,
+    announcer: shownOnArrival(announcer, reconciler),
+    arrived: arrived.watch,
+    declaration: {
+      reconciler,
+      // A node that dies may have had a hundred addresses. They wait for the cloud, not for each other.
+      concurrency: 100,
+      needs: [caches.services, caches.records, caches.nodes, slices],
+      keys: all,
+      retry: { firstMs: 1_000, maxMs: 60_000 },
+      watches: [due.watch, reconciler.watch, ...changes(deps, { slices, all })],
+      async prepare(signal) {
+        slices.start(signal)
+        if (announcer.assignment?.isProbed) probes.start(signal)
+        await caches.records.synced(signal)
+        await read(deps, reconciler, signal)
+        void readRepeatedly(deps, reconciler, signal)
+      },
+    },
+  }
+}
+
+type Parts = { assignments: Assignments; slices: Reflector<EndpointSlice>; probes: NodeProbes; arrived: ForwardedKeys }
+
+function makeReconciler(deps: Deps, { assignments, slices, probes, arrived }: Parts): Assigning {
+  const { caches, vendor } = deps
+  const shownBy = (address: string) =>
+    serviceStates(deps, (service) => mentionsAddress(service, address)).filter(
+      (state) => announcedAddress(state) === address,
+    )
+  return assigning({
+    assignments,
+    showing: (address) => announcedAddresses(shownBy(address)).flatMap(({ services }) => services),
+    reservationOf(address) {
+      const record = caches.records.list().find(({ status }) => status?.address === address)
+      return record && reservationIdOf(record)
+    },
+    nodes: (address, { holder, load }) =>
+      serviceNodes({
+        address,
+        nodes: caches.nodes.list(),
+        ids: vendor.providerIds,
+        services: shownBy(address).map(({ service }): ServedBy => {
+          const { namespace, name } = service.metadata
+          const own = slices.list().filter((slice) => isOf(slice, { namespace, name }))
+          return { nodes: servingNodes(own), isLocal: service.spec.externalTrafficPolicy === 'Local' }
+        }),
+        holder,
+        probes: probes.history,
+        load,
+      }),
+    report: problemReporter(deps),
+    onArrival(arrival) {
+      tell(deps, arrival)
+      arrival.services.forEach(arrived.add)
+    },
+    clock: systemClock,
+    log: deps.log,
+  })
+}
+
+const serviceNameLabel = 'kubernetes.io/service-name'
+
+function isOf({ metadata }: EndpointSlice, service: { namespace: string | undefined; name: string }): boolean {
+  return metadata.namespace === service.namespace && metadata.labels?.[serviceNameLabel] === service.name
+}
+
+/** The cache keeps every slice of the cluster, and we ask for the nodes of their endpoints alone. */
+function withoutUnused(slice: EndpointSlice): EndpointSlice {
+  const endpoints = slice.endpoints?.map(({ nodeName, conditions }) => ({
+    addresses: [],
+    ...(nodeName !== undefined && { nodeName }),
+    ...(conditions && { conditions }),
+  }))
+  return { ...slice, endpoints: endpoints ?? null, ports: null }
+}
+
+function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: () => string[] }): Watch[] {
+  const { services, records, nodes } = caches
+  const shownBy = (key: Key) => services.get(key)?.spec.loadBalancerIP ?? []
+  return [
+    watch(services, (_key, ...versions) => versions.flatMap((service) => service?.spec.loadBalancerIP ?? [])),
+    watch(records, (_name, ...versions) => versions.flatMap((record) => record?.status?.address ?? [])),
+    watch(of.slices, (_key, ...versions) =>
+      versions.flatMap((slice) => {
+        const name = slice?.metadata.labels?.[serviceNameLabel]
+        return name === undefined ? [] : shownBy(`${slice?.metadata.namespace}/${name}`)
+      }),
+    ),
+    watch(nodes, (_name, ...versions) => (isSame(versions) ? [] : of.all())),
+  ]
+}
+
+/** A kubelet writes its Node every few minutes although nothing of it has changed that decides. */
+function isSame(versions: (Node | undefined)[]): boolean {
+  const [now, before] = versions.map((node) =>
+    JSON.stringify([
+      node?.spec,
+      node?.metadata.deletionTimestamp,
+      node?.metadata.labels,
+      node?.status?.conditions?.map(({ type, status }) => [type, status]),
+    ]),
+  )
+  return now === before
+}
+
+/** A Service shows its address from its arrival on. While the address moves, its status stays: name servers rely on it. */
+function shownOnArrival(announcer: Announcer, { isAssigned }: Pick<Assigning, 'isAssigned'>): Announcer {
+  return {
+    ...announcer,
+    request: (address) => (isAssigned(address) ? announcer.request(address) : { annotations: {} }),
+  }
+}
+
+function tell({ events, caches, log }: Deps, { address, services, move }: Arrival): void {
+  if (!move) return
+  const { from, to, why } = move
+  log.info({ address, from, to, why }, 'address assigned')
+  const message =
+    from === undefined
+      ? `Address ${address} is assigned to node ${to}`
+      : `Address ${address} moved from ${from} to node ${to}: ${why}`
+  for (const key of services) {
+    const service = caches.services.get(key)
+    if (service) events.of('service-controller').record(service, { type: 'Normal', reason: 'AddressAssigned', message })
+  }
+}
+
+/** Nobody tells us when a person or another program moves an address: now and then one list shows it. */
+async function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await systemClock.sleep(deps.settings.cluster.sweepIntervalMs, signal)
+    if (signal.aborted) return
+    await read(deps, reconciler, signal)
+  }
+}
+
+async function read({ log }: Deps, { readAll }: Assigning, signal: AbortSignal): Promise<void> {
+  try {
+    await readAll(signal)
+  } catch (error) {
+    if (!signal.aborted) log.warn({ error: errorText(error) }, 'which machines have the addresses was not read')
+  }
+}

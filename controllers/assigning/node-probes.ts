@@ -1,0 +1,90 @@
+import { connect, isIPv6 } from 'node:net'
+import type { Clock } from '../../kube/clock.ts'
+import type { Node } from '../../kube/objects.ts'
+import type { Endpoint, Probe, ProbeResult } from '../../kube/probe.ts'
+import type { MoveRules } from '../moves/move-plan.ts'
+import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
+import { probers } from '../moves/probers.ts'
+
+/** How soon a node counts as failed, and as good again. */
+export const nodeRules: MoveRules = { failures: 3, successes: 3 }
+
+/** The usual port of kubelets. A machine without one refuses the connection, which shows that it is there, too. */
+const port = 10_250
+const intervalMs = 1_000
+const timeoutMs = 1_000
+
+export type NodeProbes = {
+  /** What the probes of a node showed. */
+  history: (node: string) => ProbeHistory
+  /** Probes the nodes until the signal aborts; call `retarget` when they change. */
+  start: (signal: AbortSignal) => void
+  retarget: () => void
+}
+
+/** Probes of every node, for those that Kubernetes takes most of a minute to miss. */
+export function nodeProbes(options: {
+  nodes: () => readonly Node[]
+  clock: Clock
+  /** Called when a node has failed too often, and when it answers again. */
+  onChange: () => void
+  probe?: Probe
+}): NodeProbes {
+  const { nodes, clock, onChange, probe = connectionProbe } = options
+  const failed = new Set<string>()
+  const onOutcome = (name: string, { isWell, failures }: { isWell: boolean; failures: number }) => {
+    const isFailed = !isWell && (failed.has(name) || failures >= nodeRules.failures)
+    if (isFailed === failed.has(name)) return
+    if (isFailed) failed.add(name)
+    else failed.delete(name)
+    onChange()
+  }
+  let running: ReturnType<typeof probers> | undefined
+  const retarget = () => running?.target(new Map(nodes().flatMap(targetOf)))
+  return {
+    history: (name) => running?.history(name) ?? noProbes,
+    retarget,
+    start(signal) {
+      const started = probers({ probe, intervalMs, goodAfter: nodeRules.successes, timeoutMs, clock, onOutcome })
+      running = started
+      retarget()
+      signal.addEventListener('abort', () => {
+        started.stop()
+        if (running === started) running = undefined
+      })
+    },
+  }
+}
+
+function targetOf({ metadata, status }: Node): [name: string, endpoint: Endpoint][] {
+  const [address] = (status?.addresses ?? [])
+    .filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
+    .toSorted((one, other) => place(one) - place(other))
+  return address ? [[metadata.name, { address: address.address, port }]] : []
+}
+
+function place({ type, address }: { type: string; address: string }): number {
+  return Number(type === 'ExternalIP') * 2 + Number(isIPv6(address))
+}
+
+/** Whether a machine answers a connection, be it by a refusal. */
+async function connectionProbe({ address, port: at }: Endpoint, signal?: AbortSignal): Promise<ProbeResult> {
+  const { promise, resolve } = Promise.withResolvers<ProbeResult>()
+  const socket = connect({ host: address, port: at, ...(signal && { signal }) })
+  const timer = setTimeout(
+    () => resolve({ isWell: false, isDefinite: false, reason: `no answer within ${timeoutMs} ms` }),
+    timeoutMs,
+  )
+  socket.once('connect', () => resolve({ isWell: true }))
+  socket.on('error', (error: NodeJS.ErrnoException) =>
+    resolve(
+      error.code === 'ECONNREFUSED' ? { isWell: true } : { isWell: false, isDefinite: true, reason: error.message },
+    ),
+  )
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    socket.destroy()
+  }
+}

@@ -1,0 +1,110 @@
+// Which nodes may have the address of a Service, and in which order. The reasons to leave, the weightiest last:
+// 1. no ready endpoint, under externalTrafficPolicy Local;
+// 2. its label excludes it;
+// 3. its machine is going away;
+// 4. it is being deleted.
+// A node that is only cordoned stays: kube-proxy still serves there.
+import { createHash } from 'node:crypto'
+import type { ProviderIds } from '../../clouds/ports/machines.ts'
+import type { EndpointSlice, Node } from '../../kube/objects.ts'
+import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
+import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
+import { readProviderId } from '../nodes/provider-id.ts'
+import { isReady, isShutDown } from '../nodes/taints.ts'
+
+/** How messages speak of nodes that serve Services. */
+export const serviceWords: MoveWords = {
+  node: 'node',
+  failed: ({ name, probes: { failures, reason = 'no answer' } }) =>
+    Number.isFinite(failures)
+      ? `${failures} probes of node ${name} failed, the last one: ${reason}`
+      : `node ${name} ${reason}`,
+  leaving: ['', 'without a ready endpoint', 'excluded by its label', 'going away', 'being deleted'],
+}
+
+/** The nodes on which a Service has ready endpoints; of a Service with policy Local, no other can serve it. */
+export type ServedBy = { nodes: ReadonlySet<string>; isLocal: boolean }
+
+export type ServiceNodeFacts = {
+  address: string
+  nodes: readonly Node[]
+  ids: ProviderIds
+  /** The Services of the address. */
+  services: readonly ServedBy[]
+  /** The machine that has the address. */
+  holder: string | undefined
+  /** What our own probes of a node showed. */
+  probes: (node: string) => ProbeHistory
+  /** How many addresses a machine has. */
+  load: (machine: string) => number
+}
+
+const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers'
+const leavingTaint = 'ToBeDeletedByClusterAutoscaler'
+
+/** The nodes that may have an address, the best one first. Pure. */
+export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
+  const { nodes, ids, holder, address, load } = facts
+  const probesOf = trustedProbes(facts)
+  const ranked = nodes.map((node) => {
+    const providerId = readProviderId(node.spec.providerID, ids)
+    const machine = providerId.kind === 'machine' ? providerId.id : undefined
+    const { name } = node.metadata
+    const served = facts.services.filter((service) => service.nodes.has(name)).length
+    const rank = [
+      -served,
+      Number(node.spec.unschedulable === true),
+      machine === undefined ? 0 : load(machine) - Number(machine === holder),
+    ]
+    const place = createHash('sha256').update(`${name} ${address}`).digest('hex')
+    return { name, machine, leaving: leavingOf(node, facts), probes: probesOf(node), rank, place }
+  })
+  return (
+    ranked
+      // An address never comes to an excluded node; one that is there leaves it.
+      .filter(({ leaving, machine }) => leaving !== 2 || machine === holder)
+      .toSorted((one, other) => compare(one.rank, other.rank) || (one.place < other.place ? -1 : 1))
+      .map(({ name, machine, leaving, probes }) => ({ name, machine, leaving, probes }))
+  )
+}
+
+/** The nodes on which slices of a Service have ready endpoints; where it has none, those whose endpoints still serve. */
+export function servingNodes(slices: readonly EndpointSlice[]): Set<string> {
+  const all = slices.flatMap(({ endpoints }) => endpoints ?? [])
+  const on = (some: typeof all) => new Set(some.flatMap(({ nodeName }) => nodeName ?? []))
+  const ready = on(all.filter(({ conditions }) => conditions?.ready ?? true))
+  return ready.size > 0 ? ready : on(all.filter(({ conditions }) => conditions?.serving ?? false))
+}
+
+function leavingOf({ metadata, spec, ...node }: Node, { services }: ServiceNodeFacts): number {
+  if (metadata.deletionTimestamp !== undefined) return 4
+  if (isShutDown({ metadata, spec, ...node }) || spec.taints?.some(({ key }) => key === leavingTaint)) return 3
+  if (metadata.labels?.[excluded] !== undefined) return 2
+  return services.some(({ isLocal, nodes }) => isLocal && !nodes.has(metadata.name)) ? 1 : 0
+}
+
+const good: ProbeHistory = { failures: 0, successes: Infinity, formerSuccesses: 0 }
+const notReady: ProbeHistory = { failures: Infinity, successes: 0, formerSuccesses: Infinity, reason: 'is not Ready' }
+
+/**
+ * What Kubernetes and our probes say together. A node that never answered us proves nothing: a firewall may be between. If
+ * more than half of the others fail at once, our own network is the suspect, and Kubernetes alone decides.
+ */
+function trustedProbes({ nodes, probes }: ServiceNodeFacts): (node: Node) => ProbeHistory {
+  const histories = nodes.map(({ metadata }) => probes(metadata.name)).filter(hasAnswered)
+  const failing = histories.filter(({ failures }) => failures > 0)
+  const isTrusted = failing.length * 2 <= histories.length
+  return (node) => {
+    if (!isReady(node)) return notReady
+    const history = isTrusted ? probes(node.metadata.name) : noProbes
+    return hasAnswered(history) && history.failures > 0 ? history : good
+  }
+}
+
+function hasAnswered({ answeredAtMs }: ProbeHistory): boolean {
+  return answeredAtMs !== undefined
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  return one.map((value, at) => value - (other[at] ?? 0)).find((difference) => difference !== 0) ?? 0
+}

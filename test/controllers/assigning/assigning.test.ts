@@ -1,0 +1,242 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Problem } from '../../../announcers/announcer.ts'
+import type { AssignedAddress, Assignments } from '../../../clouds/ports/assignments.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
+import { type Arrival, assigning } from '../../../controllers/assigning/assigning.ts'
+import type { MovableNode } from '../../../controllers/moves/move-plan.ts'
+import { silentLog } from '../../fakes/log.ts'
+import { fakeClock } from '../../kube/fake-clock.ts'
+
+const signal = new AbortController().signal
+const good = { failures: 0, successes: Infinity, formerSuccesses: 0 }
+const bad = { failures: Infinity, successes: 0, formerSuccesses: Infinity, reason: 'is not Ready' }
+
+/** A cloud with addresses, nodes `a`, `b`, `c` on machines `A`, `B`, `C`, and a Service for each address. */
+function world(addresses = ['203.0.113.1']) {
+  const clock = fakeClock()
+  const cloud = new Map<string, AssignedAddress>(
+    addresses.map((address) => [`id-${address}`, { id: `id-${address}`, address, machines: [], tags: [] }]),
+  )
+  const shown = new Map(addresses.map((address) => [address, [`default/${address}`]]))
+  const failed = new Set<string>()
+  const reads: string[] = []
+  const writes: string[] = []
+  const problems: Problem[] = []
+  const arrivals: Arrival[] = []
+  /** What happens to the next write, or read. */
+  let fault: ((done: () => void) => void) | undefined
+  let isDown = false
+  const write = (text: string, done: () => void) => {
+    writes.push(text)
+    const failing = fault
+    fault = undefined
+    if (failing) failing(done)
+    else done()
+  }
+  const assignments: Assignments = {
+    async assignedAddresses() {
+      reads.push('all')
+      if (isDown) throw new CloudError('down', { fault: 'unavailable', outcome: 'nothing' })
+      return [...cloud.values()]
+    },
+    async assignedAddress(id) {
+      reads.push(id)
+      return cloud.get(id)
+    },
+    async move({ id, machine }) {
+      write(`${id} -> ${machine}`, () => set(id, [machine]))
+    },
+    async unassign(id) {
+      write(`${id} -> nobody`, () => set(id, []))
+    },
+  }
+  const set = (id: string, machines: string[]) => {
+    const now = cloud.get(id)
+    if (now) cloud.set(id, { ...now, machines })
+  }
+  const nodes = ({ load }: { load: (machine: string) => number }): MovableNode[] =>
+    ['a', 'b', 'c']
+      .map((name) => ({ name, machine: name.toUpperCase(), leaving: 0, probes: failed.has(name) ? bad : good }))
+      .toSorted((one, other) => load(one.machine) - load(other.machine))
+  const reconciler = assigning({
+    assignments,
+    showing: (address) => shown.get(address) ?? [],
+    reservationOf: (address) => (cloud.has(`id-${address}`) ? `id-${address}` : undefined),
+    nodes: (_address, of) => nodes(of),
+    report: (problem) => problems.push(problem),
+    onArrival: (arrival) => arrivals.push(arrival),
+    clock,
+    log: silentLog,
+  })
+  return {
+    ...reconciler,
+    clock,
+    cloud,
+    shown,
+    failed,
+    reads,
+    writes,
+    problems,
+    arrivals,
+    set,
+    fail: (how: (done: () => void) => void) => void (fault = how),
+    fall: () => void (isDown = true),
+    at: (address = '203.0.113.1') => cloud.get(`id-${address}`)?.machines.join(),
+    run: (address = '203.0.113.1') => reconciler.reconcile(address, signal),
+  }
+}
+
+const lost = (isDone: boolean) => (done: () => void) => {
+  if (isDone) done()
+  throw new CloudError('no answer', { fault: 'unavailable', outcome: 'unknown' })
+}
+
+test('a new address is assigned to a node, its Service learns it, and at rest nobody calls the cloud', async () => {
+  const { run, at, isAssigned, arrivals, reads, writes } = world()
+  assert.is(isAssigned('203.0.113.1'), false)
+  await run()
+  assert.is(at(), 'A')
+  assert.is(isAssigned('203.0.113.1'), true)
+  assert.equal(
+    arrivals.map(({ services, move }) => [services, move?.to]),
+    [[['default/203.0.113.1'], 'a']],
+  )
+  reads.length = 0
+  for (let n = 0; n < 5; n++) assert.equal(await run(), {})
+  assert.equal([reads, writes.length], [[], 1])
+})
+
+test('an address leaves a node that fails, and does not return', async () => {
+  const { run, at, failed, arrivals, writes } = world()
+  await run()
+  failed.add('a')
+  await run()
+  assert.is(at(), 'B')
+  assert.equal(arrivals.at(-1)?.move, { from: 'a', to: 'b', why: 'node a is not Ready' })
+  failed.clear()
+  await run()
+  assert.equal([at(), writes.length], ['B', 2])
+})
+
+test('while no node is well the address stays, and the Service says why once', async () => {
+  const { run, at, failed, problems, writes } = world()
+  await run()
+  for (const name of ['a', 'b', 'c']) failed.add(name)
+  for (let n = 0; n < 3; n++) assert.ok((await run()).againInMs)
+  assert.equal([at(), writes.length], ['A', 1])
+  assert.equal(
+    problems.map(({ message }) => message),
+    ['address 203.0.113.1: node a is not Ready; no other node answers well'],
+  )
+})
+
+test('nothing moves on a read that fails', async () => {
+  const { run, at, failed, fall, writes, clock } = world()
+  await run()
+  failed.add('a')
+  await clock.pass(5_000)
+  fall()
+  assert.match(String(await run().catch((error: unknown) => error)), 'down')
+  assert.equal([at(), writes.length], ['A', 1])
+})
+
+for (const isDone of [true, false])
+  test(`a move without an answer${isDone ? ' that happened' : ''} is looked at, and made once`, async () => {
+    const { run, at, fail, writes, clock } = world()
+    fail(lost(isDone))
+    for (let n = 0; n < 4; n++) {
+      await run()
+      await clock.pass(2_000)
+    }
+    assert.match(at() ?? '', isDone ? /^A$/ : /^[AB]$/)
+    assert.is(writes.length, isDone ? 1 : 2)
+  })
+
+test('a machine that the cloud refuses is passed over', async () => {
+  const { run, at, fail } = world()
+  fail(() => {
+    throw new CloudError('no public interface', { fault: 'invalid', outcome: 'nothing' })
+  })
+  await run()
+  assert.is(at(), 'B')
+})
+
+test('an address that a person moves to a node stays there; one on a strange machine comes back', async () => {
+  const { run, at, set, readAll, clock } = world()
+  await run()
+  set('id-203.0.113.1', ['C'])
+  await readAll(signal)
+  await run()
+  assert.is(at(), 'C')
+  set('id-203.0.113.1', ['Z'])
+  await readAll(signal)
+  await run()
+  assert.is(at(), 'Z', 'a node registers after its machine')
+  await clock.pass(11_000)
+  await run()
+  assert.match(at() ?? '', /^[ABC]$/)
+})
+
+test('an address is taken from its machine only when the ledger is about to free it', async () => {
+  const { run, at, shown, findAnnouncement, clock } = world()
+  await run()
+  assert.equal(await findAnnouncement('203.0.113.1', signal), { services: ['default/203.0.113.1'] })
+  shown.clear()
+  await run()
+  assert.is(at(), 'A', 'nobody asked')
+  await clock.pass(20_000)
+  assert.equal(await findAnnouncement('203.0.113.1', signal), { services: [] })
+  await run()
+  assert.is(at(), '')
+  assert.is(await findAnnouncement('203.0.113.1', signal), undefined)
+})
+
+test('what a release sees as free may be a minute old, so it is looked at again', async () => {
+  const { run, at, shown, set, findAnnouncement, clock } = world()
+  shown.clear()
+  await run()
+  await clock.pass(60_000)
+  set('id-203.0.113.1', ['B'])
+  assert.equal(await findAnnouncement('203.0.113.1', signal), { services: [] })
+  await run()
+  assert.is(at(), '')
+})
+
+test('a Service that comes back before the release keeps the machine', async () => {
+  const { run, at, shown, findAnnouncement, clock } = world()
+  await run()
+  const services = shown.get('203.0.113.1') ?? []
+  shown.clear()
+  await clock.pass(20_000)
+  await findAnnouncement('203.0.113.1', signal)
+  shown.set('203.0.113.1', services)
+  await run()
+  shown.clear()
+  await run()
+  assert.is(at(), 'A')
+})
+
+test('an address that no record has leads nowhere, and its Service says what to do', async () => {
+  const { run, cloud, problems, writes } = world()
+  cloud.clear()
+  assert.equal(await run(), {})
+  assert.match(problems[0]?.message ?? '', /is no reservation that eip-admission has.*spec.reservationID/)
+  assert.equal(writes, [])
+})
+
+test('the addresses of a node that dies are spread over the others', async () => {
+  const addresses = Array.from({ length: 40 }, (_, n) => `203.0.113.${n}`)
+  const { run, at, set, readAll, failed, reads } = world(addresses)
+  for (const address of addresses) set(`id-${address}`, ['A'])
+  await readAll(signal)
+  await Promise.all(addresses.map((address) => run(address)))
+  assert.equal(reads, ['all'])
+  failed.add('a')
+  await Promise.all(addresses.map((address) => run(address)))
+  const on = (machine: string) => addresses.filter((address) => at(address) === machine).length
+  assert.equal([on('A'), on('B') + on('C')], [0, 40])
+  assert.ok(Math.abs(on('B') - on('C')) <= 2, `B ${on('B')}, C ${on('C')}`)
+})
+
+test.run()

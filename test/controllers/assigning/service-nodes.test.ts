@@ -1,0 +1,108 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ServiceNodeFacts, serviceNodes, servingNodes } from '../../../controllers/assigning/service-nodes.ts'
+import { noProbes, type ProbeHistory } from '../../../controllers/moves/probe-history.ts'
+import type { EndpointConditions, EndpointSlice, Node } from '../../../kube/objects.ts'
+
+const answered: ProbeHistory = { failures: 0, successes: 9, formerSuccesses: 0, answeredAtMs: 1 }
+const silent: ProbeHistory = { failures: 3, successes: 0, formerSuccesses: 9, answeredAtMs: 1, reason: 'no answer' }
+const never: ProbeHistory = { failures: 30, successes: 0, formerSuccesses: 0, reason: 'no answer' }
+
+type Change = { spec?: Partial<Node['spec']>; metadata?: Partial<Node['metadata']>; ready?: 'True' | 'Unknown' }
+
+function node(name: string, { spec, metadata, ready = 'True' }: Change = {}): Node {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, ...metadata },
+    spec: { providerID: `hcloud://${name.charCodeAt(0)}`, ...spec },
+    status: { conditions: [{ type: 'Ready', status: ready }] },
+  }
+}
+
+const ids = { scheme: 'hcloud', older: [], id: /^\d+$/ }
+const machineA = '97'
+const on = (...nodes: string[]) => ({ nodes: new Set(nodes), isLocal: false })
+const onlyOn = (...nodes: string[]) => ({ nodes: new Set(nodes), isLocal: true })
+
+function rows(nodes: Node[], facts: Partial<ServiceNodeFacts> = {}) {
+  const base = { address: '203.0.113.1', ids, services: [], holder: undefined, probes: () => noProbes, load: () => 0 }
+  return serviceNodes({ ...base, nodes, ...facts })
+}
+
+/** The nodes in their order: `a` is well, `a!` failed, `a-3` has that reason to leave. */
+const text = (nodes: Node[], facts?: Partial<ServiceNodeFacts>) =>
+  rows(nodes, facts)
+    .map(({ name, leaving, probes }) => name + (probes.failures > 0 ? '!' : '') + (leaving > 0 ? `-${leaving}` : ''))
+    .join(' ')
+
+const [a, b, c] = [node('a'), node('b'), node('c')]
+const excluded = { labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': '' } }
+const taint = (key: string) => ({ spec: { taints: [{ key, effect: 'NoSchedule' as const }] } })
+
+const cases: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, expected: string][] = [
+  ['under policy Local nodes without an endpoint leave', [a, b], { services: [onlyOn('b')] }, 'a-1 b'],
+  ['under policy Local without endpoints all are alike', [a, b], { services: [onlyOn()] }, 'a-1 b-1'],
+  ['a cordoned node stays', [node('a', { spec: { unschedulable: true } }), b], {}, 'a b'],
+  ['a node that is not ready failed', [node('a', { ready: 'Unknown' }), b], {}, 'a! b'],
+  ['an excluded node is none', [node('a', { metadata: excluded }), b], {}, 'b'],
+  ['an excluded holder leaves', [node('a', { metadata: excluded }), b], { holder: machineA }, 'a-2 b'],
+  ['a machine that is off', [node('a', taint('node.cloudprovider.kubernetes.io/shutdown')), b], {}, 'a-3 b'],
+  ['a machine that the autoscaler takes', [node('a', taint('ToBeDeletedByClusterAutoscaler')), b], {}, 'a-3 b'],
+  ['a deleted node', [node('a', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }), b], {}, 'a-4 b'],
+]
+for (const [what, nodes, facts, expected] of cases)
+  test(what, () => assert.is(text(nodes, facts).split(' ').toSorted().join(' '), expected))
+
+const orders: [what: string, nodes: Node[], facts: Partial<ServiceNodeFacts>, first: string][] = [
+  ['a node with an endpoint comes first', [a, b, c], { services: [on('b')] }, 'b'],
+  ['a cordoned node comes after others', [node('a', { spec: { unschedulable: true } }), b], {}, 'b'],
+  ['the machine with fewer addresses comes first', [a, b], { load: (id) => (id === machineA ? 2 : 1) }, 'b'],
+  ['the address itself is no load', [a, b], { holder: machineA, load: () => 2 }, 'a'],
+]
+for (const [what, nodes, facts, first] of orders) test(what, () => assert.is(rows(nodes, facts)[0]?.name, first))
+
+const failedOnes = (probes: Record<string, ProbeHistory>) =>
+  rows([a, b, c], { probes: (name) => probes[name] ?? noProbes })
+    .filter((one) => one.probes.failures > 0)
+    .map(({ name }) => name)
+    .toSorted()
+
+test('probes count where nodes have answered before, and while at most half of them fail', () => {
+  assert.equal(failedOnes({ a: silent, b: answered, c: answered }), ['a'])
+  assert.equal(failedOnes({ a: silent, b: answered }), ['a'])
+  assert.equal(failedOnes({ a: silent, b: silent, c: answered }), [], 'our own network is the suspect')
+  assert.equal(failedOnes({ a: never, b: never, c: never }), [], 'a firewall may be between')
+})
+
+test('a node of another cloud has no machine', () => {
+  const robot = node('r', { spec: { providerID: 'hcloud://bm-7' } })
+  const machines = new Map(rows([robot, a]).map(({ name, machine }) => [name, machine]))
+  assert.equal([machines.get('a'), machines.get('r')], [machineA, undefined])
+})
+
+test('equal nodes have an order of their own for each address, so that addresses are spread', () => {
+  const first = Array.from({ length: 30 }, (_, n) => rows([a, b, c], { address: `203.0.113.${n}` })[0]?.name ?? '')
+  assert.equal([...new Set(first)].toSorted(), ['a', 'b', 'c'])
+})
+
+test('endpoints serve where they are ready, else where they end', () => {
+  const slice = (...endpoints: [nodeName: string, conditions?: EndpointConditions][]): EndpointSlice => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'web-1' },
+    addressType: 'IPv4',
+    endpoints: endpoints.map(([nodeName, conditions]) => ({
+      addresses: [],
+      nodeName,
+      ...(conditions && { conditions }),
+    })),
+  })
+  const ending = { ready: false, serving: true, terminating: true }
+  assert.equal([...servingNodes([slice(['a'], ['b', { ready: false }])])], ['a'])
+  assert.equal([...servingNodes([slice(['a', { ready: true }], ['b', ending])])], ['a'])
+  assert.equal([...servingNodes([slice(['b', ending], ['c', { ready: false, serving: false }])])], ['b'])
+  assert.equal([...servingNodes([])], [])
+})
+
+test.run()
