@@ -3,11 +3,15 @@ import { startCherryServers } from './clouds/cherry-servers/server.ts'
 import type { Json } from './clouds/control.ts'
 import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
 import type { DialectName } from './dialect-names.ts'
+import type { VendorHosts } from './clouds/vendor-proxy.ts'
 
 /** The access to an account that the product is configured with: the URL of the API, the project and its token. */
 export type Access = { url: string; project: string; token: string }
 
-/** For each dialect: how to configure the product, and how to start the simulated cloud. */
+/**
+ * For each dialect: how to configure the product, and how to start the simulated cloud. `vendorHosts` are the host names
+ * by which other clients call the vendor.
+ */
 export const dialects = {
   'equinix-metal': {
     cloudName: 'Equinix Metal',
@@ -24,6 +28,7 @@ export const dialects = {
     /** The setting for the location of addresses; a Service can request another one. */
     defaultLocation: { METAL_METRO_NAME: 'da' },
     isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
+    vendorHosts: equinixMetalHosts,
   },
   packet: {
     cloudName: 'Packet',
@@ -37,6 +42,8 @@ export const dialects = {
     open: openEquinixMetal,
     defaultLocation: {},
     isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
+    // Until 3.1 its URLs had no path.
+    vendorHosts: (url: string) => ({ ...equinixMetalHosts(url), 'api.packet.net': url }),
   },
   'cherry-servers': {
     cloudName: 'Cherry Servers',
@@ -49,6 +56,7 @@ export const dialects = {
     open: openCherryServers,
     defaultLocation: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     isOrdered: ({ type }: Json) => type === 'floating-ip',
+    vendorHosts: (url: string) => ({ 'api.cherryservers.com': new URL(url).origin }),
   },
 } as const satisfies Record<DialectName, object>
 
@@ -59,6 +67,14 @@ export type CloudOf<D extends DialectName> = Awaited<ReturnType<(typeof dialects
 export function dialectNamed(name: string): DialectName {
   if (Object.hasOwn(dialects, name)) return name as DialectName
   throw new Error(`cloud "${name}": expected one of ${Object.keys(dialects).join(', ')}`)
+}
+
+function equinixMetalHosts(url: string): VendorHosts {
+  return {
+    'api.equinix.com': new URL(url).origin,
+    'lb.metalctrl.io': `${url}/lb`,
+    'iam.metalctrl.io': `${url}/iam`,
+  }
 }
 
 /** `readOnly` is a second token that may only read; `other` is another account. There is none when absent. */
