@@ -9,7 +9,8 @@ import { isCommands } from '../../docs/block-modes.ts'
 import { type Page, parsePage, root } from '../../docs/pages.ts'
 import { typeCommands } from '../../docs/type-commands.ts'
 import { type PredecessorProgram, programs } from '../../predecessors/programs.ts'
-import { installPredecessor, predecessorUser, workloadControllers } from '../../predecessors/workload.ts'
+import { userOf } from '../../predecessors/manifests.ts'
+import { installPredecessor, workloadControllers } from '../../predecessors/workload.ts'
 import { dialectOf } from '../../whole/dialects.ts'
 import { eventually } from '../../whole/eventually.ts'
 import { loadBalancer } from '../../whole/manifests.ts'
@@ -31,7 +32,7 @@ async function onCluster(
   const stage: TestStage = await openStage<PredecessorProgram['dialect']>({
     dialect: program.dialect,
     install: 'later',
-    users: predecessorUser,
+    users: userOf(program),
     controllers: [...workloadControllers, 'job-controller', 'endpointslice-controller'],
   })
   const { cloud, project, token, controlPlane, client } = stage
