@@ -9,6 +9,7 @@ import { isCommands } from '../../docs/block-modes.ts'
 import { type Page, parsePage, root } from '../../docs/pages.ts'
 import { typeCommands } from '../../docs/type-commands.ts'
 import { type PredecessorProgram, programs } from '../../predecessors/programs.ts'
+import { askedBy } from '../../predecessors/asked-by.ts'
 import { userOf } from '../../predecessors/manifests.ts'
 import { installPredecessor, workloadControllers } from '../../predecessors/workload.ts'
 import { dialectOf } from '../../whole/dialects.ts'
@@ -78,10 +79,7 @@ async function typed({ page, dir, env, stage }: Reader, heading: string): Promis
 
 async function serve(stage: TestStage, name: string): Promise<string> {
   await stage.create(loadBalancer(name))
-  return eventually(
-    `${name} has an address`,
-    async (observe) => observe(await stage.service(name))?.spec.loadBalancerIP,
-  )
+  return eventually(`${name} has an address`, async (observe) => askedBy(observe(await stage.service(name))))
 }
 
 for (const { file, program } of guides)
@@ -90,7 +88,7 @@ for (const { file, program } of guides)
       const { stage } = reader
       const addresses = new Map([['web', await serve(stage, 'web')]])
       const stays = async () => {
-        for (const [name, address] of addresses) assert.is((await stage.service(name))?.spec.loadBalancerIP, address)
+        for (const [name, address] of addresses) assert.is(askedBy(await stage.service(name)), address)
         assert.is(stage.calls(routes.release), 0)
         assert.is(stage.reserved().length, addresses.size)
       }

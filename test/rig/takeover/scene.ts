@@ -7,6 +7,7 @@ import { type Resource, nodes } from '../../../kube/resource.ts'
 import { daemonSets } from '../../../inspect/kinds.ts'
 import type { Provider } from '../../../sandbox/rig/providers.ts'
 import { type Rig, setRig } from '../../../sandbox/rig/rig.ts'
+import { askedBy } from '../../predecessors/asked-by.ts'
 import { cherryServers } from '../../predecessors/stand-in/cherry-servers.ts'
 import { type PredecessorProgram, commandOf } from '../../predecessors/programs.ts'
 import { userOf } from '../../predecessors/manifests.ts'
@@ -146,7 +147,7 @@ function sceneOf({ stage, rig, provider, source, predecessor }: Parts): Scene {
       await stage.create(loadBalancer(name, { spec: { selector: { app: 'web' } } }))
       const address = await eventually(`${name} shows its address`, async (observe) => {
         const service = observe(await stage.service(name))
-        return shownIn(service) === service?.spec.loadBalancerIP ? shownIn(service) : undefined
+        return shownIn(service) === askedBy(service) ? shownIn(service) : undefined
       })
       addresses.set(name, address)
     },
@@ -200,7 +201,7 @@ export async function seen(scene: Scene) {
     services: await Promise.all(
       [...addresses.keys()].map(async (name) => {
         const service = await scene.service(name)
-        return { name, uid: service?.metadata.uid, asked: service?.spec.loadBalancerIP, shown: shownIn(service) }
+        return { name, uid: service?.metadata.uid, asked: askedBy(service), shown: shownIn(service) }
       }),
     ),
   }
