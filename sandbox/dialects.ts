@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { startCherryServers } from './clouds/cherry-servers/server.ts'
+import { cherryServersHosts, startCherryServers } from './clouds/cherry-servers/server.ts'
 import type { Json } from './clouds/control.ts'
-import { type EquinixMetal, startEquinixMetal } from './clouds/equinix-metal/server.ts'
+import { type EquinixMetal, equinixMetalHosts, startEquinixMetal } from './clouds/equinix-metal/server.ts'
 import type { DialectName } from './dialect-names.ts'
-import type { VendorHosts } from './clouds/vendor-proxy.ts'
 
 /** The access to an account that the product is configured with: the URL of the API, the project and its token. */
 export type Access = { url: string; project: string; token: string }
@@ -42,8 +41,7 @@ export const dialects = {
     open: openEquinixMetal,
     defaultLocation: {},
     isOrdered: ({ type, management }: Json) => type === 'public_ipv4' && management !== true,
-    // Until 3.1 its URLs had no path.
-    vendorHosts: (url: string) => ({ ...equinixMetalHosts(url), 'api.packet.net': url }),
+    vendorHosts: equinixMetalHosts,
   },
   'cherry-servers': {
     cloudName: 'Cherry Servers',
@@ -56,7 +54,7 @@ export const dialects = {
     open: openCherryServers,
     defaultLocation: { CHERRY_REGION_NAME: 'LT-Siauliai' },
     isOrdered: ({ type }: Json) => type === 'floating-ip',
-    vendorHosts: (url: string) => ({ 'api.cherryservers.com': new URL(url).origin }),
+    vendorHosts: cherryServersHosts,
   },
 } as const satisfies Record<DialectName, object>
 
@@ -67,14 +65,6 @@ export type CloudOf<D extends DialectName> = Awaited<ReturnType<(typeof dialects
 export function dialectNamed(name: string): DialectName {
   if (Object.hasOwn(dialects, name)) return name as DialectName
   throw new Error(`cloud "${name}": expected one of ${Object.keys(dialects).join(', ')}`)
-}
-
-function equinixMetalHosts(url: string): VendorHosts {
-  return {
-    'api.equinix.com': new URL(url).origin,
-    'lb.metalctrl.io': `${url}/lb`,
-    'iam.metalctrl.io': `${url}/iam`,
-  }
 }
 
 /** `readOnly` is a second token that may only read; `other` is another account. There is none when absent. */

@@ -1,17 +1,21 @@
 // Clients that know a vendor by its host names reach the simulated cloud, and nothing else.
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type IncomingMessage, get as getPlain } from 'node:http'
 import { Agent, get } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type VendorProxy, startVendorProxy } from '../../sandbox/clouds/vendor-proxy.ts'
 import { type DialectName, dialects } from '../../sandbox/dialects.ts'
 import { errorOf } from '../kube/scripted-server.ts'
+import { runProgram } from './run-program.ts'
 
 /** Sends a request as a program does that has the proxy and its authority in its environment. */
 async function read(
-  { url: HTTPS_PROXY, authority }: VendorProxy,
+  { url: HTTPS_PROXY, authority }: Pick<VendorProxy, 'url' | 'authority'>,
   url: string,
   headers: Record<string, string> = {},
 ): Promise<{ status: number | undefined; body: string }> {
@@ -53,6 +57,26 @@ for (const { dialect, projects, header } of apis)
     } finally {
       await proxy.close()
       await cloud.close()
+    }
+  })
+
+for (const dialect of ['equinix-metal', 'cherry-servers'] as const)
+  test(`${dialect}: the program of the simulated cloud has the proxy where a file for its authority is named`, async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'eip-admission-vendor-proxy-'))
+    const file = join(dir, 'authority.pem')
+    const { child, output, ended } = runProgram(dialect, ['--token', 'full', '--authority-file', file])
+    try {
+      while (!output.stdout.includes('\n')) await once(child.stdout, 'data')
+      const ready = JSON.parse(output.stdout) as { proxyUrl: string; projects: unknown[] }
+      const { projects = '', header } = apis.find((one) => one.dialect === dialect) ?? {}
+      const proxy = { url: ready.proxyUrl, authority: readFileSync(file, 'utf8') }
+      const { status } = await read(proxy, `${projects}/${String(ready.projects[0])}`, header?.('full'))
+      assert.is(status, 200)
+      child.kill('SIGTERM')
+      assert.is((await ended)[0], 0)
+    } finally {
+      child.kill('SIGKILL')
+      rmSync(dir, { recursive: true })
     }
   })
 
