@@ -21,6 +21,8 @@ export type Workload = {
   /** Lets the workload have a pod or none, and waits until a process runs or none does. */
   turn(state: 'on' | 'off'): Promise<void>
   logFile: string
+  /** Hosts that a real program called besides its vendor's. */
+  otherHosts: readonly string[]
   stop(): Promise<void>
 }
 
@@ -62,13 +64,12 @@ export async function installPredecessor(options: WorkloadOptions, node: string)
       }
     },
     logFile: runs.logFile,
+    otherHosts: proxy?.refused ?? [],
     async stop() {
       over.abort()
       await done
       await runs.end('SIGKILL')
       await proxy?.close()
-      if (proxy && proxy.refused.length > 0)
-        throw new Error(`${name} called hosts of which there is no simulated cloud: ${proxy.refused.join(', ')}`)
     },
   }
 }

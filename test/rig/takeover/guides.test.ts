@@ -51,6 +51,7 @@ async function onCluster(
     const tools = [dirname(await helmProgram())]
     const ground = await shell({ dir, file: kubeconfig, kubectl, access, dialect: program.dialect, tools })
     await play({ stage, page: parsePage(file, readFileSync(join(root, file), 'utf8')), ...ground })
+    assert.equal(predecessor.otherHosts, [])
   } finally {
     await predecessor.stop()
     await kubelet.stop()

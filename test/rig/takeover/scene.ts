@@ -103,6 +103,7 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
     for (const name of options.services) await scene.addService(name)
     await isAnnounced(scene)
     await play(scene)
+    assert.equal(predecessor.otherHosts, [])
   } finally {
     await predecessor.stop()
     await rig.stop()
