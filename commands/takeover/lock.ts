@@ -9,7 +9,7 @@ import { names } from '../../settings/installed-names.ts'
 import { type KeptLease, keptLease, leaseDurationMs } from './kept-lease.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import { type Worker, workerText } from './takeover-status.ts'
-import { Interrupted } from './steps.ts'
+import { Interrupted, Refusal } from './steps.ts'
 
 export type LockDeps = {
   client: KubeClient
@@ -23,7 +23,7 @@ export type LockDeps = {
 }
 
 /** Thrown where another run works on the takeover. */
-export class Locked extends Error {
+export class Locked extends Refusal {
   override readonly name = 'Locked'
 }
 

@@ -1,28 +1,20 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
-import type { KubeObject } from '../../kube/objects.ts'
-import { type Resource, defineResource } from '../../kube/resource.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
-import { pods } from '../../inspect/kinds.ts'
+import type * as inspect from '../../inspect/facts.ts'
+import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
 
 /** A Deployment or a DaemonSet, as far as a takeover stops and starts it. */
-export type Workload = KubeObject & {
-  kind: 'Deployment' | 'DaemonSet'
-  spec?: {
-    replicas?: number
-    selector?: { matchLabels?: Record<string, string> }
-    template?: { spec?: { nodeSelector?: Record<string, string> } }
-  }
-  status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
-}
+export type Workload = inspect.Workload & { kind: 'Deployment' | 'DaemonSet' }
 
 export type WorkloadRef = ObjectRef & { kind: Workload['kind'] }
 
-const resources: Record<Workload['kind'], Resource<Workload>> = {
-  Deployment: defineResource({ apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments', namespaced: true }),
-  DaemonSet: defineResource({ apiVersion: 'apps/v1', kind: 'DaemonSet', plural: 'daemonsets', namespaced: true }),
+const resources: Record<Workload['kind'], Resource<inspect.Workload>> = {
+  Deployment: deployments,
+  DaemonSet: daemonSets,
 }
 
 /** No node has this label: a DaemonSet that requires it runs nowhere. */
@@ -86,15 +78,11 @@ export async function countPods(
   if (labelSelector === '') return 0
   try {
     const found = await listAll(client, pods, { namespace, labelSelector })
-    return found.filter((pod) => !hasEnded(pod)).length
+    return found.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed').length
   } catch (error) {
     if (isNotFound(error)) return 0
     throw error
   }
-}
-
-function hasEnded({ status }: KubeObject & { status?: { phase?: string } }): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** How many pods of a workload are ready. */

@@ -9,7 +9,7 @@ import { canApply } from '../plan/plan.ts'
 import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
 import type { BegunStep } from '../takeover-status.ts'
 import type { Routes } from '../routes.ts'
-import { type StepResult, runSteps } from '../steps.ts'
+import { Refusal, type StepResult, runSteps } from '../steps.ts'
 import { stopStep } from '../stop-steps.ts'
 import { readWorkload } from '../workloads.ts'
 import { type ServiceResult, adoptStep, verifyStep } from './adopt-steps.ts'
@@ -32,11 +32,6 @@ export type ApplyDeps = {
 
 export type ApplyResult = { plan: TakeoverPlan; steps: StepResult[]; services: ServiceResult[]; routes: Routes }
 
-/** Thrown where the plan has blockers: nothing was changed. */
-export class Blocked extends Error {
-  override readonly name = 'Blocked'
-}
-
 /** Carries out a takeover, or what an earlier run left of it. Each step sees for itself what is done already. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
   const { client, tell, signal, lockMs, clock = systemClock } = deps
@@ -57,7 +52,7 @@ export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
 /** A plan without blockers. */
 async function freePlan({ makePlan }: ApplyDeps): Promise<TakeoverPlan> {
   const plan = await makePlan()
-  if (!canApply(plan)) throw new Blocked(blockersText(plan))
+  if (!canApply(plan)) throw new Refusal(blockersText(plan))
   return plan
 }
 

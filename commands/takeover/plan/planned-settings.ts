@@ -1,7 +1,7 @@
 import type { Context } from '../../../inspect/facts.ts'
 import { chartValuesOf } from '../predecessors/chart-values.ts'
-import type { PlanInput } from './plan-input.ts'
-import type { Finding, PlannedSettings } from './plan.ts'
+import type { PlanInput } from './facts.ts'
+import type { PlanFinding, PlannedSettings } from './plan.ts'
 
 /** The Secret that the chart reads by default: it is in our own namespace. */
 const secretName = 'eip-admission-cloud'
@@ -35,7 +35,7 @@ export function plannedSettings({ predecessor, given, translation, flags, contex
 }
 
 /** What `serve` would warn of with these settings. */
-export function settingsWarnings({ settings, vendor }: Context): Finding[] {
+export function settingsWarnings({ settings, vendor }: Context): PlanFinding[] {
   const location = vendor.policy.locationSources.some((one) => one.kind === 'setting' && one.value !== undefined)
   const texts = [...settings.warnings, ...vendor.unsupported]
   return [

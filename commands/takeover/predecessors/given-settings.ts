@@ -1,4 +1,4 @@
-import type { EnvFrom, EnvVar, ProgramObject } from './pod-template.ts'
+import type { EnvFrom, EnvVar, Workload } from '../../../inspect/facts.ts'
 import type { FoundWorkload } from './find-predecessor.ts'
 
 /** A Secret or a ConfigMap, and a key in it. */
@@ -141,7 +141,7 @@ async function readFile(
 
 /** The Secret or ConfigMap that is mounted at a path, and the key of that file. */
 function fileRef(
-  object: ProgramObject,
+  object: Workload,
   mounts: readonly { name: string; mountPath: string; subPath?: string }[],
   path: string,
 ): KeyedRef | undefined {

@@ -7,7 +7,7 @@ import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
 import type { GivenSettings, GivenVariable } from './given-settings.ts'
-import type { Finding } from '../plan/plan.ts'
+import type { PlanFinding } from '../plan/plan.ts'
 import type { Predecessor } from '../../../inspect/predecessors.ts'
 
 /** The settings of a predecessor, as `serve` takes them. The file may hold secrets: neither it nor `merged` is printed. */
@@ -19,9 +19,8 @@ export type Translation = {
   /** Variables that the pods of `serve` need too: the proxies. */
   extraEnv: { name: string; value: string }[]
   notes: string[]
-  warnings: Finding[]
-  /** Settings that could not be read. */
-  blockers: Finding[]
+  /** What has no counterpart, and what could not be read. */
+  findings: PlanFinding[]
 }
 
 /** Flags that say where the predecessor's own pod runs, or which the chart sets itself, each with the reason. */
@@ -52,8 +51,7 @@ export function translate(predecessor: Predecessor, given: GivenSettings): Trans
     merged: {},
     extraEnv: [],
     notes: [],
-    warnings: [],
-    blockers: [],
+    findings: given.unread.map(unreadFinding),
   }
   for (const [flag, value] of Object.entries(given.flags)) {
     const isSecret = given.secretFlags.includes(flag)
@@ -66,7 +64,7 @@ export function translate(predecessor: Predecessor, given: GivenSettings): Trans
   result.file = parsed
     ? { ...parsed, fields }
     : { path: "the predecessor's environment", fields: result.merged, problems: [] }
-  return { ...result, blockers: given.unread.map(unreadFinding) }
+  return result
 }
 
 /** The dialect of a predecessor. */
@@ -111,9 +109,9 @@ function translateFlag(
   } else if (row) {
     if (!isSecret) result.flags[row.flag ?? flag] = value
     else if (row.field !== undefined) result.merged[row.field] = value
-    else result.warnings.push(untranslated(flag, row))
+    else result.findings.push(untranslated(flag, row))
   } else {
-    result.warnings.push({
+    result.findings.push({
       reason: 'unknown-flag',
       where: flag,
       what: `the predecessor has the flag ${flag}, which eip-admission does not know`,
@@ -129,14 +127,14 @@ function translateVariable(
   if (proxies.test(name) && !isSecret) result.extraEnv.push({ name, value })
   if (name === 'KUBECONFIG' || name === 'POD_NAMESPACE') return
   if (!row) {
-    if (dialects.some(({ envPrefix }) => name.startsWith(envPrefix))) result.warnings.push(unknownVariable(name))
+    if (dialects.some(({ envPrefix }) => name.startsWith(envPrefix))) result.findings.push(unknownVariable(name))
     return
   }
   if (value === '') return
   const { flag, field, format } = row
   if ((isSecret || format.secret || flag === undefined) && field !== undefined) result.merged[field] ??= value
   else if (flag !== undefined && !isSecret && !format.secret) result.flags[flag] ??= value
-  else result.warnings.push(untranslated(name, row))
+  else result.findings.push(untranslated(name, row))
 }
 
 /** Fields without those that the environment sets: it takes precedence over the file, in any spelling. */
@@ -145,7 +143,7 @@ function withoutFields(fields: SettingsFile['fields'], names: readonly string[])
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !taken.has(name.toLowerCase())))
 }
 
-function unknownVariable(name: string): Finding {
+function unknownVariable(name: string): PlanFinding {
   return {
     reason: 'unknown-variable',
     where: name,
@@ -154,7 +152,7 @@ function unknownVariable(name: string): Finding {
   }
 }
 
-function untranslated(name: string, row: Places): Finding {
+function untranslated(name: string, row: Places): PlanFinding {
   return {
     reason: 'untranslated-setting',
     where: name,
@@ -163,8 +161,9 @@ function untranslated(name: string, row: Places): Finding {
   }
 }
 
-function unreadFinding({ where, what }: GivenSettings['unread'][number]): Finding {
+function unreadFinding({ where, what }: GivenSettings['unread'][number]): PlanFinding {
   return {
+    isBlocker: true,
     reason: 'settings-unread',
     where,
     what: `${where} ${what}, and the predecessor's settings are in it`,

@@ -1,8 +1,7 @@
 import { names } from '../../../settings/installed-names.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
 import { type TakeoverStatus, statusText } from '../takeover-status.ts'
-import { quoted } from './quoted.ts'
-import { clean } from './text.ts'
+import { clean, quoted } from './text.ts'
 
 /** The flags that the next command needs too, and the files that were written. */
 export type Typed = { flags: Record<string, string>; values?: string | undefined; secret?: string | undefined }

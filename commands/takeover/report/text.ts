@@ -1,3 +1,4 @@
+import { escapeMisleading } from '../../../lib/log-text.ts'
 import type { Finding } from '../plan/plan.ts'
 
 /** A part of a report; empty if it has no lines. */
@@ -33,4 +34,14 @@ export function cleanLine(text: string): string {
 export function findings(title: string, all: readonly Finding[]): string {
   const lines = all.flatMap(({ where, what, remedy }) => [`${clean(where)}: ${clean(what)}`, `  do: ${clean(remedy)}`])
   return section(`${title} (${all.length})`, lines)
+}
+
+/** A report for programs. */
+export function asJson(value: object): string {
+  return `${escapeMisleading(JSON.stringify(value, null, 2))}\n`
+}
+
+/** A word as a shell reads it back. */
+export function quoted(word: string): string {
+  return /^[\w.,:/@=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -10,7 +10,7 @@ import { withLock } from '../lock.ts'
 import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
 import { returnStep } from './return-step.ts'
 import type { BegunStep } from '../takeover-status.ts'
-import { type Step, type StepResult, runSteps } from '../steps.ts'
+import { Refusal, type Step, type StepResult, runSteps } from '../steps.ts'
 import { stopStep } from '../stop-steps.ts'
 import { leavesReservation } from './undo-service.ts'
 import {
@@ -40,11 +40,6 @@ export type LeftReservation = { id: string; address: string | undefined; reason:
 /** `title`: the predecessor's name for people. */
 export type UndoResult = { title: string; steps: StepResult[]; reservations: LeftReservation[] }
 
-/** Thrown where no takeover is recorded. */
-export class NothingToUndo extends Error {
-  override readonly name = 'NothingToUndo'
-}
-
 /** Brings the predecessor back, from wherever a takeover stands. */
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const { client, namespace, tell, signal, lockMs, clock = systemClock } = deps
@@ -61,7 +56,7 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
 async function recorded(progress: ProgressStore, namespace: string): Promise<Progress> {
   const before = await progress.read()
   if (before) return before
-  throw new NothingToUndo(
+  throw new Refusal(
     `namespace ${namespace} has no record of a takeover: \`eip-admission takeover apply\` never ran here, or its undo is done`,
   )
 }

@@ -1,9 +1,9 @@
+import type { Format } from '../../doctor/report.ts'
 import type { ServiceResult } from '../apply/adopt-steps.ts'
 import type { ApplyResult } from '../apply/apply.ts'
+import type { Routes } from '../routes.ts'
 import type { UndoResult } from '../undo/undo.ts'
-import { type Format, asJson } from './format.ts'
-import { routesText } from './routes-text.ts'
-import { clean } from './text.ts'
+import { asJson, clean } from './text.ts'
 
 /** What `takeover apply` says at its end. */
 export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
@@ -26,6 +26,19 @@ export function applyReport({ plan, steps, services, routes }: ApplyResult, form
 function serviceLine({ service, address, problems }: ServiceResult): string {
   const first = `  ${problems.length === 0 ? 'ok   ' : 'ERROR'}  ${clean(service)}  ${address ?? 'no address yet'}`
   return [first, ...problems.map((problem) => `           ${clean(problem)}`)].join('\n')
+}
+
+/** What of the routes was verified, and what a person has to look at. */
+function routesText({ announcingNodes, sessions }: Routes): string[] {
+  const announced = Object.values(announcingNodes ?? {}).length
+  return [
+    announcingNodes
+      ? `MetalLB announces ${announced} ${announced === 1 ? 'Service' : 'Services'}, by its ServiceBGPStatus objects; none that was announced before is missing.`
+      : 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB has from 0.15 on.',
+    sessions
+      ? `FRR-K8s has ${sessions.up} of ${sessions.all} BGP sessions up.`
+      : 'Whether sessions are up was not asked: only FRR-K8s shows it in the cluster. Reach an address from outside, or read the metric metallb_bgp_session_up.',
+  ]
 }
 
 /** What `takeover undo` says at its end. */
