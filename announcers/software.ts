@@ -10,6 +10,8 @@ export type AnnouncerMarks = {
   advertisement: string
   /** The domain of the labels by which a peer in a ConfigMap counts its Services. */
   counting: string
+  /** The hold time that it writes into peers; empty if undefined, which the API server shows as 0s. */
+  holdTime?: string
 }
 
 /**

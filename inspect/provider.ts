@@ -1,21 +1,19 @@
 import type { CloudSettings } from '../clouds/dialect/define-dialect.ts'
-import { proxyOf } from '../clouds/http/proxy.ts'
+import type { CloudTools } from '../clouds/dialect/provider-parts.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 import type { Values } from './facts.ts'
 
-type From = { userAgent: string; env: Readonly<Record<string, string | undefined>>; signal: AbortSignal }
+type From = Pick<CloudTools, 'userAgent' | 'proxy' | 'signal'>
 
 /** The cloud provider of the settings for a command that reserves nothing, and how many calls it makes. */
 export async function countedProvider(
   { dialect, settings }: CloudSettings,
-  { userAgent, env, signal }: From,
+  from: From,
 ): Promise<{ vendor: CloudProvider; pace: Values['cloudPace'] }> {
   const pace = { calls: 0, limited: 0 }
   const vendor = await dialect.makeProvider(settings, {
-    userAgent,
-    proxy: proxyOf(env),
+    ...from,
     log: silent,
-    signal,
     // It reserves nothing, so it needs no location.
     reserves: false,
     observe({ fault }) {

@@ -1,3 +1,4 @@
+import { proxyOf } from '../../clouds/http/proxy.ts'
 import { credentialsOf } from '../../ledger/cluster.ts'
 import { type StoppableDeps, endWhenStopped } from '../command-deps.ts'
 import type { ServeSettings } from '../settings/serve.ts'
@@ -17,7 +18,11 @@ export async function doctor(settings: DoctorSettings, deps: StoppableDeps): Pro
   endWhenStopped(deps, 'stopped before everything was checked')
   const { env, version, print } = deps
   const userAgent = `eip-admission/${version} doctor`
-  const { vendor, pace } = await countedProvider(settings.cloud, { userAgent, env, signal: deps.signal })
+  const { vendor, pace } = await countedProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    signal: deps.signal,
+  })
   const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
   const credentials = credentialsOf(settings.process, env)
   const reader = clusterReader(credentials, userAgent)

@@ -1,3 +1,4 @@
+import { proxyOf } from '../../../clouds/http/proxy.ts'
 import type { Credentials } from '../../../kube/credentials.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
 import type { Context, Workload } from '../../../inspect/facts.ts'
@@ -45,7 +46,11 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const { predecessor, given } = await chosen(found, source)
   const translation = withGivenFile(translate(predecessor, given), source.flags)
   const settings = resolved({ predecessor, flags: { ...translation.flags, ...source.flags }, translation, env })
-  const { vendor, pace } = await countedProvider(settings.cloud, source)
+  const { vendor, pace } = await countedProvider(settings.cloud, {
+    userAgent,
+    proxy: proxyOf(env),
+    signal: source.signal,
+  })
   const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
   const { leaseNamespace, leaseName } = settings.process
   const { at } = leaseOf({ predecessor, given })

@@ -1,14 +1,19 @@
 // Each predecessor's objects, taken over by us and given back: they are what they were, and what came since looks like them.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { metallbObjects } from '../../../announcers/metallb/objects.ts'
-import type { Announcements, NodePeers, WantedObject } from '../../../announcers/announcer.ts'
-import { isAdvertisement } from '../../../announcers/metallb/resources.ts'
-import type { KubeObject, Node, Service } from '../../../kube/objects.ts'
-import { type Found, foundObjects, predecessorNamed } from '../../../commands/takeover/found.ts'
-import { type UndoFacts, poolsToWrite, wantedObjects } from '../../../commands/takeover/undo/predecessor-objects.ts'
-import { marks } from '../../announcers/cluster.ts'
-import { type Predecessor, objectsOf } from '../../announcers/predecessors.ts'
+import type { Announcements, NodePeers, WantedObject } from '../../announcers/announcer.ts'
+import { metallbObjects } from '../../announcers/metallb/objects.ts'
+import {
+  type PredecessorFacts,
+  foundObjects,
+  poolsToWrite,
+  wantedObjects,
+} from '../../announcers/metallb/predecessor/objects.ts'
+import { isAdvertisement } from '../../announcers/metallb/resources.ts'
+import { dialects } from '../../clouds/dialects.ts'
+import type { KubeObject, Node, Service } from '../../kube/objects.ts'
+import { marks } from './cluster.ts'
+import { type Predecessor, objectsOf } from './predecessors.ts'
 
 const routers = ['169.254.255.1', '169.254.255.2']
 const region = 'LT-Siauliai'
@@ -69,7 +74,7 @@ function merged(stored: unknown, patch: unknown): unknown {
   return result
 }
 
-type World = { of: Predecessor; id: Found['predecessor']; isMultihop: boolean; secret: boolean; frr: boolean }
+type World = { of: Predecessor; id: string; isMultihop: boolean; secret: boolean; frr: boolean }
 
 const worlds: World[] = [
   { of: 'CPEM 3.7', id: 'equinix-metal', isMultihop: true, secret: true, frr: false },
@@ -89,14 +94,9 @@ function setUp({ of, id, secret, frr, isMultihop }: World) {
     services: services.map(({ metadata, spec }) => ({ name: metadata.name, address: spec.loadBalancerIP ?? '' })),
     region,
   }).map((object) => (object.kind === 'BGPPeer' ? { ...object, apiVersion: 'metallb.io/v1beta2' } : object))
-  const found: Found = {
-    predecessor: id,
-    workloads: [],
-    lease: { namespace: 'kube-system', name: 'x', isUsed: true, holder: undefined },
-    ourLease: { namespace: 'kube-system', name: 'x' },
-    services: {},
-    metallb: foundObjects(theirs, predecessorNamed(id)) ?? { namespace: '', objects: [] },
-  }
+  const announcerMarks = dialects.find(({ name }) => name === id)?.names.announcerMarks
+  assert.ok(announcerMarks)
+  const found = foundObjects(theirs, announcerMarks)?.objects ?? []
   const ours = metallbObjects({ ...marks, passwordSecret: 'eip-admission-bgp', peerMode: frr ? 'frr' : 'native' })
   const takenOver = (existing: KubeObject[], all: Service[], names = nodes) => {
     const state: Announcements = {
@@ -108,9 +108,9 @@ function setUp({ of, id, secret, frr, isMultihop }: World) {
     }
     return written(existing, ours.objects(state, existing).wanted)
   }
-  const facts: UndoFacts = {
+  const facts: PredecessorFacts = {
+    marks: { ...announcerMarks, namespace: marks.namespace, passwordSecret: 'eip-admission-bgp' },
     found,
-    namespace: marks.namespace,
     services,
     nodes: nodes.map(({ name }) => aNode(name)),
     password: secret ? password : undefined,
@@ -228,8 +228,7 @@ function advertisedAfter(names: string[], pools: string[]): unknown[] {
       .map((one) => ({ ...one, spec: { ipAddressPools: names } })),
     ...pools.map((name) => ({ ...pool, metadata: { ...pool?.metadata, name } }) as KubeObject),
   ]
-  const found = { ...facts.found, metallb: { namespace: marks.namespace, objects: [] } }
-  const wanted = wantedObjects(existing, { ...facts, found, services: [] })
+  const wanted = wantedObjects(existing, { ...facts, found: [], services: [] })
   return wanted
     .map(({ object }) => object)
     .filter(isAdvertisement)

@@ -1,19 +1,21 @@
-import { hostnamesOf } from '../../../announcers/metallb/adopt-peers.ts'
-import { hostnameLabel } from '../../../announcers/shared/sessions.ts'
-import { parseAddress } from '../../../announcers/shared/address.ts'
-import { compareTexts } from '../../../announcers/shared/order.ts'
-import { isCounting, isWritten } from '../../../announcers/metallb/ownership.ts'
-import type { BGPPeer } from '../../../announcers/metallb/resources.ts'
 import type { Node } from '../../../kube/objects.ts'
 import type { LabelSelector } from '../../../lib/label-selector.ts'
-import { type FoundObject } from '../found.ts'
-import { managerLabel } from './manager-label.ts'
+import { parseAddress } from '../../shared/address.ts'
+import { compareTexts } from '../../shared/order.ts'
+import { hostnameLabel } from '../../shared/sessions.ts'
+import { hostnamesOf } from '../adopt-peers.ts'
+import { isCounting, isWritten, withoutOwnLabel } from '../ownership.ts'
+import type { BGPPeer } from '../resources.ts'
 
-const regionLabel = 'topology.kubernetes.io/region'
+/** A peer that the predecessor had written, without its password and without what counts Services. */
+type FoundPeer = { name: string; spec: Record<string, unknown> }
+
+/** The label of the region of a node. */
+export const regionLabel = 'topology.kubernetes.io/region'
 
 export type PeerFacts = {
   /** The peers that the predecessor had written. */
-  found: readonly FoundObject[]
+  found: readonly FoundPeer[]
   nodes: readonly Node[]
   /** Selectors that match no node, by which the predecessor counts the Services that are there now. */
   counting: readonly LabelSelector[]
@@ -45,13 +47,13 @@ export function predecessorPeers(ours: readonly BGPPeer[], facts: PeerFacts): BG
 }
 
 /** A peer that was found, with what it said then. */
-function restored(peer: BGPPeer, before: FoundObject, facts: PeerFacts): BGPPeer {
+function restored(peer: BGPPeer, before: FoundPeer, facts: PeerFacts): BGPPeer {
   const found = before.spec as Spec
   const counted = withCounts(peer.spec.nodeSelectors ?? [], found.nodeSelectors ?? [], facts.counting)
   const extra = Object.keys(peer.spec).filter((name) => !(name in found) && !secretFields.has(name))
   return {
     ...peer,
-    metadata: { ...placeOf(peer), labels: without(managerLabel) },
+    metadata: { name: peer.metadata.name, namespace: peer.metadata.namespace ?? '', labels: withoutOwnLabel() },
     spec: {
       ...found,
       ...(Object.fromEntries(extra.map((name) => [name, null])) as Partial<Spec>),
@@ -116,7 +118,7 @@ function freeName(place: string, index: number, taken: ReadonlySet<string>): str
   for (let n = index; ; n += 1) if (!taken.has(`${place}-${n}`)) return `${place}-${n}`
 }
 
-function sameRouter({ spec }: FoundObject, { peerAddress }: Spec): boolean {
+function sameRouter({ spec }: FoundPeer, { peerAddress }: Spec): boolean {
   const router = textOf(peerAddress)
   return router !== undefined && textOf(String(spec['peerAddress'])) === router
 }
@@ -169,15 +171,6 @@ function plainPassword(spec: Spec, password: string | undefined): { password?: s
 
 function hostnameOf({ metadata }: Pick<Node, 'metadata'>): string {
   return metadata.labels?.[hostnameLabel] ?? metadata.name
-}
-
-function placeOf({ metadata: { name, namespace = '' } }: BGPPeer) {
-  return { name, namespace }
-}
-
-function without(label: string): Record<string, string> {
-  // Null removes a label; the type of stored labels knows no null.
-  return { [label]: null } as unknown as Record<string, string>
 }
 
 function withoutEmpty<T extends object>(fields: T): T {

@@ -1,9 +1,11 @@
-import { parseAddress, prefixOf } from '../../../announcers/shared/address.ts'
-import { compareTexts } from '../../../announcers/shared/order.ts'
-import { isWritten } from '../../../announcers/metallb/ownership.ts'
-import type { BGPAdvertisement, IPAddressPool } from '../../../announcers/metallb/resources.ts'
 import { type Service, keyOf } from '../../../kube/objects.ts'
 import { isInRanges } from '../../../lib/ip-range.ts'
+import { parseAddress, prefixOf } from '../../shared/address.ts'
+import { compareTexts } from '../../shared/order.ts'
+import { metallbSharingAnnotations } from '../names.ts'
+import { isWritten } from '../ownership.ts'
+import { poolNameOf, serviceLabel } from '../pool-names.ts'
+import type { IPAddressPool } from '../resources.ts'
 
 export type PoolFacts = {
   namespace: string
@@ -27,17 +29,13 @@ export type WantedPool = { pool: IPAddressPool; replaces?: string; isThere: bool
 export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFacts): WantedPool[] {
   const usersOf = usersFinder(facts.services)
   const isNamedAsTheirs = ({ metadata, spec }: IPAddressPool) =>
-    facts.found.has(metadata.name) || usersOf(spec.addresses).some((one) => poolName(one) === metadata.name)
+    facts.found.has(metadata.name) || usersOf(spec.addresses).some((one) => poolNameOf(keyOf(one)) === metadata.name)
   const kept = ours.filter((pool) => !isWritten(pool) || isNamedAsTheirs(pool))
   const taken = new Set([...kept, ...facts.foreign].map(({ metadata }) => metadata.name))
   const others = ours.filter((pool) => !kept.includes(pool))
   const renamed = others.flatMap((pool) => {
-    return toWanted(usersOf(pool.spec.addresses), {
-      facts,
-      taken,
-      addresses: pool.spec.addresses,
-      replaces: pool.metadata.name,
-    })
+    const { addresses } = pool.spec
+    return toWanted(usersOf(addresses), { facts, taken, addresses, replaces: pool.metadata.name })
   })
   const served = new Set([...ours, ...facts.foreign].flatMap(({ spec }) => usersOf(spec.addresses)))
   const lacking = facts.services.filter((service) => !served.has(service))
@@ -55,7 +53,7 @@ export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFact
 function countedIn(pool: IPAddressPool, users: readonly Service[]): IPAddressPool {
   if (!isWritten(pool)) return pool
   const { metadata } = pool
-  const labels = { ...metadata.labels, ...Object.fromEntries(users.flatMap(serviceLabel)) }
+  const labels = { ...metadata.labels, ...serviceLabels(users) }
   const { annotations } = sharedAnnotations(inOrder(users))
   return { ...pool, metadata: { ...metadata, labels, ...(annotations && { annotations }) } }
 }
@@ -70,7 +68,7 @@ function toWanted(users: readonly Service[], { facts, taken, addresses, replaces
   const ordered = inOrder(users)
   const [first] = ordered
   if (!first) return []
-  const named = poolName(first)
+  const named = poolNameOf(keyOf(first))
   // A Service with two addresses: the predecessor has one pool for each Service.
   const name = taken.has(named) && replaces !== undefined ? replaces : named
   taken.add(name)
@@ -80,7 +78,7 @@ function toWanted(users: readonly Service[], { facts, taken, addresses, replaces
     metadata: {
       name,
       namespace: facts.namespace,
-      labels: { ...facts.labels, ...Object.fromEntries(ordered.flatMap(serviceLabel)) },
+      labels: { ...facts.labels, ...serviceLabels(ordered) },
       ...sharedAnnotations(ordered),
     },
     spec: { addresses, autoAssign: false },
@@ -88,25 +86,16 @@ function toWanted(users: readonly Service[], { facts, taken, addresses, replaces
   return [{ pool, isThere: name === replaces, ...(replaces !== undefined && name !== replaces && { replaces }) }]
 }
 
-/** The name that predecessors give to the pool of a Service. */
-function poolName({ metadata }: Service): string {
-  const clean = (text: string) => text.replaceAll(/[^a-zA-Z0-9-]+/g, '')
-  return `${clean(metadata.namespace ?? '')}.${clean(metadata.name)}`
+function serviceLabels(users: readonly Service[]): Record<string, string> {
+  return Object.assign({}, ...users.map((user) => serviceLabel(keyOf(user))))
 }
-
-function serviceLabel({ metadata }: Service): [string, string][] {
-  const name = `service-${metadata.name}`
-  const value = `namespace-${metadata.namespace}`
-  // The API server refuses longer ones, of a predecessor too.
-  return name.length <= 63 && value.length <= 63 ? [[name, value]] : []
-}
-
-const sharingAnnotations = ['metallb.universe.tf/allow-shared-ip', 'metallb.io/allow-shared-ip']
 
 /** By these annotations the predecessor counts, from 3.8 on, the Services that share the address of a pool. */
 function sharedAnnotations(users: readonly Service[]): { annotations?: Record<string, string> } {
   const keys = users.flatMap((service) => {
-    const key = sharingAnnotations.map((name) => service.metadata.annotations?.[name]).find((one) => one !== undefined)
+    const key = metallbSharingAnnotations
+      .map((name) => service.metadata.annotations?.[name])
+      .find((one) => one !== undefined)
     return key !== undefined && /^[A-Za-z0-9]([-\w.]{0,54}[A-Za-z0-9])?$/.test(key) ? [{ key, service }] : []
   })
   if (keys.length === 0) return {}
@@ -135,12 +124,4 @@ function usersFinder(services: readonly Service[]): (addresses: readonly string[
 function prefixText(text: string | undefined): string | undefined {
   const address = parseAddress(text ?? '')
   return address && prefixOf(address)
-}
-
-/** The names of an advertisement after pools got other names, in their order. */
-export function advertisedNames({ spec = {} }: BGPAdvertisement, pools: readonly WantedPool[]): string[] {
-  const newName = new Map(pools.flatMap(({ pool, replaces }) => (replaces ? [[replaces, pool.metadata.name]] : [])))
-  const names = (spec.ipAddressPools ?? []).map((name) => newName.get(name) ?? name)
-  const added = pools.filter(({ isThere, replaces }) => !isThere && replaces === undefined)
-  return [...new Set([...names, ...added.map(({ pool }) => pool.metadata.name)])]
 }
