@@ -6,7 +6,7 @@ import { type LeaseRecord, leaseRecord } from '../../../kube/lease.ts'
 import type { Lease } from '../../../kube/objects.ts'
 import { leases } from '../../../kube/resource.ts'
 import { isOwnIdentity } from '../../../kube/lease-holder.ts'
-import { claimed, leaseDurationMs } from '../kept-lease.ts'
+import { claimed, leaseDurationMs } from '../../../kube/kept-lease.ts'
 import type { ObjectRef } from '../plan/plan.ts'
 import type { Step } from '../steps.ts'
 

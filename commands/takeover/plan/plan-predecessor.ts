@@ -1,10 +1,10 @@
 import { keyOf } from '../../../kube/objects.ts'
 import type { Pod, Workload } from '../../../inspect/facts.ts'
 import { versionOf } from '../../../inspect/predecessors.ts'
-import { type FoundWorkload, describeWorkload, isRunning } from '../predecessors/find-predecessor.ts'
+import { type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
 import { type PlanInput, valueOf } from './facts.ts'
 import type { PlanFinding, PredecessorWorkload } from './plan.ts'
-import { autoscalerFinding, helmFinding, managerFinding } from './workload-managers.ts'
+import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 
 /** The workloads of the predecessor, and what of them stands in the way. Pure. */
 export function planPredecessor({ found, predecessor, facts }: PlanInput): {
@@ -28,6 +28,26 @@ export function planPredecessor({ found, predecessor, facts }: PlanInput): {
       ...running.flatMap(({ object }) => helmFinding(object)),
       ...(valueOf(facts.autoscalers) ?? []).flatMap((one) => autoscalerFinding(one, running)),
     ],
+  }
+}
+
+/** What the plan says of a workload: enough to bring it back. */
+function describeWorkload({ object, image }: FoundWorkload): PredecessorWorkload {
+  const { kind, metadata, spec } = object
+  const selector = spec?.template?.spec?.nodeSelector
+  const isDaemonSet = kind === 'DaemonSet'
+  const release = helmReleaseOf(object)
+  return {
+    kind: isDaemonSet ? 'DaemonSet' : 'Deployment',
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    image,
+    version: versionOf(image),
+    ...(isDaemonSet ? { nodeSelector: selector ?? {} } : { replicas: spec?.replicas ?? 1 }),
+    isRunning: isRunning(object),
+    ...(release !== undefined && { helmRelease: release }),
+    podSelector: spec?.selector?.matchLabels ?? {},
   }
 }
 

@@ -1,7 +1,7 @@
 import { ifKnown } from '../../../controllers/announcing/list-known.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import type { KubeObject } from '../../../kube/objects.ts'
-import { type Resource, configMaps, defineResource, leases, secrets } from '../../../kube/resource.ts'
+import { type Resource, defineResource, leases, secrets } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { readFact } from '../../../inspect/fact.ts'
@@ -13,7 +13,6 @@ import type { CloudReader, Reader } from '../../../inspect/reader.ts'
 import type { Autoscaler, TakeoverFacts } from './facts.ts'
 import { lockAt } from '../lock.ts'
 import { readProgress } from '../progress.ts'
-import type { ReadData } from '../predecessors/given-settings.ts'
 import type { ObjectRef } from './plan.ts'
 
 const autoscalers = defineResource<Autoscaler>({
@@ -33,19 +32,6 @@ export async function readWorkloads(reader: Reader): Promise<Workload[]> {
 export async function readPods(reader: Reader, namespaces: readonly string[]): Promise<Pod[]> {
   const lists = [...new Set(namespaces)].map((namespace) => listAll(reader, pods, { namespace }))
   return (await Promise.all(lists)).flat()
-}
-
-/** Reads the data of Secrets and ConfigMaps as text. */
-export function dataReader(reader: Reader): ReadData {
-  return async ({ kind, namespace, name }) => {
-    if (kind === 'ConfigMap') {
-      const found = await reader.get(configMaps, { namespace, name })
-      return found && (found.data ?? {})
-    }
-    const found = await reader.get(secrets, { namespace, name })
-    const entries = Object.entries(found?.data ?? {})
-    return found && Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
-  }
 }
 
 export type FactSource = SharedSource & {

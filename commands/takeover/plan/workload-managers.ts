@@ -1,7 +1,7 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { suspendedAnnotation } from '../annotations.ts'
 import type { Workload } from '../../../inspect/facts.ts'
-import { type FoundWorkload, helmReleaseOf } from '../predecessors/find-predecessor.ts'
+import type { FoundWorkload } from '../../../inspect/find-predecessors.ts'
 import type { Autoscaler } from './facts.ts'
 import type { PlanFinding } from './plan.ts'
 
@@ -51,7 +51,12 @@ export function managerFinding(object: Workload): PlanFinding[] {
   ]
 }
 
-/** The release of Helm that a workload belongs to. */
+/** The release of Helm that an object belongs to. */
+export function helmReleaseOf({ metadata: { annotations = {} } }: Workload): string | undefined {
+  return annotations['meta.helm.sh/release-name']
+}
+
+/** A workload of a release of Helm. */
 export function helmFinding(object: Workload): PlanFinding[] {
   const { kind, metadata } = object
   const { labels = {} } = metadata

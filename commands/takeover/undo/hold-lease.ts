@@ -2,7 +2,7 @@ import type { KubeClient } from '../../../kube/client.ts'
 import { type Clock, systemClock } from '../../../kube/clock.ts'
 import { leases } from '../../../kube/resource.ts'
 import { claimedLease, isInTheWay, isOfTakeover } from '../apply/free-lease.ts'
-import { keptLease, leaseDurationMs } from '../kept-lease.ts'
+import { keptLease, leaseDurationMs } from '../../../kube/kept-lease.ts'
 import type { ObjectRef } from '../plan/plan.ts'
 import type { Missing, Step } from '../steps.ts'
 

@@ -5,7 +5,7 @@ import { claimKey, phaseOf, reservationIdOf } from '../../../ledger/record/elast
 import { type Found, predecessorNamed } from '../found.ts'
 import { holdLease } from './hold-lease.ts'
 import { metallbStep } from './metallb-step.ts'
-import type { KeptLease } from '../kept-lease.ts'
+import type { KeptLease } from '../../../kube/kept-lease.ts'
 import { withLock } from '../lock.ts'
 import { type Progress, type ProgressStore, progressStore } from '../progress.ts'
 import { returnStep } from './return-step.ts'

@@ -2,12 +2,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { chartValuesOf } from '../../../commands/takeover/predecessors/chart-values.ts'
-import { findPredecessors } from '../../../commands/takeover/predecessors/find-predecessor.ts'
-import { type GivenSettings, readGivenSettings } from '../../../commands/takeover/predecessors/given-settings.ts'
+import { chartValuesOf } from '../../../commands/takeover/plan/planned-settings.ts'
+import { findPredecessors } from '../../../inspect/find-predecessors.ts'
+import { type GivenSettings, readGivenSettings } from '../../../inspect/given-settings.ts'
 import type { Container, Volume, Workload } from '../../../inspect/facts.ts'
 import { type Predecessor, predecessorOf, predecessors, versionOf } from '../../../inspect/predecessors.ts'
-import { translate } from '../../../commands/takeover/predecessors/translate.ts'
+import { translate } from '../../../commands/takeover/plan/translate.ts'
 
 const images: [string, Predecessor['id'] | undefined, string | undefined][] = [
   ['equinix/cloud-provider-equinix-metal:v3.8.1', 'equinix-metal', '3.8.1'],

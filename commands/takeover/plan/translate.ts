@@ -1,4 +1,3 @@
-import { dialectFacts } from '../../settings/chart-facts.ts'
 import { cloudChoice } from '../../../clouds/cloud-choice.ts'
 import type { Dialect } from '../../../clouds/dialect/define-dialect.ts'
 import { dialects } from '../../../clouds/dialects.ts'
@@ -6,8 +5,8 @@ import { type SettingsFile, parseSettingsFile } from '../../../settings/file.ts'
 import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
-import type { GivenSettings, GivenVariable } from './given-settings.ts'
-import type { PlanFinding } from '../plan/plan.ts'
+import type { GivenSettings, GivenVariable } from '../../../inspect/given-settings.ts'
+import type { PlanFinding } from './plan.ts'
 import type { Predecessor } from '../../../inspect/predecessors.ts'
 
 /** The settings of a predecessor, as `serve` takes them. The file may hold secrets: neither it nor `merged` is printed. */
@@ -77,16 +76,6 @@ function dialectOf({ dialect: name }: Predecessor): Dialect {
 /** What a person calls a Secret or ConfigMap and its key. */
 function textOf({ kind, namespace, name, key }: { kind: string } & Record<'namespace' | 'name' | 'key', string>) {
   return `${kind} ${namespace}/${name} (${key})`
-}
-
-/** The flags that the chart takes among its `settings`. */
-export function chartFlags(dialect: string, flags: Record<string, string>): Record<string, string> {
-  const names = new Set(
-    dialectFacts()
-      .find(({ name }) => name === dialect)
-      ?.settings.map(({ name }) => `--${name}`),
-  )
-  return Object.fromEntries(Object.entries(flags).filter(([flag]) => names.has(flag) && flag !== '--api-server'))
 }
 
 type Target = { result: Translation }

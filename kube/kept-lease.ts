@@ -1,6 +1,7 @@
-import type { Clock } from '../../kube/clock.ts'
-import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
-import type { LeaseRecord } from '../../kube/lease.ts'
+import type { Clock } from './clock.ts'
+import { isAlreadyExists, isConflict } from './errors.ts'
+import { elapsedMs, readClocks } from './held-lease.ts'
+import type { LeaseRecord } from './lease.ts'
 
 /** How long a lease of this command counts without a renewal. */
 export const leaseDurationMs = 15_000
@@ -65,11 +66,11 @@ async function keepRenewing(claims: Claims, wait: () => Promise<void>, signal: A
 /** The claims of one lease, one call at a time, as its record needs it. */
 function claimsOf(record: LeaseRecord, clock: Clock) {
   let state: 'free' | 'ours' | 'taken' = 'free'
-  let renewed = stampOf(clock)
+  let renewed = readClocks(clock)
   let underWay: Promise<void> | undefined
   const claim = async () => {
     // The lease counts from the moment in which the request was sent.
-    const sent = stampOf(clock)
+    const sent = readClocks(clock)
     // Where another run worked since, the cluster is not what we saw, even if that run has ended.
     const isOurs = await (state === 'ours' ? unlessFaster(() => record.renew()) : claimed(record))
     if (isOurs) [state, renewed] = ['ours', sent]
@@ -77,7 +78,7 @@ function claimsOf(record: LeaseRecord, clock: Clock) {
   }
   return {
     state: () => state,
-    ageMs: () => ageMs(renewed, clock),
+    ageMs: () => elapsedMs(renewed, readClocks(clock)),
     renew: () => (underWay ??= claim().finally(() => (underWay = undefined))),
     async release() {
       if (state !== 'ours') return
@@ -99,16 +100,4 @@ async function unlessFaster(write: () => Promise<boolean>): Promise<boolean> {
     if (isConflict(error) || isAlreadyExists(error)) return false
     throw error
   }
-}
-
-type Stamp = { monotonicMs: number; dateMs: number }
-
-function stampOf(clock: Clock): Stamp {
-  return { monotonicMs: clock.now(), dateMs: clock.date().getTime() }
-}
-
-/** While a laptop sleeps only the date goes on; when somebody sets the date only the other clock is right. */
-function ageMs({ monotonicMs, dateMs }: Stamp, clock: Clock): number {
-  const now = stampOf(clock)
-  return Math.max(now.monotonicMs - monotonicMs, now.dateMs - dateMs)
 }

@@ -1,7 +1,6 @@
-import { keyOf } from '../../../kube/objects.ts'
-import type { PredecessorWorkload } from '../plan/plan.ts'
-import type { Container, Pod, Workload } from '../../../inspect/facts.ts'
-import { type Predecessor, predecessorOf, versionOf } from '../../../inspect/predecessors.ts'
+import { keyOf } from '../kube/objects.ts'
+import type { Container, Pod, Workload } from './facts.ts'
+import { type Predecessor, predecessorOf } from './predecessors.ts'
 
 /** A workload whose pods run a predecessor, and the container in it. */
 export type FoundWorkload = { object: Workload; container: Container; predecessor: Predecessor; image: string }
@@ -34,31 +33,6 @@ export function findPredecessors(workloads: readonly Workload[], pods: readonly 
 export function isRunning({ kind, spec, status }: Workload): boolean {
   if (kind === 'DaemonSet') return (status?.desiredNumberScheduled ?? 0) + (status?.currentNumberScheduled ?? 0) > 0
   return (spec?.replicas ?? 1) > 0 || (status?.replicas ?? 0) > 0
-}
-
-/** The release of Helm that an object belongs to. */
-export function helmReleaseOf({ metadata: { annotations = {} } }: Workload): string | undefined {
-  return annotations['meta.helm.sh/release-name']
-}
-
-/** What the plan says of a workload: enough to bring it back. */
-export function describeWorkload({ object, image }: FoundWorkload): PredecessorWorkload {
-  const { kind, metadata, spec } = object
-  const selector = spec?.template?.spec?.nodeSelector
-  const isDaemonSet = kind === 'DaemonSet'
-  const release = helmReleaseOf(object)
-  return {
-    kind: isDaemonSet ? 'DaemonSet' : 'Deployment',
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    uid: metadata.uid ?? '',
-    image,
-    version: versionOf(image),
-    ...(isDaemonSet ? { nodeSelector: selector ?? {} } : { replicas: spec?.replicas ?? 1 }),
-    isRunning: isRunning(object),
-    ...(release !== undefined && { helmRelease: release }),
-    podSelector: spec?.selector?.matchLabels ?? {},
-  }
 }
 
 type InContainer = Omit<FoundWorkload, 'object'>

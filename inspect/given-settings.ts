@@ -1,11 +1,26 @@
-import type { EnvFrom, EnvVar, Workload } from '../../../inspect/facts.ts'
-import type { FoundWorkload } from './find-predecessor.ts'
+import { configMaps, secrets } from '../kube/resource.ts'
+import type { EnvFrom, EnvVar, Workload } from './facts.ts'
+import type { FoundWorkload } from './find-predecessors.ts'
+import type { Reader } from './reader.ts'
 
 /** A Secret or a ConfigMap, and a key in it. */
 export type KeyedRef = { kind: 'Secret' | 'ConfigMap'; namespace: string; name: string; key: string }
 
 /** The data of a Secret or ConfigMap as text; undefined if it does not exist. */
 export type ReadData = (at: Omit<KeyedRef, 'key'>) => Promise<Record<string, string> | undefined>
+
+/** Reads the data of Secrets and ConfigMaps as text. */
+export function dataReader(reader: Reader): ReadData {
+  return async ({ kind, namespace, name }) => {
+    if (kind === 'ConfigMap') {
+      const found = await reader.get(configMaps, { namespace, name })
+      return found && (found.data ?? {})
+    }
+    const found = await reader.get(secrets, { namespace, name })
+    const entries = Object.entries(found?.data ?? {})
+    return found && Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
+  }
+}
 
 /** A variable of the predecessor's environment. `isSecret`: it comes from a Secret, so that it is never printed. */
 export type GivenVariable = { name: string; value: string; isSecret: boolean }
